@@ -110,17 +110,19 @@ def simulate(
 ) -> ExitCode:
     """Draw a random system with hidden causes, write a sample of it and what can be learned from it."""
     from anypag.errors import ParameterError
-    from anypag.graphs.formats.registry import write_graph
+    from anypag.graphs.formats.registry import format_of, write_graph
     from anypag.simulate import random_system
 
     terminal = Terminal(as_json=as_json)
     if data.suffix.lower() not in TABLE_ENDINGS:
         raise ParameterError(f"The table is written as {', '.join(TABLE_ENDINGS)}; got {data.name!r}.")
     graphs = [path for path in (truth, dag) if path is not None]
-    _check_graph_formats(graphs)
+    for path in graphs:
+        format_of(path.suffix)  # refuses an unknown one before the work
     check_outputs([data, *graphs])
     system = random_system(variables, neighbours, n_selection=selection, seed=seed)
-    sample = _sample(system, kind, rows, levels, seed)
+    is_gaussian = kind is VariablesChoice.GAUSSIAN
+    sample = system.linear_gaussian(rows, seed=seed) if is_gaussian else system.discrete(rows, levels=levels, seed=seed)
     true_pag = system.true_pag() if truth else None
     _write_table(sample, data)
     if truth and true_pag:
@@ -129,19 +131,6 @@ def simulate(
         write_graph(system.dag, dag)
     _tell(terminal, system, sample, [data, *graphs])
     return ExitCode.COMPLETE
-
-
-def _check_graph_formats(paths: list[Path]) -> None:
-    from anypag.graphs.formats.registry import format_of
-
-    for path in paths:
-        format_of(path.suffix)
-
-
-def _sample(system: System, kind: VariablesChoice, rows: int, levels: int, seed: int) -> Sample:
-    if kind is VariablesChoice.GAUSSIAN:
-        return system.linear_gaussian(rows, seed=seed)
-    return system.discrete(rows, levels=levels, seed=seed)
 
 
 def _write_table(sample: Sample, path: Path) -> None:

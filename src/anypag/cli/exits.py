@@ -12,7 +12,7 @@ import typer
 
 from anypag.cli.options import spelled
 from anypag.cli.running import StoppedAtOnce
-from anypag.cli.terminal import Terminal
+from anypag.cli.terminal import Terminal, give_up
 
 Parameters = ParamSpec("Parameters")
 
@@ -44,7 +44,7 @@ def command(function: Callable[Parameters, ExitCode]) -> Callable[Parameters, No
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
         except BrokenPipeError:
-            terminal.give_up_output()
+            give_up(sys.stdout)
             code = ExitCode.ERROR
         except (Exception, KeyboardInterrupt, StoppedAtOnce) as error:
             code, sentence = explained(error)
@@ -63,7 +63,7 @@ def _end_output(terminal: Terminal, document: dict[str, object] | None) -> None:
             terminal.json(document)
         sys.stdout.flush()
     except BrokenPipeError:
-        terminal.give_up_output()
+        give_up(sys.stdout)
 
 
 def explained(error: BaseException) -> tuple[ExitCode, str]:

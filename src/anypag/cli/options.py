@@ -16,16 +16,12 @@ import typer
 
 from anypag.choices import AMONG_NUMBERS, DECLARED, MISSING_WORDS, Choice, default_of
 from anypag.errors import Option
+from anypag.graphs.marks import listed
 
 if TYPE_CHECKING:
     from anypag.cli.exits import ExitCode
     from anypag.data.table import Kind
     from anypag.knowledge.knowledge import Knowledge
-
-
-def _listed(words: Iterable[str]) -> str:
-    *others, last = words
-    return f"{', '.join(others)} and {last}"
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
@@ -44,8 +40,9 @@ Gaps = Annotated[
     typer.Option(
         metavar="WORDS",
         help="Words or numbers (--gaps=-999,NA) that stand for a missing value, with commas between. By default, in "
-        f"text files: {_listed(MISSING_WORDS[1:])}; in columns of numbers also "
-        f"{_listed(word for word in AMONG_NUMBERS if word not in MISSING_WORDS)}. An empty field is always missing.",
+        f"text files: {listed(MISSING_WORDS[1:])}; in columns of numbers also "
+        f"{listed(tuple(word for word in AMONG_NUMBERS if word not in MISSING_WORDS))}. An empty field is always "
+        "missing.",
     ),
 ]
 NoHeader = Annotated[
@@ -133,13 +130,6 @@ def kinds_in(texts: Iterable[str]) -> dict[str, Kind]:
             raise typer.BadParameter(f"Write NAME=continuous or NAME=discrete; got {item!r}.", param_hint="--kinds")
         kinds[name] = kind  # type: ignore[assignment]
     return kinds
-
-
-def knowledge_in(path: Path) -> Knowledge:
-    """The knowledge in a file."""
-    from anypag.knowledge.knowledge import Knowledge
-
-    return Knowledge.read(path)
 
 
 def with_tiers(known: Knowledge | None, tiers: str | None) -> Knowledge | None:
@@ -235,5 +225,7 @@ def _value(choice: Choice, typed: Any) -> Any:
     if choice.typed == "duration":
         return seconds(typed)
     if choice.typed == "knowledge":
-        return knowledge_in(typed)
+        from anypag.knowledge.knowledge import Knowledge
+
+        return Knowledge.read(typed)
     return (kinds_in(typed) or None) if choice.typed == "kinds" else typed

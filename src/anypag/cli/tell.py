@@ -101,15 +101,11 @@ def what_next(result: Result) -> str | None:
     info = result.history[-1].info
     all_or_some = "all" if info.n_open in {0, info.n_edges} else f"{info.n_open:,} of the"
     given = counted(result.r + 1, "other variable")
+    on_data = "What is said so far stands." if result.is_exact else "Marks may be withdrawn, as tests err."
     return (
         f"A next iteration would test {all_or_some} {counted(info.n_edges, 'edge')} given {given}: some may fall, and "
-        f"circles may become arrowheads or tails. Pairs without an edge stay so.{_but_on_data(result)}"
+        f"circles may become arrowheads or tails. Pairs without an edge stay so. {on_data}"
     )
-
-
-def _but_on_data(result: Result) -> str:
-    """The end of the sentence: with perfect tests all claims stay, on data they may be withdrawn."""
-    return " What is said so far stands." if result.is_exact else " Marks may be withdrawn, as tests err."
 
 
 def what_is_known(result: Result) -> str | None:
@@ -224,7 +220,9 @@ def tell_edges(terminal: Terminal, result: Result) -> None:
     if assumed is not None:
         terminal.line(assumed)
     if not result.pag.edges():
-        terminal.line(f"No edges: {_why_none(result)}")
+        alone = "every two variables are independent, some of them only given others."
+        given = any(why.given for why in result.sepsets.values())
+        terminal.line(f"No edges: {alone if given else 'all pairs are independent.'}")
     left = MOST_SHOWN if terminal.is_interactive else len(result.pag.edges())
     for group in groups(result):
         terminal.line(group.heading(_certainty(result, group.edges[0])), "cyan")
@@ -233,15 +231,12 @@ def tell_edges(terminal: Terminal, result: Result) -> None:
         if len(group.edges) > left:
             terminal.line(f"  ... and {len(group.edges) - left} more; --out edges.csv has them all.")
         left = max(0, left - len(group.edges))
-    if result.pag.edges() and (alone := _without_edge(result)):
-        more = f" and {len(alone) - MOST_ALONE:,} more" if len(alone) > MOST_ALONE else ""
-        terminal.line(f"Without an edge: {', '.join(alone[:MOST_ALONE])}{more}.")
-    tell_why_unlikely(terminal, result)
-
-
-def _without_edge(result: Result) -> list[str]:
     joined = {name for edge in result.pag.edges() for name in (edge.a, edge.b)}
-    return [name for name in result.pag.names if name not in joined]
+    apart = [name for name in result.pag.names if name not in joined] if joined else []
+    if apart:
+        more = f" and {len(apart) - MOST_ALONE:,} more" if len(apart) > MOST_ALONE else ""
+        terminal.line(f"Without an edge: {', '.join(apart[:MOST_ALONE])}{more}.")
+    tell_why_unlikely(terminal, result)
 
 
 def tell_why_unlikely(terminal: Terminal, result: Result) -> None:
@@ -250,12 +245,6 @@ def tell_why_unlikely(terminal: Terminal, result: Result) -> None:
 
     if result.probabilities is not None and (why := why_unlikely(result.probabilities, result.pag)):
         terminal.line(why)
-
-
-def _why_none(result: Result) -> str:
-    if any(why.given for why in result.sepsets.values()):
-        return "every two variables are independent, some of them only given others."
-    return "all pairs are independent."
 
 
 def tell_probable(terminal: Terminal, result: Result) -> None:

@@ -105,13 +105,12 @@ class Terminal:
             give_up(sys.stderr)
 
     def flush(self) -> None:
-        """Write everything before the command ends; raises the error of a stream, if any."""
+        """Write everything before the command ends; raises the error of standard output, if there was one."""
         sys.stdout.flush()
-        require_read()
-
-    def give_up_output(self) -> None:
-        """Standard output was closed: drop the rest."""
-        give_up(sys.stdout)
+        failure = getattr(sys.stdout, "failure", None)
+        if failure is not None:
+            reason = failure.strerror or str(failure)
+            raise OSError(failure.errno, f"Standard output could not be written: {reason}")
 
 
 def printable(text: str) -> str:
@@ -197,14 +196,6 @@ def guarded_streams() -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = before
-
-
-def require_read() -> None:
-    """Raise the error of standard output, if there was one."""
-    failure = getattr(sys.stdout, "failure", None)
-    if failure is not None:
-        reason = failure.strerror or str(failure)
-        raise OSError(failure.errno, f"Standard output could not be written: {reason}")
 
 
 @contextmanager

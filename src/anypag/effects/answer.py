@@ -216,7 +216,7 @@ class Effect:
         found = self.sampled
         if found is None:
             raise ParameterError("Only draws can be plotted: search with ", Option("method", "bayes"), ".")
-        from anypag.plot.draws import draws_svg
+        from anypag.plot.effect_draws import draws_svg
 
         picture = draws_svg(self.draws, (found.p_zero, found.p_identified, found.p_open))
         if path is not None:

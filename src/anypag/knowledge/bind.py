@@ -56,7 +56,8 @@ def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selecti
         match statement:
             case PairStatement(kind, left, right):
                 rows, columns = place.of(left, statement), place.of(right, statement)
-                _refuse_itself(statement, left, right, rows, columns)
+                if left is not None and right is not None and rows.tolist() == columns.tolist() and len(rows) == 1:
+                    raise KnowledgeError(f"{named(statement)}: two different variables were wanted.")
                 table: Flags = getattr(facts, kind)
                 table[np.ix_(rows, columns)] = True
                 if kind in SYMMETRIC:
@@ -72,7 +73,9 @@ def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selecti
             case NoCausesWithinTiers():
                 facts.not_causes[(tier[:, None] == tier) & (tier >= 0) & ~np.eye(len(tier), dtype=np.bool_)] = True
             case SelectionBefore(first):
-                _refuse_tier(statement, int(tier.max(initial=-1)) + 1)
+                n_tiers = int(tier.max(initial=-1)) + 1
+                if not 1 <= first <= n_tiers:
+                    raise KnowledgeError(f"{named(statement)}: the tiers are numbered 1 to {n_tiers}.")
                 facts.not_selecting[tier >= first - 1] = True
     return facts
 
@@ -137,11 +140,6 @@ def _tier_of(statements: Sequence[Statement], place: _Columns) -> Counts:
     return tier
 
 
-def _refuse_itself(statement: Statement, left: Side, right: Side, rows: Counts, columns: Counts) -> None:
-    if left is not None and right is not None and len(rows) == len(columns) == 1 and rows[0] == columns[0]:
-        raise KnowledgeError(f"{named(statement)}: two different variables were wanted.")
-
-
 def _refuse_ambiguous(statement: Statement, names: Sequence[str]) -> None:
     if SELECTION in names:
         raise KnowledgeError(
@@ -150,13 +148,11 @@ def _refuse_ambiguous(statement: Statement, names: Sequence[str]) -> None:
         )
 
 
-def _refuse_tier(statement: SelectionBefore, n_tiers: int) -> None:
-    if not 1 <= statement.tier <= n_tiers:
-        raise KnowledgeError(f"{named(statement)}: the tiers are numbered 1 to {n_tiers}.")
-
-
 Saying = Callable[[Statement], Facts]
 """The facts of one statement."""
+
+Source = Callable[[str, int, int], str]
+"""The statement that says a fact of a kind about two columns."""
 
 _BEGIN = "What is said to be known contradicts itself:"
 
@@ -173,7 +169,11 @@ def refuse_contradictions(statements: Sequence[Statement], said: Facts, names: S
     Raises:
         KnowledgeError: with the shortest chain of statements that contradict each other.
     """
-    source = _FirstToSay(statements, saying)
+
+    def source(kind: str, a: int, b: int) -> str:
+        """The first statement that says a given fact."""
+        return named(next(one for one in statements if getattr(saying(one), kind)[a, b]))
+
     chain = shortest_chain(said.causes, said.not_causes)
     if chain:
         raise KnowledgeError(_sentence(chain, source, names))
@@ -207,18 +207,7 @@ def _chain_from(start: int, causes: Flags, not_causes: Flags) -> list[int]:
     return []
 
 
-class _FirstToSay:
-    """Finds the first statement that says a given fact."""
-
-    def __init__(self, statements: Sequence[Statement], saying: Saying) -> None:
-        self._statements = statements
-        self._saying = saying
-
-    def __call__(self, kind: str, a: int, b: int) -> str:
-        return named(next(one for one in self._statements if getattr(self._saying(one), kind)[a, b]))
-
-
-def _sentence(chain: list[int], source: _FirstToSay, names: Sequence[str]) -> str:
+def _sentence(chain: list[int], source: Source, names: Sequence[str]) -> str:
     a, b = chain[0], chain[-1]
     by = dict.fromkeys(source("causes", *step) for step in pairwise(chain))
     told = f"{' ~> '.join(quote(names[k]) for k in chain)} by {' and '.join(by)}"
@@ -227,7 +216,7 @@ def _sentence(chain: list[int], source: _FirstToSay, names: Sequence[str]) -> st
     return f"{_BEGIN} {told}; but {quote(names[a])} is no cause of {quote(names[b])} by {source('not_causes', a, b)}."
 
 
-def _refuse_idle_edges(said: Facts, source: _FirstToSay, names: Sequence[str]) -> None:
+def _refuse_idle_edges(said: Facts, source: Source, names: Sequence[str]) -> None:
     """Raise an error for joined pairs that, without selection, can have neither a causal link nor a hidden
     common cause.
     """

@@ -111,10 +111,14 @@ def read_statements(path: Path) -> tuple[Statement, ...]:
     text = _read(path)
     try:
         if path.suffix.casefold() == ".json":
-            return from_plain(_json(text))
+            return from_plain(json.loads(text))
         return parse_tetrad(text) if text.lstrip().startswith("/knowledge") else parse_text(text)
     except KnowledgeError as error:
         raise KnowledgeError(f"{path}: {error}") from None
+    except ValueError as error:
+        raise KnowledgeError(f"{path}: This is no JSON: {error}.") from None
+    except RecursionError:
+        raise KnowledgeError(f"{path}: This is no JSON that can be read: it is nested too deeply.") from None
 
 
 def _read(path: Path) -> str:
@@ -126,12 +130,3 @@ def _read(path: Path) -> str:
         raise KnowledgeError(
             f"The knowledge file {str(path)!r} is no UTF-8 text (byte {error.start} cannot be read)."
         ) from None
-
-
-def _json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise KnowledgeError(f"This is no JSON: {error}.") from None
-    except RecursionError:
-        raise KnowledgeError("This is no JSON that can be read: it is nested too deeply.") from None

@@ -13,7 +13,7 @@ from anypag.effects.question import checked_graph, may_be_selected
 from anypag.effects.sampled import headline, told
 from anypag.errors import ContradictionError, DataError, GraphError
 from anypag.graphs.text import quote
-from anypag.plot.draws import draws_svg
+from anypag.plot.effect_draws import draws_svg
 from anypag.results.result import Result
 
 MOST_VARIABLES = 60

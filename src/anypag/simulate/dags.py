@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from anypag.errors import ParameterError
 from anypag.graphs.dag import DAG
-from anypag.simulate.sample import Seed, generator
+from anypag.simulate.sample import Seed, generator, is_whole
 
 
 def random_dag(n: int, expected_neighbours: float, *, connected: bool = True, seed: Seed) -> DAG:
@@ -43,7 +43,7 @@ def random_dag(n: int, expected_neighbours: float, *, connected: bool = True, se
 
 
 def _check_size(n: int, expected_neighbours: float, connected: bool) -> None:
-    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+    if not is_whole(n, 1):
         raise ParameterError(f"A random DAG has a whole number of nodes, at least 1; got n = {n!r}.")
     if not 0 <= expected_neighbours <= n - 1:
         raise ParameterError(

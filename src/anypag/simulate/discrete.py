@@ -12,7 +12,7 @@ import numpy.typing as npt
 from anypag.errors import ParameterError
 from anypag.graphs.base import Node
 from anypag.graphs.dag import DAG
-from anypag.simulate.sample import Sample, Seed, checked_count, checked_parts, generator
+from anypag.simulate.sample import Sample, Seed, checked_count, checked_parts, generator, is_whole
 
 ConditionalTables = dict[str, npt.NDArray[np.float64]]
 """For every node the table p(node | parents): one axis per parent, in the order of the DAG, then its own levels."""
@@ -76,26 +76,26 @@ def discrete(
     return Sample(values[observed].T, [dag.names[i] for i in observed])
 
 
-def random_tables(
-    dag: DAG, levels: int | Mapping[str, int] = 2, *, concentration: float = 1.0, seed: Seed
-) -> ConditionalTables:
+def random_tables(dag: DAG, levels: int | Mapping[str, int] = 2, *, seed: Seed) -> ConditionalTables:
     """A random conditional table for every node.
 
-    Each distribution is drawn on its own from a Dirichlet distribution: with `concentration` 1 every
-    distribution is as likely as any other, below 1 the parents decide more, above 1 less.
+    Each distribution is drawn on its own; all are equally likely (a flat Dirichlet distribution).
 
     >>> random_tables(DAG.from_string("A --> B"), 3, seed=1)["B"].shape
     (3, 3)
     """
-    if not 0 < concentration < np.inf:
-        raise ParameterError(f"concentration is a number above 0; got {concentration!r}.")
     random = generator(seed, "random_tables")
     sizes = _checked_levels(dag, levels)
     tables = {}
     for name in dag.names:
         shape = [sizes[parent] for parent in dag.parents(name)]
-        _check_table_size(name, shape, sizes[name])
-        tables[name] = random.dirichlet(np.full(sizes[name], concentration), size=shape)
+        entries = prod(shape) * sizes[name]
+        if entries > MOST_ENTRIES:
+            raise ParameterError(
+                f"The table of {name!r} would have {entries:.2g} entries ({len(shape)} parents); "
+                f"at most {MOST_ENTRIES:,} are allowed. Use a sparser DAG or fewer levels."
+            )
+        tables[name] = random.dirichlet(np.ones(sizes[name]), size=shape)
     return tables
 
 
@@ -143,34 +143,21 @@ def _selected_rows(
         network.draw(values, first, random)
         kept.append(values[:, (values[selected] == SELECTED).all(axis=0)])
         n_kept, n_drawn = n_kept + kept[-1].shape[1], n_drawn + shape[1]
-        _refuse_if_hopeless(n_kept, n_drawn)
+        if n_drawn >= ROWS_BEFORE_REFUSAL and n_kept < LEAST_SELECTED_SHARE * n_drawn:
+            raise ParameterError(
+                f"Hardly any row is selected: {n_kept:,} of {n_drawn:,} drawn have level {SELECTED} in every "
+                "selection variable. Use fewer selection nodes, other tables, or another seed."
+            )
     return np.ascontiguousarray(np.concatenate(kept, axis=1)[:, :n_samples])
-
-
-def _refuse_if_hopeless(n_kept: int, n_drawn: int) -> None:
-    if n_drawn >= ROWS_BEFORE_REFUSAL and n_kept < LEAST_SELECTED_SHARE * n_drawn:
-        raise ParameterError(
-            f"Hardly any row is selected: {n_kept:,} of {n_drawn:,} drawn have level {SELECTED} in every "
-            "selection variable. Use fewer selection nodes, other tables, or another seed."
-        )
 
 
 def _checked_levels(dag: DAG, levels: int | Mapping[str, int]) -> dict[str, int]:
     given = dict(levels) if isinstance(levels, Mapping) else dict.fromkeys(dag.names, levels)
     for name, count in given.items():
         dag.index(name)
-        if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 2:
+        if not is_whole(count, 2):
             raise ParameterError(f"A discrete variable has at least 2 levels; got {count!r} for {name!r}.")
     return {name: int(given.get(name, 2)) for name in dag.names}
-
-
-def _check_table_size(name: str, parent_levels: list[int], own_levels: int) -> None:
-    entries = prod(parent_levels) * own_levels
-    if entries > MOST_ENTRIES:
-        raise ParameterError(
-            f"The table of {name!r} would have {entries:.2g} entries ({len(parent_levels)} parents); "
-            f"at most {MOST_ENTRIES:,} are allowed. Use a sparser DAG or fewer levels."
-        )
 
 
 def _checked_tables(dag: DAG, tables: Mapping[str, npt.ArrayLike]) -> ConditionalTables:

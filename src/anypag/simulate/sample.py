@@ -25,7 +25,7 @@ def generator(seed: Seed, purpose: str) -> np.random.Generator:
     """
     if isinstance(seed, np.random.Generator):
         return seed
-    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
+    if not is_whole(seed):
         raise ParameterError(f"A seed is a whole number from 0 on, or a numpy.random.Generator; got {seed!r}.")
     return np.random.default_rng([int(seed), *purpose.encode()])
 
@@ -91,9 +91,14 @@ class Sample(Mapping[str, npt.NDArray[Any]]):
         return f"Sample({self.n_rows} rows of {shown})"
 
 
+def is_whole(value: object, least: int = 0) -> bool:
+    """Is it a whole number, this one or a larger one?"""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= least
+
+
 def checked_count(n_samples: int) -> int:
     """A number of rows."""
-    if not isinstance(n_samples, (int, np.integer)) or isinstance(n_samples, bool) or n_samples < 0:
+    if not is_whole(n_samples):
         raise ParameterError(f"n_samples is a whole number of rows, 0 or more; got {n_samples!r}.")
     return int(n_samples)
 

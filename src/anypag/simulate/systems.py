@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anypag.errors import ParameterError
-from anypag.graphs.base import Node
 from anypag.graphs.dag import DAG
 from anypag.graphs.pag import PAG
 from anypag.simulate.dags import random_dag
 from anypag.simulate.discrete import discrete
 from anypag.simulate.gaussian import linear_gaussian
-from anypag.simulate.sample import Sample, Seed, checked_parts, generator
+from anypag.simulate.sample import Sample, Seed, checked_parts, generator, is_whole
 
 if TYPE_CHECKING:
     from anypag.ci.oracle import Oracle
@@ -68,15 +67,12 @@ class System:
         return discrete(self.dag, n_samples, levels=levels, latent=self.latent, selection=self.selection, seed=seed)
 
 
-def random_system(
-    n: int, expected_neighbours: float = 2.0, *, connected: bool = True, n_selection: int = 0, seed: Seed
-) -> System:
+def random_system(n: int, expected_neighbours: float = 2.0, *, n_selection: int = 0, seed: Seed) -> System:
     """A random system as in the paper on ICD: a `random_dag`, half of its possible confounders hidden.
 
     Args:
         n: how many nodes, latent ones included, selection nodes not.
         expected_neighbours: see `random_dag`.
-        connected: see `random_dag`.
         n_selection: how many `selection_children` to add (none in the paper).
         seed: a whole number or a `numpy.random.Generator`.
 
@@ -85,79 +81,54 @@ def random_system(
     (20, ('S0',))
     """
     random = generator(seed, "random_system")
-    dag = random_dag(n, expected_neighbours, connected=connected, seed=random)
+    dag = random_dag(n, expected_neighbours, seed=random)
     latent = latents(dag, seed=random)
     dag, selection = selection_children(dag, n_selection, n_parents=min(2, n), seed=random)
     return System(dag, latent, selection)
 
 
-def latents(dag: DAG, *, count: int | None = None, among: Iterable[Node] | None = None, seed: Seed) -> tuple[str, ...]:
-    """Choose nodes to hide: as in the paper, half of the parentless nodes with two or more children.
-
-    Args:
-        dag: the graph.
-        count: how many; default half of the candidates, rounded down.
-        among: the candidates; `among=dag.names` for any node. Default: nodes without parents and with at least two
-            children.
-        seed: a whole number or a `numpy.random.Generator`.
-
-    Returns:
-        Their names, in the order of the DAG.
+def latents(dag: DAG, *, seed: Seed) -> tuple[str, ...]:
+    """The nodes to hide: as in the paper, half of those without parents that have two or more children, rounded down.
 
     >>> dag = DAG.from_string("A --> C; A --> D; B --> C; B --> D")
-    >>> len(latents(dag, seed=1)), latents(dag, among=["C", "D"], count=2, seed=1)
-    (1, ('C', 'D'))
+    >>> len(latents(dag, seed=1))
+    1
     """
-    candidates = _confounders(dag) if among is None else sorted({dag.index(node) for node in among})
-    wanted = len(candidates) // 2 if count is None else count
-    return _choose(dag, candidates, wanted, "latents", generator(seed, "latents"))
+    adjacency = dag.adjacency
+    candidates = np.flatnonzero((adjacency.sum(axis=0) == 0) & (adjacency.sum(axis=1) >= 2))
+    chosen = generator(seed, "latents").choice(candidates, len(candidates) // 2, replace=False)
+    return tuple(dag.names[i] for i in sorted(chosen))
 
 
-def selection_children(
-    dag: DAG, count: int = 1, *, n_parents: int = 2, among: Iterable[Node] | None = None, seed: Seed
-) -> tuple[DAG, tuple[str, ...]]:
+def selection_children(dag: DAG, count: int = 1, *, n_parents: int = 2, seed: Seed) -> tuple[DAG, tuple[str, ...]]:
     """Add selection variables: new nodes S0, S1, ..., each caused by some of the others and causing nothing.
 
     Args:
         dag: the graph.
         count: how many to add.
         n_parents: how many parents each has.
-        among: the nodes that may be parents; all of the DAG's if left out.
         seed: a whole number or a `numpy.random.Generator`.
 
     Returns:
         The larger DAG, the new nodes last, and the names of these.
 
-    >>> dag, selection = selection_children(DAG.from_string("A --> B; C"), among=["A", "C"], seed=1)
+    >>> dag, selection = selection_children(DAG.from_string("A --> B"), seed=1)
     >>> dag.parents("S0"), selection
-    (('A', 'C'), ('S0',))
+    (('A', 'B'), ('S0',))
     """
-    if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 0:
+    if not is_whole(count):
         raise ParameterError(f"count is how many selection nodes to add, 0 or more; got {count!r}.")
+    if count and not (is_whole(n_parents) and n_parents <= len(dag)):
+        raise ParameterError(
+            f"A selection node has up to {len(dag)} parents, all nodes; got n_parents = {n_parents!r}."
+        )
     random = generator(seed, "selection_children")
-    candidates = list(range(len(dag))) if among is None else sorted({dag.index(node) for node in among})
     names = _fresh_names(dag, count)
     adjacency = np.zeros((len(dag) + count, len(dag) + count), np.uint8)
     adjacency[: len(dag), : len(dag)] = dag.adjacency
     for child in range(len(dag), len(dag) + count):
-        parents = _choose(dag, candidates, n_parents, "parents of a selection node", random)
-        adjacency[[dag.index(name) for name in parents], child] = 1
+        adjacency[random.choice(len(dag), n_parents, replace=False), child] = 1
     return DAG(adjacency, (*dag.names, *names)), names
-
-
-def _confounders(dag: DAG) -> list[int]:
-    adjacency = dag.adjacency
-    return [int(i) for i in np.flatnonzero((adjacency.sum(axis=0) == 0) & (adjacency.sum(axis=1) >= 2))]
-
-
-def _choose(dag: DAG, candidates: list[int], wanted: int, what: str, random: np.random.Generator) -> tuple[str, ...]:
-    whole = isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool)
-    if not whole or not 0 <= wanted <= len(candidates):
-        raise ParameterError(
-            f"There are {len(candidates)} candidates for {what}; {wanted!r} cannot be chosen from them."
-        )
-    chosen = random.choice(np.array(candidates, np.intp), wanted, replace=False)
-    return tuple(dag.names[i] for i in sorted(chosen))
 
 
 def _fresh_names(dag: DAG, count: int) -> tuple[str, ...]:

@@ -15,8 +15,8 @@ from anypag.arrays import Counts
 from anypag.choices import require
 from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
-from anypag.markup import block, heading, paragraphs, table
-from anypag.stability.frequencies import ADVICE, Frequencies, edge_rows, resample_lines, rows_apart
+from anypag.markup import block, heading, preformatted
+from anypag.stability.frequencies import Frequencies, resample_lines
 
 Resample = Literal["bootstrap", "half"]
 """"bootstrap": as many rows as the table has, with replacement; "half": half of the rows, in complementary pairs."""
@@ -130,19 +130,9 @@ class Stability(Frequencies):
         return "\n".join(resample_lines(self, self.whole))
 
     def _repr_html_(self) -> str:
-        """How notebooks show it."""
-        if self.whole is None or not self.n:
-            return block(heading(self.summary()))
-        columns = ("edge", f"the same in, of {self.n}", "joined in", "")
-        edges, apart = edge_rows(self, self.whole), rows_apart(self, self.whole)
-        shown = [(row.what, row.same, row.joined, row.else_mostly) for row in edges]
-        others = [(row.what, row.same, row.joined, row.else_mostly) for row in apart]
-        return block(
-            heading(self.summary()),
-            table(columns, shown),
-            table(("without an edge, but mostly joined", *columns[1:]), others),
-            paragraphs([ADVICE]),
-        )
+        """How notebooks show the same."""
+        first, *rest = str(self).split("\n")
+        return block(heading(first), preformatted("\n".join(rest)))
 
     def summary(self) -> str:
         """How many resamples, of what kind, and what went wrong: one line."""
