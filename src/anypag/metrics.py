@@ -179,7 +179,7 @@ def compare(learned: Any, truth: Any) -> Comparison:
       C o-o D, not joined in the true one
       A o-o B, but A o-> B in the true one
     """
-    learned, truth = _graphs(learned, truth)
+    learned, truth = as_graph(learned), as_graph(truth)
     ours, theirs = _aligned(learned, truth), truth.marks
     differs = ours != theirs
     in_both = (ours != Mark.NONE) & (theirs != Mark.NONE)
@@ -211,7 +211,7 @@ def differences(first: Any, second: Any) -> tuple[Difference, ...]:
     A o-> B, but A o-o B in the second graph
     B o-o C in the second graph, not joined in the first graph
     """
-    first, second = _graphs(first, second)
+    first, second = as_graph(first), as_graph(second)
     return _differences(first.marks, _aligned(second, first), first.names)
 
 
@@ -223,10 +223,6 @@ def _differences(ours: Marks, theirs: Marks, names: Sequence[str]) -> tuple[Diff
 
 def _symbol(marks: Marks, i: int, j: int) -> str:
     return edge_symbol(Mark(marks[j, i]), Mark(marks[i, j])) if marks[i, j] else ""
-
-
-def _graphs(first: Any, second: Any) -> tuple[MixedGraph, MixedGraph]:
-    return as_graph(first), as_graph(second)
 
 
 def _aligned(learned: MixedGraph, truth: MixedGraph) -> Marks:

@@ -86,7 +86,10 @@ def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection
         refuse_selection(graph, x, y)
     if isinstance(source, Result):
         refuse_unfinished(source)
-        _refuse_contradicted_knowledge(source)
+        against = next((outcome for outcome in source.knowledge if outcome.became == "contradicted"), None)
+        if against is not None:
+            told = f"The data contradict what was known beforehand: {against}."
+            raise ContradictionError(f"{told} {IF_KNOWLEDGE_IS_CONTRADICTED}")
         _refuse_contradicted(source, graph, x, y)
     if rests_on_knowledge(source):
         return causal_graph_of(of_data_alone(source.pag), WHAT_HELPS_BESIDE_KNOWLEDGE)
@@ -126,13 +129,6 @@ def may_be_selected(result: Result) -> bool:
     if not known or not result.choices.selection_bias:
         return result.choices.selection_bias
     return not known.facts(result.pag.names).not_selecting.all()
-
-
-def _refuse_contradicted_knowledge(source: Result) -> None:
-    against = next((outcome for outcome in source.knowledge if outcome.became == "contradicted"), None)
-    if against is not None:
-        told = f"The data contradict what was known beforehand: {against}."
-        raise ContradictionError(f"{told} {IF_KNOWLEDGE_IS_CONTRADICTED}")
 
 
 def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from anypag.explain.facts import PairFacts, facts_of
+from anypag.explain.facts import facts_of
 from anypag.explain.pair import End, Explanation, explain_pair, no_edge_summary
 from anypag.explain.sampled import hedged
 from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole
-from anypag.graphs.formats.tables import as_text
+from anypag.graphs.formats.tables import as_text, csv_text
 from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
@@ -67,13 +64,15 @@ def edge_table(result: Result | PAG, *, non_edges: bool = True) -> dict[str, lis
     [('storm', 'o->', 'fire', None), ('arson', 'o->', 'fire', None), ('storm', '', 'arson', [])]
     """
     facts = facts_of(result)
-    contradicted = _contradicted(facts)
+    pairs = {frozenset(pair) for item in facts.contradictions for pair in item.pairs}
+    contradicted = {pair: " ".join(facts.contradictions_of(*pair)) for pair in pairs}
     stability = None if facts.learned is None else facts.learned.stability
     said = facts.probabilities
     rows = [_row(explain_pair(facts, edge.a, edge.b), said) for edge in map(Edge.forward, facts.pag.edges())]
     if non_edges:
         separations = dict(facts.sepsets.items())
-        for a, b in _pairs_apart(facts.pag):
+        for i, j in np.argwhere(np.triu(facts.pag.marks == Mark.NONE, 1)).tolist():
+            a, b = facts.pag.names[i], facts.pag.names[j]
             found = separations.get((a, b)) or separations.get((b, a))
             probability = said.of_edge(a, b, "") if said else None
             doubts = contradicted.get(frozenset((a, b)), "")
@@ -81,18 +80,6 @@ def edge_table(result: Result | PAG, *, non_edges: bool = True) -> dict[str, lis
             causes = _causes(said, a, b)
             rows.append((*_gap(a, b, found, facts.n_rows, probability), probability, *causes, doubts, *shares))
     return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
-
-
-def _contradicted(facts: PairFacts) -> dict[frozenset[str], str]:
-    """The contradictions of each pair that is in any."""
-    pairs = {frozenset(pair) for item in facts.contradictions for pair in item.pairs}
-    return {pair: " ".join(facts.contradictions_of(*pair)) for pair in pairs}
-
-
-def _pairs_apart(pag: PAG) -> Iterator[tuple[str, str]]:
-    """The pairs without an edge, in the order of the names."""
-    for i, j in np.argwhere(np.triu(pag.marks == Mark.NONE, 1)).tolist():
-        yield pag.names[i], pag.names[j]
 
 
 def edge_csv(result: Result | PAG, *, non_edges: bool = True) -> str:
@@ -106,11 +93,7 @@ def edge_csv(result: Result | PAG, *, non_edges: bool = True) -> str:
     for column in ("from", "to", "in_words", "given", "contradiction"):
         table[column] = [as_text(value) for value in table[column]]
     table["conflict"] = [str(value).lower() for value in table["conflict"]]
-    rows: list[str] = []
-    writer = csv.writer(SimpleNamespace(write=rows.append))  # ends rows by \r\n, so that names with either are quoted
-    writer.writerow(COLUMNS)
-    writer.writerows(zip(*table.values(), strict=True))
-    return "".join(row.removesuffix("\r\n") + "\n" for row in rows)
+    return csv_text([COLUMNS, *zip(*table.values(), strict=True)])
 
 
 def write_edge_table(result: Result | PAG, path: str | os.PathLike[str], *, non_edges: bool = True) -> None:

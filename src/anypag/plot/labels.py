@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -131,7 +131,8 @@ def apart(lines: Iterable[Line]) -> tuple[Line, ...]:
     placed = []
     for k, line in enumerate(lines):
         others = np.delete(curves, k, axis=0).reshape(-1, 2)
-        free = [place for place in _places(line) if _is_free(place, taken)]
+        places = (line.beside(t, side) for side in (1.0, -1.0) for t in ALONG)
+        free = [place for place in places if _is_free(place, taken)]
         at = max(free, key=partial(_room, others), default=line.beside())
         taken.append(at)
         placed.append(replace(line, number_at=at))
@@ -142,12 +143,6 @@ def _room(others: Floats, place: Point) -> float:
     """How free a place for a number is of other lines: 1 if none touches it, less if one does."""
     reach = np.abs(others - place) / (WIDTH / 2, HEIGHT / 2)
     return float(min(1.0, reach.max(axis=1).min(initial=1.0)))
-
-
-def _places(line: Line) -> Iterator[Point]:
-    for side in (1.0, -1.0):
-        for t in ALONG:
-            yield line.beside(t, side)
 
 
 def _is_free(place: Point, taken: Iterable[Point]) -> bool:

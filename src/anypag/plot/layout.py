@@ -129,9 +129,7 @@ def _stretched(points: Points, pairs: EdgeEnds, sizes: Points) -> Points:
         return points
     way = np.abs(points[pairs[:, 1]] - points[pairs[:, 0]])
     length = np.hypot(*way.T)
-    half = (
-        sizes[pairs[:, 0]] + sizes[pairs[:, 1]]
-    ) / 2  # the part of each edge inside the two boxes, by width and by height
+    half = (sizes[pairs[:, 0]] + sizes[pairs[:, 1]]) / 2  # the part inside the two boxes, by width and by height
     with np.errstate(divide="ignore", invalid="ignore"):
         inside = length * np.nanmin(half / way, axis=1)
     wanted = (ROOM + inside) / np.maximum(length, 1.0)

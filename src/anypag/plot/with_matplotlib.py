@@ -151,9 +151,8 @@ def _draw_heads(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float)
         if mark == Mark.CIRCLE
     ]
     if arrows:
-        corners, colours = zip(
-            *arrows, strict=True
-        )  # lists, because older versions read a pair as a colour and its opacity
+        corners, colours = zip(*arrows, strict=True)
+        # colours as lists, because older versions read a pair as a colour and its opacity
         axes.add_collection(collections.PolyCollection(corners, facecolors=list(colours), linewidths=0.0, zorder=3))
     if circles:
         rounds, colours = zip(*circles, strict=True)

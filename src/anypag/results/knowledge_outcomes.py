@@ -129,12 +129,10 @@ class _Judge:
 
     def _without_marks(self, statement: Statement, alone: Facts, closed: Closed) -> Outcome:
         """The outcome of a statement from which no mark follows and that the data do not show."""
-        if bool(self._narrowing(alone).any()) and not isinstance(statement, NotSelecting | SelectionBefore):
+        narrowing = alone.not_causes & self.facts.not_selecting[:, None]
+        if bool(narrowing.any()) and not isinstance(statement, NotSelecting | SelectionBefore):
             return _told(statement, "used", why="fewer sets were tested; no mark follows from it")
         return _told(statement, "not usable", why=self._unfinished(closed) or self._why_idle(statement, alone))
-
-    def _narrowing(self, alone: Facts) -> Flags:
-        return np.asarray(alone.not_causes & self.facts.not_selecting[:, None], np.bool_)
 
     def _facts_of(self, statements: list[Statement]) -> Facts:
         nodes = self.problem.nodes
@@ -227,16 +225,13 @@ class _Judge:
         """
         if self._agree(self.facts, self._all):
             return []
-        left = [one for one in self._statements if not self._is_against(one)]
+        left = [one for one in self._statements if not self._against(self._alone(one), self._closed_alone(one))]
         if self._agree_at_once(left):
             return []
         for one in tuple(left):
             rest = [other for other in left if other is not one and not self._needs(other, one)]
             left = left if self._agree_at_once(rest) else rest
         return left
-
-    def _is_against(self, statement: Statement) -> bool:
-        return bool(self._against(self._alone(statement), self._closed_alone(statement)))
 
     def _agree_at_once(self, statements: list[Statement]) -> bool:
         facts = self._facts_of(statements)
@@ -283,12 +278,9 @@ class _Judge:
     def _named(self, places: Flags, marks: Marks) -> tuple[KnownMark, ...]:
         order = self.problem.nodes.order
         at = sorted((int(order[j]), int(order[i]), int(marks[i, j])) for i, j in np.argwhere(places))
-        names = self.problem.nodes.names
-        return tuple(KnownMark(names[j], names[i], Mark(mark)) for j, i, mark in at if not self._is_gone(j, i))
-
-    def _is_gone(self, a: int, b: int) -> bool:
-        place = np.argsort(self.problem.nodes.order)
-        return bool(self.state.marks[place[a], place[b]] == Mark.NONE)
+        names, place = self.problem.nodes.names, np.argsort(order)
+        is_gone = self.state.marks[np.ix_(place, place)] == Mark.NONE
+        return tuple(KnownMark(names[j], names[i], Mark(mark)) for j, i, mark in at if not is_gone[j, i])
 
     def _is_shown(self, alone: Facts) -> bool:
         """Do the data alone show everything the statement says?"""

@@ -27,6 +27,7 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.statements import Became, KnownMark, Outcome
+from anypag.markup import plain
 from anypag.results.grounds import StoredGrounds, Unlisted
 from anypag.results.misfit import Misfit
 from anypag.results.probabilities import Change, Probabilities, edges_of
@@ -107,11 +108,7 @@ def _sentence_written(value: Any, variables: Variables) -> Any:
     parts = value.parts if isinstance(value, Sentence) else (value,)
     if not any(isinstance(part, Option) for part in parts):
         return "".join(map(str, parts))
-    return [[part.name, _as_list(part.value)] if isinstance(part, Option) else str(part) for part in parts]
-
-
-def _as_list(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    return [[part.name, plain(part.value)] if isinstance(part, Option) else str(part) for part in parts]
 
 
 def _sentence(plain: Any, variables: Variables) -> str | Sentence:

@@ -53,12 +53,14 @@ class PossibleEffects:
     @property
     def smallest(self) -> float | tuple[float, ...]:
         """The least value; a tuple, in the order of the entries, where there are several."""
-        return _single([entry.low for entry in self.entries])
+        values = tuple(entry.low for entry in self.entries)
+        return values[0] if len(values) == 1 else values
 
     @property
     def largest(self) -> float | tuple[float, ...]:
         """The greatest value; a tuple where there are several."""
-        return _single([entry.high for entry in self.entries])
+        values = tuple(entry.high for entry in self.entries)
+        return values[0] if len(values) == 1 else values
 
     def __str__(self) -> str:
         seen = f"{'all' if self.exact else 'a random sample of'} {self.n_members:,} graphs with these independences"
@@ -137,7 +139,3 @@ def _entries(
     return entries_of(
         causal, part, fitted, way, (np.full(values.shape[1], np.nan), values.min(axis=0), values.max(axis=0))
     )
-
-
-def _single(values: list[float]) -> float | tuple[float, ...]:
-    return values[0] if len(values) == 1 else tuple(values)

@@ -30,18 +30,8 @@ class Format:
     extensions: tuple[str, ...]
 
 
-def parse_text(text: str) -> Parsed:
-    """The names and edges of anypag's own text, one `A o-> B` a line; the names come in order of appearance."""
-    return Parsed(*parse_graph(text))
-
-
-def dump_text(graph: MixedGraph) -> str:
-    """The graph as anypag's own text."""
-    return f"{graph}\n"
-
-
 FORMATS: dict[str, Format] = {
-    "text": Format(parse_text, dump_text, (".txt", ".pag")),
+    "text": Format(lambda text: Parsed(*parse_graph(text)), lambda graph: f"{graph}\n", (".txt", ".pag")),
     "json": Format(tetrad_and_caugi.parse_caugi, tetrad_and_caugi.dump_caugi, (".json",)),
     "tetrad": Format(tetrad_and_caugi.parse_tetrad, tetrad_and_caugi.dump_tetrad, (".tetrad",)),
     "edges": Format(tables.parse_edges, tables.dump_edges, (".csv",)),

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from types import SimpleNamespace
 
@@ -178,12 +178,15 @@ def dump_edges(graph: MixedGraph) -> str:
     """The CSV text."""
     edges = [edge.forward() for edge in graph.edges()]
     joined = {name for edge in edges for name in (edge.a, edge.b)}
-    rows: list[str] = []
-    writer = csv.writer(SimpleNamespace(write=rows.append))  # ends rows by \r\n, so that names with either are quoted
-    writer.writerow(HEADING)
-    writer.writerows((as_text(edge.a), as_text(edge.b), edge.symbol) for edge in edges)
-    writer.writerows((as_text(name), "", "") for name in graph.names if name not in joined)
-    return "".join(row.removesuffix("\r\n") + "\n" for row in rows)
+    rows = [(as_text(edge.a), as_text(edge.b), edge.symbol) for edge in edges]
+    return csv_text([HEADING, *rows, *((as_text(name), "", "") for name in graph.names if name not in joined)])
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as CSV with a line feed at the end of each."""
+    written: list[str] = []
+    csv.writer(SimpleNamespace(write=written.append)).writerows(rows)  # \r\n at the end: names with either are quoted
+    return "".join(row.removesuffix("\r\n") + "\n" for row in written)
 
 
 def parse_edges(text: str) -> Parsed:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 from anypag.errors import FormatError, abbreviated
@@ -51,12 +52,8 @@ def parse_tetrad(text: str) -> Parsed:
             f"Tetrad's text has all names in one line, between ';'; got another line {_first(lines[2:])}."
         )
     names = [name.strip() for line in lines[1:heading] for name in line.split(";")]
-    return Parsed(names, [_parse_edge(line) for line in _until_other_section(lines[heading + 1 :])])
-
-
-def _until_other_section(lines: list[str]) -> list[str]:
-    ends = [i for i, line in enumerate(lines) if _OTHER_SECTION.fullmatch(line)]
-    return lines[: ends[0]] if ends else lines
+    edges = takewhile(lambda line: not _OTHER_SECTION.fullmatch(line), lines[heading + 1 :])
+    return Parsed(names, [_parse_edge(line) for line in edges])
 
 
 def _parse_edge(line: str) -> Edge:

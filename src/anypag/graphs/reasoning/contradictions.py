@@ -197,7 +197,8 @@ class Chains:
                     if frozenset((a, b)) not in seen:
                         seen.add(frozenset((a, b)))
                         chains = [*_chain(tree, a), *_chain(tree, b)]
-                        yield [*self._why_unselected(cause), *chains, self._independence(a, b)]
+                        apart = (a, b) if (a, b) in self.independent else (b, a)
+                        yield [*self._why_unselected(cause), *chains, Assertion("independent", *apart)]
 
     def in_chains(self) -> set[str]:
         """The variables on chains of causes that begin at an unselected variable; others contradict nothing.
@@ -206,9 +207,6 @@ class Chains:
         ['B', 'C']
         """
         return _reached([a for a in self.leads if a in self._unselected], self.leads)
-
-    def _independence(self, a: str, b: str) -> Assertion:
-        return Assertion("independent", *((a, b) if (a, b) in self.independent else (b, a)))
 
     @cached_property
     def _independent_of(self) -> dict[str, set[str]]:
