@@ -169,8 +169,11 @@ def listed(names: Sequence[str], most: int = 12) -> str:
 
 
 def abbreviated(value: object, most: int = 60) -> str:
-    """The value as Python writes it, its beginning if that is long."""
-    text = repr(value)
+    """The value as Python writes it, its beginning if that is long; Python cannot write numbers with thousands of digits."""
+    try:
+        text = repr(value)
+    except ValueError:
+        text = "a very large number"
     return text if len(text) <= most else text[:most] + "…"
 
 

@@ -15,14 +15,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from anypag.errors import AnypagError
+from anypag.errors import AnypagError, abbreviated
 
 Size = int | Literal["n"] | None
 """A length or a bound: a number, "n" for the number of variables, None for any."""
 
 SQUARE: tuple[Size, ...] = ("n", "n")
 LARGEST = 2**62
-MOST_SHOWN = 60
 
 
 class RefusedError(ValueError):
@@ -72,16 +71,7 @@ class Form:
 def refuse_unless(holds: bool, wanted: str, got: object) -> None:
     """Raise RefusedError unless the condition holds."""
     if not holds:
-        raise RefusedError(f"{wanted} was wanted; got {shown(got)}")
-
-
-def shown(value: object) -> str:
-    """The first characters of a value's `repr`; Python cannot write numbers with thousands of digits."""
-    try:
-        text = repr(value)
-    except ValueError:
-        text = "a very large number"
-    return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "…"
+        raise RefusedError(f"{wanted} was wanted; got {abbreviated(got)}")
 
 
 @dataclass(frozen=True)

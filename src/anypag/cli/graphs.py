@@ -13,11 +13,10 @@ from anypag.cli.options import Json
 from anypag.cli.outputs import check_outputs
 from anypag.cli.tell import tell_probable, tell_stability, tell_why_unlikely
 from anypag.cli.terminal import Terminal
-from anypag.saving import PICTURES, check_ending
+from anypag.saving import PICTURES, check_ending, save
 
 if TYPE_CHECKING:
     from anypag.graphs.base import MixedGraph
-    from anypag.graphs.marks import Edge
     from anypag.graphs.pag import PAG
     from anypag.results.consistency import Consistency
     from anypag.results.result import Result
@@ -39,7 +38,7 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
 
     terminal = Terminal(as_json=as_json)
     result, bare = _read(graph)
-    kinds = Counter(edge.symbol for edge in _forward(bare))
+    kinds = Counter(edge.forward().symbol for edge in bare.edges())
     consistency = _consistency(result, bare)
     sentences = [str(item) for item in consistency.contradictions]
     if as_json:
@@ -76,6 +75,7 @@ def convert(
     as_json: Json = False,
 ) -> ExitCode:
     """Write a graph in another format, or draw it. A .csv file is an edge table; --to pcalg writes a matrix."""
+    from anypag.errors import ParameterError
     from anypag.graphs.formats.registry import read_graph, write_graph
 
     terminal = Terminal(as_json=as_json)
@@ -90,7 +90,9 @@ def convert(
 
         write_picture(result or graph, target)
     elif write_as is None and ending == ".html":
-        _write_report(source, target)
+        if result is None:
+            raise ParameterError(f"A report needs how the graph was learned; {source.name} holds the graph alone.")
+        save(result, target)
     else:
         write_graph(graph, target, format=write_as)
     if as_json:
@@ -208,21 +210,6 @@ def _as_pag(graph: MixedGraph) -> PAG:
     return PAG(graph.marks, graph.names)
 
 
-def _write_report(source: Path, target: Path) -> None:
-    from anypag.errors import ParameterError
-
-    result, _ = _read(source)
-    if result is None:
-        raise ParameterError(f"A report needs how the graph was learned; {source.name} holds the graph alone.")
-    from anypag.report import write_report
-
-    write_report(result, target)
-
-
-def _forward(graph: MixedGraph) -> tuple[Edge, ...]:
-    return tuple(edge.forward() for edge in graph.edges())
-
-
 def _with_certainty(graph: MixedGraph, result: Result | None) -> str:
     """The graph as text, each edge with its probability if there is one."""
     from anypag.explain.sampled import text_of
@@ -232,11 +219,10 @@ def _with_certainty(graph: MixedGraph, result: Result | None) -> str:
 
 
 def _described(graph: MixedGraph, result: Result | None) -> dict[str, Any]:
-    said, edges = None if result is None else result.probabilities, _forward(graph)
+    said, edges = None if result is None else result.probabilities, [edge.forward() for edge in graph.edges()]
     rows: list[dict[str, Any]] = [{"from": edge.a, "to": edge.b, "edge": edge.symbol} for edge in edges]
-    if said is not None:
-        sure = [said.of_edge(edge.a, edge.b, edge.symbol) for edge in edges]
-        rows = [{**row, "probability": probability} for row, probability in zip(rows, sure, strict=True)]
+    for row in rows if said else ():
+        row["probability"] = said.of_edge(*row.values())  # type: ignore[union-attr]
     counts = Counter(edge.symbol for edge in edges)
     return {
         "kind": type(graph).__name__,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from anypag.errors import KnowledgeError
-from anypag.knowledge.files import from_plain, to_plain
-from anypag.knowledge.other_tools import Forbidden
+from anypag.knowledge.files import from_plain, read_statements, to_plain
+from anypag.knowledge.other_tools import Forbidden, parse_causal_learn, parse_tetrad
 from anypag.knowledge.statements import (
     ASSUMPTIONS,
     Contexts,
@@ -140,8 +140,6 @@ class Knowledge:
             forbidden: nothing follows from a forbidden *direct* effect in a PAG, so forbidden edges are refused; "no
                 cause" reads them as "no cause, not even through others".
         """
-        from anypag.knowledge.other_tools import parse_tetrad
-
         return cls.of(parse_tetrad(text, forbidden))
 
     @classmethod
@@ -152,15 +150,11 @@ class Knowledge:
             background: its tiers and required edges are taken over.
             forbidden: as for `from_tetrad`.
         """
-        from anypag.knowledge.other_tools import parse_causal_learn
-
         return cls.of(parse_causal_learn(background, forbidden))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Read a file: statements as text, as JSON (`.json`), or a knowledge file of Tetrad (`/knowledge` ...)."""
-        from anypag.knowledge.files import read_statements
-
         return cls.of(read_statements(Path(path)))
 
     def facts(self, names: Sequence[str], *, selection: bool = True) -> Facts:

@@ -69,7 +69,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "left_out": list(_left_out(result)),
         "names": list(result.pag.names),
         "size": [math.ceil(drawn.width), math.ceil(drawn.height)],
-        "boxes": [_box(box) for box in drawn.boxes],
+        "boxes": [[*_rounded(*box.centre, box.width, box.height), box.label] for box in drawn.boxes],
         "lines": [_line(line, result.pag) for line in lines],
         "frames": frames or [_only_frame(facts, words, place)],
         "starts_complete": _starts_complete(result),
@@ -228,19 +228,18 @@ def _starts_complete(result: Result) -> bool:
     return first is not None and first.n_edges + first.removed == n * (n - 1) // 2
 
 
-def _box(box: Box) -> list[Any]:
-    return [*(round(number, 1) for number in (*box.centre, box.width, box.height)), box.label]
+def _rounded(*numbers: float) -> list[float]:
+    return [round(number, 1) for number in numbers]
 
 
 def _line(line: Line, pag: PAG) -> list[Any]:
-    number = [round(line.number.x, 1), round(line.number.y, 1)]
     return [
         pag.index(line.edge.a),
         pag.index(line.edge.b),
         curve(line),
         placing(line.tip_a),
         placing(line.tip_b),
-        number,
+        _rounded(*line.number),
     ]
 
 

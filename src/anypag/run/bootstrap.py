@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anypag.checkpoint.fingerprint import fingerprint
 from anypag.checkpoint.replicates import KeptReplicates
@@ -34,16 +34,11 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.stability.stability import DEFAULT, Failure, Plan, Resample, Stability
 
-if TYPE_CHECKING:
-    from anypag.effects.answer import Effect
-    from anypag.effects.estimate.estimates import Model
-    from anypag.effects.estimate.learners import Learner
-    from anypag.explain import Explanation
-
 
 class Bootstrap:
-    """The outcome of `bootstrap`: the result of the whole data with the frequencies over resamples. All attributes of
-    `Stability` are available here: `s.adjacency`, `s.causes`, `s.graphs`, ...
+    """The outcome of `bootstrap`: the result of the whole data with the frequencies over resamples. It has all that
+    `Stability` has (`s.adjacency`, `s.causes`, `s.graphs`, ...) and all else that `Result` has (`s.explain`,
+    `s.effect`, `s.save`, ...).
 
     Args:
         result: of the whole data; its explanations, tables, files and pictures show the frequencies.
@@ -61,39 +56,10 @@ class Bootstrap:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "result":  # `copy` looks up attributes before there is a result
             raise AttributeError(name)
-        return getattr(self.stability, name)
+        return getattr(self.stability if hasattr(self.stability, name) else self.result, name)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *dir(self.stability)})
-
-    def explain(self, a: str, b: str) -> Explanation:
-        """What the result says about two variables, why, and in how many resamples."""
-        return self.result.explain(a, b)
-
-    def effect(
-        self,
-        cause: str | Iterable[str],
-        outcome: str | Iterable[str],
-        given: str | Iterable[str] = (),
-        *,
-        selection_bias: bool | None = None,
-        data: Any = None,
-        model: Model | None = None,
-        learner: Learner | None = None,
-        by: str | None = None,
-        cluster: Any = None,
-    ) -> Effect:
-        """The effect by the result; see `anypag.effect`."""
-        rows = {"data": data, "model": model, "learner": learner, "by": by, "cluster": cluster}
-        return self.result.effect(cause, outcome, given, selection_bias=selection_bias, **rows)
-
-    def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
-        """All pairs in columns, with their frequencies."""
-        return self.result.edge_table(non_edges=non_edges)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result of the whole data with its frequencies; the ending picks the format."""
-        self.result.save(path)
+        return sorted({*super().__dir__(), *dir(self.stability), *dir(self.result)})
 
     def __str__(self) -> str:
         """The graph of the whole data, and how often resamples repeat its edges."""
