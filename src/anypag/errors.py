@@ -169,7 +169,7 @@ def listed(names: Sequence[str], most: int = 12) -> str:
 
 
 def abbreviated(value: object, most: int = 60) -> str:
-    """The value as Python writes it, its beginning if that is long; Python cannot write numbers with thousands of digits."""
+    """The value as Python writes it, or its beginning; numbers with thousands of digits cannot be written."""
     try:
         text = repr(value)
     except ValueError:

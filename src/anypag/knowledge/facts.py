@@ -7,9 +7,9 @@ is no cause of A either. Being a cause of selection follows the same rules.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -60,36 +60,21 @@ class Facts:
 
     def reordered(self, order: npt.NDArray[np.integer]) -> Self:
         """The facts for nodes in another order: node i is the one that was order[i]."""
-
-        def moved(table: Flags) -> Flags:
-            return np.ascontiguousarray(table[np.ix_(order, order)])
-
-        return replace(
-            self,
-            causes=moved(self.causes),
-            not_causes=moved(self.not_causes),
-            not_selecting=np.ascontiguousarray(self.not_selecting[order]),
-            joined=moved(self.joined),
-            not_joined=moved(self.not_joined),
-            unconfounded=moved(self.unconfounded),
-            design=np.ascontiguousarray(self.design[order]),
-        )
+        tables = self._tables()
+        return replace(self, **{name: table[np.ix_(*[order] * table.ndim)].copy() for name, table in tables.items()})
 
     def with_hidden(self, k: int) -> Self:
         """The facts for these nodes and k hidden causes behind them, of which nothing measured is a cause."""
-        not_causes = np.pad(self.not_causes, (0, k))
-        not_causes[:, len(self.not_causes) :] = True
-        np.fill_diagonal(not_causes, False)
-        return replace(
-            self,
-            causes=np.pad(self.causes, (0, k)),
-            not_causes=not_causes,
-            not_selecting=np.pad(self.not_selecting, (0, k), constant_values=True),
-            joined=np.pad(self.joined, (0, k)),
-            not_joined=np.pad(self.not_joined, (0, k)),
-            unconfounded=np.pad(self.unconfounded, (0, k)),
-            design=np.pad(self.design, (0, k)),
-        )
+        n = len(self.causes)
+        wider: dict[str, Any] = {name: np.pad(table, (0, k)) for name, table in self._tables().items()}
+        wider["not_causes"][:, n:] = True
+        np.fill_diagonal(wider["not_causes"], False)
+        wider["not_selecting"][n:] = True
+        return replace(self, **wider)
+
+    def _tables(self) -> dict[str, Any]:
+        """All flags of nodes and of pairs, by name."""
+        return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "selection"}
 
     @cached_property
     def not_anterior(self) -> Flags:

@@ -10,6 +10,7 @@ and differ in the effect.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -54,23 +55,17 @@ class Regions(NamedTuple):
     both: NodeSet
 
 
-@dataclass
 class _Plan:
     """The plan to compute Q[wanted] from Q[over], by sets alone; formulas are written only if it succeeds."""
 
-    causal: CausalGraph
-    steps: dict[tuple[NodeSet, NodeSet], NodeSet | Regions | Stuck] = field(default_factory=dict)
-    outcomes: dict[tuple[NodeSet, NodeSet], Stuck | None] = field(default_factory=dict)
+    def __init__(self, causal: CausalGraph) -> None:
+        self.causal = causal
+        self.step, self.stuck = cache(self._step), cache(self._stuck)
 
-    def stuck(self, wanted: NodeSet, over: NodeSet) -> Stuck | None:
+    def _stuck(self, wanted: NodeSet, over: NodeSet) -> Stuck | None:
         """Where the plan fails; None if it succeeds."""
         if not wanted or wanted == over:
             return None
-        if (wanted, over) not in self.outcomes:
-            self.outcomes[wanted, over] = self._stuck(wanted, over)
-        return self.outcomes[wanted, over]
-
-    def _stuck(self, wanted: NodeSet, over: NodeSet) -> Stuck | None:
         step = self.step(wanted, over)
         if isinstance(step, Stuck):
             return step
@@ -78,11 +73,9 @@ class _Plan:
             return next((stuck for part in step if (stuck := self.stuck(part, over)) is not None), None)
         return self.stuck(wanted, over & ~step)
 
-    def step(self, wanted: NodeSet, over: NodeSet) -> NodeSet | Regions | Stuck:
+    def _step(self, wanted: NodeSet, over: NodeSet) -> NodeSet | Regions | Stuck:
         """The next step: a bucket to remove, or regions to compute separately."""
-        if (wanted, over) not in self.steps:
-            self.steps[wanted, over] = self._removable(wanted, over) or self._regions(wanted) or Stuck(wanted, over)
-        return self.steps[wanted, over]
+        return self._removable(wanted, over) or self._regions(wanted) or Stuck(wanted, over)
 
     def _removable(self, wanted: NodeSet, over: NodeSet) -> NodeSet:
         """A bucket that can be removed, preferably one without descendants; 0 if there is none."""
