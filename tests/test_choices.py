@@ -11,13 +11,11 @@ import pytest
 import typer
 
 import anypag as ap
-from anypag.choices import DECLARED, Choices, default_of
+from anypag.choices import DECLARED, DEFAULTS, Choices
 from anypag.cli.main import app
 from anypag.cli.options import TYPED, spelled
 from anypag.errors import Option, ParameterError
 from anypag.results.files import load_result, save_result
-
-DEFAULTS = {name: default_of(name) for name in DECLARED}
 
 
 def defaults_of(function: Any) -> dict[str, Any]:

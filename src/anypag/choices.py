@@ -256,7 +256,8 @@ class Choices:
         if isinstance(self.alpha, str) and self.alpha == "auto":
             raise ParameterError(Option("alpha", "auto"), _NO_AUTO)
         for name, choice in DECLARED.items():
-            require(choice.check.holds(getattr(self, name)), name, choice.check.wanted, getattr(self, name))
+            value = getattr(self, name)
+            require(value is DEFAULTS[name] or choice.check.holds(value), name, choice.check.wanted, value)
         if self.resume:
             wanted = "left out: there is no 'checkpoint' to go on from"
             require(self.checkpoint is not None, "resume", wanted, self.resume)
@@ -295,13 +296,8 @@ def _plain(value: Any) -> Any:
 
 def is_default(name: str, value: Any) -> bool:
     """Does the choice have its default value?"""
-    default = default_of(name)
+    default = DEFAULTS[name]
     return value is default or (isinstance(value, str | bool | int | float) and value == default)
-
-
-def default_of(name: str) -> Any:
-    """The default of a choice."""
-    return Choices.__dataclass_fields__[name].default
 
 
 def require(holds: bool, name: str, wanted: str, got: Any) -> None:
@@ -312,3 +308,5 @@ def require(holds: bool, name: str, wanted: str, got: Any) -> None:
 
 DECLARED: dict[str, Choice] = {item.name: item.metadata["choice"] for item in fields(Choices)}
 """The declaration of every choice, by its name."""
+DEFAULTS: dict[str, Any] = {item.name: item.default for item in fields(Choices)}
+"""The default of every choice."""

@@ -64,6 +64,12 @@ def map_in_threads(
     Raises:
         BaseException: what was raised first, in whichever thread.
     """
+    if threads == 1 or len(items) == 1:
+        try:
+            return [function(item) for item in items]
+        except BaseException:
+            on_error()
+            raise
     work = _Work(function, items, on_error)
     others: list[Future[None]] = []
     try:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from anypag.choices import AMONG_NUMBERS, DECLARED, MISSING_WORDS, Choice, default_of
+from anypag.choices import AMONG_NUMBERS, DECLARED, DEFAULTS, MISSING_WORDS, Choice
 from anypag.errors import Option
 from anypag.graphs.marks import listed
 
@@ -189,7 +189,7 @@ def with_choices(*names: str) -> Callable[[Callable[..., ExitCode]], Callable[..
 
 
 def _parameter(name: str) -> inspect.Parameter:
-    choice, default = DECLARED[name], default_of(name)
+    choice, default = DECLARED[name], DEFAULTS[name]
     names = names_to_choose(name)
     kind: Any = _TYPES.get(str(choice.typed), names if default is not None else names | None)
     if choice.typed == "name" and default is not None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
-from anypag.choices import DECLARED, Choices, default_of
+from anypag.choices import DECLARED, DEFAULTS, Choices
 from anypag.ci.resample import Resamples
 from anypag.ci.wrappers import LEAST_MAPPED, opened, parcel
 from anypag.errors import AnypagError, ParameterError
@@ -89,7 +89,7 @@ def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Made:
 
 def choices_of_a_replicate(choices: Choices) -> Choices:
     """The choices for a replicate: without those about data, which the bound test has used, and about the run."""
-    told = replace(choices, **{name: default_of(name) for name in (*ABOUT_DATA, *ABOUT_THE_RUN)})
+    told = replace(choices, **{name: DEFAULTS[name] for name in (*ABOUT_DATA, *ABOUT_THE_RUN)})
     has_workers = "n_jobs" in algorithm(choices.method).facts.uses  # the workers are busy with replicates
     return replace(told, n_jobs=1) if has_workers else told
 

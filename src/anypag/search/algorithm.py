@@ -43,9 +43,8 @@ class Algorithm:
         """Raise ParameterError if a choice was made that this algorithm does not use."""
         for name, declared in DECLARED.items():
             value = getattr(choices, name)
-            is_used = not declared.by_method or name in self.facts.uses
-            wanted = f"left out: method {self.name!r} does not use it"
-            require(is_used or is_default(name, value), name, wanted, value)
+            if declared.by_method and name not in self.facts.uses and not is_default(name, value):
+                require(False, name, f"left out: method {self.name!r} does not use it", value)
 
     def filled_in(self, choices: Choices, test: CITest) -> Choices:
         """The choices with defaults for those left open; `sepset` is "first" for tests with batch 1."""

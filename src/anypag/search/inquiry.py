@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from threading import Lock, get_ident
 
 import numpy as np
@@ -168,7 +167,7 @@ class Inquiry:
             n_conflicts=len(after.evidence.conflicts),
         )
         asked = self.asked
-        return after if asked is after.asked else replace(after, asked=asked), info
+        return after if asked is after.asked else after.but(asked=asked), info
 
     @property
     def n_evaluated(self) -> int:
@@ -211,7 +210,7 @@ class Asked:
         self.n = 0
         """Questions of all sizes."""
         self._distinct, self._before, self._lock = distinct, before, Lock()
-        self._table, self._n_used = _writable(before)
+        self._table, self._n_used = _writable(before if distinct else None)
         self._fresh: list[Keys] = []
 
     def count(self, queries: Queries) -> None:
@@ -243,8 +242,7 @@ class Asked:
         """
         from anypag._kernels import queries as kernel
 
-        fresh = np.concatenate([np.empty((0, 2), np.uint64), *self._fresh])
-        if not len(fresh):
+        if not self._distinct or not len(fresh := np.concatenate([np.empty((0, 2), np.uint64), *self._fresh])):
             return self._before
         fresh = fresh[np.lexsort(fresh.T)]
         table, _ = kernel.add(*_writable(self._before), fresh, np.empty(len(fresh), np.bool_))

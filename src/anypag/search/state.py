@@ -6,7 +6,7 @@ Nodes are numbered as the problem numbers them (`anypag.search.problem`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, Self, TypeVar
 
@@ -168,9 +168,20 @@ class State:
         is_unsettled = ~self.settled[x, y]
         return x[is_unsettled], y[is_unsettled]
 
+    def but(self, **changes: object) -> Self:
+        """The state with other fields. What was computed from its marks is kept, unless these change: `replace` would
+        compute it anew.
+        """
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__, **changes)
+        if "marks" in changes:
+            for computed in ("skeleton", "blocks", "anteriors"):
+                new.__dict__.pop(computed, None)
+        return new
+
     def keeping(self, x: Indices, y: Indices, p: Floats) -> Self:
         """The state with p-values of tests that kept an edge. If a pair occurs several times, its largest p counts."""
-        return replace(self, evidence=self.evidence.adding(PairBatch(self.n, x, y, p, None))) if len(x) else self
+        return self.but(evidence=self.evidence.adding(PairBatch(self.n, x, y, p, None))) if len(x) else self
 
     def separating(self, found: PairTests, r: int, threads: int = 1) -> Self:
         """The state without the edges between these pairs, which were separated by their sets in iteration r."""
@@ -184,7 +195,7 @@ class State:
             edges = Skeleton.of(marks)
         sepsets = self.sepsets.adding(found.x, found.y, found.z)
         evidence = self.evidence.adding(PairBatch(self.n, found.x, found.y, found.p, r))
-        return replace(self, marks=marks, sepsets=sepsets, evidence=evidence, earlier_edges=edges)
+        return self.but(marks=marks, sepsets=sepsets, evidence=evidence, earlier_edges=edges)
 
     def joined_by(self, x: Indices, y: Indices, p: Floats, threads: int = 1) -> Self:
         """The state of a complete graph (all o-o) after all edges but these were removed.
@@ -194,21 +205,21 @@ class State:
         """
         edges = Skeleton(*kernel.neighbours_of_pairs(self.n, x, y))
         sepsets = self.sepsets.emptying(edges.start, edges.neighbour)
-        return replace(self, marks=edges.circles(threads), sepsets=sepsets, earlier_edges=edges).keeping(x, y, p)
+        return self.but(marks=edges.circles(threads), sepsets=sepsets, earlier_edges=edges).keeping(x, y, p)
 
     def settling(self, x: Indices, y: Indices) -> Self:
         """The state in which no later iteration tests these edges."""
         settled = np.array(self.settled)
         settled[x, y] = settled[y, x] = True
-        return replace(self, settled=settled)
+        return self.but(settled=settled)
 
     def with_orientation(self, found: Orientation) -> Self:
         """The state with these marks, and with the record of what set them."""
-        return replace(self, marks=found.marks, evidence=self.evidence.oriented(found.log, found.conflicts))
+        return self.but(marks=found.marks, evidence=self.evidence.oriented(found.log, found.conflicts))
 
     def listed(self) -> Self:
         """The state with its edge lists computed, so that later states can start from them."""
-        return replace(self, earlier_edges=self.skeleton)
+        return self.but(earlier_edges=self.skeleton)
 
 
 def first_state(problem: Problem) -> State:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Flags, Floats, in_units
+from anypag.arrays import Counts, Flags, Floats, in_units
 from anypag.data.columns import mean_ranks
 from anypag.data.findings import Finding, first_of_many, warning
 from anypag.data.table import Table
@@ -115,22 +115,37 @@ def _may_be_curved(values: Floats) -> Flags:
     of y, in single precision with a margin of 5 %.
     """
     n, c = values.shape
-    basis = np.concatenate([_rounded_basis(values[:, part]) for part in slices(c, COLUMNS_AT_ONCE)], axis=1)
-    squares = np.square(basis.reshape(5 * c, n) @ basis[0].T).reshape(5, c, c)
-    line, more = squares[:3].sum(axis=0), squares[3:].sum(axis=0)
+    parts = np.empty((5, c, n), np.float32)
+    for some in slices(c, COLUMNS_AT_ONCE):
+        parts[:, some] = _parts(values[:, some], np.float32)
+    basis, unclear = _orthonormal(parts)
+    if len(unclear):
+        parts[:, unclear], basis[unclear] = _basis(values[:, unclear]), np.eye(5)
+    targets = parts[0] - parts[0].mean(axis=1)[:, None]
+    targets /= np.sqrt(_products(targets, targets))[:, None]
+    products = (parts.reshape(5 * c, n) @ targets.T).reshape(5, c, c)
+    squares = np.square(basis @ products.transpose(1, 0, 2))
+    line, more = squares[:, :3].sum(axis=1), squares[:, 3:].sum(axis=1)
     may_be: Flags = (more > 0.95 * CURVED * (1.0 - line)) & (line < 1.01 * STRAIGHT)
     np.fill_diagonal(may_be, False)
     return may_be
 
 
-def _rounded_basis(values: Floats) -> npt.NDArray[np.float32]:
-    """The basis in single precision; worked out in double precision where parts are nearly dependent."""
-    parts = _parts(values, np.float32)
-    left = _make_orthonormal(parts)
-    unclear = np.flatnonzero(((left > 0) & (left < 0.003)).any(axis=0))
-    if len(unclear):
-        parts[:, unclear] = _basis(values[:, unclear])
-    return parts
+def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], Counts]:
+    """(c, 5, 5) how the basis of each column is made from its (5, c, n) parts, up to a constant; and the columns whose
+    parts are too nearly dependent for single precision.
+    """
+    by_column, mean = parts.transpose(1, 0, 2), parts.mean(axis=2, dtype=np.float64).T
+    products = (by_column @ by_column.transpose(0, 2, 1)) - parts.shape[2] * mean[:, :, None] * mean[:, None, :]
+    basis, is_clear = np.zeros_like(products), np.ones(len(products), np.bool_)
+    for k, whole in enumerate(np.diagonal(products, axis1=1, axis2=2).T):
+        along = basis[:, :k] @ products[:, k, :, None]
+        left = whole - np.square(along).sum(axis=(1, 2))
+        is_clear &= (left > 1e-4 * whole) | (whole == 0)
+        basis[:, k] = (np.eye(5)[k] - (along * basis[:, :k]).sum(axis=1)) / np.sqrt(np.where(left > 0, left, np.inf))[
+            :, None
+        ]
+    return basis.astype(np.float32), np.flatnonzero(~is_clear)
 
 
 def _basis(values: Floats) -> Floats:
@@ -154,7 +169,7 @@ def _parts(values: Floats, precision: type[np.floating[Any]]) -> npt.NDArray[Any
     parts[2] = standard - np.clip(standard, -3.0, 3.0)
     twice = np.arange(2.0 * n + 1)
     u = (twice - n - 1) / n
-    at = (2 * mean_ranks(values).T).astype(np.intp)
+    at = _twice_ranks(values)
     for part, of_rank in (0, _scores(n)), (3, (3 * u * u - 1) / 2), (4, u * (5 * u * u - 3) / 2):
         np.take(of_rank.astype(precision), at, out=parts[part], mode="clip")
     return parts
@@ -168,38 +183,50 @@ def _scores(n: int) -> Floats:
     return scores
 
 
+def _twice_ranks(values: Floats) -> Counts:
+    """(c, n) twice the rank of each value of (n, c), so that ranks which ties share are whole numbers."""
+    even, twice = np.arange(2, 2 * len(values) + 1, 2), np.empty(values.shape[::-1], np.int64)
+    for column, rank in zip(np.ascontiguousarray(values.T), twice, strict=True):
+        order = column.argsort()
+        ordered = column[order]
+        rank[order] = even
+        if (ordered[1:] == ordered[:-1]).any():
+            rank[:] = 2 * mean_ranks(column[:, None])[:, 0]
+    return twice
+
+
 def _standard(values: Floats) -> Floats:
     """(c, n) the columns with mean 0 and mean square 1."""
-    rows = in_units(values.T, axis=1)[0]
-    for _ in range(2):  # some of a large mean is left at first
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = np.ascontiguousarray((values - values[0]).T)
         rows -= rows.mean(axis=1)[:, None]
-    rows *= (math.sqrt(len(values)) / np.sqrt(np.einsum("cn,cn->c", rows, rows)))[:, None]
+        squares = np.einsum("cn,cn->c", rows, rows)
+    if not ((squares > 1e-200) & (squares < 1e200)).all():
+        return _standard(in_units(values)[0])
+    rows *= (math.sqrt(len(values)) / np.sqrt(squares))[:, None]
     return rows
 
 
 def _targets(values: Floats) -> Floats:
     """(2, c, n) of each column its normal scores and its values without far ones, with mean 0 and length 1."""
-    scores = _scores(len(values))[(2 * mean_ranks(values).T).astype(np.intp)]
+    scores = _scores(len(values))[_twice_ranks(values)]
     targets = np.stack([scores, np.clip(_standard(values), -3.0, 3.0)])
     targets -= targets.mean(axis=2)[:, :, None]
     targets /= np.sqrt(np.square(targets).sum(axis=2))[:, :, None]
     return targets
 
 
-def _make_orthonormal(parts: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _make_orthonormal(parts: Floats) -> None:
     """Changes (5, c, n) parts to what each adds to those before it, with mean 0 and length 1, or to 0 if it adds
-    nothing; gives (5, c) the share of its length that was left.
+    nothing.
     """
-    left = np.zeros(parts.shape[:2])
     for k, part in enumerate(parts):
         part -= part.mean(axis=1)[:, None]
         whole = np.sqrt(_products(part, part))
         for before in parts[:k]:
             part -= _products(before, part)[:, None] * before
         length = np.sqrt(_products(part, part))
-        left[k] = length / np.where(whole > 0, whole, np.inf)
-        part /= np.where(left[k] > _NOTHING, length, np.inf)[:, None]
-    return left
+        part /= np.where(length > _NOTHING * whole, length, np.inf)[:, None]
 
 
 def _products(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any]:

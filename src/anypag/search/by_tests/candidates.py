@@ -37,7 +37,7 @@ class Pools(NamedTuple):
 
     def n_large(self, r: int) -> Counts:
         """(m,) how many of each edge's two pools, 0 to 2, have at least r nodes."""
-        is_large = np.diff(self.first).reshape(-1, 2) >= r
+        is_large = (self.first[1:] - self.first[:-1]).reshape(-1, 2) >= r
         return is_large[:, 0].astype(np.int64) + is_large[:, 1]
 
 
@@ -180,8 +180,9 @@ class Candidates:
     @property
     def largest_pools(self) -> Counts:
         """(m,) the size of each edge's larger pool."""
-        sizes = np.diff(self._pools.first)
-        return np.maximum(sizes[::2], sizes[1::2])
+        sizes = self._pools.first[1:] - self._pools.first[:-1]
+        larger: Counts = np.maximum(sizes[::2], sizes[1::2])
+        return larger
 
     @property
     def n_sets(self) -> int:

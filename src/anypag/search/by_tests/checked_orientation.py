@@ -8,7 +8,6 @@ is right, even if the search is stopped early.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -67,7 +66,7 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
     keys = keys[np.append(state.checked, -1)[np.searchsorted(state.checked, keys)] != keys]
     if not len(keys):
         return state, False
-    state = replace(state, checked=np.sort(np.append(state.checked, keys), kind="stable"))
+    state = state.but(checked=np.sort(np.append(state.checked, keys), kind="stable"))
     edge, slot = keys >> 32, keys & 0xFFFFFFFF
     x, y = (edge // state.n).astype(np.int32), (edge % state.n).astype(np.int32)
     z, size = kernel.sets_without(sets.members, slot, x, y)
@@ -98,7 +97,7 @@ def _check_paths(state: State, paths: tuple[tuple[int, ...], ...], inquiry: Inqu
     z = z.reshape(len(questions), width)
     u, v = np.array([(u, v) for u, v, _ in questions], np.int32).reshape(-1, 2).T
     found = PairTests(u, v, z, inquiry.ask_padded(u, v, z, "checks"))
-    state = replace(state, checked_paths=state.checked_paths | set(paths))
+    state = state.but(checked_paths=state.checked_paths | set(paths))
     return _remove(state, found, inquiry)
 
 

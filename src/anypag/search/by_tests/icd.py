@@ -51,7 +51,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # otherwise the marks stay
     after = check_and_orient(tested, inquiry) if is_changed else tested  # line 17
     is_done = not removal.n_tried or r >= problem.last_r  # lines 8 and 12
-    after = replace(after, done=is_done, earlier_edges=after.skeleton)
+    after = after.but(done=is_done, earlier_edges=after.skeleton)
     n_open = int(kernel.count_marked(after.marks, *removal.tried))
     return inquiry.finished("iteration", state, tested, after, n_open)
 

@@ -44,13 +44,14 @@ def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | N
     `"first"` stops at an edge's first separating set; `"largest-p"` tests all of an edge's candidates and takes the one
     with the largest p-value.
     """
-    inquiry.expect(candidates.n_sets, len(candidates.x))
     passes = inquiry.passes if sepset == "largest-p" and candidates.r else None
     if passes is None:
+        inquiry.expect(candidates.n_sets, len(candidates.x))
         return _best_by_questions(candidates, inquiry, sepset)
     has_large_pool = candidates.largest_pools > MOST_NEAR
-    best = _best_by_passes(candidates.only(~has_large_pool), inquiry, passes)
-    if has_large_pool.any():
+    is_any_large = bool(has_large_pool.any())
+    best = _best_by_passes(candidates.only(~has_large_pool) if is_any_large else candidates, inquiry, passes)
+    if is_any_large:
         others = _best_by_questions(candidates.only(has_large_pool), inquiry, sepset)
         best.z[has_large_pool], best.p[has_large_pool] = others.z[has_large_pool], others.p[has_large_pool]
     return best
@@ -62,6 +63,8 @@ def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) ->
     """
     edges, best, room = candidates.pooled, BestSets.none(len(candidates.x), candidates.r), FIRST_SETS
     while best.n_done < len(candidates.x):
+        if room > FIRST_SETS:  # it takes longer than the counting
+            inquiry.expect(candidates.n_sets, len(candidates.x))
         inquiry.try_sets(passes, edges, best, room)
         room = min(4 * room, MOST_SETS)
     return Best(best.z, best.p)
@@ -92,7 +95,7 @@ def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:
     is dropped whose loss leaves the largest p-value.
     """
     smallest = inquiry.problem.smallest_set
-    if found.z.shape[1] <= smallest:
+    if found.z.shape[1] <= smallest or not len(found.p):
         return found
     z, p = np.array(found.z), np.array(found.p)
     active = np.arange(len(p))

@@ -107,7 +107,7 @@ def without_separated(
     is_open, best = _tested(state, inquiry, test_some, x, y, most_singles)
     found = best.separated(x, y, inquiry.alpha)
     found = found if shrunk is None else shrunk(found, inquiry)
-    after = replace(state, r=r).keeping(x, y, best.p).separating(found, r, inquiry.threads)
+    after = state.but(r=r).keeping(x, y, best.p).separating(found, r, inquiry.threads)
     return Removal(after, int(is_open.sum()), (x[is_open], y[is_open]), (x[~is_open], y[~is_open]))
 
 
@@ -140,7 +140,8 @@ def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry
     with inquiry.counting_edges(len(x)):
         if inquiry.threads == 1 or len(x) < FEWEST_EDGES:
             chunks = slices(len(x), _most_edges(inquiry)) if len(x) else [slice(0, 0)]
-            return joined([test_chunk(chunk) for chunk in chunks], chunks, len(x))
+            tested = [test_chunk(chunk) for chunk in chunks]
+            return tested[0] if len(tested) == 1 else joined(tested, chunks, len(x))
         one_of = min(SAMPLE, len(x) // 2)
         began = time.perf_counter()
         sample = [slice(0, None, one_of)]
