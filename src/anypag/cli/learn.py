@@ -15,7 +15,7 @@ import typer
 from anypag.choices import DECLARED, is_default
 from anypag.cli import options
 from anypag.cli.exits import ExitCode, command, explained
-from anypag.cli.options import TYPED, Typed, names_in, spelled, with_choices, with_tiers
+from anypag.cli.options import TYPED, Typed, data_sets_in, names_in, spelled, with_choices, with_tiers
 from anypag.cli.outputs import (
     Drawing,
     DrawingStopped,
@@ -26,6 +26,7 @@ from anypag.cli.outputs import (
     leaves_index_out,
     matrix_of,
     reading_of,
+    sets_of,
     table_of,
 )
 from anypag.cli.running import Interrupts, compiling_told, shown_on
@@ -59,11 +60,16 @@ class _Resample(StrEnum):
     HALF = "half"
 
 
+class _ContextsTest(StrEnum):
+    ALL = "all"
+    PAIRWISE = "pairwise"
+
+
 @command
 @with_choices(*TYPED)
 def learn(
     ctx: typer.Context,
-    data: options.Data,
+    data: options.DataSets,
     typed: Typed,
     columns: options.Columns = None,
     drop: options.Drop = None,
@@ -113,6 +119,15 @@ def learn(
             "searched over.",
         ),
     ] = None,
+    context: options.ContextColumn = None,
+    contexts_test: Annotated[
+        _ContextsTest,
+        typer.Option(
+            metavar="WAY",
+            help="Of several data sets: all rows answer what an experiment acts on, or pairwise, each set against the "
+            "observed one (where sizes differ a lot).",
+        ),
+    ] = _ContextsTest.ALL,
     encoding: options.Encoding = None,
     gaps: options.Gaps = None,
     no_header: options.NoHeader = False,
@@ -120,7 +135,7 @@ def learn(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: options.Json = False,
 ) -> ExitCode:
-    """Learn a graph (a PAG) from a table.
+    """Learn a graph (a PAG) from a table, or from several data sets.
 
     After every iteration the graph is correct as far as it goes, if the tests are right; contradictions are named.
     Ctrl-C, SIGTERM and the budgets end the run with the last graph, written to every output asked for (exit code 3).
@@ -128,8 +143,9 @@ def learn(
     exceeded by two seconds, ends that too; all other outputs are written by then.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
-    data = file_of(data)
-    outputs = _checked_outputs(_inputs(ctx), out or [], report, typed)
+    files = {name: file_of(file) for name, file in data_sets_in(data).items()}
+    first, has_sets = next(iter(files.values())), len(files) > 1 or context is not None
+    outputs = _checked_outputs([*files.values(), *_inputs(ctx)], out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
         from anypag.data.files.read_table import INDEX_LEFT_OUT
@@ -138,23 +154,27 @@ def learn(
 
         clock = Clock()
 
-        with panics_held(data):
+        with panics_held(first):
             reading = reading_of(encoding, gaps, no_header, sheet)
-            names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()), reading, counts)
+            names = chosen_columns(first, names_in(columns or ()), names_in(drop or ()), reading, counts)
             if names is not None and cluster is not None and cluster not in names:
                 names = [*names, cluster]
-            if covariance is not None:
+            if has_sets:
+                _require_rows(counts, covariance)
+                table, names = sets_of(files, reading, names, context, contexts_test.value), None
+            elif covariance is not None:
                 _require_matrix(typed, counts, bootstrap)
-                table, typed = matrix_of(data, reading, names, covariance, typed)
+                table, typed = matrix_of(first, reading, names, covariance, typed)
                 names = None
             else:
-                table, names = table_of(data, reading, names, counts)
+                table, names = table_of(first, reading, names, counts)
             known = with_tiers(typed["knowledge"], tiers)
             choices = Choices(names=names, **{**typed, "knowledge": known})
             resampling = _resampling(table, choices, bootstrap, resample, seed, cluster)
-            search = Search(table, choices, data.name) if resampling is None else resampling.search
-        _say_what(terminal, data, search)
-        if leaves_index_out(data, columns or (), names_in(drop or ()), reading):
+            source = ", ".join(f"{name}={file.name}" if name else file.name for name, file in files.items())
+            search = Search(table, choices, source) if resampling is None else resampling.search
+        _say_what(terminal, source, search)
+        if leaves_index_out(first, columns or (), names_in(drop or ()), reading):
             terminal.line(f"warning: {INDEX_LEFT_OUT.sentence.spelled(spelled)}", "yellow")
         with interrupts.held():
             of_search = choices if resampling is None else resampling.of_search
@@ -164,9 +184,16 @@ def learn(
             ending.write(
                 outputs,
                 Drawing(interrupts, clock, choices.time_budget),
-                _report_writer(ctx.obj, None if counts or covariance else data),
+                _report_writer(ctx.obj, None if counts or covariance or has_sets else first),
             )
             return ending.told()
+
+
+def _require_rows(counts: str | None, covariance: int | None) -> None:
+    """Raise an error for options that do not go with several data sets."""
+    if counts is not None or covariance is not None:
+        given = "--counts" if counts is not None else "--covariance"
+        raise ParameterError(f"{given} does not go with several data sets. Leave one of the two out.")
 
 
 def _require_matrix(typed: Typed, counts: str | None, bootstrap: int | None) -> None:
@@ -198,8 +225,8 @@ def _resampling(
 
 
 def _inputs(ctx: typer.Context) -> list[Path]:
-    """The files that are read."""
-    named = ("data", *(name for name in TYPED if DECLARED[name].typed == "knowledge"))
+    """The files that are read besides the data."""
+    named = (name for name in TYPED if DECLARED[name].typed == "knowledge")
     return [Path(ctx.params[name]) for name in named if ctx.params.get(name) is not None]
 
 
@@ -221,12 +248,12 @@ def _checked_outputs(inputs: list[Path], out: list[Path], report: Path | None, t
     return outputs
 
 
-def _say_what(terminal: Terminal, data: Path, search: Search) -> None:
+def _say_what(terminal: Terminal, source: str, search: Search) -> None:
     problem, method = search.problem, search.algorithm.name
     variables = f"{problem.n:,} variables"
     size = f"{_rows(problem)}, {variables}" if problem.n_rows else variables
     told = f"test {problem.test_name}, alpha {problem.choices.alpha:g}, method {method}"
-    terminal.line(f"{data.name}: {size}; {told}", "bold")
+    terminal.line(f"{source}: {size}; {told}", "bold")
     if problem.chosen is not None and not search.algorithm.facts.tests_by:
         terminal.line(f"note: {problem.chosen.why}.")
     for finding in problem.audit.warnings if problem.audit else ():

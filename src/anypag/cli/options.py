@@ -32,6 +32,22 @@ Data = Annotated[
         help="The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx; - is standard input.",
     ),
 ]
+DataSets = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA",
+        help="The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx; - is standard input. "
+        "Several data sets by their names, the observed one first: observed=a.csv drug=b.csv.",
+    ),
+]
+ContextColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column that says under which conditions (experiments, hospitals) a row was recorded; the first row "
+        "is from the observed set.",
+    ),
+]
 Encoding = Annotated[
     str | None, typer.Option(metavar="NAME", help="The encoding of a text file that is not UTF-8: latin-1, cp1252, ...")
 ]
@@ -141,6 +157,24 @@ def with_tiers(known: Knowledge | None, tiers: str | None) -> Knowledge | None:
 
     said = Knowledge.of([tiers_of(tiers, "--tiers")])
     return said if known is None else said + known
+
+
+def data_sets_in(typed: list[str]) -> dict[str, Path]:
+    """The data files by the names of their data sets; a single file without a name has "".
+
+    >>> data_sets_in(["observed=a.csv", "drug=b.csv"])["drug"].name
+    'b.csv'
+    """
+    if len(typed) == 1 and ("=" not in typed[0] or Path(typed[0]).exists()):
+        return {"": Path(typed[0])}
+    pairs = [item.partition("=") for item in typed]
+    wrong = [item for item, (name, equals, file) in zip(typed, pairs, strict=True) if not (name and equals and file)]
+    names = [name for name, _, _ in pairs]
+    if wrong or len(set(names)) < max(2, len(names)):
+        got = wrong[0] if wrong else " ".join(typed)
+        hint = "Several data sets have names of their own: observed=a.csv drug=b.csv"
+        raise typer.BadParameter(f"{hint}; got {got!r}.", param_hint="DATA")
+    return {name: Path(file) for name, _, file in pairs}
 
 
 Typed = Mapping[str, Any]

@@ -82,6 +82,22 @@ def table_of(
     return table if counts is None else counted(table, counts), None
 
 
+def sets_of(
+    files: dict[str, Path], reading: Reading, names: list[str] | None, context: str | None, contexts_test: Any
+) -> Any:
+    """Several data sets in one table: one file each, or one file with a column that tells them apart."""
+    from anypag.data.sources.pooled import pooled
+    from anypag.data.table import as_table
+    from anypag.errors import ParameterError
+
+    if len(files) > 1 and context is not None:
+        raise ParameterError("--context is for one table; several files are data sets themselves.")
+    wanted = names if names is None or context is None else [*dict.fromkeys([*names, context])]
+    tables = {name: table_of(file, reading, wanted) for name, file in files.items()}
+    read = {name: as_table(table, columns) for name, (table, columns) in tables.items()}
+    return pooled(read if context is None else read[""], by=context, contexts_test=contexts_test)
+
+
 def matrix_of(data: Path, reading: Reading, names: list[str] | None, n: int, typed: Typed) -> tuple[Any, Typed]:
     """The test from the covariance matrix in a file, and the typed choices without those that the test has used."""
     from anypag.ci.gaussian import FisherZ
