@@ -214,6 +214,7 @@ def _certainty(result: Result, edge: Edge) -> str:
 
 def tell_edges(terminal: Terminal, result: Result) -> None:
     """Print the edges of a result."""
+    from anypag.explain.contexts import contexts_told
     from anypag.explain.facts import assumed_of
 
     assumed = assumed_of(result)
@@ -237,6 +238,8 @@ def tell_edges(terminal: Terminal, result: Result) -> None:
         more = f" and {len(apart) - MOST_ALONE:,} more" if len(apart) > MOST_ALONE else ""
         terminal.line(f"Without an edge: {', '.join(apart[:MOST_ALONE])}{more}.")
     tell_why_unlikely(terminal, result)
+    for line in contexts_told(result):
+        terminal.line(line)
 
 
 def tell_why_unlikely(terminal: Terminal, result: Result) -> None:

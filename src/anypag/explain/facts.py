@@ -115,7 +115,7 @@ def assumed_of(result: Result) -> str | None:
 def known_of(result: Result) -> Facts | None:
     """Knowledge about the variables."""
     known = result.choices.knowledge
-    return known.facts(result.pag.names) if known else None
+    return known.facts(result.pag.names, selection=result.choices.selection_bias) if known else None
 
 
 def facts_of(result: Result | PAG) -> PairFacts:

@@ -100,7 +100,7 @@ def _drawn(graph: Any, *, legend: bool) -> tuple[Picture, Legend | None]:
     learned, mixed = (graph if isinstance(graph, Result) else None), as_graph(graph)
     selection = not isinstance(mixed, DAG) if learned is None else learned.choices.selection_bias
     found = contradictions_in(mixed if learned is None else learned)
-    drawn = picture(mixed) if learned is None else _with_shares(picture(mixed), learned)
+    drawn = picture(mixed) if learned is None else _with_shares(with_contexts(picture(mixed), learned), learned)
     if found:
         pairs = {frozenset(pair) for item in found for pair in item.pairs}
         many = f"{len(found):,} contradiction{'s' * (len(found) != 1)}"
@@ -113,6 +113,13 @@ def contradictions_in(graph: Result | MixedGraph) -> tuple[Contradiction, ...]:
     if isinstance(graph, Result):
         return graph.contradictions
     return contradictions(PAG.trusted(graph.marks, graph.names))[0]
+
+
+def with_contexts(drawn: Picture, learned: Result) -> Picture:
+    """The picture with sharp corners at the contexts of several data sets."""
+    contexts = learned.choices.knowledge.contexts if learned.choices.knowledge else ()
+    boxes = (replace(box, corner=0.0) if box.name in contexts else box for box in drawn.boxes)
+    return replace(drawn, boxes=tuple(boxes)) if contexts else drawn
 
 
 def _with_shares(drawn: Picture, learned: Result) -> Picture:

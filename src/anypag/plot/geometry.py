@@ -42,13 +42,16 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Box:
-    """A node: its name, the label shown (the name, perhaps shortened), centre and size."""
+    """A node: its name, the label shown (the name, perhaps shortened), centre and size, and how round its corners are
+    (contexts of several data sets have sharp ones).
+    """
 
     name: str
     label: str
     centre: Point
     width: float
     height: float
+    corner: float = 7.0
 
 
 @dataclass(frozen=True)

@@ -161,7 +161,7 @@ def box_svg(box: Box) -> str:
     x, y = box.centre.x - box.width / 2, box.centre.y - box.height / 2
     return (
         f'<g class="node"><title>{escape(box.name)}</title>'
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="7" '
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{box.corner:g}" '
         f'fill="{LIGHT.box}" stroke="{LIGHT.rim}"/>'
         f'<text x="{box.centre.x:.1f}" y="{box.centre.y + 0.35 * FONT_SIZE:.1f}" font-size="{FONT_SIZE:g}" '
         f'fill="{LIGHT.ink}" text-anchor="middle">{escape(box.label)}</text></g>'

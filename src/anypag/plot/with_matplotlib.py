@@ -174,7 +174,7 @@ def _draw_box(axes: Any, box: Box) -> None:
         corner,
         box.width - 14,
         box.height - 14,
-        boxstyle="round,pad=7,rounding_size=7",
+        boxstyle=f"round,pad=7,rounding_size={box.corner:g}" if box.corner else "square,pad=7",
         facecolor=_BOX,
         edgecolor=_RIM,
         linewidth=_POINTS,

@@ -21,6 +21,7 @@ from anypag.choices import is_default
 from anypag.ci.resolve import fits_of
 from anypag.data.findings import Finding
 from anypag.errors import Option, Sentence
+from anypag.explain.contexts import acts_on, contexts_told
 from anypag.explain.facts import PairFacts, facts_of
 from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, explain_pair, reading_of
 from anypag.explain.sampled import HEDGES
@@ -29,6 +30,7 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.knowledge.statements import Outcome
 from anypag.markup import plain
+from anypag.plot.draw import with_contexts
 from anypag.plot.geometry import BENDS, Box, Line, joined, picture, ring
 from anypag.plot.labels import apart, legend_for
 from anypag.plot.layout import is_drawable, is_small
@@ -59,7 +61,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
     `data`.
     """
     facts, is_whole = facts_of(result), is_drawable(result.pag)
-    drawn = picture(result.pag) if is_whole else ring(result.pag)
+    drawn = with_contexts(picture(result.pag) if is_whole else ring(result.pag), result)
     words: Words = {}
     lines = _all_lines(result, drawn.boxes)
     place = {(line.edge.a, line.edge.b): k for k, line in enumerate(lines)}
@@ -69,7 +71,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "left_out": list(_left_out(result)),
         "names": list(result.pag.names),
         "size": [math.ceil(drawn.width), math.ceil(drawn.height)],
-        "boxes": [[*_rounded(*box.centre, box.width, box.height), box.label] for box in drawn.boxes],
+        "boxes": [[*_rounded(*box.centre, box.width, box.height), box.label, box.corner] for box in drawn.boxes],
         "lines": [_line(line, result.pag) for line in lines],
         "frames": frames or [_only_frame(facts, words, place)],
         "starts_complete": _starts_complete(result),
@@ -85,6 +87,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "consistency": _consistency(result, place),
         "audit": None if result.audit is None else [_finding(finding, spell) for finding in result.audit.findings],
         "knowledge": [_outcome(outcome) for outcome in result.knowledge],
+        "experiments": {"told": contexts_told(result), "rows": [list(row) for row in acts_on(result) if row.directly]},
         "checked": None if result.audit is None else result.audit.all_clear,
         "kinds": [] if result.audit is None else [list(item) for item in result.audit.kinds],
         "cautions": list(result.cautions),

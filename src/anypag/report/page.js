@@ -58,10 +58,10 @@
   const svg = byId("graph"), view = byId("view");
   const edgeElements = new Map();
   let visible = []; // the elements of the edges that are drawn now
-  const nodeElements = boxes.map(([x, y, width, height, label], i) => {
+  const nodeElements = boxes.map(([x, y, width, height, label, corner], i) => {
     const node = draw("g", { class: "node", role: "listitem", tabindex: i ? -1 : 0, "data-node": i },
       draw("title", {}, names[i]),
-      draw("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 7 }),
+      draw("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: corner }),
       draw("text", { x, y: y + 5, "font-size": 14, "text-anchor": "middle" }, label));
     node.setAttribute("aria-label", names[i]);
     listen(node, { node: i });
@@ -585,8 +585,8 @@
   function smallGraph(label, lines, ends) {
     return draw("svg", { class: "anypag", role: "img", "aria-label": label, viewBox: content.probable.view.join(" ") },
       ...[...lines].sort((one, other) => one[5] - other[5]).map(line => smallEdge(line, ends.size > 0)),
-      ...boxes.map(([x, y, width, height, text], i) => draw("g", { class: ends.size && !ends.has(names[i]) ? "node bystander" : "node" },
-        draw("title", {}, names[i]), draw("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 7 }),
+      ...boxes.map(([x, y, width, height, text, corner], i) => draw("g", { class: ends.size && !ends.has(names[i]) ? "node bystander" : "node" },
+        draw("title", {}, names[i]), draw("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: corner }),
         draw("text", { x, y: y + 5, "font-size": 14, "text-anchor": "middle" }, text))));
   }
   function smallEdge([path, tipA, tipB, a, b, differs, title], someDiffer) {
@@ -600,6 +600,15 @@
   function knowledge() {
     return [make("ul", {}, ...content.knowledge.map(said =>
       make("li", {}, make("code", {}, said.statement), ": " + said.became + (said.told ? ": " + said.told : "") + ".")))];
+  }
+
+  function experiments() {
+    const row = (kind, cells) => make("tr", {}, ...cells.map(cell => make(kind, {}, cell)));
+    const shown = share => share === null ? "" : share.toFixed(2);
+    const { told, rows } = content.experiments;
+    const lines = rows.map(([context, variable, , share]) => row("td", [context, variable, shown(share)]));
+    return [make("table", {}, make("thead", {}, row("th", ["experiment", "acts directly on", "probability"])), make("tbody", {}, ...lines)),
+      ...told.map(text => paragraph(text))];
   }
 
   function made() {
@@ -622,6 +631,8 @@
   byId("probable").hidden = !content.probable;
   if (content.knowledge.length) byId("knowledge").append(...knowledge());
   byId("knowledge").hidden = !content.knowledge.length;
+  byId("experiments").hidden = !content.experiments.told.length;
+  if (content.experiments.told.length) byId("experiments").append(...experiments());
   byId("assumed").append(make("ul", {}, ...content.assumed.map(sentence => make("li", {}, sentence))));
   byId("made").append(...made());
   show(lastFrame);

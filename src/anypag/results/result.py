@@ -347,6 +347,14 @@ class Result:
 
         return edge_table(self, non_edges=non_edges)
 
+    def targets(self) -> dict[str, list[Any]]:
+        """What each experiment changed, of several data sets (`anypag.pooled`), in columns that any dataframe library
+        takes: context, variable, directly, probability.
+        """
+        from anypag.explain.contexts import targets_table
+
+        return targets_table(self)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file, whole or not at all; the ending picks the format: .json (for `anypag.read_result`), .csv,
         .svg, .png, .pdf, .html (a report) or a format of bare graphs. See `anypag.saving.save`.
@@ -406,6 +414,10 @@ class Result:
     def _edges_told(self) -> list[str]:
         """The graph as text; for sampled graphs with probabilities and an explanation of them."""
         same = [f"{name}, the same as {first}" for name, first in self.copies.items()]
+        if self.choices.knowledge and self.choices.knowledge.contexts:
+            from anypag.explain.contexts import contexts_told
+
+            same += contexts_told(self)
         if self.probabilities is None:
             return [str(self.pag), *same]
         from anypag.explain.facts import what_to_say

@@ -1,0 +1,137 @@
+"""What experiments changed, by a result of several data sets (`anypag.pooled`): what each of them acts on directly, and
+which of them decided the direction of an edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anypag.explain.facts import PairFacts
+from anypag.graphs.marks import Edge, Mark, MarkReason, listed
+from anypag.graphs.rules import RULES
+from anypag.markup import shown_share
+from anypag.results.result import Result
+
+MEANS_ONLY = (
+    "Tests of straight lines compare means: what changes only the spread of a variable is seen with "
+    'test="additive" (--test additive).'
+)
+MEANS = frozenset({"FisherZ", "DegenerateGaussian", "ImputedFisherZ"})
+"""Tests that see differences of means only."""
+Reasons = Mapping[tuple[str, str], list[MarkReason]]
+"""Why marks were set, by `(at, other)`."""
+
+
+class ActsOn(NamedTuple):
+    """Whether a context acts on a variable directly, and how sure that is: the share of sampled graphs, else of
+    resamples, that join the two; None without either.
+    """
+
+    context: str
+    variable: str
+    directly: bool
+    probability: float | None
+
+
+def acts_on(result: Result) -> list[ActsOn]:
+    """A row for each context and each other variable; none without contexts."""
+    contexts = result.choices.knowledge.contexts if result.choices.knowledge else ()
+    there = [name for name in contexts if name in result.pag.names]
+    others = [name for name in result.pag.names if name not in contexts]
+    said, stability = result.probabilities, result.stability
+
+    def share(a: str, b: str) -> float | None:
+        if said is not None:
+            return said.of_any_edge(a, b)
+        if stability is None or not stability.n:
+            return None
+        return float(stability.adjacency[stability.names.index(a), stability.names.index(b)])
+
+    return [ActsOn(a, b, _leads(result.pag.edge(a, b)), share(a, b)) for a in there for b in others]
+
+
+def _leads(edge: Edge | None) -> bool:
+    """Is there an edge out of its first variable?"""
+    return edge is not None and edge.mark_a == Mark.TAIL
+
+
+def targets_table(result: Result) -> dict[str, list[Any]]:
+    """What experiments changed, in columns that any dataframe library takes: context, variable, directly,
+    probability.
+    """
+    rows = acts_on(result)
+    return {name: [getattr(row, name) for row in rows] for name in ActsOn._fields}
+
+
+def contexts_told(result: Result) -> list[str]:
+    """A sentence for each context, and one about what the test cannot see; none without contexts."""
+    rows = acts_on(result)
+    lines = [_told([row for row in rows if row.context == name]) for name in dict.fromkeys(row.context for row in rows)]
+    return [*lines, MEANS_ONLY] if lines and result.test_name in MEANS else lines
+
+
+def _told(rows: list[ActsOn]) -> str:
+    """`drug acts on pkc directly (0.98), on no other (at most 0.03, mek).`"""
+    on = [f"{row.variable} directly{_shown(row)}" for row in rows if row.directly]
+    rest = max((row for row in rows if not row.directly), key=lambda row: row.probability or 0.0, default=None)
+    is_told = rest is not None and rest.probability is not None
+    limit = f" (at most {shown_share(rest.probability)}, {rest.variable})" if is_told else ""  # type: ignore[union-attr, arg-type]
+    if not on:
+        return f"{rows[0].context} acts on nothing that was measured{limit}."
+    return f"{rows[0].context} acts on {listed(on)}{f', on no other{limit}' if rest is not None else ''}."
+
+
+def _shown(row: ActsOn) -> str:
+    return "" if row.probability is None else f" ({shown_share(row.probability)})"
+
+
+def oriented_by(facts: PairFacts, edge: Edge) -> tuple[str, ...]:
+    """Which experiment decided a mark of an edge, and by which rule; nothing if none did."""
+    known = None if facts.learned is None else facts.learned.choices.knowledge
+    contexts = set(known.contexts) if known else set()
+    if not contexts or {edge.a, edge.b} & contexts:
+        return ()
+    reasons = facts.reasons if facts.by_tests else _reasons_in(facts)
+    for at, other in ((edge.a, edge.b), (edge.b, edge.a)):
+        found = _behind((at, other), reasons, contexts, set())
+        if found is not None:
+            return (f"An experiment decides a mark of this edge: {found[0]}, by {found[1]}.",)
+    return ()
+
+
+def _behind(
+    end: tuple[str, str], reasons: Reasons, contexts: set[str], seen: set[tuple[str, str]]
+) -> tuple[str, str] | None:
+    """The first context among the reasons of a mark, or of the marks at its edge that these rest on; and the rule."""
+    seen.add(end)
+    for reason in reasons.get(end, [])[:1]:
+        for name in (name for name in reason.because if name in contexts):
+            return name, RULES[reason.rule].name
+        for pair in product(end, reason.because if reason.rule else ()):  # R0 rests on no mark
+            found = None if pair in seen else _behind(pair, reasons, contexts, seen)
+            if found is not None:
+                return found
+    return None
+
+
+def _reasons_in(facts: PairFacts) -> Reasons:
+    """Why the marks of a graph that was found by scores follow from its separations and the design, by rules."""
+    from anypag.graphs.reasoning.validity import completed
+    from anypag.graphs.skeleton import Skeleton
+    from anypag.knowledge.closure import SeparationsOf, orient_with_knowledge
+
+    pag, learned = facts.pag, facts.learned
+    if learned is None or learned.known is None:
+        return {}
+    mag = completed(pag.marks)[0]
+    circles = (pag.marks != Mark.NONE).astype(np.uint8)
+    log = orient_with_knowledge(circles, SeparationsOf(mag), learned.known, Skeleton.of(mag), final=True).log
+    names, found = pag.names, dict[tuple[str, str], list[MarkReason]]()
+    for rule, i, j, mark, *because in log.tolist():
+        named = tuple(names[k] for k in because if k >= 0)
+        found.setdefault((names[j], names[i]), []).append(MarkReason(names[j], names[i], Mark(mark), rule, named))
+    return found
