@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,14 @@ from anypag.choices import Choices
 from anypag.ci.base import Queries
 from anypag.ci.contexts import OfContexts
 from anypag.ci.resolve import resolve_test
+from anypag.cli.options import spelled
 from anypag.data.sources.pooled import Pooled, comparable, is_determined
 from anypag.errors import AnypagWarning, DataError, KnowledgeError, ParameterError
+from anypag.explain.contexts import _reasons_in, oriented_by
+from anypag.explain.facts import facts_of
 from anypag.graphs.marks import Mark
+from anypag.plot import svg as ap_svg
+from anypag.report.content import content
 from anypag.run.engine import Search
 from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of, marks_of
 from anypag.search.by_scores.starting_graphs import with_design
@@ -202,3 +209,76 @@ def test_chains_condition_on_contexts() -> None:
     assert landscape.score_of(graph_of(marks)) == Landscape.of(score).score_of(graph_of(without))
     after = marks_of(advance(Walker.at(graph_of(marks), landscape, 1), landscape, 200, 1.0).graph)
     assert (after[2:, 2:] == marks[2:, 2:]).all()
+
+
+def test_words_say_what_an_experiment_acts_on_and_which_one_decided_a_mark() -> None:
+    result = ap.learn(ap.pooled(sets()), method="icd")
+    text = str(result)
+    assert "drug acts on B directly, on no other." in text
+    assert "heat acts on A directly and D directly, on no other." in text
+    assert 'seen with test="additive"' in text
+    assert "An experiment decides a mark of this edge: heat, by R1." in str(result.explain("A", "B"))
+    table = result.targets()
+    direct = [row for row in zip(*table.values(), strict=True) if row[2]]
+    assert direct == [("drug", "B", True, None), ("heat", "A", True, None), ("heat", "D", True, None)]
+    assert "experiment" not in str(result.explain("drug", "heat"))
+
+
+def test_reasons_of_a_graph_by_scores_are_found_by_the_same_rules() -> None:
+    result = ap.learn(ap.pooled(sets()), method="icd")
+    by_tests = facts_of(result)
+    found = _reasons_in(by_tests)
+    edge = result.pag.edge("A", "B")
+    assert edge is not None
+    assert oriented_by(replace(by_tests, reasons=found), edge) == oriented_by(by_tests, edge)
+
+
+def test_contexts_have_boxes_of_another_shape() -> None:
+    result = ap.learn(ap.pooled(sets(100)), method="icd")
+    corners = {box["name"]: box for box in _boxes(ap_svg(result))}
+    assert corners["drug"]["rx"] == "0"
+    assert corners["A"]["rx"] == "7"
+    page = content(result, None)
+    assert [box[5] for box in page["boxes"]] == [0.0 if name in {"drug", "heat"} else 7.0 for name in page["names"]]
+    assert page["experiments"]["told"][0].startswith("drug acts on")
+
+
+def _boxes(picture: str) -> list[dict[str, str]]:
+    found = re.findall(r'<g class="node"><title>(.*?)</title><rect [^>]*?rx="(\d+)"', picture)
+    return [{"name": name, "rx": corner} for name, corner in found]
+
+
+def test_a_spread_that_changes_is_seen_with_the_additive_test() -> None:
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(4, 500))
+    every = {"observed": {"A": noise[0], "B": noise[1]}, "drug": {"A": 2 * noise[2], "B": noise[3]}}
+    pool = ap.pooled(every)
+    assert ap.learn(pool, method="icd").pag.edge("drug", "A") is None
+    assert str(ap.learn(pool, method="icd", test="additive").pag.edge("A", "drug")) == "A <-- drug"
+
+
+def test_an_effect_is_that_in_the_observed_set() -> None:
+    """The drug breaks the effect of B on C: only the observed set shows it whole."""
+    broken = system(500, 2)
+    broken["C"] = np.random.default_rng(5).normal(size=500)
+    pool = ap.pooled({"observed": system(500, 1), "drug": broken})
+    dag = ap.DAG.from_string("A --> B; B --> C; drug --> C; D")
+    answer = ap.effect(dag, "B", "C", data=pool)
+    assert answer.estimate == pytest.approx(0.8, abs=0.1)
+    assert answer.notes[-1] == "This is the effect in the set 'observed': the numbers come from its 500 rows."
+
+
+def test_the_audit_sees_conditions_in_one_table() -> None:
+    every = sets(100)
+    shifted = {
+        name: {key: value + 2 * k for key, value in rows.items()} for k, (name, rows) in enumerate(every.items())
+    }
+    columns = {name: np.concatenate([one[name] for one in shifted.values()]) for name in "ABCD"}
+    frame = {**columns, "arm": np.repeat(list(every), 100)}
+    found = [finding for finding in ap.audit(frame).findings if finding.problem == "conditions"]
+    assert [finding.columns for finding in found] == [("arm",)]
+    assert "--context arm" in found[0].sentence.spelled(spelled)
+    mixed = np.random.default_rng(0).permutation(300)
+    shuffled = {name: column[mixed] for name, column in frame.items()}
+    assert not [finding for finding in ap.audit(shuffled).findings if finding.problem == "conditions"]
+    assert not ap.learn(ap.pooled(frame, by="arm"), method="icd").problem.audit.warnings

@@ -82,7 +82,7 @@ def _told(rows: list[ActsOn]) -> str:
     limit = f" (at most {shown_share(rest.probability)}, {rest.variable})" if is_told else ""  # type: ignore[union-attr, arg-type]
     if not on:
         return f"{rows[0].context} acts on nothing that was measured{limit}."
-    return f"{rows[0].context} acts on {listed(on)}{f', on no other{limit}' if rest is not None else ''}."
+    return f"{rows[0].context} acts on {listed(tuple(on))}{f', on no other{limit}' if rest is not None else ''}."
 
 
 def _shown(row: ActsOn) -> str:
@@ -124,12 +124,12 @@ def _reasons_in(facts: PairFacts) -> Reasons:
     from anypag.graphs.skeleton import Skeleton
     from anypag.knowledge.closure import SeparationsOf, orient_with_knowledge
 
-    pag, learned = facts.pag, facts.learned
-    if learned is None or learned.known is None:
+    pag, known = facts.pag, facts.known
+    if known is None:
         return {}
     mag = completed(pag.marks)[0]
     circles = (pag.marks != Mark.NONE).astype(np.uint8)
-    log = orient_with_knowledge(circles, SeparationsOf(mag), learned.known, Skeleton.of(mag), final=True).log
+    log = orient_with_knowledge(circles, SeparationsOf(mag), known, Skeleton.of(mag), final=True).log
     names, found = pag.names, dict[tuple[str, str], list[MarkReason]]()
     for rule, i, j, mark, *because in log.tolist():
         named = tuple(names[k] for k in because if k >= 0)

@@ -29,6 +29,7 @@ from anypag.data.audit.curves import curve_findings, curve_notes
 from anypag.data.audit.determined import determined_findings, monotone_findings, same_order_findings
 from anypag.data.audit.relations import indicator_findings, relation_findings
 from anypag.data.audit.rows import (
+    condition_findings,
     costly_columns,
     dropped_findings,
     few_rows_findings,
@@ -92,6 +93,7 @@ CHECKS = (
     Check("identifiers", lambda seen: identifier_findings(seen.table), ("rows",)),
     Check("codes for missing values", lambda seen: code_findings(seen.table), ("rows",)),
     Check("repeated rows", lambda seen: repeated_row_findings(seen.table), ("rows", "order")),
+    Check("several conditions in one table", lambda seen: condition_findings(seen.table), ("rows", "order")),
     Check("rows in time order", lambda seen: order_findings(seen.table), ("rows", "order")),
     Check(
         "columns that one or two others determine",
@@ -182,8 +184,10 @@ def _checked(seen: Seen, first: Audit) -> Audit:
 
 def _by_design(finding: Finding, contexts: set[str]) -> bool:
     """Is it the design of several data sets? Their rows stand in blocks, and contexts depend on each other."""
-    among_contexts = finding.problem != "duplicate" and bool(finding.columns) and contexts.issuperset(finding.columns)
-    return bool(contexts) and (finding.problem == "order" or among_contexts)
+    about = contexts.intersection(finding.columns)
+    among_contexts = finding.problem != "duplicate" and len(about) == len(finding.columns) > 0
+    is_usual = finding.problem in {"order", "conditions"} or (finding.problem == "curve" and bool(about))
+    return bool(contexts) and (is_usual or among_contexts)
 
 
 def _found(check: Check, seen: Seen) -> list[Finding]:

@@ -203,6 +203,54 @@ def _is_fine(column: npt.NDArray[np.float64]) -> bool:
     return len(np.unique(column)) > len(column) // 4
 
 
+MOST_CONDITIONS = 20
+MOSTLY, SURELY = 0.75, 1e-4
+"""The share of columns whose means differ between conditions, and the p-value from which a mean counts as different."""
+
+
+def condition_findings(table: Table) -> list[Finding]:
+    """A column whose levels stand in blocks of rows, one block each, with different means in nearly all numbers."""
+    numbers = table.complete().values[:, table.of_kind("continuous")]
+    if numbers.shape[1] < 3:
+        return []
+    found = []
+    for i in table.of_kind("discrete"):
+        codes = table.complete().codes(i)
+        n_levels, n_blocks = int(codes.max(initial=-1)) + 1, 1 + int((np.diff(codes) != 0).sum())
+        is_in_blocks = 2 <= n_levels <= MOST_CONDITIONS and n_blocks == n_levels and len(codes) >= 20 * n_levels
+        if is_in_blocks and (p_of_equal_means(numbers, codes) < SURELY).mean() >= MOSTLY:
+            found.append(table.names[i])
+    return [
+        warning(
+            "conditions",
+            (name,),
+            f"The rows stand in blocks by {name!r}, with different means in nearly all columns: this looks like "
+            "several conditions or experiments in one table.",
+            Sentence("If so, say it: ", Option("context", name), ", or `anypag.pooled(table, by=...)` in Python."),
+        )
+        for name in found
+    ]
+
+
+def p_of_equal_means(numbers: Floats, codes: npt.NDArray[np.integer]) -> Floats:
+    """(p,) for each column the p-value of equal means in all groups, by the F test.
+
+    >>> rows = np.array([[0.0, 5.0], [1.0, 6.0], [10.0, 5.0], [11.0, 6.0]])
+    >>> p_of_equal_means(rows, np.array([0, 0, 1, 1])).round(3).tolist()
+    [0.005, 1.0]
+    """
+    from scipy.special import fdtrc
+
+    counts = np.bincount(codes).astype(np.float64)
+    sums = np.stack([np.bincount(codes, column) for column in numbers.T], axis=1)
+    centred = numbers - numbers.mean(axis=0)
+    between = (counts[:, None] * (sums / counts[:, None] - numbers.mean(axis=0)) ** 2).sum(axis=0)
+    within = np.maximum((centred**2).sum(axis=0) - between, 1e-300)
+    freedom = len(counts) - 1, len(codes) - len(counts)
+    found: Floats = fdtrc(*freedom, between / freedom[0] / (within / freedom[1]))
+    return found
+
+
 LEAST_ORDERED, MOST_ORDERED = 20, 5000
 """The least and the most rows for the check of the order; of a long table the first ones are used."""
 PANEL = 32

@@ -54,6 +54,17 @@ class Pooled(Table):
         """The rows of the observed set, without contexts."""
         return super().take([name for name in self.names if name not in self.contexts]).take_rows(self.of_set == 0)
 
+    def in_observed_set(self) -> Table:
+        """The rows of the observed set for estimates. Contexts do not vary there: in their place stand random numbers
+        that depend on nothing, so that adjusting for them changes nothing.
+        """
+        rows = self.take_rows(self.of_set == 0)
+        values, noise = np.array(rows.values), np.random.default_rng(0)
+        for name in self.contexts:
+            values[:, self.names.index(name)] = noise.permutation(np.arange(rows.n) % 2)
+        parts = {item.name: getattr(rows, item.name) for item in fields(Table)}
+        return Table(**{**parts, "values": np.asfortranarray(values)})
+
     @property
     def is_fixed(self) -> bool:
         """Are contexts, by the assumptions, nothing but the design: may every question be asked given all of them?"""
