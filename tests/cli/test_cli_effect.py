@@ -61,7 +61,7 @@ def test_a_range(learned: tuple[Path, Path]) -> None:
     [
         (["cc", "d"], "There is no node 'cc'"),
         (["c", "c"], "'c' is in two of them"),
-        (["c", "d", "--assume", "c !<-> d"], "give a result of --method bayes"),
+        (["c", "d", "--assume", "c !<-> d"], "give a result of --method auto"),
         (["c", "d", "--model", "linear"], "The option --model goes with --data"),
     ],
 )
@@ -201,7 +201,7 @@ def test_learners_groups_and_clusters(learned: tuple[Path, Path], tmp_path: Path
     named = ("--learner", "splines,sklearn.linear_model.LinearRegression", "--json")
     assert anypag("effect", pag, "c", "d", "--data", data, *named).document["estimate"]["model"] == "partially linear"
     assert "'forest'" in anypag("effect", pag, "c", "d", "--data", data, "--learner", "forest").err
-    assert "--method bayes" in anypag("effect", pag, "c", "d", "--data", data, "--confounding", "0.7").err
+    assert "--method auto" in anypag("effect", pag, "c", "d", "--data", data, "--confounding", "0.7").err
     assert "--data" in anypag("effect", pag, "c", "d", "--by", "a").err
     ended = anypag("learn", wider, "--bootstrap", "3", "--cluster", "person", "--no-selection-bias", "--json")
     assert ended.code == 0 and "person" not in ended.document["result"]["graph"]["nodes"]

@@ -230,7 +230,7 @@ def test_what_is_assumed_stands_beside_the_answer_without_it() -> None:
     assert found.p_identified > 0.7 > 0.1 > found.unassumed.p_identified
     assert found.unassumed.by_class == result.effect("age", "smoking", data=data).by_class
     assert "Assumed: age !<-> smoking." in str(found) and "Without that: age raises smoking" in str(found)
-    with pytest.raises(ap.AnypagError, match='method="bayes"'):
+    with pytest.raises(ap.AnypagError, match='method="auto"'):
         ap.learn(data, selection_bias=False).effect("age", "smoking", data=data, assume="age !<-> smoking")
 
 
@@ -248,6 +248,14 @@ def test_what_no_sampled_graph_agrees_with_is_refused() -> None:
     found = Diagrams.of(np.asarray(marks)[None], ("A", "B"))
     with pytest.raises(ap.AnypagError, match="No sampled graph agrees"):
         SampledClasses.of_diagrams(found, ap.Knowledge(tiers=[["B"], ["A"]]), selection=False)
+
+
+def test_nothing_hidden_says_little_of_a_sample_that_may_be_selected() -> None:
+    data = study()
+    result = ap.learn(data, method="auto", effort=0.1)
+    assumed = result.effect("smoking", "cancer", data=data, assume="smoking !<-> cancer")
+    assert "identifies no effect while the sample may be selected" in str(assumed)
+    assert "may be selected" not in str(assumed.unassumed)
 
 
 def test_joint_effects_hold_the_other_causes() -> None:

@@ -64,7 +64,7 @@ def effect(
         typer.Option(
             metavar="STATEMENT",
             help="Assume this besides what was known, and sample graphs anew: 'smoking !<-> cancer' says that nothing "
-            "hidden causes both. For results of --method bayes, with --data.",
+            "hidden causes both. For results with sampled graphs (--method auto), with --data.",
         ),
     ] = None,
     given: Annotated[
@@ -109,7 +109,7 @@ def effect(
         typer.Option(
             metavar="STRENGTH",
             help="How far the number moves if arrows hide common causes that correlate the noises of their ends by up "
-            "to this: 0.7, say. For results of --method bayes.",
+            "to this: 0.7, say. For results with sampled graphs (--method auto).",
         ),
     ] = None,
     counts: options.CountsColumn = None,

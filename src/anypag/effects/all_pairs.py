@@ -25,7 +25,7 @@ def effects_of_all_pairs(
     """A line for each ordered pair, in columns that any dataframe library takes.
 
     Args:
-        result: of a search that sampled graphs (`method="bayes"`).
+        result: of a search that sampled graphs (`method="auto"`).
         data: a table to draw the effects from; without it there are shares only. For curved effects
             (`test="additive"`) the numbers come from splines; None where no class has a set to adjust for.
         selection_bias: False says that selection into the sample does not act here.
@@ -62,7 +62,7 @@ def effects_of(
             if first is None:
                 raise ParameterError(
                     "The effects of all pairs are drawn from sampled graphs: search with ",
-                    Option("method", "bayes"),
+                    Option("method", "auto"),
                     ".",
                 )
             classes = first.question.classes

@@ -38,14 +38,14 @@ MOST_MEMBERS = 200
 
 SAME_ROWS = (
     "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
-    'them. Draws over sampled graphs (method="bayes"; --method bayes on the command line) take that into account.'
+    'them. Draws over sampled graphs (method="auto"; --method auto on the command line) take that into account.'
 )
 
 NEEDS_SAMPLED_GRAPHS = (
     "The option ",
     Option("confounding"),
     " moves the numbers of sampled linear systems: search with ",
-    Option("method", "bayes"),
+    Option("method", "auto"),
     ". Beside the number of one graph stands its robustness value.",
 )
 
@@ -82,7 +82,7 @@ class Effect:
             The zero itself has no interval, because it follows from the graph.
         possible: the range over the members of the class, where data were given and the effect is not identified.
         notes: what a reader must know.
-        sampled: what the graphs of a posterior say, and draws of the effect where data were given (`method="bayes"`).
+        sampled: what the graphs of a posterior say, and draws of the effect where data were given (`method="auto"`).
         graph_answer: with `sampled`, the answer of the single graph; None if it is not reliable.
         along: the effect in the groups of a column (`by`), where data were given.
         robustness: what a hidden cause would need to explain the estimate away, where data were given: of sampled
@@ -215,7 +215,7 @@ class Effect:
         """
         found = self.sampled
         if found is None:
-            raise ParameterError("Only draws can be plotted: search with ", Option("method", "bayes"), ".")
+            raise ParameterError("Only draws can be plotted: search with ", Option("method", "auto"), ".")
         from anypag.plot.effect_draws import draws_svg
 
         picture = draws_svg(self.draws, (found.p_zero, found.p_identified, found.p_open))

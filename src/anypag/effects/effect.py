@@ -48,13 +48,17 @@ SEARCHES_ANEW = (
     "With ",
     Option("assume"),
     " graphs are sampled anew that keep to it, by a test that is made from the data: give a result of ",
-    Option("method", "bayes"),
+    Option("method", "auto"),
     ".",
 )
 NEEDS_ROWS = (" goes with ", Option("data"), ": it says how rows are taken.")
 CURVED = "Additive"
 IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
+NOTHING_HIDDEN = (
+    "That nothing hidden causes both of two variables (!<->) identifies no effect while the sample may be selected. If "
+    "nothing selected it, say selection_bias=False (--no-selection-bias on the command line)."
+)
 
 
 def effect(
@@ -90,7 +94,7 @@ def effect(
             follows from their kinds.
         assume: statements as `Knowledge.from_text` takes them, to be assumed besides what was known: "smoking !<->
             cancer" says that nothing hidden is a cause of both. Graphs are sampled again from `data` with these
-            assumptions; `unassumed` is the answer without them; for results of `method="bayes"`.
+            assumptions; `unassumed` is the answer without them; for results with sampled graphs (`method="auto"`).
         learner: "splines", or regressors of your own, in place of straight lines (`Effect.estimated` has more).
         by: also report the effect in the groups of this column.
         cluster: which rows belong together: a column of `data`, or a value for each row.
@@ -166,7 +170,7 @@ def effect_of_samples(
     x, y, z, usable = (classes.nodes(tuple(pag.names[node] for node in members(part))) for part in (x, y, z, among))
     is_discrete, is_curved = takes_of(result.test_name) == "discrete", result.test_name == CURVED
     found = sampled_effect(classes, x, y, z, usable, is_discrete=is_discrete, is_curved=is_curved)
-    notes: tuple[str, ...] = (IN_THE_SAMPLE,) if selection else ()
+    notes = (*result.misfit_told, *_told_of_selection(result)) if selection else result.misfit_told
     try:
         by_graph = effect_of_graph(result, cause, outcome, given, within, selection_bias)
     except GraphError as error:
@@ -174,6 +178,13 @@ def effect_of_samples(
     causal, verdict_of_most = found.representative
     answer = _answered(result, causal, verdict_of_most, usable, shares_told(found))
     return replace(answer, status=found.status, sampled=found, graph_answer=by_graph, notes=notes)
+
+
+def _told_of_selection(result: Result) -> tuple[str, ...]:
+    """What holds if the sample may be selected."""
+    known = result.choices.knowledge
+    is_said = known is not None and bool(known.facts(result.pag.names).unconfounded.any())
+    return (IN_THE_SAMPLE, NOTHING_HIDDEN) if is_said else (IN_THE_SAMPLE,)
 
 
 def effect_of_graph(

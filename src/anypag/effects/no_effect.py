@@ -24,7 +24,7 @@ BY_GRAPH = (
     "edge is enough to deny an effect that is there."
 )
 ASK_OTHERS = (
-    'Sampled graphs (method="bayes") say how probable that is. Resamples (bootstrap) show what depends on which rows '
+    'Sampled graphs (method="auto") say how probable that is. Resamples (bootstrap) show what depends on which rows '
     "were drawn, but no error that all of them repeat: a test that does not fit the columns, a wrong assumption, "
     "rows that are not independent."
 )
