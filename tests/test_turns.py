@@ -47,7 +47,7 @@ OF_BATCHES = {
     "additive": {"additive_tests"},
     "candidates": {"next_sets", "keep_best", "largest_of_each", "best_sets"},
     "columns": {"correlations", "has_beyond", "reorder_rows"},
-    "discrete": {"binary_statistics", "count_statistics"},
+    "discrete": {"count_statistics"},
     "gaussian": {
         *("partial_correlations", "fisher_z_pvalues", "pairwise_partial_correlations", "block_statistics"),
         *("pairs_from", "best_singles"),

@@ -69,16 +69,8 @@ def test_agrees_on_small_tables_with_many_empty_cells(seed: int, rows: int, coun
         compare(values, family, random_queries(len(counts), 2, 8, seed))
 
 
-def test_packed_bits_and_plain_counts_agree() -> None:
-    values = levels(1000, [2] * 6, seed=0)
-    queries = random_queries(6, 3, 40, seed=0)
-    packed, plain = GSquared(values), GSquared(values)
-    plain._is_packed = lambda queries: np.zeros(len(queries), np.bool_)  # type: ignore[method-assign]
-    np.testing.assert_allclose(packed.pvalues(queries), plain.pvalues(queries), atol=1e-12)
-
-
 @pytest.mark.parametrize("rows", [63, 64, 65, 128])
-def test_packing_is_right_at_the_edges_of_words(rows: int) -> None:
+def test_binary_columns_of_few_rows(rows: int) -> None:
     compare(levels(rows, [2] * 4, seed=rows), "pearson", random_queries(4, 1, 10, seed=rows))
 
 

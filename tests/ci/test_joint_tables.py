@@ -32,16 +32,21 @@ def assert_same_bits_row_by_row(test: GSquared | ChiSquared, asked: Queries) -> 
     st.integers(0, 5),
     st.sampled_from([2, 3, 4, 6]),
     st.sampled_from([GSquared, ChiSquared]),
+    st.sampled_from([0.0, 0.05]),
 )
 def test_joint_tables_give_the_same_bits(
-    seed: int, columns: int, rows: int, r: int, most: int, kind: type[GSquared] | type[ChiSquared]
+    seed: int, columns: int, rows: int, r: int, most: int, kind: type[GSquared] | type[ChiSquared], gaps: float
 ) -> None:
     rng = np.random.default_rng(seed)
     levels = rng.integers(2, most + 1, columns)
     common = rng.integers(0, 12, rows)
     data = np.stack([(common // k + rng.integers(0, 2, rows) * rng.integers(0, k, rows)) % k for k in levels], axis=1)
     data[:2] = np.array([[0], [1]])  # no column is constant
-    test = kind(data, [f"c{i}" for i in rng.permutation(columns)], singular="keep")
+    is_gap = rng.random(data.shape) < gaps
+    is_gap[:2] = False
+    values = np.where(is_gap, np.nan, data)
+    names = [f"c{i}" for i in rng.permutation(columns)]
+    test = kind(values, names, singular="keep", missing="pairwise" if gaps else "error")
     r = min(r, columns - 2)
     picks = rng.random((80, columns)).argsort(axis=1)[:, : r + 2]
     asked = Queries(picks[:, 0], picks[:, 1], picks[:, 2:])

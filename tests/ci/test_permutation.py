@@ -134,6 +134,9 @@ def test_gaps_are_left_out_of_each_question() -> None:
     values[rng.random(values.shape) < 0.1] = np.nan
     test = PermutationChiSquared(values, missing="pairwise")
     asked = random_queries(1, 4, 1, 12)
+    assert test._is_joint(test.arranged(asked)).all()
+    for got, right in zip(test.statistics(asked), test._count_codes(test.arranged(asked)), strict=True):
+        np.testing.assert_array_equal(got, right)
     for k, (x, y, z) in enumerate(zip(asked.x, asked.y, asked.z.tolist(), strict=True)):
         complete = values[~np.isnan(values[:, [x, y, *z]]).any(axis=1)]
         alone = PermutationChiSquared(complete[:, [x, y, *z]])

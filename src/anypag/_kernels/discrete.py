@@ -4,10 +4,9 @@ Every stratum (a combination of values of z that occurs in the data) has a table
 freedom are (levels of x in it - 1) · (levels of y in it - 1): a level that does not occur in a stratum has no
 row or column there. The statistic of a query is the sum over its strata, and so are its degrees of freedom.
 
-Binary columns are packed into bits and counted by population counts. Other columns are counted in a dense table
-if it has at most `most_cells` cells (`ci.counting` sets this to min(4 · rows, 2²⁶) + 64). Larger tables are
-counted in a hash table of the cells that occur in the data, which are never more than the rows. Outside the
-packed bits a row can represent several equal rows: each row has a weight, and the counts are sums of weights.
+Rows are counted in a dense table if it has at most `most_cells` cells (`ci.counting` sets this to
+min(4 · rows, 2²⁶) + 64). Larger tables are counted in a hash table of the cells that occur in the data, which are never
+more than the rows. A row can represent several equal rows: each has a weight, and the counts are sums of weights.
 """
 
 import math
@@ -19,19 +18,6 @@ PEARSON = 1
 LOG_LIKELIHOOD = 2
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
-_PAIRS = np.uint64(0x5555555555555555)
-_FOURS = np.uint64(0x3333333333333333)
-_BYTES = np.uint64(0x0F0F0F0F0F0F0F0F)
-_SUM = np.uint64(0x0101010101010101)
-
-
-@njit(cache=True, nogil=True)
-def _ones(word):
-    """The number of bits that are set. The compiler recognises this pattern and uses the processor's instruction."""
-    word = word - ((word >> np.uint64(1)) & _PAIRS)
-    word = (word & _FOURS) + ((word >> np.uint64(2)) & _FOURS)
-    word = (word + (word >> np.uint64(4))) & _BYTES
-    return np.int64((word * _SUM) >> np.uint64(56))
 
 
 @njit(cache=True, nogil=True)
@@ -47,53 +33,6 @@ def _two_by_two(n, n_x, n_y, n_xy, family):
     not_x, not_y = n - n_x, n - n_y
     diagonal = _term(n_xy, n_x * n_y / n, family) + _term(not_x - n_y + n_xy, not_x * not_y / n, family)
     return diagonal + (_term(n_x - n_xy, n_x * not_y / n, family) + _term(n_y - n_xy, not_x * n_y / n, family))
-
-
-@njit(cache=True, nogil=True)
-def _split(masks, count, bits):
-    """Splits each of the first `count` masks in place into two: its rows without the bit, and its rows with it."""
-    for k in range(count - 1, -1, -1):
-        for word in range(len(bits)):
-            mask = masks[k, word]
-            masks[2 * k + 1, word] = mask & bits[word]
-            masks[2 * k, word] = mask & ~bits[word]
-
-
-@njit(cache=True, nogil=True)
-def binary_statistics(bits, has_value, x, y, z, family, statistics, freedoms, rows_used):
-    """Statistic, degrees of freedom and rows of every query over binary columns, at most a few of them in z.
-
-    Args:
-        bits: (p, words) uint64, the columns' values, 64 rows a word.
-        has_value: (p, words) uint64, 1 where there is a row and a value in it.
-        x: (b,) int32; y: (b,) int32; z: (b, r) int32. Strata follow each other in the order of the members of a set.
-        family: PEARSON or LOG_LIKELIHOOD.
-        statistics: (b,) float64; freedoms: (b,) int64; rows_used: (b,) int64; all written.
-    """
-    r = z.shape[1]
-    words = bits.shape[1]
-    masks = np.empty((2**r, words), np.uint64)
-    for i in range(len(x)):
-        first, second = bits[x[i]], bits[y[i]]
-        masks[0] = has_value[x[i]] & has_value[y[i]]
-        for j in range(r):
-            masks[0] &= has_value[z[i, j]]
-        for j in range(r):
-            _split(masks, 2**j, bits[z[i, j]])
-        statistics[i], freedoms[i], rows_used[i] = 0.0, 0, 0
-        for k in range(2**r):
-            n, n_x, n_y, n_xy = 0, 0, 0, 0
-            for word in range(words):
-                mask = masks[k, word]
-                with_x = mask & first[word]
-                n += _ones(mask)
-                n_x += _ones(with_x)
-                n_y += _ones(mask & second[word])
-                n_xy += _ones(with_x & second[word])
-            rows_used[i] += n
-            if 0 < n_x < n and 0 < n_y < n:
-                statistics[i] += _two_by_two(n, n_x, n_y, n_xy, family)
-                freedoms[i] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -137,7 +76,7 @@ def _fill(codes_x, codes_y, weights, levels_y, size, strata, n_strata, cells):
 
 
 @njit(cache=True, nogil=True)
-def _dense(codes_x, codes_y, weights, levels_x, levels_y, strata, n_strata, family, cells, margins):
+def _dense(codes_x, codes_y, weights, levels_x, levels_y, strata, n_strata, is_binary, family, cells, margins):
     """Statistic and degrees of freedom from a table of all cells."""
     size = levels_x * levels_y
     _fill(codes_x, codes_y, weights, levels_y, size, strata, n_strata, cells)
@@ -161,6 +100,9 @@ def _dense(codes_x, codes_y, weights, levels_x, levels_y, strata, n_strata, fami
         if present_x < 2 or present_y < 2:
             continue
         freedom += (present_x - 1) * (present_y - 1)
+        if is_binary:
+            statistic += _two_by_two(n, margins[1], margins[levels_x + 1], cells[first + levels_y + 1], family)
+            continue
         for a in range(levels_x):
             for b in range(levels_y):
                 expected = margins[a] * margins[levels_x + b] / n
@@ -252,7 +194,9 @@ def _most_combinations(levels, x, y, z, most):
 
 
 @njit(cache=True, nogil=True)
-def count_statistics(codes, weights, levels, has_gaps, most_cells, x, y, z, family, statistics, freedoms, rows_used):
+def count_statistics(
+    codes, weights, levels, has_gaps, most_cells, x, y, z, most_binary, family, statistics, freedoms, rows_used
+):
     """Statistic, degrees of freedom and rows of every query over discrete columns.
 
     Args:
@@ -261,7 +205,10 @@ def count_statistics(codes, weights, levels, has_gaps, most_cells, x, y, z, fami
         levels: (p,) int64, how many levels each column has.
         has_gaps: whether any code is -1.
         most_cells: the most cells of a dense table; larger tables are counted in a hash table.
-        x, y, z, family, statistics, freedoms, rows_used: as in `binary_statistics`.
+        x: (b,) int32; y: (b,) int32; z: (b, r) int32. Strata follow each other in the order of the members of a set.
+        most_binary: sets of binary columns with at most this many members of z use the formula of 2 x 2 tables.
+        family: PEARSON or LOG_LIKELIHOOD.
+        statistics: (b,) float64; freedoms: (b,) int64; rows_used: (b,) int64; all written.
     """
     n = codes.shape[1]
     n_rows = weights.sum()  # decides how to count, so that weighted rows give the same bits as repeated rows
@@ -280,6 +227,9 @@ def count_statistics(codes, weights, levels, has_gaps, most_cells, x, y, z, fami
         columns[:r] = z[i]
         a, b = x[i], y[i]
         columns[r], columns[r + 1] = a, b
+        is_binary = r <= most_binary
+        for column in columns:
+            is_binary &= levels[column] <= 2
         count = _without_gaps(codes, weights, columns, kept, kept_weights) if has_gaps else n
         strata[:count] = 0
         n_strata = 1
@@ -297,7 +247,7 @@ def count_statistics(codes, weights, levels, has_gaps, most_cells, x, y, z, fami
         rows_used[i] = counted.sum() if has_gaps else n_rows
         if n_strata * levels[a] * levels[b] <= most_cells:
             statistics[i], freedoms[i] = _dense(
-                codes_x, codes_y, counted, levels[a], levels[b], known, n_strata, family, cells, margins
+                codes_x, codes_y, counted, levels[a], levels[b], known, n_strata, is_binary, family, cells, margins
             )
         else:
             n_strata = _renumber(strata, count, slots, numbers)

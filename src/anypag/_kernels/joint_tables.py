@@ -435,14 +435,14 @@ def _is_within(mask, whole):
 
 
 @njit(cache=True, nogil=True)
-def _widen(whole, columns, n_columns, cells, members, levels, most_summed):
+def _widen(whole, columns, n_columns, cells, members, widths, most_summed):
     """Adds the members of a set to the columns counted together if the table stays small. Returns the number of columns
     and of cells.
     """
     more, more_cells = n_columns, cells
     for column in members:
         if not (whole[column >> 6] >> np.uint64(column & 63)) & np.uint64(1):
-            more_cells *= levels[column]
+            more_cells *= widths[column]
             if more_cells > most_summed or more == len(columns):
                 return n_columns, cells
             columns[more] = column
@@ -484,7 +484,7 @@ def _sum_out(table, n_levels, inner, rest):
 
 
 @njit(cache=True, nogil=True)
-def _find_table(cells, columns, levels, members, is_kept, ends, begins, same):
+def _find_table(cells, columns, widths, members, is_kept, ends, begins, same):
     """Where in `cells` the table of some of the columns begins; it is summed from the table of all columns.
 
     Both lists ascend. Columns are summed out from the first on, so that most sums are over long runs. Intermediate
@@ -497,7 +497,7 @@ def _find_table(cells, columns, levels, members, is_kept, ends, begins, same):
     """
     inner, outer, place = np.int64(1), ends[0], 0
     for d in range(len(columns)):
-        n_levels = levels[columns[d]]
+        n_levels = widths[columns[d]]
         keeps = place < len(members) and members[place] == columns[d]
         place += keeps
         outer //= n_levels
@@ -531,22 +531,35 @@ def _list_strata(members, levels, steps, a, b, strata):
 
 
 @njit(cache=True, nogil=True)
-def _answer(table, members, levels, questions, places, most_binary, family, scratch, answers):
+def _n_rows(cells, strata, step_a, step_b, levels_a, levels_b):
+    """The rows that have a value in every column of a question."""
+    n = np.int64(0)
+    for first in strata:
+        for a in range(levels_a):
+            for b in range(levels_b):
+                n += cells[first + a * step_a + b * step_b]
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _answer(table, members, levels, widths, questions, places, most_binary, family, scratch, answers):
     """Answers the questions within one set of columns from its table."""
     strata, margins, reciprocals = scratch
-    statistics, freedoms, cumulants = answers
+    statistics, freedoms, cumulants, rows_used = answers
     width = len(members)
     steps = np.empty(width, np.int64)
     is_binary, step = width - 2 <= most_binary, np.int64(1)
     for d in range(width):
         steps[d] = step
-        step *= levels[members[d]]
+        step *= widths[members[d]]
         is_binary &= levels[members[d]] <= 2
     for i in questions:
         a, b = places[i, 0], places[i, 1]
         levels_a, levels_b = levels[members[a]], levels[members[b]]
         known = strata[: _list_strata(members, levels, steps, a, b, strata)]
         has_three = 2 <= levels_a <= 3 and 2 <= levels_b <= 3
+        if len(rows_used):
+            rows_used[i] = _n_rows(table, known, steps[a], steps[b], levels_a, levels_b)
         if family == PERMUTATIONS:
             statistics[i] = _of_permutations(
                 table, known, steps[a], steps[b], levels_a, levels_b, margins, reciprocals, cumulants[i]
@@ -567,17 +580,19 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
     """Statistic and degrees of freedom of queries.
 
     Args:
-        rows: codes (p, n) the levels as 0, 1, ..., none missing, of a type that holds the number of any cell; weights
-            (n,) int32, how many rows each one represents; levels (p,) int64, how many each column has.
+        rows: codes (p, n) the levels as 0, 1, ..., of a type that holds the number of any cell; weights (n,) int32, how
+            many rows each one represents; levels (p,) int64, how many each column has; widths (p,) int64, one more for
+            columns with gaps, whose code is that last number. Cells of gaps are counted and summed, but in no answer.
         x, y: (b,) int32; z: (b, r) int32, the queries.
-        most_binary: sets of binary columns with at most this many members of z use the formula of `binary_statistics`.
+        most_binary: sets of binary columns with at most this many members of z use the formula of 2 x 2 tables.
         most_summed: the most cells of a table that is made to serve several sets.
         cells: (4, m) int32, scratch space; m is at least `most_summed` and the combinations of levels of any set.
         family: PEARSON, LOG_LIKELIHOOD or PERMUTATIONS.
         answers: written. statistics (b,) float64; freedoms (b,) int64 of G² and χ², no entries for PERMUTATIONS;
-            cumulants (b, 3) float64, the first three of PERMUTATIONS, no entries for G² and χ².
+            cumulants (b, 3) float64, the first three of PERMUTATIONS, no entries for G² and χ²; rows_used (b,) int64,
+            no entries without gaps.
     """
-    codes, weights, levels = rows
+    codes, weights, levels, widths = rows
     n, width = codes.shape[1], z.shape[1] + 2
     sets, places = _sets_of(x, y, z)
     order = _order(sets, len(codes))  # equal sets are adjacent, and so are sets with the same first columns
@@ -608,11 +623,11 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
         n_columns, total = width, np.int64(1)
         for d in range(width):
             columns[d] = sets[order[starts[head]], d]
-            total *= levels[columns[d]]
+            total *= widths[columns[d]]
         s, looked = following[head], 0
         while s < n_sets and looked < _WINDOW and 2 * total <= most_summed:
             members = sets[order[starts[s]]]
-            n_columns, total = _widen(whole, columns, n_columns, total, members, levels, most_summed)
+            n_columns, total = _widen(whole, columns, n_columns, total, members, widths, most_summed)
             s, looked = following[s], looked + 1
         counted = columns[:n_columns]
         _sort(counted)
@@ -621,7 +636,7 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
             same += 1
         for d in range(same, n_columns - 1):
             _combine(prefixes[d], codes[counted[d]], steps[d], prefixes[d + 1])
-            steps[d + 1] = steps[d] * levels[counted[d]]
+            steps[d + 1] = steps[d] * widths[counted[d]]
         n_before = n_columns - 1  # the last row is counted, not stored as a prefix
         for d in range(same, n_before):
             before[d] = counted[d]
@@ -638,10 +653,10 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
                 if waits >= 0:
                     following[waits] = following[s]
                 members = sets[order[starts[s]]]
-                begin = _find_table(cells, counted, levels, members, is_kept, ends, begins, follows)
+                begin = _find_table(cells, counted, widths, members, is_kept, ends, begins, follows)
                 follows = True
-                questions = order[starts[s] : starts[s + 1]]
-                _answer(cells[begin:], members, levels, questions, places, most_binary, family, scratch, answers)
+                table, questions = cells[begin:], order[starts[s] : starts[s + 1]]
+                _answer(table, members, levels, widths, questions, places, most_binary, family, scratch, answers)
             else:
                 if waits < 0:
                     head = s

@@ -1,4 +1,4 @@
-"""The base of tests for discrete columns: tables of counts, and three ways to make them.
+"""The base of tests for discrete columns: tables of counts, and two ways to make them.
 
 Each combination of values of z in the data is a stratum with a table of x against y. The statistic
 is summed over the strata, and so are the degrees of freedom: (levels of x in the stratum - 1) · (levels of y
@@ -8,13 +8,13 @@ a single level of x or of y says nothing. Where no stratum says anything, p = 1.
 Rows are counted for a few larger sets of columns in a batch, and summed for the sets within them: the table of x, y and
 z together serves every pair of these given the others. Memory is bounded by the number of rows, never by the product of
 levels: a table of all combinations is made only where it has at most 4 · rows + 64 cells (16 bytes each while it is
-counted and summed; never more than 2²⁶ of them), else only the cells that occur are kept, in a hash table.
+counted and summed; never more than 2²⁶ of them), else only the cells that occur are kept, in a hash table. A gap is a
+level of its own there, which no answer reads; with gaps a table may have four times as many cells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -37,10 +37,10 @@ from anypag.errors import DataError, Option
 if TYPE_CHECKING:
     from anypag.scores.discrete import DiscreteScore
 
-_MOST_PACKED = 5
-"""The largest condition set for which splitting packed bits beats counting row by row."""
-_MOST_REPEATED = 2**24
-"""Rows up to which bits are packed."""
+_MOST_BINARY = 5
+"""The largest condition set for which binary columns have the formula of 2 x 2 tables."""
+_WITH_GAPS = 4
+"""How many times as many cells a table may have because gaps are counted in it."""
 MOST_CELLS = 2**26
 """The most cells of a table of all combinations of levels, for any number of rows."""
 _TIMES_A_SET = 16
@@ -111,16 +111,10 @@ class CountTest(StatisticTest):
         self._store_by_name()
         self._levels = self.distinct.max(axis=1).astype(np.int64) + 1
         self.has_gaps = bool((codes < 0).any())
-        small = np.uint16 if self._most_cells <= np.iinfo(np.uint16).max else np.uint32
-        self._small = np.maximum(self.distinct, 0).astype(small), weights.astype(np.int32), self._levels
-
-    @cached_property
-    def _bits(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-        """Two (p, words) arrays of bits: is it the second level, and is there a value. Rows with a weight
-        are repeated.
-        """
-        row_of = np.repeat(np.arange(len(self.weights)), self.weights)
-        return _packed(self.distinct == 1, row_of), _packed(self.distinct >= 0, row_of)
+        self._widths = self._levels + (self.distinct < 0).any(axis=1)
+        filled = np.where(self.distinct < 0, self._levels[:, None], self.distinct)
+        small = np.uint16 if self._most_with_gaps <= np.iinfo(np.uint16).max else np.uint32
+        self._small = filled.astype(small), weights.astype(np.int32), self._levels, self._widths
 
     @property
     def codes(self) -> npt.NDArray[np.int32]:
@@ -176,10 +170,8 @@ class CountTest(StatisticTest):
         joint = self._is_joint(queries)
         if len(queries) and joint.all():
             return self._count_jointly(queries)
-        packed = self._is_packed(queries) & ~joint
-        ways = ((joint, self._count_jointly), (packed, self._count_bits), (~joint & ~packed, self._count_codes))
         answers = self._room_for(len(queries))
-        for chosen, count in ways:
+        for chosen, count in ((joint, self._count_jointly), (~joint, self._count_codes)):
             if not chosen.any():  # a kernel that no query needs is not compiled
                 continue
             for answer, part in zip(answers, count(queries.take(chosen)), strict=True):
@@ -209,59 +201,38 @@ class CountTest(StatisticTest):
         return self.from_codes(counts.names, codes_in(counts.table), counts.counts, self.audit)
 
     def _is_joint(self, queries: Queries) -> npt.NDArray[np.bool_]:
-        """(b,) whether a table of all combinations of levels is small enough; none where there are gaps."""
-        if self.has_gaps:
-            return np.zeros(len(queries), np.bool_)
-        most = np.sort(self._levels)[::-1].astype(np.float64)
+        """(b,) whether a table of all combinations of levels is small enough."""
+        most = np.sort(self._widths)[::-1].astype(np.float64)
         if most[: queries.r].prod() <= self.n and most[: queries.r + 2].prod() <= self._most_cells:
             return np.ones(len(queries), np.bool_)
-        cells = self._cells(queries)
-        strata = cells / (self._levels[queries.x] * self._levels[queries.y])
+        cells = _cells(queries, self._levels)
+        strata = cells / np.maximum(self._levels[queries.x] * self._levels[queries.y], 1)
         fits: npt.NDArray[np.bool_] = (strata <= self.n) & (cells <= self._most_cells)
-        return fits
-
-    def _cells(self, queries: Queries) -> Floats:
-        """(b,) how many combinations of levels the columns of each query have."""
-        levels = self._levels.astype(np.float64)
-        cells: Floats = levels[queries.x] * levels[queries.y]
-        for column in queries.z.T:
-            cells *= levels[column]
-        return cells
+        return fits & (_cells(queries, self._widths) <= self._most_with_gaps) if self.has_gaps else fits
 
     @property
     def _most_cells(self) -> int:
         return min(4 * self.n, MOST_CELLS) + 64
 
+    @property
+    def _most_with_gaps(self) -> int:
+        return self._most_cells * (_WITH_GAPS if self.has_gaps else 1)
+
     def _count_jointly(self, queries: Queries) -> Answers:
         """Counts each set of columns once for all queries within it."""
         from anypag._kernels.joint_tables import joint_statistics
 
-        cells, n_rows = int(self._cells(queries).max()), len(self.weights)
+        cells, n_rows = int(_cells(queries, self._widths).max()), len(self.weights)
         most_summed = min(max(_TIMES_A_SET * cells, n_rows // _ROWS_PER_CELL), n_rows, MOST_CELLS)
         statistics, follows, rows = self._room_for(len(queries))
         rows[:] = self.n
-        no_freedoms, no_cumulants = np.empty(0, np.int64), np.empty((0, 3))
-        given = (follows, no_cumulants) if follows.ndim == 1 else (no_freedoms, follows)
+        nothing, no_cumulants = np.empty(0, np.int64), np.empty((0, 3))
+        given = (follows, no_cumulants) if follows.ndim == 1 else (nothing, follows)
         room = np.empty((4, max(cells, most_summed)), np.int32)
         x, y, z, family = queries.x, queries.y, queries.z, self._family
-        joint_statistics(self._small, x, y, z, _MOST_PACKED, most_summed, room, family, (statistics, *given))
+        answers = (statistics, *given, rows if self.has_gaps else nothing)
+        joint_statistics(self._small, x, y, z, _MOST_BINARY, most_summed, room, family, answers)
         return statistics, follows, rows
-
-    def _is_packed(self, queries: Queries) -> npt.NDArray[np.bool_]:
-        """(b,) whether all columns of the query are binary, and few enough."""
-        if queries.r > _MOST_PACKED or self.n > _MOST_REPEATED:
-            return np.zeros(len(queries), np.bool_)
-        binary = self._levels <= 2
-        packed: npt.NDArray[np.bool_] = binary[queries.x] & binary[queries.y] & binary[queries.z].all(axis=1)
-        return packed
-
-    def _count_bits(self, queries: Queries) -> Answers:
-        from anypag._kernels.discrete import binary_statistics
-
-        answers = self._room_for(len(queries))
-        x, y, z = queries.x, queries.y, queries.z
-        binary_statistics(*self._bits, x, y, z, self._family, *answers)
-        return answers
 
     def _count_codes(self, queries: Queries) -> Answers:
         from anypag._kernels.discrete import count_statistics
@@ -269,7 +240,7 @@ class CountTest(StatisticTest):
         answers = self._room_for(len(queries))
         x, y, z = queries.x, queries.y, queries.z
         rows = self.distinct, self.weights, self._levels, self.has_gaps, self._most_cells
-        count_statistics(*rows, x, y, z, self._family, *answers)
+        count_statistics(*rows, x, y, z, _MOST_BINARY, self._family, *answers)
         return answers
 
 
@@ -278,11 +249,10 @@ def codes_in(table: Table) -> npt.NDArray[np.int32]:
     return np.stack([table.codes(i) for i in range(len(table.names))])
 
 
-def _packed(rows: npt.NDArray[np.bool_], row_of: npt.NDArray[np.intp]) -> npt.NDArray[np.uint64]:
-    """(p, words) the (p, m) truth values at `row_of`, packed 64 rows to a word, with zeros at the end."""
-    padded = np.zeros(-(-len(row_of) // 64) * 64, np.bool_)
-    packed = np.empty((len(rows), len(padded) // 64), np.uint64)
-    for i, row in enumerate(rows):
-        padded[: len(row_of)] = row[row_of]
-        packed[i] = np.packbits(padded, bitorder="little").view(np.uint64)
-    return packed
+def _cells(queries: Queries, levels: Counts) -> Floats:
+    """(b,) how many combinations of levels the columns of each query have."""
+    numbers = levels.astype(np.float64)
+    cells: Floats = numbers[queries.x] * numbers[queries.y]
+    for column in queries.z.T:
+        cells *= numbers[column]
+    return cells

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
 from anypag.ci.base import PValues, Queries
@@ -70,9 +69,6 @@ class PermutationChiSquared(CountTest):
         """(b,) how strongly the data speak for dependence, in [0, 1]; see `strength_of_statistic`."""
         statistics, cumulants, rows = self.statistics(queries)
         return strength_of_statistic(statistics, cumulants[:, 0], rows)
-
-    def _is_packed(self, queries: Queries) -> npt.NDArray[np.bool_]:
-        return np.zeros(len(queries), np.bool_)
 
     def _count_codes(self, queries: Queries) -> Answers:
         from anypag._kernels.joint_tables import permutations_by_rows
