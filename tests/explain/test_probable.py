@@ -75,7 +75,6 @@ def test_pictures_have_the_probabilities(result: Result) -> None:
     assert said is not None
     for edge in result.pag.edges():
         assert (
-            f"in {html.escape(shown_share(said.of_edge(edge.a, edge.b, edge.symbol)))} of the sampled graphs</title>"
-            in drawn
+            f"with probability {html.escape(shown_share(said.of_edge(edge.a, edge.b, edge.symbol)))}</title>" in drawn
         )
-    assert "of the sampled graphs" not in svg(result.pag)
+    assert "with probability" not in svg(result.pag)

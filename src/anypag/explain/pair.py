@@ -63,8 +63,8 @@ class Explanation:
     """What a graph says about two variables; `str()` gives it in plain words.
 
     `edge` is None if there is none; `separation` then says why, if it is known. `kept_p` is the largest p-value among
-    the tests that kept an edge, `n_rows` the rows of the data. With sampled graphs, `probability` is the share of
-    graphs with this edge, and `alternative` the most frequent other one. `contradictions` are those that involve the
+    the tests that kept an edge, `n_rows` the rows of the data. With sampled graphs, `probability` is that of this
+    edge, and `alternative` the most probable other one. `contradictions` are those that involve the
     two; `assumed` is the assumption behind it ("If the tests are right:" on data).
     """
 

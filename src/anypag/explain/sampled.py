@@ -94,9 +94,9 @@ def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
 
 
 def _how_often(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    share = said.of_edge(a, b, symbol)
     kind = "sampled graphs" if said.hidden else "sampled graphs without hidden causes"
-    return f"{shown_share(share)}: in {round(share * said.n_samples):,} of {said.n_samples:,} {kind}"
+    n = round(said.share_of_edge(a, b, symbol) * said.n_samples)
+    return f"{shown_share(said.of_edge(a, b, symbol))}: in {n:,} of {said.n_samples:,} {kind}"
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
@@ -104,12 +104,12 @@ def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
     sampled = said.sampled(a, b, symbol)
     if sampled == symbol:
         return ""
-    n = round(dict(said.states(a, b)).get(sampled, 0.0) * said.n_samples)
+    n = round(said.share_of(a, b, sampled) * said.n_samples)
     return f" (in {n:,} of them as {edge_text(a, b, sampled)}, from which it follows with what was known beforehand)"
 
 
 def _alternatively(said: Probabilities, a: str, b: str, alternative: Alternative) -> str:
-    named = f"the alternative is {edge_text(a, b, alternative.symbol)} with {shown_share(alternative.share)}"
+    named = f"the alternative is {edge_text(a, b, alternative.symbol)} with {shown_share(alternative.probability)}"
     if not alternative.then:
         return named
     n = round(alternative.share * said.n_samples)
@@ -125,8 +125,8 @@ def _change(change: Change, n: int) -> str:
 
 def _others(said: Probabilities, a: str, b: str, symbol: str, alternative: Alternative) -> str:
     told = {said.sampled(a, b, symbol), alternative.symbol}
-    rest = [(other, share) for other, share in said.states(a, b) if other not in told and share >= LEAST_TOLD]
-    shown = [f"{edge_text(a, b, other)} {shown_share(share)}" for other, share in rest[:MOST_OTHERS]]
+    rest = [way for way in said.states(a, b) if way[0] not in told and way[2] >= LEAST_TOLD]
+    shown = [f"{edge_text(a, b, other)} {shown_share(probability)}" for other, probability, _ in rest[:MOST_OTHERS]]
     return f" Others: {', '.join(shown)}." if shown else ""
 
 

@@ -36,11 +36,11 @@ COLUMNS = (
 largest p-value among the tests that kept an edge, or the p-value of the separation; `n` the rows it rests on; `given`
 and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R12`, or `K0` to `K7`
 where they rest on what was known beforehand. `conflict` says whether some rule wanted another mark. `probability` is
-how often sampled graphs join the two in this way (method "bayes"); `p_cause` and `p_no_cause` are the shares of them in
-whose class `from` is a cause of `to` in every member, and in none; the rest leaves it open. `contradiction` is what
-else is said that cannot be true together with this (empty if nothing). Where the rows were resampled, `resamples` is
-how many gave a graph, `same` the share of them with the same edge (or none, where there is none), `joined` the share
-with any edge, and `else_mostly` what most of the others have (`none` for no edge).
+that of the two being joined in this way, by sampled graphs (method "bayes"); `p_cause` and `p_no_cause` are the shares
+of them in whose class `from` is a cause of `to` in every member, and in none; the rest leaves it open. `contradiction`
+is what else is said that cannot be true together with this (empty if nothing). Where the rows were resampled,
+`resamples` is how many gave a graph, `same` the share of them with the same edge (or none, where there is none),
+`joined` the share with any edge, and `else_mostly` what most of the others have (`none` for no edge).
 """
 
 

@@ -123,15 +123,15 @@ def with_contexts(drawn: Picture, learned: Result) -> Picture:
 
 
 def _with_shares(drawn: Picture, learned: Result) -> Picture:
-    """The picture with the share of resamples that have each edge, or else of sampled graphs."""
+    """The picture with the share of resamples that have each edge, or else its probability by sampled graphs."""
     stability, said = learned.stability, learned.probabilities
     if stability is not None and stability.n:
-        return _sharing(drawn, stability.share, "resamples")
+        return _sharing(drawn, stability.share)
     if said is not None:
-        return _sharing(drawn, lambda edge: said.of_edge(edge.a, edge.b, edge.symbol), "sampled graphs")
+        return _sharing(drawn, lambda edge: said.of_edge(edge.a, edge.b, edge.symbol), is_probability=True)
     return drawn
 
 
-def _sharing(drawn: Picture, share: Callable[[Edge], float], among: str) -> Picture:
-    lines = [replace(line, again=share(line.edge), again_in=among) for line in apart(drawn.lines)]
+def _sharing(drawn: Picture, share: Callable[[Edge], float], *, is_probability: bool = False) -> Picture:
+    lines = [replace(line, again=share(line.edge), is_probability=is_probability) for line in apart(drawn.lines)]
     return replace(drawn, lines=tuple(lines))

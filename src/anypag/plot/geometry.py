@@ -81,9 +81,9 @@ class Line:
     is_doubted: bool = False
     """Whether its claim contradicts those of other edges."""
     again: float | None = None
-    """The share of resamples, or of sampled graphs, with the same edge, if there were any."""
-    again_in: str = "resamples"
-    """What that is a share of."""
+    """The share of resamples with the same edge, or its probability by sampled graphs, if there were any."""
+    is_probability: bool = False
+    """Is that number a probability?"""
     number_at: Point | None = None
     """The place of its number; by default beside its middle (see `plot.labels.apart`)."""
 

@@ -117,7 +117,7 @@ def line_svg(line: Line) -> str:
     edge = line.edge
     doubted, why = (" doubted", " (in a contradiction)") if line.is_doubted else ("", "")
     faint = "" if line.again is None else f' opacity="{line.opacity:.2f}"'
-    again = "" if line.again is None else f", in {shown_share(line.again)} of the {line.again_in}"
+    again = "" if line.again is None else share_told(shown_share(line.again), line.is_probability)
     dashed = ' stroke-dasharray="7 4"' if line.is_doubted else ""
     kind, title = kind_of(edge.mark_a, edge.mark_b), escape(f"{edge}{why}{again}")
     ink = getattr(LIGHT, kind)
@@ -128,8 +128,13 @@ def line_svg(line: Line) -> str:
     )
 
 
+def share_told(number: str, is_probability: bool) -> str:
+    """The end of a sentence about an edge: how probable it is, or how often resamples have it."""
+    return f", with probability {number}" if is_probability else f", in {number} of the resamples"
+
+
 def _share_svg(line: Line) -> str:
-    """How often resamples, or sampled graphs, have an edge, beside it."""
+    """The probability of an edge, or how often resamples have it, beside it."""
     if line.again is None:
         return ""
     place = f'x="{line.number.x:.1f}" y="{line.number.y + 4:.1f}" font-size="11" text-anchor="middle"'

@@ -41,7 +41,6 @@
   const effectOf = new Map(content.effects.pairs.map(row => [row[0] + " on " + row[1], row]));
   const sampledOf = new Map(content.effects.sampled.map(row => [row[0] + " on " + row[1], row]));
   const lastFrame = frames.length - 1;
-  const SHARED_AMONG = content.resamples ? "resamples" : "sampled graphs"; // what the numbers beside edges count
   // What contradicts itself (of the last frame), and what a frame says and the last one does not.
   const { consistency } = content, doubted = new Set(consistency.lines);
   const withdrawnAt = consistency.withdrawn.map(list => new Set(list));
@@ -126,7 +125,7 @@
     return (Math.floor(100 * share + 0.5 + 1e-9) / 100).toFixed(2);
   }
 
-  // How often resamples, or sampled graphs, have the edge: of the last graph only, which they were compared with.
+  // The probability of the edge, or how often resamples have it: of the last graph only, which they were compared with.
   function drawShare(element, k) {
     const share = frame === lastFrame ? shareOf(k) : null;
     const faint = share === null ? 1 : 0.25 + 0.75 * share;
@@ -138,7 +137,8 @@
     const [x, y] = lines[k][5];
     element.append(draw("text", { class: "share", x, y: y + 4, "fill-opacity": 1 },
       shownShare(share)));
-    element.querySelector("title").textContent += ", in " + shownShare(share) + " of the " + SHARED_AMONG;
+    element.querySelector("title").textContent += content.resamples ? ", in " + shownShare(share) + " of the resamples"
+      : ", with probability " + shownShare(share);
   }
   function shareOf(k) {
     const edge = finalOf.get(k);
@@ -251,7 +251,7 @@
         + "cannot tell. Two arrowheads: something not measured is behind both."),
       ...(consistency.if_right ? [paragraph(consistency.if_right + " the graph says no more than follows from them, and on data they err.")] : []),
       ...(content.resamples ? [paragraph("Numbers: the share of the resamples that have the same edge.")]
-        : content.probable ? [paragraph("Numbers: the probability of the edge, the share of the sampled graphs that have it."
+        : content.probable ? [paragraph("Numbers: the probability of the edge, by the share of the sampled graphs that have it and how often such shares are right."
           + (content.probable.has_unlikely ? " One below 0.50 can stand here because the answer is one whole graph that must fit together; "
           + "a click on it names the other forms it may have." : ""))] : []),
       paragraph("Point at an edge to read what it says; click to keep it. Click a variable to see its edges and, dotted, its missing "

@@ -221,12 +221,19 @@ class Searched:
             return None
         from anypag.search.by_scores.bayes import with_draws_for_effects
 
-        return with_draws_for_effects(state, self.problem).posterior
+        return self._informed(with_draws_for_effects(state, self.problem).posterior)
+
+    def _informed(self, posterior: Posterior) -> Posterior:
+        """The posterior with what its reported probabilities depend on besides the graphs."""
+        from anypag.scores.discrete import DiscreteScore
+
+        facts, places = self.problem.facts, np.argsort(self.state.nodes.order)
+        known = None if facts is None else facts.reordered(places)
+        return replace(posterior, from_counts=isinstance(self.problem.score, DiscreteScore), facts=known)
 
     @cached_property
     def misfit(self) -> Misfit | None:
-        posterior: Posterior | None = getattr(self.state, "posterior", None)
-        return misfit_of(self.state, self.problem) if posterior is not None and posterior.n_samples else None
+        return None if self.probabilities is None else misfit_of(self.state, self.problem)
 
     @cached_property
     def probabilities(self) -> Probabilities | None:
@@ -237,13 +244,8 @@ class Searched:
         from anypag.results.probabilities import probabilities_of
         from anypag.search.by_scores.bayes import sees_hidden
 
-        facts, places = self.problem.facts, np.argsort(self.state.nodes.order)
         return probabilities_of(
-            posterior,
-            self.pag,
-            hidden=sees_hidden(self.problem),
-            facts=None if facts is None else facts.reordered(places),
-            selection=self.problem.selection,
+            self._informed(posterior), self.pag, hidden=sees_hidden(self.problem), selection=self.problem.selection
         )
 
 

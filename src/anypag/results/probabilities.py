@@ -12,7 +12,7 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Mark, edge_symbol
 from anypag.graphs.pag import PAG
 
 if TYPE_CHECKING:
-    from anypag.knowledge.facts import Facts
+    from anypag.arrays import Floats
     from anypag.search.by_scores.posterior import Posterior
 
 MOST_GRAPHS = 3
@@ -20,8 +20,10 @@ MOST_GRAPHS = 3
 LEAST_ALTERNATIVE = 0.05
 """For rarer alternatives the changes that go with them are not reported."""
 
-Shares = tuple[tuple[str, float], ...]
-"""Ways in which a pair may be joined (`"o->"`, `""` for no edge), each with its share, the largest first."""
+States = tuple[tuple[str, float, float], ...]
+"""Ways in which a pair may be joined (`"o->"`, `""` for no edge), the most probable first, each with its reported
+probability and its share of the sampled graphs.
+"""
 
 Edges = tuple[tuple[str, str, str], ...]
 """Edges as `(a, b, "o->")`."""
@@ -37,9 +39,12 @@ class Change(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """Another way in which two variables may be joined, the share of the sampled graphs, and what then changes."""
+    """Another way in which two variables may be joined, how probable it is, the share of the sampled graphs, and what
+    then changes.
+    """
 
     symbol: str
+    probability: float
     share: float
     then: tuple[Change, ...]
 
@@ -48,7 +53,8 @@ class Alternative(NamedTuple):
 class Probabilities:
     """What sampled graphs say about pairs.
 
-    `pairs` holds every pair that some sampled graph joins, from the first to the second name; `causes` two
+    `pairs` holds every pair that some sampled graph joins or that shares a neighbour in the answer, from the first to
+    the second name, and `elsewhere` stands for all other pairs; `causes` two
     shares of the graphs: the first is a cause of the second, directly or not, in every member of the class, or in none
     (no row: 0 and 1; None: an older file, which does not say); `graphs` the most probable graphs with their edges, of
     `n_classes` that were met (0: an older file, which does not say). If `hidden` is False only graphs without hidden
@@ -59,13 +65,14 @@ class Probabilities:
     n_samples: int
     expected_errors: float
     best_score: float
-    pairs: Mapping[tuple[str, str], Shares] = field(repr=False)
+    pairs: Mapping[tuple[str, str], States] = field(repr=False)
     causes: Mapping[tuple[str, str], tuple[float, float]] | None = field(repr=False)
     graphs: tuple[tuple[float, Edges], ...] = field(repr=False)
     hidden: bool = True
     n_classes: int = 0
     changes: Mapping[tuple[str, str], tuple[Change, ...]] = field(default_factory=dict, repr=False)
     as_sampled: Mapping[tuple[str, str], str] = field(default_factory=dict, repr=False)
+    elsewhere: States = field(default=(("", 1.0, 1.0),), repr=False)
 
     @property
     def errors_told(self) -> str:
@@ -75,13 +82,13 @@ class Probabilities:
             f"{'' if self.hidden else ' if nothing is hidden'}"
         )
 
-    def states(self, a: str, b: str) -> Shares:
-        """How a and b are joined in the sampled graphs, written from a to b."""
+    def states(self, a: str, b: str) -> States:
+        """How a and b may be joined, written from a to b."""
         if (a, b) in self.pairs:
             return self.pairs[a, b]
         if (b, a) in self.pairs:
-            return tuple((reversed_symbol(symbol), share) for symbol, share in self.pairs[b, a])
-        return (("", 1.0),)
+            return tuple((reversed_symbol(symbol), *numbers) for symbol, *numbers in self.pairs[b, a])  # type: ignore[misc]
+        return self.elsewhere
 
     def is_cause(self, a: str, b: str) -> tuple[float, float, float] | None:
         """Is a a cause of b? The shares of sampled graphs that say yes, that say no, and that leave it open; None
@@ -101,19 +108,27 @@ class Probabilities:
     def of_edge(self, a: str, b: str, symbol: str) -> float:
         """The probability that a and b are joined as in the answer, by `symbol` (`""` for no edge)."""
         alike = self._alike(a, b, symbol)
-        return sum(share for other, share in self.states(a, b) if other in alike)
+        return sum(probability for other, probability, _ in self.states(a, b) if other in alike)
+
+    def share_of(self, a: str, b: str, *symbols: str) -> float:
+        """The share of sampled graphs in which a and b are joined by one of these."""
+        return sum(share for other, _, share in self.states(a, b) if other in symbols)
+
+    def share_of_edge(self, a: str, b: str, symbol: str) -> float:
+        """The share of sampled graphs in which a and b are joined as in the answer."""
+        return self.share_of(a, b, *self._alike(a, b, symbol))
 
     def of_any_edge(self, a: str, b: str) -> float:
         """The probability that a and b are joined at all."""
-        return sum(share for other, share in self.states(a, b) if other)
+        return sum(probability for other, probability, _ in self.states(a, b) if other)
 
     def of_mark(self, a: str, b: str, symbol: str) -> float:
         """The probability of the mark at a on the edge of the answer."""
         marks = {_at_first(other) for other in self._alike(a, b, symbol)}
-        return sum(share for other, share in self.states(a, b) if _at_first(other) in marks)
+        return sum(probability for other, probability, _ in self.states(a, b) if _at_first(other) in marks)
 
     def alternative(self, a: str, b: str, symbol: str) -> Alternative | None:
-        """The most frequent other way in which sampled graphs join a and b, or None."""
+        """The most probable other way in which sampled graphs join a and b, or None."""
         other = _first_other(self.states(a, b), self._alike(a, b, symbol))
         if other is None:
             return None
@@ -124,21 +139,17 @@ class Probabilities:
         return {symbol, self.sampled(a, b, symbol)}
 
 
-def probabilities_of(
-    posterior: Posterior, pag: PAG, *, hidden: bool, facts: Facts | None = None, selection: bool = False
-) -> Probabilities:
+def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection: bool = False) -> Probabilities:
     """The probabilities that a posterior gives, over graphs with hidden causes or without.
 
     Args:
         posterior: with at least one sampled graph.
         pag: the answer, with marks from knowledge.
         hidden: whether the sampled graphs can have hidden causes.
-        facts: knowledge about the variables in the order of the posterior.
         selection: whether the sample may be selected.
     """
-    names, (yes, no) = posterior.names, posterior.causes(facts, selection=selection)
-    joined = np.argwhere(np.triu(posterior.edge_probability > 0))
-    pairs = {(names[i], names[j]): tuple(posterior.states(names[i], names[j])) for i, j in joined}
+    names, (yes, no) = posterior.names, posterior.causes(selection=selection)
+    pairs, elsewhere = _states_of_pairs(posterior)
     graphs = [(share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS]]
     return Probabilities(
         posterior.n_samples,
@@ -151,7 +162,26 @@ def probabilities_of(
         int((posterior.sample.cold > 0).sum()),
         _changes(posterior, pag, pairs),
         _as_sampled(posterior, pag),
+        elsewhere,
     )
+
+
+def _states_of_pairs(posterior: Posterior) -> tuple[dict[tuple[str, str], States], States]:
+    """The states of pairs that differ from those of pairs of which no sampled graph knows anything, and these."""
+    from anypag.search.by_scores.reported import reported
+    from anypag.search.by_scores.sampled_graphs import STATES
+
+    def told(probabilities: Floats, shares: Floats) -> States:
+        most_first = sorted(STATES, key=lambda state: (-probabilities[state], -shares[state], state))
+        rows = ((STATES[state], float(probabilities[state]), float(shares[state])) for state in most_first)
+        return tuple(row for row in rows if row[1] or row[2])
+
+    nothing = np.array([[1.0]] + 15 * [[0.0]])
+    usual = reported(nothing, nothing, np.zeros((2, 2), np.uint8), from_counts=posterior.from_counts)
+    found, shares = posterior.state_probabilities, posterior.state_shares
+    differ = np.flatnonzero((found != usual).any(axis=0) | (shares != nothing).any(axis=0)).tolist()
+    ends = _pairs_of(posterior.names)
+    return {ends[k]: told(found[:, k], shares[:, k]) for k in differ}, told(usual[:, 0], nothing[:, 0])
 
 
 def edges_of(pag: PAG) -> Edges:
@@ -174,7 +204,7 @@ def _as_sampled(posterior: Posterior, pag: PAG) -> dict[tuple[str, str], str]:
 
 
 def _changes(
-    posterior: Posterior, pag: PAG, pairs: Mapping[tuple[str, str], Shares]
+    posterior: Posterior, pag: PAG, pairs: Mapping[tuple[str, str], States]
 ) -> dict[tuple[str, str], tuple[Change, ...]]:
     """For every pair with an alternative that is not rare: what else changes with it."""
     from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES, changes_with, states_of
@@ -183,17 +213,18 @@ def _changes(
     place = {pair: k for k, pair in enumerate(ends)}
     states, answers = states_of(posterior.sample.pags), states_of(np.stack([posterior.marks, pag.marks]))
     found = {}
-    for pair, shares in pairs.items():
+    for pair, ways in pairs.items():
         k = place[pair]
-        other = _first_other(shares, {STATES[int(state)] for state in answers[:, k]})
-        if other is not None and other[1] >= LEAST_ALTERNATIVE:
+        other = _first_other(ways, {STATES[int(state)] for state in answers[:, k]})
+        if other is not None and other[2] >= LEAST_ALTERNATIVE:
             changes = changes_with(states, posterior.sample.cold, answers, k, NUMBERS[other[0]])
             found[pair] = tuple(Change(*ends[n], STATES[state], often) for n, state, often in changes)
     return {pair: changes for pair, changes in found.items() if changes}
 
 
-def _first_other(shares: Shares, alike: set[str]) -> tuple[str, float] | None:
-    return next((item for item in shares if item[0] not in alike), None)
+def _first_other(ways: States, alike: set[str]) -> tuple[str, float, float] | None:
+    """The most probable way that some sampled graph has, besides those of the answer."""
+    return next((way for way in ways if way[0] not in alike and way[2] > 0), None)
 
 
 def _at_first(symbol: str) -> Mark:

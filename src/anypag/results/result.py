@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -210,10 +210,13 @@ class Result:
         """
         return self.grounds.knowledge
 
-    @property
+    @cached_property
     def posterior(self) -> Posterior | None:
         """How probable edges, marks and ancestors are, for methods that sample graphs ("bayes"); else None."""
-        return self.grounds.posterior
+        found, known = self.grounds.posterior, self.choices.knowledge
+        if found is None or not known:
+            return found
+        return replace(found, facts=known.facts(found.names, selection=self.choices.selection_bias))
 
     @property
     def probabilities(self) -> Probabilities | None:

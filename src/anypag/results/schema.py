@@ -239,11 +239,13 @@ class PosteriorForm(Form):
         arrays: dict[str, Form] = {name: Maybe(Packed(form)) for name, form in stored_fields(GraphSample).items()}
         return object_of(
             Posterior,
+            "facts",  # from the choices
             names=ListOf(NODE),
             sample=Object(arrays, GraphSample),
             best=Packed(marks_matrix()),
             best_score=SCORE,
             n_levels=ListOf(Whole(2)),
+            from_counts=Flag(),
         )
 
 
@@ -337,13 +339,14 @@ PROBABILITIES = object_of(
     n_samples=Whole(),
     expected_errors=Number(),
     best_score=Number(),
-    pairs=by_pair(ListOf(RowForm((SYMBOL, SHARE)))),
+    pairs=by_pair(ListOf(RowForm((SYMBOL, SHARE, SHARE)))),
     causes=Maybe(by_pair(RowForm((SHARE, SHARE)))),
     graphs=ListOf(RowForm((SHARE, EDGE_TUPLES))),
     hidden=Flag(),
     n_classes=Whole(),
     changes=by_pair(ListOf(row(Change, NODE, NODE, SYMBOL, SHARE))),
     as_sampled=by_pair(SYMBOL),
+    elsewhere=ListOf(RowForm((SYMBOL, SHARE, SHARE))),
 )
 GROUNDS = object_of(
     StoredGrounds,

@@ -113,13 +113,13 @@ def test_probabilities_are_shares_of_the_sample() -> None:
     assert shares == sorted(shares, reverse=True)
     assert all(pag.validate() for pag, _ in posterior.classes())
     weighted = sum(share * (pag.marks != 0) for pag, share in posterior.classes())
-    np.testing.assert_allclose(posterior.edge_probability, weighted)
+    np.testing.assert_allclose(posterior.shares[1:].sum(axis=0), weighted)
     for a, b in (posterior.names[:2], posterior.names[-2:]):
-        states = dict(posterior.states(a, b))
+        at, states = (posterior.names.index(a), posterior.names.index(b)), dict(posterior.states(a, b))
         assert sum(states.values()) == pytest.approx(1)
-        assert states.get("", 0.0) == pytest.approx(posterior.mark_probability(a, b)["none"])
+        assert states.get("", 0.0) == pytest.approx(posterior.shares[0][at])
         into_b = sum(share for symbol, share in states.items() if symbol.endswith(">"))
-        assert into_b == pytest.approx(posterior.mark_probability(a, b)["arrow"])
+        assert into_b == pytest.approx(posterior.shares[2][at])
 
 
 def test_a_sample_counts_classes_and_tells_what_they_say_of_causes() -> None:
@@ -133,7 +133,7 @@ def test_a_sample_counts_classes_and_tells_what_they_say_of_causes() -> None:
     assert not yes.any()
     np.testing.assert_array_equal(no, [[0, 0, 0.25], [0.25, 0, 0.25], [0.25, 0, 0]])
     facts = ap.Knowledge(not_causes=[("A", "B")]).facts(("A", "B", "C"))
-    _, no = Posterior(("A", "B", "C"), sample, sample.pags[0], 0.0).causes(facts)
+    _, no = Posterior(("A", "B", "C"), sample, sample.pags[0], 0.0, facts=facts).causes()
     assert no[0].tolist() == [0, 1, 1]  # A o-o B o-o C: no way leads from A to C but through B
 
 

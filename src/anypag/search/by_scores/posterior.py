@@ -19,7 +19,8 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import marks_of_class
 from anypag.knowledge.facts import Facts
-from anypag.search.by_scores.sampled_graphs import MOST_NODES, STATES, Diagrams, PairStates, states_of
+from anypag.search.by_scores.reported import mark_probabilities, reported
+from anypag.search.by_scores.sampled_graphs import MOST_NODES, STATES, Diagrams, PairStates, state_shares, states_of
 from anypag.stored import Array, marks_matrix, stored
 
 
@@ -106,6 +107,11 @@ class Posterior:
         best: (n, n) the PAG of the best-scoring graph met.
         best_score: its score, prior included, in units of the log-likelihood.
         n_levels: of each hidden cause that discrete columns were found to have.
+        from_counts: whether the score was made of counts, not of correlations.
+        facts: knowledge about the variables, in the order of `names`; it is not stored.
+
+    `shares` are those of the sampled graphs. All that is called a probability is a reported one: a share, corrected by
+    how often such shares are right (`by_scores.reported`).
     """
 
     names: tuple[str, ...]
@@ -113,6 +119,8 @@ class Posterior:
     best: Marks
     best_score: float
     n_levels: tuple[int, ...] = ()
+    from_counts: bool = False
+    facts: Facts | None = None
 
     @property
     def is_consistent(self) -> bool:
@@ -151,29 +159,49 @@ class Posterior:
 
     @cached_property
     def shares(self) -> Floats:
-        """(4, n, n) how probable no edge, a circle, an arrowhead and a tail are at j on i–j."""
+        """(4, n, n) the share of sampled graphs with no edge, a circle, an arrowhead and a tail at j on i–j."""
         if not self.n_samples:
             return mark_shares(self.best[None], [1])
         return mark_shares(self.sample.pags, self.sample.cold)
 
+    @cached_property
+    def state_shares(self) -> Floats:
+        """(16, p) the share of sampled graphs in which each pair has each state (`sampled_graphs.states_of`)."""
+        return self._state_shares(self.sample.cold)
+
+    def _state_shares(self, counts: Counts) -> Floats:
+        if not self.n_samples:
+            return state_shares(states_of(self.best[None]), np.ones(1, np.int64))
+        return state_shares(states_of(self.sample.pags), counts)
+
+    @cached_property
+    def state_probabilities(self) -> Floats:
+        """(16, p) the reported probability of each state of each pair."""
+        every = self._state_shares(self.sample.counts)
+        return reported(self.state_shares, every, self.marks, self.facts, from_counts=self.from_counts)
+
+    @cached_property
+    def reported(self) -> Floats:
+        """(4, n, n) the reported probability of no edge, a circle, an arrowhead and a tail at j on i–j."""
+        return mark_probabilities(self.state_probabilities, len(self.names))
+
     @property
     def edge_probability(self) -> Floats:
-        """(n, n) P(i and j are adjacent)."""
-        adjacent: Floats = self.shares[1:].sum(axis=0)
+        """(n, n) the reported probability that i and j are adjacent."""
+        adjacent: Floats = self.reported[1:].sum(axis=0)
         return adjacent
 
-    def causes(self, facts: Facts | None = None, *, selection: bool = False) -> tuple[Floats, Floats]:
+    def causes(self, *, selection: bool = False) -> tuple[Floats, Floats]:
         """Two (n, n) arrays: the share of sampled graphs, at all temperatures, in whose class i causes j in every
         member, and the share in which it does in none.
 
         In the other graphs the class leaves it open; counting members of a class would only reflect the prior.
 
         Args:
-            facts: knowledge about the variables in the order of `names`.
             selection: whether the sample may be selected; a tail then claims less.
         """
         size = (len(self.names),) * 2
-        known = Facts.none(len(self.names)) if facts is None else facts
+        known = Facts.none(len(self.names)) if self.facts is None else self.facts
         yes, no = np.zeros(size), np.zeros(size)
         for marks, count in zip(self.sample.pags, self.sample.counts.tolist(), strict=True):
             certain = certain_ancestry(marks)
@@ -201,12 +229,12 @@ class Posterior:
     @property
     def expected_errors(self) -> float:
         """Of the PAG of least expected error: extra edges, missing edges and wrong marks."""
-        return float(expected_errors(self.marks[None], self.shares)[0])
+        return float(expected_errors(self.marks[None], self.reported)[0])
 
     def mark_probability(self, a: str, b: str) -> dict[str, float]:
-        """The probability of each mark at b on a–b: `{"none": ..., "circle": ..., "arrow": ..., "tail": ...}`."""
+        """The reported probabilities of the marks at b on a–b: `{"none": ..., "circle": ..., "arrow": ..., ...}`."""
         i, j = self.names.index(a), self.names.index(b)
-        return {Mark(mark).name.lower(): float(self.shares[mark, i, j]) for mark in range(4)}
+        return {Mark(mark).name.lower(): float(self.reported[mark, i, j]) for mark in range(4)}
 
     def states(self, a: str, b: str) -> list[tuple[str, float]]:
         """How a and b are joined in the sampled graphs (`"o->"`, ..., `""` for no edge), the most frequent first."""

@@ -64,8 +64,8 @@ def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: 
         pair: its index.
         state: the other state.
     """
-    often = _shares(states, counts, states[:, pair] == state)
-    usual = _shares(states, counts, (states[:, pair] == answers[:, pair, None]).any(axis=0))
+    often = state_shares(states, counts, states[:, pair] == state)
+    usual = state_shares(states, counts, (states[:, pair] == answers[:, pair, None]).any(axis=0))
     gain = np.where(often >= MOSTLY, often - usual, 0.0)
     np.put_along_axis(gain, answers.astype(np.intp), 0.0, axis=0)  # no change
     gain[:, pair] = 0.0
@@ -76,8 +76,8 @@ def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: 
     ]
 
 
-def _shares(states: PairStates, counts: Counts, which: Flags) -> Floats:
-    """(16, p): of some of the graphs, the share in which each pair has each state; zeros without graphs."""
+def state_shares(states: PairStates, counts: Counts, which: Flags | slice = slice(None)) -> Floats:
+    """(16, p): of all or some of the graphs, the share in which each pair has each state; zeros without graphs."""
     chosen, times = states[which], counts[which]
     shares: Floats = np.stack([times @ (chosen == state) for state in range(16)]) / max(1, times.sum())
     return shares

@@ -1,0 +1,91 @@
+"""Reported probabilities: a pair's sum to 1, what knowledge settles stays, nothing unsettled is certain."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import anypag as ap
+from anypag.graphs.pag import MAG
+from anypag.knowledge.facts import Facts
+from anypag.search.by_scores.reported import (
+    LEAST,
+    LEAST_NEAR,
+    MOST,
+    OF_CORRELATIONS,
+    OF_COUNTS,
+    mark_probabilities,
+    reported,
+)
+from anypag.search.by_scores.sampled_graphs import NUMBERS, state_shares, states_of
+from strategies import seeded_mags
+
+pytestmark = pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
+
+
+def shares_of(pags: np.ndarray) -> np.ndarray:
+    return state_shares(states_of(pags), np.ones(len(pags), np.int64))
+
+
+@given(st.lists(seeded_mags(most=5).filter(lambda mag: len(mag) == 5), min_size=1, max_size=4))
+@settings(deadline=None, max_examples=40)
+def test_probabilities_of_a_pair_sum_to_one_in_any_order_of_nodes(found: list[MAG]) -> None:
+    pags = np.stack([mag.to_pag().marks for mag in found])
+    cold, every, turned = shares_of(pags[:2]), shares_of(pags), [4, 2, 0, 1, 3]
+    moved = pags[:, turned][:, :, turned]
+    for from_counts in (False, True):
+        states = reported(cold, every, pags[0], from_counts=from_counts)
+        np.testing.assert_allclose(states.sum(axis=0), 1)
+        assert states.min() >= 0 and 1 - states[0].max() > 0.001 and states[0].min() > 0.001  # nothing is certain
+        marks = mark_probabilities(states, 5)
+        np.testing.assert_allclose(marks.sum(axis=0), 1)
+        np.testing.assert_allclose(marks[0], marks[0].T)
+        again = reported(shares_of(moved[:2]), shares_of(moved), moved[0], from_counts=from_counts)
+        np.testing.assert_allclose(mark_probabilities(again, 5), marks[:, turned][:, :, turned], atol=1e-12)
+
+
+def test_an_edge_by_hand() -> None:
+    pags = np.zeros((4, 3, 3), np.uint8)
+    pags[:3, 0, 1], pags[:3, 1, 0] = 2, 3  # A --> B in three of four graphs
+    states = reported(shares_of(pags), shares_of(pags), pags[0], from_counts=True)
+    edge = LEAST + (MOST - LEAST) * 0.75
+    assert states[NUMBERS["-->"], 0] == pytest.approx(edge * (0.842 + 0.158 * OF_COUNTS.usual["-->"]))
+    assert states[0].tolist() == pytest.approx([1 - edge, 1 - LEAST, 1 - LEAST])
+    answer = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]], np.uint8)  # A and B share the neighbour C
+    nothing = np.eye(16)[:, [0, 0, 0]]
+    assert reported(nothing, nothing, answer, from_counts=True)[0].tolist() == pytest.approx(
+        [1 - LEAST_NEAR, 1 - LEAST, 1 - LEAST]
+    )
+
+
+def test_usual_marks_are_as_frequent_from_both_ends() -> None:
+    for _, _, usual in (OF_COUNTS, OF_CORRELATIONS):
+        assert sum(usual.values()) == pytest.approx(1)
+        assert (usual["o->"], usual["-->"]) == (usual["<-o"], usual["<--"])
+
+
+def test_what_is_known_stays_certain() -> None:
+    known = ap.Knowledge(causes=[("A", "B")], joined=[("A", "B")], not_joined=[("A", "C")], not_causes=[("C", "B")])
+    facts: Facts = known.facts(("A", "B", "C"), selection=False)
+    pags = np.zeros((1, 3, 3), np.uint8)
+    pags[0, 0, 1], pags[0, 1, 0], pags[0, 1, 2], pags[0, 2, 1] = 2, 3, 1, 1
+    states = reported(shares_of(pags), shares_of(pags), pags[0], facts, from_counts=True)
+    np.testing.assert_allclose(states.sum(axis=0), 1)
+    assert states[0].tolist() == pytest.approx([0, 1, 1 - MOST])
+    assert states[NUMBERS["<--"], 0] == states[NUMBERS["<->"], 0] == states[NUMBERS["<-o"], 0] == 0
+    assert states[NUMBERS["<--"], 2] == 0 < states[NUMBERS["-->"], 2]  # C is no cause of B
+
+
+def test_results_say_reported_ones_and_keep_the_shares() -> None:
+    data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 2000, seed=1)
+    result = ap.learn(data, method="bayes", effort=0.1)
+    posterior, said = result.posterior, result.probabilities
+    assert posterior is not None and said is not None
+    assert said.share_of("A", "C", "o->") == pytest.approx(dict(posterior.states("A", "C"))["o->"])
+    assert posterior.reported[1:].max() < 0.97
+    a, c = posterior.names.index("A"), posterior.names.index("C")
+    assert posterior.shares[0, a, c] == 0 and 0.95 < said.of_any_edge("A", "C") < 1
+    assert posterior.mark_probability("A", "C")["arrow"] == pytest.approx(said.of_mark("C", "A", "<-o"))
+    assert posterior.expected_errors == said.expected_errors > 0
