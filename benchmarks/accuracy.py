@@ -85,7 +85,7 @@ def scores(runs: list[tuple[System, Any, int]], options: Mapping[str, Any], caus
         )
         names = list(data) if causes_first else np.random.default_rng(seed).permutation(list(data)).tolist()
         test = ap.FisherZ({name: data[name] for name in names})
-        result = ap.learn(Counted(test, distinct=True), alpha=0.01, **options)
+        result = ap.learn(Counted(test, distinct=True), **{"method": "icd", "alpha": 0.01, **options})
         comparison = ap.metrics.compare(result.pag, system.true_pag())
         rows.append((comparison.extra_edges, comparison.missing_edges, comparison.wrong_marks, result.n_tests))
     extra, missing, marks, tests = np.mean(rows, axis=0)

@@ -44,7 +44,7 @@ def symbol_of(pag: ap.PAG, a: str, b: str) -> str:
 
 def counted(system: ap.simulate.System, data: Any, options: dict[str, Any]) -> Counter[str]:
     """What the two methods say of the pairs of a table, and who is right."""
-    truth, by_tests = system.true_pag(), ap.learn(data, **options)
+    truth, by_tests = system.true_pag(), ap.learn(data, method="icd", **options)
     by_score = ap.learn(data, method="bayes", **options)
     said, found = by_score.probabilities, Counter[str]()
     assert said is not None

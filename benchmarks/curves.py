@@ -57,7 +57,7 @@ def cell(system_tables: list[tuple[ap.simulate.System, dict[str, Array]]], optio
     found, seconds = [], []
     for system, table in system_tables:
         began = time.process_time()
-        result = ap.learn(table, **options)
+        result = ap.learn(table, **{"method": "icd", **options})
         seconds.append(time.process_time() - began)
         differences = ap.metrics.compare(result.pag, system.true_pag())
         found.append((differences.errors, differences.extra_edges, differences.missing_edges))

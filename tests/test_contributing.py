@@ -65,7 +65,7 @@ def write_table(path: Path) -> None:
 def learned(copy: Path, *options: str) -> dict[str, Any]:
     """What `learn` with these options writes, by way of a checkpoint of a run that was cut short."""
     write_table(copy / "table.csv")
-    common = ("learn", "table.csv", *options, "--checkpoint", "run.anypag")
+    common = ("learn", "table.csv", "--method", "icd", *options, "--checkpoint", "run.anypag")
     cut = anypag(copy, *common, "--max-tests", "6")
     assert cut.returncode == 3, cut.stderr
     done = anypag(copy, *common, "--resume", "--out", "pag.json")
@@ -133,7 +133,7 @@ def test_a_new_source(copy: Path) -> None:
 def test_a_new_option(copy: Path) -> None:
     carry_out("option", copy)
     write_table(copy / "table.csv")
-    done = anypag(copy, "learn", "table.csv", "--max-steps", "1", "--out", "pag.json")
+    done = anypag(copy, "learn", "table.csv", "--method", "icd", "--max-steps", "1", "--out", "pag.json")
     assert done.returncode == 3, done.stderr
     assert len(json.loads((copy / "pag.json").read_text())["meta"]["anypag"]["history"]) == 1
     shutil.copy(ROOT / "tests" / "test_choices.py", copy)

@@ -162,10 +162,10 @@ _KNOWLEDGE = _optional(
 )
 
 _ABOUT_METHODS = (
-    "By tests: icd, icd-paper (the published text to the letter), fci, anytime-fci, rfci or fci+; by scores: bayes, "
-    "boss or gfci."
+    "auto: icd, then a posterior over graphs where a score fits the table. By tests: icd, icd-paper (the published "
+    "text to the letter), fci, anytime-fci, rfci or fci+; by scores: bayes, boss or gfci."
 )
-_ABOUT_EFFORT = "How long to search by score (bayes, boss, gfci): 1 is fast, 5 thorough; work grows with it."
+_ABOUT_EFFORT = "How long to search by score (auto, bayes, boss, gfci): 1 is fast, 5 thorough; work grows with it."
 _ABOUT_TESTS = (
     "fisherz (continuous columns, straight lines), additive (any columns, curves too), permutation, gsq or chisq "
     "(discrete), mixed, imputed (fisherz, gaps filled in several times), rcot, kci, gcm or weighted-gcm (any columns, "
@@ -212,7 +212,7 @@ class Choices:
     0.05
     """
 
-    method: str | Algorithm = _choice("icd", "search", _METHOD, _ABOUT_METHODS, "name", "METHOD")
+    method: str | Algorithm = _choice("auto", "search", _METHOD, _ABOUT_METHODS, "name", "METHOD")
     alpha: float = _recorded(
         0.01, "search", _ALPHA, "Two variables count as independent if the p-value is above this.", "number"
     )

@@ -400,7 +400,7 @@ def test_hidden_causes_are_those_of_linear_systems_of_sampled_graphs() -> None:
 
 def test_resamples_of_a_search_take_clusters_whole(tmp_path: Path) -> None:
     often = repeated(60, 20)
-    asked: dict[str, Any] = {"n": 12, "selection_bias": False}
+    asked: dict[str, Any] = {"n": 12, "selection_bias": False, "method": "icd"}
     by_person = ap.bootstrap(often, cluster="person", **asked)
     assert "person" not in by_person.names
     alone = ap.bootstrap({name: often[name] for name in by_person.names}, **asked)

@@ -135,7 +135,7 @@ def test_sources(tmp_path: Path) -> None:
 )
 def test_choices(options: dict[str, Any], tmp_path: Path) -> None:
     options = dict(options)
-    read = check(ap.learn(options.pop("data", TABLE), **options), tmp_path)
+    read = check(ap.learn(options.pop("data", TABLE), **{"method": "icd", **options}), tmp_path)
     for name, value in options.items():
         assert getattr(read.choices, name) == (tuple(value) if name == "names" else value), name
 

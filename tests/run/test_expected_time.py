@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import anypag as ap
+from anypag.choices import Choices
 from anypag.ci import imputed
 from anypag.run.clock import Clock
 from anypag.run.engine import Search
@@ -58,7 +59,7 @@ def test_short_phases_say_where_they_are_only() -> None:
 @pytest.mark.parametrize("r", [1, 2, 3])
 def test_candidate_sets_are_counted_as_they_come(r: int) -> None:
     data = ap.simulate.random_system(12, 4.0, seed=3).linear_gaussian(300, seed=3)
-    search = Search(data)
+    search = Search(data, Choices(method="icd"))
     state = next(iter(search.steps()))[0]
     x, y = state.edges()
     pools = pdsep_pools(state, search.problem, x, y, PDSep(r, True, max_sets=-1))

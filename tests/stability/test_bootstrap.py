@@ -40,6 +40,7 @@ def slow_loop(data: Any, n: int, resample: Any, seed: int, **choices: Any) -> li
 )
 def test_frequencies_are_those_of_the_slow_loop(data: Any, test: str, resample: Any) -> None:
     kinds: Any = {"kinds": {name: "discrete" for k, name in enumerate(MIXED) if k % 2}} if test == "mixed" else {}
+    kinds["method"] = "icd"
     s = ap.bootstrap(data, n=6, seed=5, resample=resample, test=test, alpha=0.05, **kinds)
     graphs = slow_loop(data, 6, resample, 5, test=test, alpha=0.05, **kinds)
     assert list(s.graphs) == graphs and s.n == 6 and not s.failures

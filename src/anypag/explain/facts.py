@@ -146,7 +146,7 @@ def what_to_say(result: Result, how: str) -> str | None:
 
     >>> import anypag as ap
     >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 500, seed=1)
-    >>> print(what_to_say(ap.learn(data), "knowledge="))
+    >>> print(what_to_say(ap.learn(data, method="icd"), "knowledge="))
     What you know for sure, such as an order in time (knowledge=), can decide ends marked with a circle, and exclude \
 impossible arrows.
     """

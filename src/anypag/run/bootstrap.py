@@ -243,7 +243,7 @@ def bootstrap(
     *,
     seed: int = 0,
     resample: Resample = DEFAULT,
-    method: str | Algorithm = "icd",
+    method: str | Algorithm = "auto",
     alpha: float = 0.01,
     test: str | Callable[..., Any] | CITest = "auto",
     max_r: int | None = None,
@@ -301,7 +301,7 @@ def bootstrap(
     >>> import anypag as ap
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")
     >>> data = ap.simulate.linear_gaussian(dag, 500, seed=1)
-    >>> s = ap.bootstrap(data, n=10, seed=0)
+    >>> s = ap.bootstrap(data, n=10, seed=0, method="icd")
     >>> s.names, float(s.adjacency[0, 1]), float(s.adjacency[0, 2])
     (('A', 'C', 'B', 'D'), 1.0, 0.0)
     """

@@ -163,7 +163,7 @@ class Search:
 def learn(
     data_or_test: Any,
     *,
-    method: str | Algorithm = "icd",
+    method: str | Algorithm = "auto",
     alpha: float = 0.01,
     test: str | Callable[..., Any] | CITest = "auto",
     max_r: int | None = None,
@@ -195,9 +195,11 @@ def learn(
 
     Args:
         data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
-        method: "icd" (the default), "icd-paper" (Algorithm 1 of the paper to the letter), "fci", "anytime-fci",
-            "rfci" or "fci+", by tests; "bayes" (a posterior over graphs), "boss" (nothing hidden) or "gfci", by scores
-            of the data; or an `anypag.search.algorithm.Algorithm` of your own.
+        method: "auto" (the default): "icd", and then a posterior over graphs, if the test has a score and nothing was
+            chosen that only a search by tests has (`max_r`, `r0`, `initial`); `result.chosen` says why. "icd",
+            "icd-paper" (Algorithm 1 of the paper to the letter), "fci", "anytime-fci", "rfci" or "fci+", by tests;
+            "bayes" (the posterior alone), "boss" (nothing hidden) or "gfci", by scores of the data; or an
+            `anypag.search.algorithm.Algorithm` of your own.
         alpha: two variables count as independent if the p-value is above this.
         test: how to test a table: "auto", "fisherz", "permutation", "mixed", ... (`docs/tests.md`), or a function
             f(x, y, z) -> p.
@@ -217,11 +219,12 @@ def learn(
             The default is 0 for exact tests and 1,000 for tests on data. The limit is a hundred times higher for sets
             of one or two variables, unless the test takes one question at a time.
         sepset: which separating set of an edge is kept: the "first" found, or the one with the "largest-p"; the default
-            is "largest-p" for "icd" on data, else "first".
+            is "largest-p" for "auto", "icd" and "bayes" on data, else "first".
         possible_dsep: for "fci" and "gfci", which sets of Possible-D-Sep are tried: "all", or only those of nodes
             "on-paths" between the two variables, which suffice and are far fewer.
         dsep_max_r: the largest condition sets of that phase; None for no limit but `max_r`.
-        effort: how long to search by score ("bayes", "boss", "gfci"): 1 is fast, 5 thorough; work grows with it.
+        effort: how long to search by score ("auto", "bayes", "boss", "gfci"): 1 is fast, 5 thorough; work grows with
+            it.
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
         knowledge: background knowledge (`anypag.Knowledge`): it narrows what is tested and sets marks;
             `result.knowledge` has the outcome of each statement.
@@ -240,7 +243,8 @@ def learn(
             result is the same to the bit.
 
     Returns:
-        The result: `result.pag`, `result.sepsets`, `result.history`, `result.n_tests`, `result.complete`.
+        The result: `result.pag`, `result.posterior` (how probable edges are), `result.by_tests` (the search by tests,
+        with separating sets and rules), `result.history`, `result.n_tests`, `result.complete`.
         `result.contradictions` says what in it cannot all be true, `result.audit` what was found in the data; both also
         come as `AnypagWarning`s (the former for up to 500 variables).
         After Ctrl-C, or when a budget is spent, it is that of the last finished iteration, with `complete=False`. If a
@@ -303,7 +307,7 @@ def _watched(search: Search, choices: Choices, listeners: Listeners, kept: Check
 def iterate(
     data_or_test: Any,
     *,
-    method: str | Algorithm = "icd",
+    method: str | Algorithm = "auto",
     alpha: float = 0.01,
     test: str | Callable[..., Any] | CITest = "auto",
     max_r: int | None = None,
@@ -326,7 +330,8 @@ def iterate(
     n_jobs: int | None = None,
     tick: Tick = no_tick,
 ) -> Iterator[tuple[State, StepInfo]]:
-    """The steps of a search, one item per iteration r: leave the loop when you have seen enough.
+    """The steps of a search, one item per iteration r (then per step of the search by scores): leave the loop when you
+    have seen enough.
 
     Args: as for `learn`; `tick` is called before every batch of tests.
 

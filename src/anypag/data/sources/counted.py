@@ -177,7 +177,7 @@ def counted(data: Any, column: str) -> CountedTable:
 
     >>> import anypag as ap
     >>> table = counted({"smokes": [0, 0, 1, 1], "coughs": [0, 1, 0, 1], "n": [30, 10, 15, 25]}, "n")
-    >>> print(ap.learn(table).pag)
+    >>> print(ap.learn(table, method="icd").pag)
     smokes o-o coughs
     """
     table = data if isinstance(data, Table) else as_table(data)
