@@ -163,12 +163,12 @@ def tried(path: Path) -> dict[float, Tried]:
     fold = rng.permutation(table.n) % FOLDS
     found, losses = {}, {}
     for alpha in ALPHAS:
-        s = ap.bootstrap(table, n=RESAMPLES, resample="half", alpha=alpha)
+        s = ap.bootstrap(table, method="icd", n=RESAMPLES, resample="half", alpha=alpha)
         share = s.adjacency[np.triu_indices(len(s.names), 1)]
         loss = np.empty((table.n, len(columns)))
         size = []
         for k in range(FOLDS):
-            boundary = boundaries(ap.learn(table.take_rows(np.flatnonzero(fold != k)), alpha=alpha).pag)
+            boundary = boundaries(ap.learn(table.take_rows(np.flatnonzero(fold != k)), method="icd", alpha=alpha).pag)
             told = predicted(columns, boundary, fold != k, fold == k)
             loss[fold == k] = lost([column[fold == k] for column in columns], told)
             size.append(boundary.sum(axis=1).mean())

@@ -67,7 +67,7 @@ def main() -> None:
     for done, path in enumerate(systems):
         pag, ancestor = truth_of(json.loads(path.with_suffix(".json").read_text()))
         for way in WAYS:
-            s = ap.bootstrap(path, n=arguments.resamples, resample=way)
+            s = ap.bootstrap(path, method="icd", n=arguments.resamples, resample=way)
             if s.stopped:  # Ctrl-C: tell what is known by now
                 return tell(shares, done, arguments.resamples)
             for kind, (share, right) in statements(s, pag, ancestor).items():

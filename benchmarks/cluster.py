@@ -86,18 +86,18 @@ def main() -> None:
     few = rows[:, :10]
     names = tuple(f"X{i}" for i in range(10))
     table = as_table(rows)
-    data = len(pickle.dumps(resamples_of(ap.FisherZ(table), table, Choices(test="fisherz"))))
+    data = len(pickle.dumps(resamples_of(ap.FisherZ(table), table, Choices(method="icd", test="fisherz"))))
     print(f"{backend}: the rows are {data:,} bytes; with each of 200 tasks they would be {200 * data:,}.")
     print("| | 1 worker | 2 workers | ratio |\n|---|---|---|---|")
     for what, call in {
-        "200 resamples": lambda: ap.bootstrap(rows, n=200).graphs,
-        "a search with a 20 ms test": lambda: ap.learn(Slow(few, names)).pag,
+        "200 resamples": lambda: ap.bootstrap(rows, method="icd", n=200).graphs,
+        "a search with a 20 ms test": lambda: ap.learn(Slow(few, names), method="icd").pag,
         "200 tasks that do nothing": nothing,
     }.items():
         spent, made = [], []
         for n in (1, 2):
             with workers(backend, n):
-                ap.bootstrap(rows, n=4)  # starts the processes, which load the compiler
+                ap.bootstrap(rows, method="icd", n=4)  # starts the processes, which load the compiler
                 seconds, result = wall(call)
             spent.append(seconds)
             made.append(result)

@@ -48,7 +48,7 @@ def data() -> None:
             for seed, system in enumerate(systems):
                 test = ap.FisherZ(system.linear_gaussian(1000, seed=seed), singular="keep")
                 asked = test if sides == "both sides" else _one_by_one(test)
-                result = ap.learn(asked, sepset=sepset)
+                result = ap.learn(asked, method="icd", sepset=sepset)
                 errors.append(ap.metrics.compare(result.pag, system.true_pag()).errors)
                 tests.append(result.n_tests)
             print(f"{sides:<10}, {sepset:<9}: {np.mean(errors):6.2f} errors, {np.mean(tests):8,.0f} tests")

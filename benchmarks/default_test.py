@@ -60,7 +60,7 @@ def compared(kind: str, n: int, systems: int) -> str:
             began = time.process_time()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                result = ap.learn(table, test=test)
+                result = ap.learn(table, method="icd", test=test)
             seconds[test] += time.process_time() - began
             found.append(ap.metrics.compare(result.pag, system.true_pag()).errors)
     gain = np.array(errors["additive"]) - np.array(errors[usual])

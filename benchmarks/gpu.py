@@ -46,7 +46,7 @@ def fastest(work: Callable[[], Any], repeats: int = 3) -> float:
 
 def passes(values: Any, threads: int) -> str:
     """What single passes take, and how many tests a second that is."""
-    search = Search(values, Choices(device="cuda", threads=threads))
+    search = Search(values, Choices(method="icd", device="cuda", threads=threads))
     state, _ = next(search.steps())
     card = Inquiry(search.problem, 1).passes
     assert card is not None
@@ -70,9 +70,9 @@ def searches(values: Any, nodes: int, threads: int) -> list[str]:
     """Whole searches, on the card and on the CPU."""
     found, lines = {}, []
     for device in ("cuda", "cpu"):
-        ap.learn(values[:, :300], device=device, threads=threads)
+        ap.learn(values[:, :300], method="icd", device=device, threads=threads)
         began = time.perf_counter()
-        result = ap.learn(values, device=device, threads=threads)
+        result = ap.learn(values, method="icd", device=device, threads=threads)
         seconds = time.perf_counter() - began
         found[device] = result.pag
         steps = ", ".join(f"{item.r}: {item.seconds:.2f}" for item in result.history)

@@ -74,7 +74,7 @@ def drawn(seed: int, rows: int) -> Draw:
     half = rows // 2
     first, second = ({name: v[part] for name, v in values.items()} for part in (slice(half), slice(half, None)))
     try:
-        answer = ap.effect(ap.learn(first, selection_bias=False), *pair, data=second)
+        answer = ap.effect(ap.learn(first, method="icd", selection_bias=False), *pair, data=second)
     except ContradictionError:
         return Draw()
     if not answer.is_identified:

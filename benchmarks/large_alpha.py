@@ -35,7 +35,7 @@ def errors_of(nodes: int, rows: int) -> Iterator[list[tuple[float, float, float]
 
 
 def _errors(sample: object, truth: ap.PAG, alpha: float, share: float) -> tuple[float, float, float]:
-    found = ap.metrics.compare(ap.learn(sample, alpha=alpha, threads=0).pag, truth)
+    found = ap.metrics.compare(ap.learn(sample, method="icd", alpha=alpha, threads=0).pag, truth)
     return found.extra_edges / share, found.missing_edges / share, found.wrong_marks / share
 
 

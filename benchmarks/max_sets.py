@@ -113,7 +113,7 @@ def learned(case: Case, rule: Rule) -> Found:
     """One search, compared with the truth."""
     icd.EARLY_SETS = rule.early
     began = time.process_time()
-    result = ap.learn(case.data, max_sets=rule.max_sets, time_budget=SECONDS)
+    result = ap.learn(case.data, method="icd", max_sets=rule.max_sets, time_budget=SECONDS)
     return Found(errors(result.pag.marks, case.truth), time.process_time() - began, not result.complete)
 
 

@@ -57,7 +57,7 @@ def main() -> None:
     for seed in range(systems):
         system = ap.simulate.random_system(6 + seed % 5, 2.0 if seed % 2 else 3.0, seed=seed)
         test, truth = test_of(system, seed, ROWS), system.true_pag()
-        wrong_by_tests += ap.learn(test, alpha=ALPHA).pag != truth
+        wrong_by_tests += ap.learn(test, method="icd", alpha=ALPHA).pag != truth
         result = found(test, 0.1)
         if result.pag != truth:
             wrong += 1

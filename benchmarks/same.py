@@ -417,7 +417,7 @@ def lines(searches: int, bayes_tables: int, large: Iterable[int] = (), workers: 
 def large_line(n: int) -> str:
     """A line on what "icd" finds in a system of n nodes."""
     sample = ap.simulate.random_system(n, 2.0, seed=n).linear_gaussian(1000, seed=n)
-    result = ap.learn(sample, threads=0)
+    result = ap.learn(sample, method="icd", threads=0)
     found = f"graph={_digest(graph_of(result))} numbers={_digest(numbers_of(result))}"
     return f"{n} nodes | {counts_of(result)} | {found}"
 

@@ -38,7 +38,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "data.csv"
         np.savetxt(file, sample.rows, delimiter=",", header=",".join(sample.names), comments="")
-        ap.bootstrap(file, n=2)  # compiles
+        ap.bootstrap(file, method="icd", n=2)  # compiles
         for way in WAYS:
             turns = [
                 (

@@ -65,7 +65,7 @@ def main(folder: Path, pattern: str) -> None:
         for path in paths:
             truth = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
             for name, known, selection in knowledge_for(truth):
-                result = learn(path, knowledge=known, selection_bias=selection)
+                result = learn(path, method="icd", knowledge=known, selection_bias=selection)
                 scores.setdefault(name, Score()).add(_in_order(result.pag), mag_of(truth), result.n_tests)
         for name, score in scores.items():
             print(f"{kind:<22} {name:<34} {score}")

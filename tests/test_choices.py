@@ -95,4 +95,4 @@ def test_alpha_is_not_chosen_from_the_data() -> None:
     with pytest.raises(
         ParameterError, match=r'^alpha="auto" is not offered: .* \(StARS\) nor .* \(OCT\) chose an alpha'
     ):
-        ap.learn(np.zeros((3, 2)), alpha="auto")  # type: ignore[arg-type]
+        ap.learn(np.zeros((3, 2)), method="icd", alpha="auto")  # type: ignore[arg-type]

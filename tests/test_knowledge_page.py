@@ -50,7 +50,7 @@ def test_what_the_page_says_of_a_randomised_exposure() -> None:
     treatment, (age, hidden) = rng.integers(0, 2, 1000), rng.normal(size=(2, 1000))
     outcome = 0.7 * treatment + hidden + age + rng.normal(size=1000)
     table = {"treatment": treatment, "outcome": outcome, "age": age, "z": hidden + rng.normal(size=1000)}
-    result = ap.learn(table, knowledge=ap.Knowledge.from_text(said), selection_bias=False)
+    result = ap.learn(table, method="icd", knowledge=ap.Knowledge.from_text(said), selection_bias=False)
     assert str(result.pag.edge("treatment", "outcome")) == "treatment --> outcome"
     found = ap.effect(ap.DAG.from_string("treatment --> outcome"), "treatment", "outcome", data=table)
     by_hand = outcome[treatment == 1].mean() - outcome[treatment == 0].mean()

@@ -37,9 +37,9 @@ def add(monkeypatch: pytest.MonkeyPatch, *, needs_selection: bool = False) -> No
 
 
 def test_a_search_follows_and_explains_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert str(ap.learn(TEST).pag.edge("A", "C")) == "A o-> C"
+    assert str(ap.learn(TEST, method="icd").pag.edge("A", "C")) == "A o-> C"
     add(monkeypatch)
-    result = ap.learn(TEST)
+    result = ap.learn(TEST, method="icd")
     assert str(result.pag.edge("A", "C")) == "A --> C"
     assert MarkReason("A", "C", Mark.TAIL, NUMBER, ()) in result.marks
     assert "R17: nothing is latent, so A is a cause of C." in str(result.explain("A", "C"))
@@ -47,13 +47,13 @@ def test_a_search_follows_and_explains_it(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_one_that_needs_selection_rests_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     add(monkeypatch, needs_selection=True)
-    assert str(ap.learn(TEST, selection_bias=True).pag.edge("A", "C")) == "A --> C"
-    assert str(ap.learn(TEST, selection_bias=False).pag.edge("A", "C")) == "A o-> C"
+    assert str(ap.learn(TEST, method="icd", selection_bias=True).pag.edge("A", "C")) == "A --> C"
+    assert str(ap.learn(TEST, method="icd", selection_bias=False).pag.edge("A", "C")) == "A o-> C"
 
 
 def test_a_saved_result_comes_back_with_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     add(monkeypatch)
-    result = ap.learn(TEST)
+    result = ap.learn(TEST, method="icd")
     result.save(tmp_path / "pag.json")
     saved: Any = ap.read_result(tmp_path / "pag.json")
     assert saved.marks == result.marks and str(saved.explain("A", "C")) == str(result.explain("A", "C"))
@@ -65,10 +65,14 @@ def test_a_saved_result_comes_back_with_it(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_a_checkpoint_holds_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     add(monkeypatch)
     file = tmp_path / "run.checkpoint"
-    part = ap.learn(TEST, checkpoint=file, stop=lambda state, info: info.r == 1)
+    part = ap.learn(TEST, method="icd", checkpoint=file, stop=lambda state, info: info.r == 1)
     assert NUMBER in {reason.rule for reason in part.marks} and not part.complete
-    whole = ap.learn(TEST, checkpoint=file, resume=True)
-    assert whole.complete and whole.pag == ap.learn(TEST).pag and whole.marks == ap.learn(TEST).marks
+    whole = ap.learn(TEST, method="icd", checkpoint=file, resume=True)
+    assert (
+        whole.complete
+        and whole.pag == ap.learn(TEST, method="icd").pag
+        and whole.marks == ap.learn(TEST, method="icd").marks
+    )
 
 
 def test_every_rule_stands_under_its_number_and_the_first_is_not_repeated() -> None:

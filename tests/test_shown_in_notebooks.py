@@ -19,7 +19,7 @@ def result() -> ap.Result:
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=(2, 300))
     c = a + b + rng.normal(size=300)
-    return ap.learn({HOSTILE: a, "b": b, "c": c, "d": c + rng.normal(size=300)})
+    return ap.learn({HOSTILE: a, "b": b, "c": c, "d": c + rng.normal(size=300)}, method="icd")
 
 
 def last_state(result: ap.Result) -> State:
@@ -27,7 +27,7 @@ def last_state(result: ap.Result) -> State:
 
 
 def test_reprs_are_one_short_line(result: ap.Result) -> None:
-    stability = ap.bootstrap(DATA, n=2, seed=0)
+    stability = ap.bootstrap(DATA, method="icd", n=2, seed=0)
     shown = [result, result.state, result.explain("b", "c"), result.explain("b", HOSTILE), result.audit, stability]
     large = ap.PAG(np.zeros((200, 200)))
     for thing in [*shown, large, ap.PAG(np.zeros((31, 31)))]:
@@ -39,7 +39,7 @@ def test_reprs_are_one_short_line(result: ap.Result) -> None:
 
 
 def test_html_is_well_formed_and_names_stay_text(result: ap.Result) -> None:
-    stability = ap.bootstrap(DATA, n=2, seed=0)
+    stability = ap.bootstrap(DATA, method="icd", n=2, seed=0)
     for thing in (result, result.explain("b", HOSTILE), result.audit, stability):
         text = thing._repr_html_()  # type: ignore[union-attr]
         assert "<img" not in text

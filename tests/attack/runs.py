@@ -43,12 +43,12 @@ def told(result: Any) -> Any:
 def learned(path: Path, seconds: float = 0.0, alpha: float = 0.01) -> Any:
     """What the run comes to, from a checkpoint if it is there."""
     checkpoint.SECONDS_BETWEEN_WRITES = 0.002
-    return told(ap.learn(costly_test(seconds), alpha=alpha, checkpoint=path, resume=True))
+    return told(ap.learn(costly_test(seconds), method="icd", alpha=alpha, checkpoint=path, resume=True))
 
 
 def truth() -> Any:
     """What it comes to when nothing happens to it."""
-    return told(ap.learn(costly_test()))
+    return told(ap.learn(costly_test(), method="icd"))
 
 
 def learned_in_steps(path: Path, method: str, seconds: float = 0.0) -> Any:
@@ -72,5 +72,5 @@ def truth_of(method: str) -> Any:
 
 def stopped_halfway(path: Path) -> Path:
     """A checkpoint with some iterations and some answers in it."""
-    ap.learn(costly_test(), checkpoint=path, max_tests=120)
+    ap.learn(costly_test(), method="icd", checkpoint=path, max_tests=120)
     return path

@@ -45,7 +45,7 @@ def prepared(folder: Path) -> Path:
     columns = {name: column.tolist() for name, column in SAMPLE.items()}
     rows = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
     (folder / "data.csv").write_text("\n".join(rows) + "\n")
-    ap.learn(folder / "data.csv").save(folder / "graph.json")
+    ap.learn(folder / "data.csv", method="icd").save(folder / "graph.json")
     return folder
 
 
@@ -84,11 +84,11 @@ def _write_all(folder: Path, k: int, limit: int) -> str:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     failed = 0
     try:
-        result = ap.learn(SAMPLE, checkpoint=folder / f"c{k}.anypag")
+        result = ap.learn(SAMPLE, method="icd", checkpoint=folder / f"c{k}.anypag")
     except AnypagError as error:
         failed += 1
         assert "cannot be written" in str(error)
-        result = error.result or ap.learn(SAMPLE)
+        result = error.result or ap.learn(SAMPLE, method="icd")
     for out in outs:
         try:
             result.save(out)

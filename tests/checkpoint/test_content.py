@@ -180,7 +180,7 @@ def test_what_cannot_be_looked_into_has_no_checkpoint_unless_it_says_what_it_is(
     locked = KNN(5)
     locked.known = threading.Lock()  # type: ignore[assignment]
     with pytest.raises(ap.AnypagError, match=r"lock that it uses cannot be looked into. Give .* identity"):
-        ap.learn(locked, checkpoint=tmp_path / "c")
+        ap.learn(locked, method="icd", checkpoint=tmp_path / "c")
 
     def f(x: int, y: int, z: tuple[int, ...]) -> float:
         return 0.5 if locked else 0.25
@@ -191,9 +191,9 @@ def test_what_cannot_be_looked_into_has_no_checkpoint_unless_it_says_what_it_is(
 
 
 def test_the_checkpoint_of_another_setting_or_another_algorithm_is_refused(tmp_path: Path) -> None:
-    ap.learn(KNN(5), checkpoint=tmp_path / "c")
+    ap.learn(KNN(5), method="icd", checkpoint=tmp_path / "c")
     with pytest.raises(ap.AnypagError, match="the data are not the same"):
-        ap.learn(KNN(7), checkpoint=tmp_path / "c", resume=True)
+        ap.learn(KNN(7), method="icd", checkpoint=tmp_path / "c", resume=True)
     from anypag.search.by_tests.icd import ALGORITHM
 
     def other(step: Any) -> Any:

@@ -228,7 +228,7 @@ def test_learns_the_curve_that_auto_loses() -> None:
     rng = np.random.default_rng(4)
     x = rng.normal(size=800)
     table = {"x": x, "z": x**2 + 0.5 * rng.normal(size=800), "u": rng.normal(size=800)}
-    assert len(ap.learn(table, test="additive").pag.edges()) == 1
+    assert len(ap.learn(table, method="icd", test="additive").pag.edges()) == 1
 
 
 def test_the_audit_names_the_test_that_sees_a_curve() -> None:

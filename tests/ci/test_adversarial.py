@@ -125,7 +125,7 @@ def test_any_scale_gives_the_right_answer(scale: list[float], offset: float, see
     values = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 4)) + offset
     queries = Queries([0, 1, 0], [1, 2, 3], [[2, 3], [0, 3], [1, 2]])
     for name in ("fisherz", "mixed"):
-        plain, scaled = (resolve_test(data, Choices(test=name)) for data in (values, values * scale))
+        plain, scaled = (resolve_test(data, Choices(method="icd", test=name)) for data in (values, values * scale))
         np.testing.assert_allclose(scaled.pvalues(queries), plain.pvalues(queries), rtol=1e-6, atol=1e-12)
 
 
@@ -147,4 +147,4 @@ def test_any_columns(table: dict[str, list[Any]], missing: str) -> None:
 @pytest.mark.parametrize("names", [["a", "a"], ["a"], [1, 2], ["a", ""]])
 def test_bad_names_are_refused(names: Any) -> None:
     with pytest.raises(AnypagError, match=r"[Nn]ame"):
-        resolve_test(np.random.default_rng(0).normal(size=(20, 2)), Choices(names=names))
+        resolve_test(np.random.default_rng(0).normal(size=(20, 2)), Choices(method="icd", names=names))

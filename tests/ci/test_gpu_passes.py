@@ -43,7 +43,7 @@ def card(monkeypatch: pytest.MonkeyPatch) -> NumpyCard:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("threads", [1, 3])
 def test_decisions_are_those_of_the_cpu(card: NumpyCard, seed: int, threads: int) -> None:
-    there, here = (ap.learn(data(seed), device=device, threads=threads) for device in ("cuda", "cpu"))
+    there, here = (ap.learn(data(seed), method="icd", device=device, threads=threads) for device in ("cuda", "cpu"))
     assert told(there) == told(here)
     assert {"products", "pairs", "singles"} <= card.calls.keys()
     for pair, why in there.sepsets.items():
@@ -54,7 +54,7 @@ def test_the_same_matrix_gives_the_same_bits(card: NumpyCard) -> None:
     test = FisherZ(data(1), device="cuda")
     plain = FisherZ.from_covariance(test.correlation, test.n, test.names)
     assert np.array_equal(plain.correlation, test.correlation)
-    there, here = ap.learn(test), ap.learn(plain)
+    there, here = ap.learn(test, method="icd"), ap.learn(plain, method="icd")
     assert there.pag == here.pag and dict(there.sepsets) == dict(here.sepsets)
 
 
@@ -88,27 +88,27 @@ def test_nodes_that_tie_are_decided_as_on_the_cpu(card: NumpyCard) -> None:
 
 def test_a_close_call_is_counted_and_said(card: NumpyCard) -> None:
     values = data(2)
-    p = np.sort([why.p for why in ap.learn(values).sepsets.values()])[0]
+    p = np.sort([why.p for why in ap.learn(values, method="icd").sepsets.values()])[0]
     with pytest.warns(AnypagWarning, match="within 1e-9 of alpha: the CPU"):
-        ap.learn(values, device="cuda", alpha=float(p) + 1e-12)
+        ap.learn(values, method="icd", device="cuda", alpha=float(p) + 1e-12)
 
 
 @pytest.mark.parametrize("fails_after", [0, 1, 2])
 def test_a_card_whose_memory_is_full(fails_after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu_passes, "cuda_card", lambda: NumpyCard(fails_after))
     with pytest.raises(CardError, match="memory of the graphics card is too small"):
-        ap.learn(data(0), device="cuda")
+        ap.learn(data(0), method="icd", device="cuda")
     with pytest.warns(AnypagWarning, match="The CPU goes on, as device = 'auto' allows"):
-        found = ap.learn(data(0), device="auto")
-    assert told(found) == told(ap.learn(data(0)))
+        found = ap.learn(data(0), method="icd", device="auto")
+    assert told(found) == told(ap.learn(data(0), method="icd"))
 
 
 def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(CardError, match=r"needs CuPy, which is not installed: pip install 'anypag\[gpu\]'"):
-        ap.learn(data(0), device="cuda")
+        ap.learn(data(0), method="icd", device="cuda")
     with pytest.warns(AnypagWarning, match="The CPU goes on"):
-        assert told(ap.learn(data(0), device="auto")) == told(ap.learn(data(0)))
+        assert told(ap.learn(data(0), method="icd", device="auto")) == told(ap.learn(data(0), method="icd"))
 
 
 @pytest.mark.parametrize("count", [0, RuntimeError("cudaErrorInsufficientDriver: driver is too old")])
@@ -127,16 +127,16 @@ def test_without_a_card_or_a_driver(count: Any, monkeypatch: pytest.MonkeyPatch)
 def test_what_has_no_use_for_a_card() -> None:
     levels = np.random.default_rng(0).integers(0, 2, (50, 3))
     with pytest.raises(ParameterError, match="left out: PermutationChiSquared computes on the CPU"):
-        ap.learn(levels, device="cuda")
+        ap.learn(levels, method="icd", device="cuda")
     with pytest.raises(ParameterError, match="'cpu', 'cuda' or 'auto'"):
         FisherZ(data(0), device="gpu")  # type: ignore[arg-type]
 
 
 def test_resamples_use_the_card(card: NumpyCard) -> None:
     table = data(0)
-    here = ap.bootstrap(table, n=3, test="fisherz")
+    here = ap.bootstrap(table, method="icd", n=3, test="fisherz")
     card.calls.clear()
-    there = ap.bootstrap(table, n=3, test="fisherz", device="cuda")
+    there = ap.bootstrap(table, method="icd", n=3, test="fisherz", device="cuda")
     assert there.graphs == here.graphs
     assert card.calls["products"] == 4  # once for the whole, once for each resample
 
@@ -154,8 +154,10 @@ def test_missing_values_and_a_card(card: NumpyCard) -> None:
     values = np.array(data(0))
     values[3, 2] = np.nan
     with pytest.raises(ParameterError, match="missing values that each test leaves out"):
-        ap.learn(values, device="cuda", missing="pairwise")
-    assert told(ap.learn(values, device="cuda", missing="drop")) == told(ap.learn(values, missing="drop"))
+        ap.learn(values, method="icd", device="cuda", missing="pairwise")
+    assert told(ap.learn(values, method="icd", device="cuda", missing="drop")) == told(
+        ap.learn(values, method="icd", missing="drop")
+    )
 
 
 def test_the_source_names_what_the_module_calls() -> None:

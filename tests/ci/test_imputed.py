@@ -101,10 +101,10 @@ def test_a_table_with_as_many_columns_as_rows_is_learned() -> None:
 
 def test_learns_from_a_table_with_gaps() -> None:
     values = with_gaps(4)
-    result = ap.learn(values, test="imputed")
+    result = ap.learn(values, method="icd", test="imputed")
     assert result.n_tests > 0
     with pytest.raises(ParameterError, match="missing"):
-        ap.learn(values, test="imputed", missing="drop")
+        ap.learn(values, method="icd", test="imputed", missing="drop")
     with pytest.raises(DataError, match="Two or more"):
         ImputedFisherZ(filled_in(values, count=1))
     with pytest.raises(DataError, match="same columns"):

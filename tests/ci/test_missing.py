@@ -119,5 +119,5 @@ def test_pairwise_correlations_come_from_the_rows_that_both_columns_have() -> No
     np.testing.assert_allclose(test.correlation[0], np.atleast_2d(np.corrcoef(complete.T))[0], atol=1e-12)
     both = np.atleast_2d(np.corrcoef(values[:, 1:].T))
     np.testing.assert_allclose(test.correlation[1, 2], both[0, 1], atol=1e-12)
-    result = ap.learn(values, names=["late", "early", "luck"], test="fisherz", missing="pairwise")
+    result = ap.learn(values, method="icd", names=["late", "early", "luck"], test="fisherz", missing="pairwise")
     assert result.strengths["late", "early"] == "correlation +0.80"

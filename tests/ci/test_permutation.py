@@ -192,5 +192,5 @@ def test_the_audit_says_where_the_other_tests_cannot_hold() -> None:
 
 def test_independent_columns_of_many_levels_stay_apart() -> None:
     data = np.random.default_rng(0).integers(0, 15, size=(500, 8))
-    assert len(ap.learn(data, test="permutation").pag.edges()) <= 1
-    assert len(ap.learn(data, test="gsq").pag.edges()) >= 2
+    assert len(ap.learn(data, method="icd", test="permutation").pag.edges()) <= 1
+    assert len(ap.learn(data, method="icd", test="gsq").pag.edges()) >= 2

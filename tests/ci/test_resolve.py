@@ -40,38 +40,38 @@ DISCRETE = {"c": RNG.integers(0, 3, size=60), "d": RNG.random(60) < 0.5}
     ],
 )
 def test_names_objects_and_classes(data: Any, test: Any, wanted: type) -> None:
-    bound = resolve_test(data, Choices(test=test))
+    bound = resolve_test(data, Choices(method="icd", test=test))
     assert type(bound) is wanted
     assert isinstance(bound, CITest)
 
 
 def test_a_function_of_indices() -> None:
-    bound = resolve_test(CONTINUOUS | DISCRETE, Choices(test=lambda x, y, z: (x + y + sum(z)) / 10))
+    bound = resolve_test(CONTINUOUS | DISCRETE, Choices(method="icd", test=lambda x, y, z: (x + y + sum(z)) / 10))
     assert bound.names == ("a", "b", "c", "d")
     assert bound.pvalues(Queries.one(0, 1, [3])).tolist() == [0.4]
 
 
 def test_kinds_change_what_auto_chooses() -> None:
-    assert type(resolve_test(DISCRETE, Choices(kinds={"c": "continuous", "d": "continuous"}))) is FisherZ
-    assert type(resolve_test(DISCRETE, Choices(kinds={"c": "continuous"}))) is DegenerateGaussian
+    assert type(resolve_test(DISCRETE, Choices(method="icd", kinds={"c": "continuous", "d": "continuous"}))) is FisherZ
+    assert type(resolve_test(DISCRETE, Choices(method="icd", kinds={"c": "continuous"}))) is DegenerateGaussian
 
 
 def test_options_reach_the_test() -> None:
     gaps = {"a": np.where(np.arange(60) < 5, np.nan, CONTINUOUS["a"]), "b": CONTINUOUS["b"]}
     with pytest.raises(DataError, match="Values are missing in some of the 60 rows: 'a' 5"):
         resolve_test(gaps)
-    dropped = resolve_test(gaps, Choices(missing="drop"))
+    dropped = resolve_test(gaps, Choices(method="icd", missing="drop"))
     assert isinstance(dropped, FisherZ) and dropped.n == 55
-    pairwise = resolve_test(gaps, Choices(test="fisherz", missing="pairwise"))
+    pairwise = resolve_test(gaps, Choices(method="icd", test="fisherz", missing="pairwise"))
     assert isinstance(pairwise, FisherZ) and pairwise.n == 60
     assert pairwise.effective_n(Queries.one(0, 1)).tolist() == [55]
     same = {"a": CONTINUOUS["a"], "b": CONTINUOUS["a"]}
     assert resolve_test(same).names == ("a",)
-    assert type(resolve_test(same, Choices(singular="keep"))) is FisherZ
+    assert type(resolve_test(same, Choices(method="icd", singular="keep"))) is FisherZ
 
 
 def test_names_choose_columns() -> None:
-    assert resolve_test(CONTINUOUS | DISCRETE, Choices(names=["b", "a"])).names == ("b", "a")
+    assert resolve_test(CONTINUOUS | DISCRETE, Choices(method="icd", names=["b", "a"])).names == ("b", "a")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_wrong_options_are_named(test: Any, options: dict[str, Any], message: st
 
 def test_two_tests_are_one_too_many() -> None:
     with pytest.raises(ParameterError, match="a test was given in place of data"):
-        resolve_test(FisherZ(CONTINUOUS), Choices(test="gsq"))
+        resolve_test(FisherZ(CONTINUOUS), Choices(method="icd", test="gsq"))
 
 
 def test_files_large_and_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

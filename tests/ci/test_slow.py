@@ -120,13 +120,13 @@ def test_pairwise_leaves_out_rows(kind: Any) -> None:
 
 def test_workers_give_the_same_graph() -> None:
     table = dict(zip("abcd", drawn(np.random.default_rng(0), 150, 0.8).T, strict=True))
-    one, two = (ap.learn(table, test="rcot", n_jobs=n_jobs) for n_jobs in (1, 2))
+    one, two = (ap.learn(table, method="icd", test="rcot", n_jobs=n_jobs) for n_jobs in (1, 2))
     assert one.pag == two.pag and one.n_tests == two.n_tests
 
 
 def test_a_result_of_a_slow_test_is_saved_and_has_no_strengths(tmp_path: Path) -> None:
     table = dict(zip("abcd", drawn(np.random.default_rng(0), 100, 0.8).T, strict=True))
-    result = ap.learn(table, test="gcm")
+    result = ap.learn(table, method="icd", test="gcm")
     assert result.pag.edges() and not result.strengths
     result.save(tmp_path / "pag.json")
     assert ap.read_graph(tmp_path / "pag.json") == result.pag

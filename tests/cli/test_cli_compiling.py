@@ -36,7 +36,10 @@ def test_quiet_is_quiet() -> None:
 @pytest.mark.parametrize("threads", ["1", "2", "0"])
 def test_threads_from_the_command_line(tmp_path: Path, threads: str) -> None:
     data = write_chain(tmp_path / "chain.csv")
-    one, many = anypag("learn", data, "--json"), anypag("learn", data, "--json", "--threads", threads)
+    one, many = (
+        anypag("learn", "--method", "icd", data, "--json"),
+        anypag("learn", "--method", "icd", data, "--json", "--threads", threads),
+    )
     assert many.code == 0
     assert many.document["result"]["graph"] == one.document["result"]["graph"]
 

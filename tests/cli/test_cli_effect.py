@@ -17,7 +17,7 @@ from anypag.results.result import Result
 def learned(tmp_path: Path) -> tuple[Path, Path]:
     """A result, and the data it was learned from: a --> c <-- b, c --> d."""
     data, pag = write_chain(tmp_path / "data.csv", rows=2000), tmp_path / "pag.json"
-    assert anypag("learn", data, "--no-selection-bias", "--out", pag).code == 0
+    assert anypag("learn", "--method", "icd", data, "--no-selection-bias", "--out", pag).code == 0
     return pag, data
 
 
@@ -124,7 +124,18 @@ READ = ("--encoding", "latin-1", "--gaps", "n/a")
 def test_data_are_read_as_those_of_the_search_were(peculiar: Path, tmp_path: Path) -> None:
     pag = tmp_path / "pag.json"
     learned = anypag(
-        "learn", peculiar, *READ, "--drop", "Datum", "--missing", "drop", "--no-selection-bias", "--out", pag
+        "learn",
+        "--method",
+        "icd",
+        peculiar,
+        *READ,
+        "--drop",
+        "Datum",
+        "--missing",
+        "drop",
+        "--no-selection-bias",
+        "--out",
+        pag,
     )
     assert learned.code == 0, learned.err
     ended = anypag("effect", pag, "smoker", "height", "--data", peculiar, "--model", "linear")
@@ -157,7 +168,7 @@ def test_options_say_how_the_data_of_an_effect_are_read(peculiar: Path, tmp_path
 def test_counts_are_remembered(tmp_path: Path) -> None:
     data, pag = tmp_path / "counts.csv", tmp_path / "pag.json"
     data.write_text("x,y,n\n0,0,300\n0,1,100\n1,0,100\n1,1,300\n")
-    assert anypag("learn", data, "--counts", "n", "--no-selection-bias", "--out", pag).code == 0
+    assert anypag("learn", "--method", "icd", data, "--counts", "n", "--no-selection-bias", "--out", pag).code == 0
     told = anypag("effect", pag, "x", "y", "--data", data, "--json").document
     assert told["possible"]["entries"][0]["high"] == 0.75
     plain = tmp_path / "plain.csv"
@@ -203,6 +214,8 @@ def test_learners_groups_and_clusters(learned: tuple[Path, Path], tmp_path: Path
     assert "'forest'" in anypag("effect", pag, "c", "d", "--data", data, "--learner", "forest").err
     assert "--method auto" in anypag("effect", pag, "c", "d", "--data", data, "--confounding", "0.7").err
     assert "--data" in anypag("effect", pag, "c", "d", "--by", "a").err
-    ended = anypag("learn", wider, "--bootstrap", "3", "--cluster", "person", "--no-selection-bias", "--json")
+    ended = anypag(
+        "learn", "--method", "icd", wider, "--bootstrap", "3", "--cluster", "person", "--no-selection-bias", "--json"
+    )
     assert ended.code == 0 and "person" not in ended.document["result"]["graph"]["nodes"]
-    assert "--cluster goes with --bootstrap" in anypag("learn", wider, "--cluster", "person").err
+    assert "--cluster goes with --bootstrap" in anypag("learn", "--method", "icd", wider, "--cluster", "person").err

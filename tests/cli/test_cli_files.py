@@ -21,9 +21,9 @@ def test_options_about_the_file_reach_it(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"größe": rng.normal(size=80), "b": rng.normal(size=80), "wann": "2020-01-01"})
     frame.to_csv(path, encoding="latin-1")
-    ended = anypag("learn", path, "--drop", "wann")
+    ended = anypag("learn", "--method", "icd", path, "--drop", "wann")
     assert ended.code == 1 and "--encoding latin-1" in ended.err
-    ended = anypag("learn", path, "--encoding", "latin-1", "--drop", "wann")
+    ended = anypag("learn", "--method", "icd", path, "--encoding", "latin-1", "--drop", "wann")
     assert ended.code == 0 and "80 rows, 2 variables" in ended.out
     ended = anypag("audit", path, "--encoding", "latin-1", "--columns", "b,größe", "--json")
     assert list(ended.document["kinds"]) == ["b", "größe"]
@@ -35,7 +35,7 @@ def test_a_table_comes_by_standard_input(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     write_chain(path)
     done = subprocess.run(
-        [sys.executable, "-m", "anypag", "learn", "-"],
+        [sys.executable, "-m", "anypag", "learn", "--method", "icd", "-"],
         input=path.read_bytes(),
         capture_output=True,
         env={**os.environ, "COLUMNS": "200"},
@@ -48,7 +48,7 @@ def test_a_table_comes_by_standard_input(tmp_path: Path) -> None:
 def test_what_learn_writes_as_csv_is_read_back_everywhere(tmp_path: Path) -> None:
     path, table, back = tmp_path / "t.csv", tmp_path / "pag.csv", tmp_path / "again.csv"
     write_chain(path)
-    assert anypag("learn", path, "--out", table, "--out", tmp_path / "pag.json").code == 0
+    assert anypag("learn", "--method", "icd", path, "--out", table, "--out", tmp_path / "pag.json").code == 0
     graph = ap.read_graph(tmp_path / "pag.json")
     assert ap.read_graph(table) == graph
     assert anypag("convert", table, back).code == 0

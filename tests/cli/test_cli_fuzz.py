@@ -88,7 +88,7 @@ class Fuzzer:
         return write_chain(self.folder / "data.csv", rows=60)
 
     def _graph(self) -> Path:
-        assert anypag("learn", self._data(), "--out", self.folder / "graph.json").code == 0
+        assert anypag("learn", "--method", "icd", self._data(), "--out", self.folder / "graph.json").code == 0
         return self.folder / "graph.json"
 
     def file(self, kind: str) -> str:

@@ -25,7 +25,7 @@ def test_show(graph: Path) -> None:
 
 
 def test_show_says_how_a_result_was_learned(tmp_path: Path) -> None:
-    anypag("learn", write_chain(tmp_path / "data.csv"), "--out", tmp_path / "pag.json")
+    anypag("learn", "--method", "icd", write_chain(tmp_path / "data.csv"), "--out", tmp_path / "pag.json")
     assert "Learned by icd. Complete" in anypag("show", tmp_path / "pag.json").out
 
 
@@ -83,7 +83,7 @@ def test_compare(graph: Path) -> None:
 def test_two_learned_graphs_are_compared_and_neither_is_the_truth(tmp_path: Path) -> None:
     system = ap.simulate.random_system(7, seed=3)
     for name, rows in (("one", 400), ("two", 60)):
-        ap.learn(system.linear_gaussian(rows, seed=1)).save(tmp_path / f"{name}.json")
+        ap.learn(system.linear_gaussian(rows, seed=1), method="icd").save(tmp_path / f"{name}.json")
     one, two = tmp_path / "one.json", tmp_path / "two.json"
     ended = anypag("compare", one, two)
     differing = ap.metrics.differences(*(ap.read_graph(path) for path in (one, two)))
@@ -114,7 +114,7 @@ def test_what_is_not_there_or_no_graph(tmp_path: Path) -> None:
 
 def test_a_broken_result_is_refused_by_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "pag.json"
-    anypag("learn", write_chain(tmp_path / "data.csv"), "--out", path)
+    anypag("learn", "--method", "icd", write_chain(tmp_path / "data.csv"), "--out", path)
     document = json.loads(path.read_text())
     document["meta"]["anypag"]["separations"][0][0] = 99
     path.write_text(json.dumps(document))

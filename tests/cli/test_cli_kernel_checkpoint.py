@@ -30,13 +30,24 @@ def data(tmp_path: Path) -> Path:
 
 
 def start(data: Path, *options: str | Path) -> subprocess.Popen[str]:
-    program = [sys.executable, KERNEL_RUN, data.with_name("log"), "learn", data, "--test", "kci", *options]
+    program = [
+        sys.executable,
+        KERNEL_RUN,
+        data.with_name("log"),
+        "learn",
+        "--method",
+        "icd",
+        data,
+        "--test",
+        "kci",
+        *options,
+    ]
     return subprocess.Popen([str(part) for part in program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def test_a_killed_kernel_test_goes_on_where_it_was(data: Path) -> None:
     log, kept, out = data.with_name("log"), data.with_name("run.anypag"), data.with_name("pag.json")
-    expected = ap.learn(data, test="kci")
+    expected = ap.learn(data, method="icd", test="kci")
     run, give_up = start(data, "--checkpoint", kept), time.monotonic() + 120
     while not (kept.exists() and log.exists() and log.stat().st_size > expected.n_tests // 2):
         assert run.poll() is None and time.monotonic() < give_up, "the run ended before it could be killed"

@@ -11,14 +11,16 @@ from commands import anypag, write_chain
 def test_knowledge_and_tiers(tmp_path: Path) -> None:
     data, known = write_chain(tmp_path / "d.csv"), tmp_path / "known.txt"
     known.write_text("a ~> d  # surely\n", encoding="utf-8")
-    ended = anypag("learn", data, "--no-selection-bias", "--knowledge", known, "--tiers", "a b | c d", "--json")
+    ended = anypag(
+        "learn", "--method", "icd", data, "--no-selection-bias", "--knowledge", known, "--tiers", "a b | c d", "--json"
+    )
     assert ended.code == 0
     outcomes = ended.document["result"]["meta"]["anypag"]["knowledge"]
     assert [(one["statement"], one["place"], one["became"]) for one in outcomes] == [
         ("tiers: a b | c d", "--tiers", "implied"),
         ("a ~> d", "line 1", "used"),
     ]
-    text = anypag("learn", data, "--no-selection-bias", "--knowledge", known).out
+    text = anypag("learn", "--method", "icd", data, "--no-selection-bias", "--knowledge", known).out
     assert "known: a ~> d (line 1): used: a tail at a towards c" in text
 
 
@@ -30,14 +32,14 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path) -> None:
         ("a ~> x", "There is no column 'x'"),
     ):
         known.write_text(text, encoding="utf-8")
-        ended = anypag("learn", data, "--knowledge", known)
+        ended = anypag("learn", "--method", "icd", data, "--knowledge", known)
         assert ended.code == 1
         assert sentence in ended.err
         assert "Traceback" not in ended.err
-    ended = anypag("learn", data, "--tiers", "a b")
+    ended = anypag("learn", "--method", "icd", data, "--tiers", "a b")
     assert ended.code == 1
     assert "In --tiers: tiers are written" in ended.err
-    assert anypag("learn", data, "--knowledge", tmp_path / "none.txt").code == 1
+    assert anypag("learn", "--method", "icd", data, "--knowledge", tmp_path / "none.txt").code == 1
 
 
 def test_a_tail_against_the_order_of_time_speaks_of_the_sample(tmp_path: Path) -> None:
@@ -49,18 +51,24 @@ def test_a_tail_against_the_order_of_time_speaks_of_the_sample(tmp_path: Path) -
     data = tmp_path / "selected.csv"
     data.write_text("\n".join(["early,late,early c,late d", *rows]) + "\n")
     tiers = 'early "early c" | late "late d"'
-    plain, told = anypag("learn", data).out, anypag("learn", data, "--tiers", tiers).out
+    plain, told = (
+        anypag("learn", "--method", "icd", data).out,
+        anypag("learn", "--method", "icd", data, "--tiers", tiers).out,
+    )
     assert "an order in time (--tiers, --knowledge), can decide ends marked with a circle" in plain
     assert "early o-o late: early may be a cause of late, or they share" in told
     assert "may decide who is in the sample: its marks are tails then." in told
-    assert "its marks are tails then" not in anypag("learn", data, "--tiers", tiers, "--no-selection-bias").out
+    assert (
+        "its marks are tails then"
+        not in anypag("learn", "--method", "icd", data, "--tiers", tiers, "--no-selection-bias").out
+    )
 
 
 def test_names_with_blanks_stand_in_quotes_and_the_error_says_so(tmp_path: Path) -> None:
     data = tmp_path / "data.csv"
     data.write_text(write_chain(data).read_text().replace("a,b,c,d", "a,b,bmi (kg/m²),d"))
-    refused = anypag("learn", data, "--tiers", "a b | bmi (kg/m²) | d")
+    refused = anypag("learn", "--method", "icd", data, "--tiers", "a b | bmi (kg/m²) | d")
     assert refused.code != 0
     assert 'A name with blanks stands in double quotes: "bmi (kg/m²)".' in refused.err
-    assert anypag("learn", data, "--tiers", 'a b | "bmi (kg/m²)" | d').code == 0
-    assert "double quotes" not in anypag("learn", data, "--tiers", "a b | x | d").err
+    assert anypag("learn", "--method", "icd", data, "--tiers", 'a b | "bmi (kg/m²)" | d').code == 0
+    assert "double quotes" not in anypag("learn", "--method", "icd", data, "--tiers", "a b | x | d").err

@@ -27,7 +27,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_learn_prints_a_line_per_iteration_the_edges_and_how_far(data: Path) -> None:
-    ended = anypag("learn", data)
+    ended = anypag("learn", "--method", "icd", data)
     assert ended.code == 0 and not ended.err
     lines = ended.out.splitlines()
     assert lines[0] == "data.csv: 400 rows, 4 variables; test FisherZ, alpha 0.01, method icd"
@@ -42,13 +42,13 @@ def test_learn_prints_a_line_per_iteration_the_edges_and_how_far(data: Path) -> 
 @pytest.mark.parametrize("ending", ["json", "txt", "dot", "tetrad", "dagitty"])
 def test_the_ending_picks_the_format(data: Path, ending: str) -> None:
     out = data.with_name(f"pag.{ending}")
-    assert anypag("learn", data, "--out", out).code == 0
+    assert anypag("learn", "--method", "icd", data, "--out", out).code == 0
     assert read_graph(out, kind=PAG) == CHAIN
 
 
 def test_csv_is_the_edge_table(data: Path) -> None:
     out = data.with_name("edges.csv")
-    assert anypag("learn", data, "--out", out).code == 0
+    assert anypag("learn", "--method", "icd", data, "--out", out).code == 0
     header, first = out.read_text().splitlines()[:2]
     assert header.startswith("from,to,edge,mark_from,mark_to,in_words,p,n,r,given")
     assert first.startswith("a,c,o->,circle,arrow,")
@@ -57,7 +57,7 @@ def test_csv_is_the_edge_table(data: Path) -> None:
 @pytest.mark.parametrize("ending", ["svg", "png"])
 def test_pictures(data: Path, ending: str) -> None:
     out = data.with_name(f"pag.{ending}")
-    assert anypag("learn", data, "--out", out, "--quiet") == (0, "", "")
+    assert anypag("learn", "--method", "icd", data, "--out", out, "--quiet") == (0, "", "")
     assert out.read_bytes()[:4] in {b"<svg", b"\x89PNG"}
 
 
@@ -69,13 +69,13 @@ def test_the_report_names_the_command(data: Path) -> None:
 
 def test_what_a_picture_needs_is_asked_for_before_the_run(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anypag.saving.find_spec", lambda name: None)
-    ended = anypag("learn", data, "--out", data.with_name("pag.png"))
+    ended = anypag("learn", "--method", "icd", data, "--out", data.with_name("pag.png"))
     assert ended.code == 2 and "install igraph and matplotlib: pip install igraph matplotlib" in ended.err
 
 
 def test_several_outputs_at_once_and_json_on_standard_output(data: Path) -> None:
     outs = [data.with_name(name) for name in ("a.json", "b.txt")]
-    ended = anypag("learn", data, "--out", outs[0], "--out", outs[1], "--json")
+    ended = anypag("learn", "--method", "icd", data, "--out", outs[0], "--out", outs[1], "--json")
     assert ended.document["complete"] is True and ended.document["exit_code"] == 0
     assert ended.document["written"] == [str(out) for out in outs]
     assert ended.document["result"]["graph"] == json.loads(outs[0].read_text())["graph"]
@@ -84,7 +84,7 @@ def test_several_outputs_at_once_and_json_on_standard_output(data: Path) -> None
 
 def test_the_json_file_is_enough_to_explain(data: Path) -> None:
     out = data.with_name("pag.json")
-    anypag("learn", data, "--out", out)
+    anypag("learn", "--method", "icd", data, "--out", out)
     saved = read_result(out)
     assert not isinstance(saved, PAG)
     data.unlink()
@@ -101,7 +101,7 @@ def test_max_r_is_complete_as_far_as_the_user_wanted(data: Path) -> None:
 
 def test_a_test_budget_stops_early_with_a_valid_result(data: Path) -> None:
     out = data.with_name("pag.json")
-    ended = anypag("learn", data, "--max-tests", "6", "--out", out)
+    ended = anypag("learn", "--method", "icd", data, "--max-tests", "6", "--out", out)
     assert ended.code == 3
     assert "Stopped early: the test budget is spent. The graph is complete up to r = 0" in ended.out
     assert read_graph(out).names == ("a", "b", "c", "d")
@@ -119,12 +119,14 @@ def test_a_time_budget_spent_before_the_first_iteration_still_writes(data: Path,
 
 
 def test_columns_drop_kinds_missing(data: Path) -> None:
-    assert anypag("learn", data, "--columns", "a,c", "--columns", "d").out.startswith("data.csv: 400 rows, 3 variables")
-    assert anypag("learn", data, "--drop", '"a"').out.startswith("data.csv: 400 rows, 3 variables")
+    assert anypag("learn", "--method", "icd", data, "--columns", "a,c", "--columns", "d").out.startswith(
+        "data.csv: 400 rows, 3 variables"
+    )
+    assert anypag("learn", "--method", "icd", data, "--drop", '"a"').out.startswith("data.csv: 400 rows, 3 variables")
     data.write_text(data.read_text() + ",1,1,1\n")
-    ended = anypag("learn", data)
+    ended = anypag("learn", "--method", "icd", data)
     assert ended.code == 1 and "Values are missing" in ended.err
-    assert anypag("learn", data, "--missing", "drop").code == 0
+    assert anypag("learn", "--method", "icd", data, "--missing", "drop").code == 0
     assert anypag("learn", data, "--missing", "pairwise", "--method", "fci").code == 0
 
 
@@ -162,7 +164,7 @@ def test_usage_errors_come_before_the_run(data: Path, options: str, monkeypatch:
     Path("folder.json").mkdir()
     Path("known.txt").write_text("a ~> b")
     before = data.read_bytes()
-    ended = anypag("learn", "data.csv", *shlex.split(options, posix=False))
+    ended = anypag("learn", "--method", "icd", "data.csv", *shlex.split(options, posix=False))
     assert ended.code == 2
     assert "r = 0" not in ended.out and INTERNAL not in ended.err
     assert USAGE[options] in " ".join(ended.err.replace("│", " ").split())
@@ -172,7 +174,7 @@ def test_usage_errors_come_before_the_run(data: Path, options: str, monkeypatch:
 def test_a_special_file_is_never_replaced(data: Path) -> None:
     pipe = data.with_name("pipe.txt")
     os.mkfifo(pipe)
-    ended = anypag("learn", data, "--out", pipe)
+    ended = anypag("learn", "--method", "icd", data, "--out", pipe)
     assert ended.code == 2 and "it is no file" in ended.err and pipe.is_fifo()
 
 
@@ -181,7 +183,7 @@ def test_an_unwritable_folder_is_reported_before_the_run(data: Path, monkeypatch
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("tempfile.TemporaryFile", refuse)
-    ended = anypag("learn", data, "--out", data.with_name("pag.json"))
+    ended = anypag("learn", "--method", "icd", data, "--out", data.with_name("pag.json"))
     assert ended.code == 2 and "nothing can be written to" in ended.err and "r = 0" not in ended.out
 
 
@@ -195,7 +197,7 @@ def test_a_disk_that_fills_up_leaves_the_older_result_and_the_other_outputs(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("anypag.results.files.write_pieces", full)
-    ended = anypag("learn", data, "--out", older, "--out", other)
+    ended = anypag("learn", "--method", "icd", data, "--out", older, "--out", other)
     assert ended.code == 1
     assert "older.json was not written: No space left on device" in ended.err
     assert older.read_text() == "an older result"
@@ -214,7 +216,7 @@ def test_a_test_that_fails_in_the_middle_leaves_what_was_learned(data: Path, mon
     monkeypatch.setattr(FisherZ, "pvalues", broken)
     monkeypatch.setattr(FisherZ, "passes", None)  # passes over all correlations ask for no p-values
     out = data.with_name("pag.json")
-    ended = anypag("learn", data, "--out", out)
+    ended = anypag("learn", "--method", "icd", data, "--out", out)
     assert ended.code == 1
     assert "no such correlation" in ended.err
     assert "an error ended the run. The graph is complete up to r = 0" in ended.out
@@ -223,21 +225,21 @@ def test_a_test_that_fails_in_the_middle_leaves_what_was_learned(data: Path, mon
 
 def test_resuming_a_finished_run_repeats_nothing(data: Path) -> None:
     kept, out = data.with_name("run.anypag"), data.with_name("pag.json")
-    assert anypag("learn", data, "--checkpoint", kept, "--out", out).code == 0
+    assert anypag("learn", "--method", "icd", data, "--checkpoint", kept, "--out", out).code == 0
     first = json.loads(out.read_text())
-    again = anypag("learn", data, "--checkpoint", kept)
+    again = anypag("learn", "--method", "icd", data, "--checkpoint", kept)
     assert again.code == 2 and "already exists. Add --resume to continue from it" in again.err
-    resumed = anypag("learn", data, "--checkpoint", kept, "--resume", "--out", out)
+    resumed = anypag("learn", "--method", "icd", data, "--checkpoint", kept, "--resume", "--out", out)
     assert resumed.code == 0 and "which is complete up to r = " in resumed.out and "r = 0 " not in resumed.out
     assert json.loads(out.read_text()) == first
 
 
 def test_resuming_a_stopped_run_ends_where_an_unbroken_one_does(data: Path) -> None:
     kept, out, whole = (data.with_name(name) for name in ("run.anypag", "pag.json", "whole.json"))
-    stopped = anypag("learn", data, "--checkpoint", kept, "--max-tests", "6", "--out", out)
+    stopped = anypag("learn", "--method", "icd", data, "--checkpoint", kept, "--max-tests", "6", "--out", out)
     assert stopped.code == 3
-    assert anypag("learn", data, "--checkpoint", kept, "--resume", "--out", out).code == 0
-    anypag("learn", data, "--out", whole)
+    assert anypag("learn", "--method", "icd", data, "--checkpoint", kept, "--resume", "--out", out).code == 0
+    anypag("learn", "--method", "icd", data, "--out", whole)
     assert without_seconds(out) == without_seconds(whole)
 
 
@@ -264,17 +266,17 @@ def test_a_checkpoint_of_other_choices_is_refused_by_naming_them(
     data: Path, options: list[str], difference: str
 ) -> None:
     kept = data.with_name("run.anypag")
-    anypag("learn", data, "--checkpoint", kept)
-    ended = anypag("learn", data, "--checkpoint", kept, "--resume", *options)
+    anypag("learn", "--method", "icd", data, "--checkpoint", kept)
+    ended = anypag("learn", "--method", "icd", data, "--checkpoint", kept, "--resume", *options)
     assert ended.code == 1
     assert "belongs to another run: " in ended.err and difference in ended.err
 
 
 def test_a_checkpoint_of_other_data_is_refused(data: Path) -> None:
     kept = data.with_name("run.anypag")
-    anypag("learn", data, "--checkpoint", kept)
+    anypag("learn", "--method", "icd", data, "--checkpoint", kept)
     write_chain(data, seed=1)
-    ended = anypag("learn", data, "--checkpoint", kept, "--resume")
+    ended = anypag("learn", "--method", "icd", data, "--checkpoint", kept, "--resume")
     assert ended.code == 1 and "belongs to another run: the data are not the same." in ended.err
 
 
@@ -287,7 +289,7 @@ def test_help_answers_without_loading_what_is_slow() -> None:
 def test_names_cannot_steer_the_terminal(tmp_path: Path) -> None:
     data = write_chain(tmp_path / "data.csv")
     data.write_text(data.read_text().replace("a,b,c,d", "a\x1b[31m,b,c,d", 1))
-    ended = anypag("learn", data)
+    ended = anypag("learn", "--method", "icd", data)
     assert ended.code == 0 and "\x1b" not in ended.out and "\\u001b[31m" in ended.out
 
 
@@ -297,4 +299,4 @@ def test_variables_without_an_edge_are_named_in_one_line(tmp_path: Path) -> None
     columns = {"a": a, "b": a + rng.normal(size=300), "alone": rng.normal(size=300), "away": rng.normal(size=300)}
     path = tmp_path / "table.csv"
     pl.DataFrame(columns).write_csv(path)
-    assert "\nWithout an edge: alone, away.\n" in anypag("learn", path).out
+    assert "\nWithout an edge: alone, away.\n" in anypag("learn", "--method", "icd", path).out

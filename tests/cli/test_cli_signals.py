@@ -33,7 +33,18 @@ def data(tmp_path: Path) -> Path:
 def start(
     data: Path, *options: str | Path, seconds: float = SECONDS_PER_TEST, at_0: float = SECONDS_PER_TEST
 ) -> subprocess.Popen[str]:
-    program = [sys.executable, SLOW_RUN, str(seconds), str(at_0), data.with_name("log"), "learn", data, *options]
+    program = [
+        sys.executable,
+        SLOW_RUN,
+        str(seconds),
+        str(at_0),
+        data.with_name("log"),
+        "learn",
+        "--method",
+        "icd",
+        data,
+        *options,
+    ]
     return subprocess.Popen(
         [str(part) for part in program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=data.parent
     )
@@ -99,7 +110,7 @@ def test_a_second_interrupt_within_a_second_stops_at_once(data: Path, tmp_path: 
         "learn.save = slow_write\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
-    arguments = [sys.executable, program, "learn", data, "--out", data.with_name("pag.json")]
+    arguments = [sys.executable, program, "learn", "--method", "icd", data, "--out", data.with_name("pag.json")]
     ended = subprocess.run([str(part) for part in arguments], capture_output=True, text=True, check=False)
     assert ended.returncode == 130
     assert ended.stderr == "anypag: Stopped at once; nothing more was written.\n" and "went on" not in ended.stdout

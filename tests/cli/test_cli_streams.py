@@ -53,7 +53,7 @@ def test_closed_streams(data: Path, closed: str) -> None:
     if closed == ">&-":
         assert ended.stderr == "anypag: Standard output could not be written: it is closed.\n"
     assert (data.parent / "g.json").is_file()
-    assert anypag("learn", data, "--checkpoint", data.parent / "c.anypag", "--resume").code == 0
+    assert anypag("learn", "--method", "icd", data, "--checkpoint", data.parent / "c.anypag", "--resume").code == 0
 
 
 def test_a_closed_stream_that_nothing_is_written_to_is_no_error(data: Path) -> None:
@@ -73,9 +73,9 @@ def test_outputs_on_a_circle_of_links(data: Path) -> None:
     (data.parent / "a.json").symlink_to(data.parent / "b.json")
     (data.parent / "b.json").symlink_to(data.parent / "a.json")
     for option in ("--out", "--checkpoint"):
-        ended = anypag("learn", data, option, data.parent / "a.json")
+        ended = anypag("learn", "--method", "icd", data, option, data.parent / "a.json")
         assert ended.code == 2 and "the links lead in a circle" in ended.err
-    assert anypag("learn", data.parent / "a.json").code == 1
+    assert anypag("learn", "--method", "icd", data.parent / "a.json").code == 1
 
 
 @pytest.mark.parametrize("name", ["x\nWrote y", "x\r\nanypag: fake", "a\u2028b", "\x1b[2J"])
@@ -87,14 +87,14 @@ def test_a_name_cannot_fake_a_line(tmp_path: Path, name: str) -> None:
     quoted = name.replace('"', '""')
     (tmp_path / "t.csv").write_text(f'"{quoted}",b,c\n{rows}\n', newline="")
     out = tmp_path / "g.json"
-    learned = anypag("learn", tmp_path / "t.csv", "--out", out)
+    learned = anypag("learn", "--method", "icd", tmp_path / "t.csv", "--out", out)
     assert learned.code == 0
     said = [
         learned,
         anypag("show", out),
         anypag("explain", out, name, "c"),
         anypag("explain", out, "b", "no such"),
-        anypag("learn", tmp_path / "t.csv", "--columns", "nothing"),
+        anypag("learn", "--method", "icd", tmp_path / "t.csv", "--columns", "nothing"),
         anypag("audit", tmp_path / "t.csv", "--max-r", "1"),
     ]
     lines = [line for ended in said for line in (ended.out + ended.err).splitlines()]
@@ -146,6 +146,8 @@ def test_a_signal_ends_drawing_and_the_rest_is_there(
     data = dense(tmp_path / "t.csv", columns=6)
     ended = anypag(
         "learn",
+        "--method",
+        "icd",
         data,
         "--out",
         tmp_path / "g.svg",

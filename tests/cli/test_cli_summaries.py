@@ -11,7 +11,7 @@ from commands import anypag, write_chain
 
 
 def edges(*arguments: str | Path) -> list[str]:
-    ended = anypag("learn", *arguments, "--json")
+    ended = anypag("learn", "--method", "icd", *arguments, "--json")
     assert ended.code == 0, ended.err
     return sorted(map(str, ended.document["result"]["graph"]["edges"]))
 
@@ -29,13 +29,15 @@ def test_a_covariance_matrix_is_as_good_as_the_rows(chain: pd.DataFrame, tmp_pat
     assert edges(*matrix, "--test", "fisherz", "--singular", "keep") == edges(tmp_path / "rows.csv")
     assert edges(*matrix, "--drop", "a") == edges(tmp_path / "rows.csv", "--drop", "a")
     assert edges(*matrix, "--columns", "d,c,b") == edges(tmp_path / "rows.csv", "--columns", "d,c,b")
-    assert "cov.csv: 400 rows, 4 variables; test FisherZ" in anypag("learn", *matrix).out
+    assert "cov.csv: 400 rows, 4 variables; test FisherZ" in anypag("learn", "--method", "icd", *matrix).out
 
 
 def test_a_run_from_a_matrix_goes_on_from_its_checkpoint(chain: pd.DataFrame, tmp_path: Path) -> None:
     chain.cov().to_csv(tmp_path / "cov.csv")
     run: list[str | Path] = [
         "learn",
+        "--method",
+        "icd",
         tmp_path / "cov.csv",
         "--covariance",
         "400",
@@ -62,7 +64,7 @@ def test_what_a_matrix_has_no_use_for_is_refused(
     more: list[str], message: str, chain: pd.DataFrame, tmp_path: Path
 ) -> None:
     chain.cov().to_csv(tmp_path / "cov.csv")
-    ended = anypag("learn", tmp_path / "cov.csv", "--covariance", "400", *more)
+    ended = anypag("learn", "--method", "icd", tmp_path / "cov.csv", "--covariance", "400", *more)
     assert ended.code != 0 and message in ended.err
 
 
@@ -78,7 +80,7 @@ def test_counts_are_as_good_as_the_rows(tmp_path: Path) -> None:
     assert edges(*table) == edges(tmp_path / "rows.csv")
     assert edges(*table, "--columns", "c,a") == edges(tmp_path / "rows.csv", "--columns", "c,a")
     assert edges(*table, "--drop", "d") == edges(tmp_path / "rows.csv", "--drop", "d")
-    assert "600 rows, 4 variables" in anypag("learn", *table).out
+    assert "600 rows, 4 variables" in anypag("learn", "--method", "icd", *table).out
     assert "600 rows, 4 columns (0 continuous, 4 discrete)" in anypag("audit", *table).out
-    assert "There is no column 'n'" in anypag("learn", tmp_path / "counts.csv", "--counts", "n").err
+    assert "There is no column 'n'" in anypag("learn", "--method", "icd", tmp_path / "counts.csv", "--counts", "n").err
     assert anypag("learn", *table, "--bootstrap", "3", "--max-r", "0").code in {0, 3}

@@ -101,7 +101,7 @@ def test_whatever_contradicts_itself_says_so(name: str, tmp_path: Path) -> None:
     data, alpha = table_of(name, tmp_path), "0.05" if name.startswith("simulated") else "0.01"
     files = [tmp_path / f"out.{ending}" for ending in ("json", "csv", "svg", "html", "txt")]
     outs: list[str | Path] = [part for path in files for part in ("--out", path)]
-    learned = anypag("learn", data, "--alpha", alpha, "--singular", "keep", *outs)
+    learned = anypag("learn", "--method", "icd", data, "--alpha", alpha, "--singular", "keep", *outs)
     assert learned.code == 0, learned.err
     assert "If the tests are right:" in learned.out
     result = ap.read_result(files[0])
@@ -140,14 +140,14 @@ def test_this_test_would_notice() -> None:
 
 
 def test_conflicts_of_evidence_leave_circles_on_iris(tmp_path: Path) -> None:
-    result = ap.learn(table_of("iris", tmp_path))
+    result = ap.learn(table_of("iris", tmp_path), method="icd")
     assert contradictions(result.pag) == ((), True)
     assert result.conflicts
     assert result.valid is False
 
 
 def test_one_of_the_tables_does_contradict_itself(tmp_path: Path) -> None:
-    result = ap.learn(table_of("simulated 21", tmp_path), alpha=0.05)
+    result = ap.learn(table_of("simulated 21", tmp_path), method="icd", alpha=0.05)
     edges = [(edge.a, edge.symbol, edge.b) for edge in result.pag.edges()]
     words = "\n".join(result.edge_table()["in_words"])
     assert naive_claims(statements(edges, words))

@@ -18,7 +18,7 @@ SAMPLE = ap.simulate.random_system(9, seed=2).linear_gaussian(60, seed=2)
 
 @pytest.mark.parametrize("wrap", [lambda t: ap.n_oracle(t, 1), Counted, Cached, lambda t: Counted(ap.n_oracle(t, 2))])
 def test_the_test_is_seen_through_what_is_wrapped_around_it(wrap: Any) -> None:
-    result = ap.learn(wrap(ap.FisherZ(SAMPLE)))
+    result = ap.learn(wrap(ap.FisherZ(SAMPLE)), method="icd")
     assert (result.test_name, result.n_rows) == ("FisherZ", 60)
     assert next(iter(result.sepsets.values())).n == 60
     assert result.audit is not None
@@ -31,14 +31,15 @@ def few_rows() -> dict[str, Any]:
 
 def test_the_audit_knows_the_largest_sets(tmp_path: Path) -> None:
     """21 rows are too few for sets of 18, and enough where none of more than one is asked for."""
-    assert any("sets may have up to 18" in str(finding) for finding in ap.learn(few_rows()).audit.findings)  # type: ignore[union-attr]
+    audit = ap.learn(few_rows(), method="icd").audit
+    assert audit is not None and any("sets may have up to 18" in str(finding) for finding in audit.findings)
     result = ap.learn(few_rows(), max_r=1)
     assert result.audit is not None and not result.audit.findings
     path = tmp_path / "few.csv"
     columns = few_rows()
     rows = zip(*columns.values(), strict=True)
     path.write_text(",".join(columns) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
-    assert "warning" in anypag("learn", path).out
+    assert "warning" in anypag("learn", "--method", "icd", path).out
     assert "warning" not in anypag("learn", path, "--max-r", "1").out
 
 
@@ -47,16 +48,16 @@ def test_singular_columns_can_be_kept_from_learn_and_the_command_line(tmp_path: 
     a, b = rng.normal(size=(2, 50))
     table = {"a": a, "b": b, "sum": a + b}
     with pytest.raises(ap.AnypagError, match="Exact linear relation"):
-        ap.learn(table)
-    assert ap.learn(table, singular="keep").complete
+        ap.learn(table, method="icd")
+    assert ap.learn(table, method="icd", singular="keep").complete
     path = tmp_path / "sum.csv"
     path.write_text("a,b,sum\n" + "".join(f"{x},{y},{x + y}\n" for x, y in zip(a.tolist(), b.tolist(), strict=True)))
-    assert anypag("learn", path).code == 1
-    assert anypag("learn", path, "--singular", "keep").code == 0
+    assert anypag("learn", "--method", "icd", path).code == 1
+    assert anypag("learn", "--method", "icd", path, "--singular", "keep").code == 0
 
 
 def test_the_audit_travels_with_the_result(tmp_path: Path) -> None:
-    result = ap.learn(few_rows())
+    result = ap.learn(few_rows(), method="icd")
     result.save(tmp_path / "pag.json")
     back = ap.read_result(tmp_path / "pag.json")
     assert str(back.audit) == str(result.audit)  # type: ignore[union-attr]

@@ -34,7 +34,7 @@ def test_counts_answer_as_repeated_rows_to_the_bit(test: Any) -> None:
         asked = queries(len(here.names), r)
         for one, other in zip(there.statistics(asked), here.statistics(asked), strict=True):
             np.testing.assert_array_equal(one, other)
-    assert ap.learn(counted(grouped(table), "n")).pag == ap.learn(table).pag
+    assert ap.learn(counted(grouped(table), "n"), method="icd").pag == ap.learn(table, method="icd").pag
 
 
 rows = st.lists(st.tuples(*[st.integers(0, 2)] * 4, st.integers(0, 6)), min_size=5, max_size=25)
@@ -80,7 +80,7 @@ def test_what_works_on_rows_gets_them() -> None:
     np.testing.assert_array_equal(
         ap.FisherZ(table).correlation, ap.FisherZ(np.repeat(values, times, axis=0)).correlation
     )
-    assert ap.learn(table).test_name == "FisherZ"
+    assert ap.learn(table, method="icd").test_name == "FisherZ"
     assert ap.bootstrap(counted(grouped(discrete_table(300)), "n"), n=2, max_r=0).n == 2
 
 
@@ -95,7 +95,7 @@ def test_a_billion_rows_of_counts_take_no_memory(monkeypatch: pytest.MonkeyPatch
         asked = queries(7, r)
         np.testing.assert_allclose(large.statistics(asked)[0], 500_000 * small.statistics(asked)[0], rtol=1e-9)
     with pytest.raises(DataError, match=r"stand for 1,000,000,000 rows of 7 columns, and this works on the rows"):
-        ap.learn(counted(frame, "n"), test="mixed")
+        ap.learn(counted(frame, "n"), method="icd", test="mixed")
     with pytest.raises(DataError, match="A score reads the rows one by one"):
         ap.learn(counted(frame, "n"), method="boss")
     gaps = frame.astype({"X4": object})
@@ -138,4 +138,4 @@ def test_errors_speak_of_the_rows_that_counts_stand_for() -> None:
 
 def test_counts_in_a_file(tmp_path: Path) -> None:
     grouped(discrete_table()).to_csv(tmp_path / "t.csv", index=False)
-    assert ap.learn(counted(tmp_path / "t.csv", "n")).pag == ap.learn(discrete_table()).pag
+    assert ap.learn(counted(tmp_path / "t.csv", "n"), method="icd").pag == ap.learn(discrete_table(), method="icd").pag

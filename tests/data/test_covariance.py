@@ -30,7 +30,7 @@ def assert_same(test: ap.FisherZ, names: str = "abcde") -> None:
 def test_frames_bring_their_names(matrix: Any) -> None:
     assert_same(ap.FisherZ.from_covariance(matrix, ROWS))
     assert_same(ap.FisherZ.from_covariance(matrix, ROWS, ["d", "a", "b", "e"]), "dabe")
-    assert ap.learn(ap.FisherZ.from_covariance(matrix, ROWS)).pag == ap.learn(FRAME).pag
+    assert ap.learn(ap.FisherZ.from_covariance(matrix, ROWS), method="icd").pag == ap.learn(FRAME, method="icd").pag
 
 
 def test_rows_may_come_in_another_order() -> None:
@@ -101,7 +101,7 @@ def test_text_in_the_matrix_and_unknown_names(tmp_path: Path) -> None:
 def test_a_matrix_given_as_rows_is_noticed(index: bool, tmp_path: Path) -> None:
     FRAME.corr().to_csv(tmp_path / "cov.csv", index=index)
     with pytest.raises(DataError, match=r"The table is symmetric, .* Say of how many rows it is"):
-        ap.learn(tmp_path / "cov.csv")
+        ap.learn(tmp_path / "cov.csv", method="icd")
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def assert_same(here: Any, there: Any, atol: float = 1e-9) -> None:
 def test_every_engine_gives_the_same(engine: str, tmp_path: Path) -> None:
     for table, name in ((discrete_table(), "PermutationChiSquared"), (mixed_table(), "DegenerateGaussian")):
         relation = ENGINES[engine](written(table, tmp_path))
-        here, there = ap.learn(table), ap.learn(relation)
+        here, there = ap.learn(table, method="icd"), ap.learn(relation, method="icd")
         assert (here.test_name, there.test_name) == (name, name)
         assert here.pag == there.pag and here.n_tests == there.n_tests
         assert_same(here.problem.bound_test, there.problem.bound_test)
@@ -68,9 +68,9 @@ def test_many_different_rows_are_grouped_as_questions_need_them(
     monkeypatch.setattr(engine_counts, "MOST_CELLS", 250)
     monkeypatch.setattr("anypag.data.sources.engine.EngineTable.rows", lambda _: pytest.fail("rows were pulled"))
     relation = in_duckdb(written(discrete_table(), tmp_path))
-    there = ap.learn(relation, test="chisq", threads=2)
+    there = ap.learn(relation, method="icd", test="chisq", threads=2)
     monkeypatch.undo()
-    here = ap.learn(discrete_table(), test="chisq")
+    here = ap.learn(discrete_table(), method="icd", test="chisq")
     assert there.pag == here.pag
     test: Any = there.problem.bound_test
     assert test._grouped is not None
@@ -125,7 +125,7 @@ def test_mixed_moments_are_those_of_the_rows(missing: Any, tmp_path: Path, monke
     table = mixed_table() if missing == "error" else with_gaps(mixed_table())
     here = ap.DegenerateGaussian(table, missing=missing)
     monkeypatch.setattr("anypag.data.sources.engine.EngineTable.rows", lambda *_: pytest.fail("the rows were pulled"))
-    there: Any = resolve_test(in_duckdb(written(table, tmp_path)), Choices(test="mixed", missing=missing))
+    there: Any = resolve_test(in_duckdb(written(table, tmp_path)), Choices(method="icd", test="mixed", missing=missing))
     assert there.kinds == here.kinds
     np.testing.assert_allclose(there.blocks.correlation, here.blocks.correlation, atol=1e-11)
     assert_same(here, there)

@@ -67,8 +67,8 @@ def test_graphs_and_correlations_are_those_of_exact_ranks(
     monkeypatch.setattr("anypag.data.sources.engine.MOST_LOOKED_AT", 0)  # else it would be pulled
     table = bent_table()
     with pytest.warns(ap.AnypagWarning, match="The ranks of 5 columns are approximate: exact at about 64 values"):
-        in_engine = ap.learn(in_duckdb(written(table, tmp_path)), test=test, transform="normal-scores")
-    in_memory = ap.learn(table, test=test, transform="normal-scores")
+        in_engine = ap.learn(in_duckdb(written(table, tmp_path)), method="icd", test=test, transform="normal-scores")
+    in_memory = ap.learn(table, method="icd", test=test, transform="normal-scores")
     assert in_engine.pag == in_memory.pag
     here: Any = in_memory.problem.bound_test
     there: Any = in_engine.problem.bound_test
@@ -79,7 +79,7 @@ def test_graphs_and_correlations_are_those_of_exact_ranks(
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("test", ["auto", "fisherz"])
 def test_ranks_of_a_small_table_are_exact(test: str, tmp_path: Path) -> None:
-    table, choices = bent_table(400), Choices(transform="normal-scores", test=test)
+    table, choices = bent_table(400), Choices(method="icd", transform="normal-scores", test=test)
     here: Any = resolve_test(table, choices)
     there: Any = resolve_test(in_duckdb(written(table, tmp_path)), choices)
     np.testing.assert_allclose(there.correlation, here.correlation, atol=1e-12)
@@ -94,7 +94,7 @@ def test_gaps_and_discrete_columns(put: Any, tmp_path: Path, monkeypatch: pytest
     table = {name: column.copy() for name, column in list(bent_table(1000).items())[:2]}
     table["steep"][rng.random(1000) < 0.1] = np.nan
     table["group"] = np.array(["a", "b"])[rng.integers(0, 2, 1000)]
-    choices = Choices(transform="normal-scores", missing="drop")
+    choices = Choices(method="icd", transform="normal-scores", missing="drop")
     here: Any = resolve_test(table, choices)
     there: Any = resolve_test(put(written(table, tmp_path)), choices)
     assert there.n == here.n and there.kinds == here.kinds == ("continuous", "continuous", "discrete")
@@ -105,21 +105,21 @@ def test_gaps_and_discrete_columns(put: Any, tmp_path: Path, monkeypatch: pytest
 def test_the_additive_test_is_that_of_the_rows(tmp_path: Path) -> None:
     table, asked = bent_table(300), ap.Queries([0, 0, 1], [1, 2, 4], [[3], [4], [2]])
     places = table, in_duckdb(written(table, tmp_path))
-    here, there = (resolve_test(data, Choices(test="additive")) for data in places)
+    here, there = (resolve_test(data, Choices(method="icd", test="additive")) for data in places)
     assert np.array_equal(there.pvalues(asked), here.pvalues(asked))
 
 
 def test_too_many_rows_for_the_additive_test_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anypag.data.sources.engine.MOST_PULLED", 100)
     with pytest.raises(DataError, match=r"up to 100 numbers of them.* Take a sample of the rows there"):
-        ap.learn(in_duckdb(written(bent_table(100), tmp_path)), test="additive")
+        ap.learn(in_duckdb(written(bent_table(100), tmp_path)), method="icd", test="additive")
 
 
 def test_what_cannot_be_ranked_is_refused(tmp_path: Path) -> None:
     table = bent_table(200)
     table["far"] = np.where(np.arange(200) == 3, np.inf, table["far"])
     with pytest.raises(DataError, match="Column 'far' has 1 infinite value"):
-        ap.learn(in_duckdb(written(table, tmp_path)), transform="normal-scores")
+        ap.learn(in_duckdb(written(table, tmp_path)), method="icd", transform="normal-scores")
     discrete = {"a": np.arange(60) % 2, "b": np.arange(60) % 3}
     with pytest.raises(ParameterError, match="no column is continuous"):
-        ap.learn(in_duckdb(written(discrete, tmp_path)), transform="normal-scores")
+        ap.learn(in_duckdb(written(discrete, tmp_path)), method="icd", transform="normal-scores")

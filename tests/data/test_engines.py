@@ -40,7 +40,7 @@ def test_duckdb_gives_the_same_p_values_and_graph(parquet: Path, monkeypatch: py
     queries = ap.Queries(picks[:, 0], picks[:, 1], picks[:, 2:])
     np.testing.assert_allclose(there.pvalues(queries), here.pvalues(queries), atol=1e-9)
     assert there.names == here.names and there.n == here.n
-    assert ap.learn(relation).pag == ap.learn(table()).pag
+    assert ap.learn(relation, method="icd").pag == ap.learn(table(), method="icd").pag
 
 
 def test_only_sums_are_pulled(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +85,7 @@ def test_other_tests_pull_the_rows_if_these_fit(parquet: Path, monkeypatch: pyte
     assert ap.FisherZ(relation, missing="pairwise").n == 500
     monkeypatch.setattr("anypag.data.sources.engine.MOST_PULLED", 1000)
     with pytest.raises(DataError, match="has 500 rows and 7 columns"):
-        ap.learn(relation, test="additive")
+        ap.learn(relation, method="icd", test="additive")
     with pytest.raises(DataError, match="Take a sample"):
         ap.FisherZ(relation, missing="pairwise")
 
@@ -160,4 +160,4 @@ def test_without_pyarrow_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
     relation = duckdb.sql("SELECT random() AS a, random() AS b FROM range(100)")
     monkeypatch.setattr("anypag.data.sources.engine_queries.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match="pip install pyarrow"):
-        ap.learn(relation)
+        ap.learn(relation, method="icd")

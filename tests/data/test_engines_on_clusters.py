@@ -29,7 +29,7 @@ TABLES = {"FisherZ": gaussian_table, "PermutationChiSquared": discrete_table, "D
 
 
 def assert_same(table: dict[str, Any], relation: Any, test: str) -> None:
-    here, there = ap.learn(table), ap.learn(relation)
+    here, there = ap.learn(table, method="icd"), ap.learn(relation, method="icd")
     assert here.test_name == there.test_name == test
     assert there.pag == here.pag
     one, other = here.problem.bound_test, there.problem.bound_test

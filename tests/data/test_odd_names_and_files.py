@@ -33,35 +33,35 @@ def test_names_that_are_written_alike_are_refused(frame: pd.DataFrame) -> None:
 def test_learn_says_it_too_when_names_come_twice(frame: pd.DataFrame) -> None:
     frame.columns = pd.Index(["a", "a", "b", "c"])
     with pytest.raises(DataError, match="must differ"):
-        ap.learn(frame)
+        ap.learn(frame, method="icd")
 
 
 def test_row_numbers_in_a_parquet_file_are_left_out(frame: pd.DataFrame, tmp_path: Path) -> None:
     frame[frame.a > 0].to_parquet(tmp_path / "some.parquet")
-    for found in (read_table(tmp_path / "some.parquet"), ap.learn(tmp_path / "some.parquet").pag):
+    for found in (read_table(tmp_path / "some.parquet"), ap.learn(tmp_path / "some.parquet", method="icd").pag):
         assert found.names == ("a", "b", "c", "d")
 
 
 def test_measurements_without_a_name_are_no_row_numbers(frame: pd.DataFrame, tmp_path: Path) -> None:
     frame.rename(columns={"a": ""}).to_csv(tmp_path / "no_name.csv", index=False)
     with pytest.raises(DataError, match="has no name"):
-        ap.learn(tmp_path / "no_name.csv")
+        ap.learn(tmp_path / "no_name.csv", method="icd")
 
 
 def test_a_name_that_looks_like_a_reader_s_own_is_a_name(frame: pd.DataFrame, tmp_path: Path) -> None:
     frame.columns = pd.Index(["x", "x_duplicated_0", "c", "d"])
     frame.to_csv(tmp_path / "names.csv", index=False)
     for data in (frame, tmp_path / "names.csv"):
-        assert ap.learn(data).pag.names == tuple(frame.columns)
+        assert ap.learn(data, method="icd").pag.names == tuple(frame.columns)
     text = (tmp_path / "names.csv").read_text().replace("x_duplicated_0", "x", 1)
     (tmp_path / "twice.csv").write_text(text)
     with pytest.raises(DataError, match="Two columns are named 'x'"):
-        ap.learn(tmp_path / "twice.csv")
+        ap.learn(tmp_path / "twice.csv", method="icd")
 
 
 def test_so_it_is_in_a_table_of_counts() -> None:
     table = {"x": [0, 0, 1, 1], "x_duplicated_0": [0, 1, 0, 1], "n": [30, 10, 15, 25]}
-    assert ap.learn(ap.counted(table, "n")).pag.names == ("x", "x_duplicated_0")
+    assert ap.learn(ap.counted(table, "n"), method="icd").pag.names == ("x", "x_duplicated_0")
 
 
 def test_decimal_commas_without_a_line_of_names(frame: pd.DataFrame, tmp_path: Path) -> None:
@@ -73,9 +73,9 @@ def test_decimal_commas_without_a_line_of_names(frame: pd.DataFrame, tmp_path: P
 def test_a_folder_is_no_file(frame: pd.DataFrame, tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(DataError, match="is a folder"):
-        ap.learn(tmp_path / "folder.csv")
+        ap.learn(tmp_path / "folder.csv", method="icd")
     with pytest.raises(ParameterError, match="it is a folder"):
-        ap.learn(frame).save(tmp_path / "folder.csv")
+        ap.learn(frame, method="icd").save(tmp_path / "folder.csv")
 
 
 @pytest.mark.parametrize(

@@ -84,9 +84,9 @@ def test_a_card_answers_for_a_table_in_an_engine(monkeypatch: pytest.MonkeyPatch
     made = NumpyCard()
     monkeypatch.setattr(gpu_passes, "cuda_card", lambda: made)
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 4)), columns=list("abcd"))
-    test: Any = resolve_test(duckdb.from_df(frame), Choices(test="fisherz", device="cuda"))
+    test: Any = resolve_test(duckdb.from_df(frame), Choices(method="icd", test="fisherz", device="cuda"))
     assert made.has(test.correlation)
-    ap.learn(test)
+    ap.learn(test, method="icd")
     assert made.calls["pairs"] == 1
 
 

@@ -65,9 +65,9 @@ def test_only_continuous_columns_are_transformed() -> None:
     rng = np.random.default_rng(0)
     group = rng.integers(0, 3, 400)
     table = {"group": group, "size": np.exp(2.0 * group + rng.normal(size=400))}
-    test = ap.learn(table, transform="normal-scores").problem.bound_test
+    test = ap.learn(table, method="icd", transform="normal-scores").problem.bound_test
     assert test.kinds == ("discrete", "continuous")  # type: ignore[attr-defined]
     with pytest.raises(AnypagError, match="no column is continuous"):
-        ap.learn({"A": group, "B": group % 2}, transform="normal-scores")
+        ap.learn({"A": group, "B": group % 2}, method="icd", transform="normal-scores")
     with pytest.raises(AnypagError, match="a test of your own"):
-        ap.learn(table, test=lambda x, y, z: 0.5, transform="normal-scores")
+        ap.learn(table, method="icd", test=lambda x, y, z: 0.5, transform="normal-scores")

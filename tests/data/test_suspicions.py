@@ -95,7 +95,7 @@ def test_names_that_come_twice_in_a_file(tmp_path: Path) -> None:
     finding = found("names", path)
     assert finding.severity == "error" and "Two columns are named 'a'" in finding.message
     with pytest.raises(DataError, match="a name of its own"):
-        ap.learn(path)
+        ap.learn(path, method="icd")
 
 
 def test_repeated_rows() -> None:
@@ -175,14 +175,14 @@ def test_kinds_come_with_reasons() -> None:
 
 def test_a_test_that_counts_levels_refuses_columns_of_fractions() -> None:
     with pytest.raises(DataError, match=r"Column 'a' is continuous .400 different values in 400 rows."):
-        ap.learn({"a": A, "b": X}, test="gsq")
+        ap.learn({"a": A, "b": X}, method="icd", test="gsq")
     with pytest.warns(AnypagWarning, match=r'takes every value as a level of its own. Choose test="auto"'):
-        ap.learn({"a": np.round(np.clip(A, -2, 2)) / 2, "b": X}, test="gsq")
+        ap.learn({"a": np.round(np.clip(A, -2, 2)) / 2, "b": X}, method="icd", test="gsq")
 
 
 def test_a_test_for_numbers_says_that_it_takes_levels_as_numbers() -> None:
     with pytest.warns(AnypagWarning, match="takes the levels of 'colour' as numbers"):
-        ap.learn({"colour": RNG.integers(0, 4, size=N), "a": A}, test="fisherz")
+        ap.learn({"colour": RNG.integers(0, 4, size=N), "a": A}, method="icd", test="fisherz")
 
 
 def test_python_hears_each_cause_once_and_can_turn_it_off() -> None:
@@ -190,16 +190,16 @@ def test_python_hears_each_cause_once_and_can_turn_it_off() -> None:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("default", AnypagWarning)
         for _ in range(3):
-            result = ap.learn(data)
+            result = ap.learn(data, method="icd")
     told = [str(warning.message) for warning in heard]
     assert result.audit is not None and told == [str(finding) for finding in result.audit.warnings]
     assert all(warning.filename == __file__ for warning in heard)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", AnypagWarning)
-        ap.learn(data)
+        ap.learn(data, method="icd")
     with pytest.warns(AnypagWarning):
-        next(iter(ap.iterate(data)))
+        next(iter(ap.iterate(data, method="icd")))
 
 
 @pytest.mark.parametrize(("flips", "is_found"), [(0, False), (3, True), (40, False)])
@@ -354,5 +354,5 @@ def test_a_column_without_a_value_is_said_once(tmp_path: Path) -> None:
     path = tmp_path / "empty.csv"
     path.write_text("a,b,c\n" + "".join(f"{k % 7}.5,,{k * k % 11}.5\n" for k in range(30)), encoding="utf-8")
     with pytest.raises(DataError) as caught:
-        ap.learn(path, test="imputed")
+        ap.learn(path, method="icd", test="imputed")
     assert str(caught.value) == "There is no value at all in 'b'. Drop it."

@@ -91,11 +91,11 @@ def test_a_result_is_refused_where_an_effect_would_be() -> None:
     a, b = rng.normal(size=(2, 500))
     x = a + b + rng.normal(size=500)
     data = {"a": a, "b": b, "x": x, "y": x + rng.normal(size=500)}
-    selected, whole = ap.learn(data), ap.learn(data, selection_bias=False)
+    selected, whole = ap.learn(data, method="icd"), ap.learn(data, method="icd", selection_bias=False)
     assert ap.is_adjustment_set(selected, "x", "y", [])
     assert ap.is_adjustment_set(whole.pag, "x", "y", [], selection_bias=True)
     assert ap.is_adjustment_set(selected, "x", "y", [], selection_bias=False)
     assert ap.is_adjustment_set(whole, "x", "y", [])
     assert ap.is_adjustment_set(whole.pag, "x", "y", [])
     with pytest.raises(ap.AnypagError, match="stopped early"):
-        ap.is_adjustment_set(ap.learn(data, selection_bias=False, max_tests=1), "x", "y", [])
+        ap.is_adjustment_set(ap.learn(data, method="icd", selection_bias=False, max_tests=1), "x", "y", [])

@@ -219,7 +219,7 @@ def test_all_pairs_are_those_of_single_questions(answer: Effect) -> None:
     assert {len(column) for column in found.values()} == {12}
     assert "estimate" not in result.effects()
     with pytest.raises(ap.AnypagError, match="sampled graphs"):
-        ap.learn(data, selection_bias=False).effects()
+        ap.learn(data, method="icd", selection_bias=False).effects()
 
 
 def test_what_is_assumed_stands_beside_the_answer_without_it() -> None:
@@ -231,7 +231,9 @@ def test_what_is_assumed_stands_beside_the_answer_without_it() -> None:
     assert found.unassumed.by_class == result.effect("age", "smoking", data=data).by_class
     assert "Assumed: age !<-> smoking." in str(found) and "Without that: age raises smoking" in str(found)
     with pytest.raises(ap.AnypagError, match='method="auto"'):
-        ap.learn(data, selection_bias=False).effect("age", "smoking", data=data, assume="age !<-> smoking")
+        ap.learn(data, method="icd", selection_bias=False).effect(
+            "age", "smoking", data=data, assume="age !<-> smoking"
+        )
 
 
 def test_tiers_that_the_data_would_rather_not_have_are_facts() -> None:

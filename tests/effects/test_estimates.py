@@ -97,7 +97,7 @@ def test_a_model_for_all_doors() -> None:
         ask("smoking", "cancer", data=data)
     by_hand = ask("smoking", "cancer").estimated(data, model="linear")
     assert ap.effect(PAG, "smoking", "cancer", selection_bias=False, data=data, model="linear") == by_hand
-    boot = ap.bootstrap(data, 3, selection_bias=False)
+    boot = ap.bootstrap(data, 3, method="icd", selection_bias=False)
     for door in (boot, boot.result):
         told = door.effect("smoking", "cancer", data=data, model="linear")
         assert told == door.effect("smoking", "cancer").estimated(data, model="linear")
@@ -366,7 +366,7 @@ def test_kinds_that_the_name_of_a_test_implies_hold_for_the_estimate() -> None:
     rng = np.random.default_rng(0)
     a = rng.integers(0, 12, 400)
     data = {"a": a, "b": np.minimum(a, 4) + rng.integers(0, 9, 400), "c": rng.integers(0, 11, 400)}
-    result = ap.learn(data, test="permutation", selection_bias=False)
+    result = ap.learn(data, method="icd", test="permutation", selection_bias=False)
     table = ap.data.as_table({name: column * 1.5 for name, column in data.items()})
     assert set(table.kinds) == {"continuous"}
     assert set(result.effect("c", "a").of_kinds_searched(table).kinds) == {"discrete"}

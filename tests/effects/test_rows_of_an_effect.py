@@ -38,20 +38,20 @@ def test_a_table_without_rows_is_refused() -> None:
     assert isinstance(table, Table)
     for test in ("fisherz", "gsq", "mixed", "additive"):
         with pytest.raises(DataError, match="at least 4 rows to test anything; got 0"):
-            ap.learn(table, test=test)
+            ap.learn(table, method="icd", test=test)
 
 
 def test_rows_that_dropping_left_none_of_are_told_once() -> None:
     data = chain(6)
     data["a"][:3] = data["b"][3:] = np.nan
     with pytest.raises(DataError, match=r"^None of the 6 rows is complete") as raised:
-        ap.learn(data, missing="drop")
+        ap.learn(data, method="icd", missing="drop")
     assert "got 0" not in str(raised.value)
 
 
 def test_kinds_the_search_was_told_are_those_of_the_estimate() -> None:
     data, kinds = coded(4000), {"code": "discrete"}
-    result = ap.learn(data, kinds=kinds, selection_bias=False)  # type: ignore[arg-type]
+    result = ap.learn(data, method="icd", kinds=kinds, selection_bias=False)  # type: ignore[arg-type]
     assert ap.data.as_table(data).kinds[2] == "continuous"
     found = result.effect("code", "ill", data=data)
     assert found.numbers is not None and found.numbers.model == "tables"
@@ -63,7 +63,7 @@ def test_kinds_that_a_test_takes_columns_for_are_those_of_the_estimate(test: str
     data = coded(4000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = ap.learn(data, test=test, selection_bias=False)
+        result = ap.learn(data, method="icd", test=test, selection_bias=False)
     result.save(tmp_path / "run.json")
     saved = read_result(tmp_path / "run.json")
     assert isinstance(saved, Result)
@@ -81,7 +81,7 @@ def test_kinds_that_a_mixed_table_had_hold_for_fewer_rows() -> None:
     c = a + b + 0.3 * rng.normal(size=2000)
     d = np.where(rng.random(2000) < 0.01, c + 0.25, np.round(c)).clip(-1, 1)
     table = {"a": a, "b": b, "c": c, "d": d, "w": rng.choice(["x", "y"], size=2000)}
-    result = ap.learn(table, selection_bias=False)
+    result = ap.learn(table, method="icd", selection_bias=False)
     whole = {name: column[d == np.floor(d)] for name, column in table.items()}
     assert ap.data.as_table(table).kinds[3] == "continuous" != ap.data.as_table(whole).kinds[3]
     assert ap.effect(result, "c", "d")._table(whole).kinds[3] == "continuous"
@@ -89,13 +89,13 @@ def test_kinds_that_a_mixed_table_had_hold_for_fewer_rows() -> None:
 
 def test_texts_stay_levels_where_the_search_had_numbers() -> None:
     data = chain(500)
-    asked = ap.learn(data, selection_bias=False).effect("c", "d")
+    asked = ap.learn(data, method="icd", selection_bias=False).effect("c", "d")
     assert asked._table({**data, "c": np.where(data["c"] > 0, "more", "less")}).kinds[2] == "discrete"
 
 
 def test_kinds_are_told_to_resamples_too(tmp_path: Path) -> None:
     data, kinds = coded(4000), {"code": "discrete"}
-    told = ap.bootstrap(data, 2, kinds=kinds, selection_bias=False)  # type: ignore[arg-type]
+    told = ap.bootstrap(data, 2, method="icd", kinds=kinds, selection_bias=False)  # type: ignore[arg-type]
     told.save(tmp_path / "run.json")
     saved = read_result(tmp_path / "run.json")
     assert isinstance(saved, Result)
@@ -140,4 +140,4 @@ def test_an_effect_that_no_number_can_tell() -> None:
 
 def test_few_rows_are_warned_of_by_the_search_itself() -> None:
     with pytest.warns(AnypagWarning, match="With 6 rows only strong"):
-        ap.learn(chain(6))
+        ap.learn(chain(6), method="icd")

@@ -15,7 +15,7 @@ from anypag.results.result import Result
 
 def learned() -> Result:
     system = ap.simulate.random_system(9, 2.0, seed=3)
-    return ap.learn(system.linear_gaussian(400, seed=3))
+    return ap.learn(system.linear_gaussian(400, seed=3), method="icd")
 
 
 def test_every_pair_once_the_edges_first() -> None:

@@ -28,7 +28,7 @@ def test_an_edge_tells_what_each_end_means_and_which_rule_set_it() -> None:
 
 def test_a_missing_edge_tells_its_separating_set_p_n_and_r() -> None:
     sample = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; B --> C"), 500, seed=1)
-    result = ap.learn(sample)
+    result = ap.learn(sample, method="icd")
     told = explain(result, "C", "A")
     assert told.separation == result.sepsets["A", "C"]
     assert told.separation is not None and told.separation.given == ("B",)
@@ -46,7 +46,7 @@ def test_independence_without_conditions_says_more() -> None:
 
 def test_a_kept_edge_tells_its_largest_p_value() -> None:
     sample = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; B --> C"), 500, seed=1)
-    result = ap.learn(sample, alpha=0.05)
+    result = ap.learn(sample, method="icd", alpha=0.05)
     told = explain(result, "A", "B")
     assert told.kept_p == result.kept_p("A", "B")
     assert f"the largest p-value was {told.kept_p:.3g} (alpha = 0.05, n = 500)." in str(told)

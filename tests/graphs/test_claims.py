@@ -85,7 +85,7 @@ def test_graphs_that_no_system_has_are_told_by_claims() -> None:
     told = 0
     for seed in range(60):
         sample = ap.simulate.random_system(10, 2.5, seed=seed).linear_gaussian(400, seed=seed)
-        for found in ap.learn(sample, alpha=0.05).contradictions:
+        for found in ap.learn(sample, method="icd", alpha=0.05).contradictions:
             assert len(found.statements) >= 2
             told += isinstance(found.statements[0], PairClaim)
     assert told >= 3
@@ -118,7 +118,7 @@ def test_a_contradiction_is_told_where_the_graph_is_wrong() -> None:
 def test_no_clock_decides_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine on which hours pass between two looks at the clock finds the same contradictions."""
     sample = ap.simulate.random_system(10, 2.5, seed=4).linear_gaussian(400, seed=4)
-    results = [ap.learn(sample, alpha=0.05) for _ in range(2)]
+    results = [ap.learn(sample, method="icd", alpha=0.05) for _ in range(2)]
     before = results[0].contradictions, results[0].valid
     hours = iter(range(0, 10**9, 3600))
     for name in ("monotonic", "perf_counter", "process_time", "time"):

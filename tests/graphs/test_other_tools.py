@@ -77,10 +77,10 @@ class Cit:
 def test_a_test_of_causal_learn_is_taken_as_it_is() -> None:
     data = np.asarray(ap.simulate.random_system(6, seed=1).linear_gaussian(300, seed=1))
     names = [f"v{i}" for i in range(data.shape[1])]
-    expected = ap.learn(data, names=names).pag
-    assert ap.learn(Cit(data), names=names, sepset="largest-p").pag == expected
-    assert ap.learn(data, test=Cit(data), names=names, sepset="largest-p").pag == expected
-    assert ap.learn(Cit(data)).pag.names[0] == "X0"
+    expected = ap.learn(data, method="icd", names=names).pag
+    assert ap.learn(Cit(data), method="icd", names=names, sepset="largest-p").pag == expected
+    assert ap.learn(data, method="icd", test=Cit(data), names=names, sepset="largest-p").pag == expected
+    assert ap.learn(Cit(data), method="icd").pag.names[0] == "X0"
 
 
 def test_what_is_no_graph_is_refused() -> None:

@@ -37,7 +37,7 @@ def cases(draw: st.DrawFn) -> tuple[State, Problem]:
         not_selecting=sorted(draw(st.sets(st.integers(0, n - 1)))),
     )
     test = Counted(from_callable(lambda x, y, z: 0.0, [f"V{i}" for i in range(n)]))
-    problem = replace(pose(test, Choices()), facts=known)
+    problem = replace(pose(test, Choices(method="icd")), facts=known)
     return replace(first_state(problem), marks=marks), problem
 
 

@@ -143,7 +143,9 @@ def test_not_usable() -> None:
 
 def test_with_data_the_rows_are_told() -> None:
     table = _table()
-    result = learn(table, knowledge=Knowledge.from_text("fire ~> storm\nfire !*-* smoke"), selection_bias=False)
+    result = learn(
+        table, method="icd", knowledge=Knowledge.from_text("fire ~> storm\nfire !*-* smoke"), selection_bias=False
+    )
     first, second = result.knowledge
     assert first.became == second.became == "contradicted"
     assert "n = 2000" in first.why
@@ -205,23 +207,30 @@ def test_a_broken_saved_result_is_refused(place: str, value: object) -> None:
 def test_checkpoints(tmp_path: Path) -> None:
     known = Knowledge.from_text("tiers: storm arson | fire smoke\nstorm ~> smoke")
     path = tmp_path / "run.ckpt"
-    whole = learn(_table(), knowledge=known, selection_bias=False)
-    learn(_table(), knowledge=known, selection_bias=False, checkpoint=path, stop=lambda state, info: info.r == 0)
+    whole = learn(_table(), method="icd", knowledge=known, selection_bias=False)
+    learn(
+        _table(),
+        method="icd",
+        knowledge=known,
+        selection_bias=False,
+        checkpoint=path,
+        stop=lambda state, info: info.r == 0,
+    )
     with pytest.raises(CheckpointError, match="what is known beforehand"):
-        learn(_table(), selection_bias=False, checkpoint=path, resume=True)
-    resumed = learn(_table(), knowledge=known, selection_bias=False, checkpoint=path, resume=True)
+        learn(_table(), method="icd", selection_bias=False, checkpoint=path, resume=True)
+    resumed = learn(_table(), method="icd", knowledge=known, selection_bias=False, checkpoint=path, resume=True)
     assert resumed.pag == whole.pag
     assert resumed.knowledge == whole.knowledge
-    again = learn(_table(), knowledge=known, selection_bias=False, checkpoint=path, resume=True)
+    again = learn(_table(), method="icd", knowledge=known, selection_bias=False, checkpoint=path, resume=True)
     assert again.pag == whole.pag
     assert again.marks == whole.marks
 
 
 def test_estimators_and_threads() -> None:
     known = Knowledge(tiers=[["storm", "arson"], ["fire", "smoke"]])
-    plain = learn(_table(), knowledge=known, selection_bias=False)
+    plain = learn(_table(), method="icd", knowledge=known, selection_bias=False)
     assert ap.ICD(knowledge=known, selection_bias=False).fit(_table()).pag_ == plain.pag
-    assert learn(_table(), knowledge=known, selection_bias=False, threads=2).pag == plain.pag
+    assert learn(_table(), method="icd", knowledge=known, selection_bias=False, threads=2).pag == plain.pag
 
 
 def test_a_stopped_run_tells_what_became_of_statements_so_far() -> None:
@@ -236,7 +245,7 @@ def test_columns_in_another_order_change_nothing() -> None:
     known = Knowledge.from_text("storm ~> smoke\narson !~> fire")
     table = _table()
     shuffled = {name: table[name] for name in ("smoke", "arson", "storm", "fire")}
-    one, two = (learn(data, knowledge=known, selection_bias=False) for data in (table, shuffled))
+    one, two = (learn(data, method="icd", knowledge=known, selection_bias=False) for data in (table, shuffled))
     assert one.pag == two.pag
     assert one.knowledge == two.knowledge
 
@@ -248,14 +257,14 @@ def test_something_else_is_refused() -> None:
 
 def test_effects_are_read_from_what_the_data_say_alone() -> None:
     table = _table()
-    implied = learn(table, knowledge=Knowledge.from_text("smoke !~> storm"), selection_bias=False)
+    implied = learn(table, method="icd", knowledge=Knowledge.from_text("smoke !~> storm"), selection_bias=False)
     assert (
         ap.effect(implied, "fire", "smoke").status
-        == ap.effect(learn(table, selection_bias=False), "fire", "smoke").status
+        == ap.effect(learn(table, method="icd", selection_bias=False), "fire", "smoke").status
     )
-    used = learn(table, knowledge=Knowledge.from_text("storm ~> smoke"), selection_bias=False)
+    used = learn(table, method="icd", knowledge=Knowledge.from_text("storm ~> smoke"), selection_bias=False)
     assert ap.effect(used, "fire", "smoke").status == ap.effect(implied, "fire", "smoke").status
-    out = learn(table, knowledge=Knowledge.from_text("fire !*-* smoke"), selection_bias=False)
+    out = learn(table, method="icd", knowledge=Knowledge.from_text("fire !*-* smoke"), selection_bias=False)
     with pytest.raises(ap.AnypagError, match="The data contradict what was known beforehand") as refused:
         ap.effect(out, "storm", "fire")
     for step in ("take it back or say less", "try another alpha", "leave out columns", "search without the statement"):
@@ -268,7 +277,7 @@ def test_an_effect_says_which_edges_read_otherwise_than_in_the_graph_shown() -> 
     married = age + random.normal(size=1000)
     table = {"age": age, "married": married, "children": married + random.normal(size=1000)}
     known = Knowledge(tiers=[["age"], ["married"], ["children"]])
-    result = learn(table, knowledge=known, selection_bias=False)
+    result = learn(table, method="icd", knowledge=known, selection_bias=False)
     assert str(result.pag.edge("age", "married")) == "age o-> married"
     (note,) = ap.effect(result, "age", "children").notes
     assert "age o-o married here is age o-> married in the graph shown" in note
@@ -278,7 +287,7 @@ def test_an_effect_says_which_edges_read_otherwise_than_in_the_graph_shown() -> 
 def test_what_helps_is_not_what_was_done() -> None:
     square = ap.PAG.from_string("storm o-o fire; fire o-o smoke; smoke o-o arson; arson o-o storm")
     for known, advice in ((None, "say what you know"), (Knowledge(tiers=[["storm"], ["fire"]]), "does not help here")):
-        saved = load_result(save_result(learn(_table(), knowledge=known, selection_bias=False)))
+        saved = load_result(save_result(learn(_table(), method="icd", knowledge=known, selection_bias=False)))
         broken = resting_on(saved, pag=square.subgraph(saved.pag.names), conflicts=())
         with pytest.raises(ap.AnypagError, match="contradicts itself") as refused:
             ap.effect(broken, "storm", "smoke")

@@ -84,7 +84,7 @@ def test_the_report_of_a_large_graph_says_what_it_leaves_out() -> None:
 
 
 def test_above_its_limits_a_report_has_counts_instead_of_edges_and_no_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
-    result = ap.learn(ap.simulate.random_system(12, 2.5, seed=5).linear_gaussian(500, seed=5))
+    result = ap.learn(ap.simulate.random_system(12, 2.5, seed=5).linear_gaussian(500, seed=5), method="icd")
     whole = content_of(report_html(result))
     assert whole["is_whole"] and whole["left_out"] == []
     monkeypatch.setattr(content, "MOST_EDGES_OF_A_STEP", len(result.pag.edges()))

@@ -84,7 +84,7 @@ def run(page: webdriver.Chrome, script: str, *arguments: object) -> Any:
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    return ap.learn(ap.simulate.random_system(12, 2.5, seed=5).linear_gaussian(500, seed=5))
+    return ap.learn(ap.simulate.random_system(12, 2.5, seed=5).linear_gaussian(500, seed=5), method="icd")
 
 
 @pytest.fixture
@@ -275,7 +275,7 @@ def test_hostile_names_stay_text(browser: webdriver.Chrome, tmp_path: Path) -> N
 
 
 def test_sixty_variables_on_a_laptop(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    result = ap.learn(ap.simulate.random_system(64, 2.0, seed=2).linear_gaussian(500, seed=2))
+    result = ap.learn(ap.simulate.random_system(64, 2.0, seed=2).linear_gaussian(500, seed=2), method="icd")
     assert len(result.pag) >= 58
     write_report(result, tmp_path / "large.html")
     open_file(browser, tmp_path / "large.html")
@@ -382,7 +382,7 @@ def test_contradictions_stand_in_a_banner_and_on_the_edges(browser: webdriver.Ch
 
 def test_the_threshold_hides_edges_that_seldom_come_again(page: webdriver.Chrome, tmp_path: Path) -> None:
     data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; C --> B; B --> D"), 100, seed=1)
-    result = ap.bootstrap(data, n=20, seed=1).result
+    result = ap.bootstrap(data, method="icd", n=20, seed=1).result
     write_report(result, tmp_path / "again.html")
     open_file(page, tmp_path / "again.html")
     shares = [result.stability.share(edge) for edge in result.pag.edges()] if result.stability else []
@@ -404,7 +404,7 @@ def test_the_threshold_hides_edges_that_seldom_come_again(page: webdriver.Chrome
 
 def test_counts_of_resamples_are_not_rounded(browser: webdriver.Chrome, tmp_path: Path) -> None:
     data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; C --> B"), 300, seed=1)
-    boot = ap.bootstrap(data, n=2, seed=1)
+    boot = ap.bootstrap(data, method="icd", n=2, seed=1)
     none = ap.PAG(np.zeros_like(boot.result.pag.marks), boot.result.pag.names)
     graphs = (boot.result.pag,) * 1234 + (none,) * 1111
     stability = replace(boot.result.stability, graphs=graphs)  # type: ignore[type-var]

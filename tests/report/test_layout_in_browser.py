@@ -37,7 +37,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path.write_text(
         "\n".join([",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))])
     )
-    learned = ap.bootstrap(path, n=5, seed=0)
+    learned = ap.bootstrap(path, method="icd", n=5, seed=0)
     learned.result.save(folder / "report.html")
     return folder / "report.html"
 

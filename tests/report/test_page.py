@@ -77,7 +77,7 @@ def test_embedded_json_reads_back_and_never_leaves_its_element(value: object) ->
 
 
 def test_frames_are_the_history_and_the_words_are_those_of_explain() -> None:
-    result = ap.learn(ap.simulate.random_system(12, 2.5, seed=5).linear_gaussian(500, seed=5))
+    result = ap.learn(ap.simulate.random_system(12, 2.5, seed=5).linear_gaussian(500, seed=5), method="icd")
     content = content_of(report_html(result))
     lines, frames, edges = content["lines"], content["frames"], content["edges"]
     assert isinstance(lines, list) and isinstance(frames, list) and isinstance(edges, list)
@@ -101,7 +101,7 @@ def test_a_run_that_stopped_before_its_first_iteration() -> None:
 
 
 def test_a_saved_result_gives_the_same_report() -> None:
-    result = ap.learn(ap.simulate.random_system(8, 2.0, seed=1).linear_gaussian(300, seed=1))
+    result = ap.learn(ap.simulate.random_system(8, 2.0, seed=1).linear_gaussian(300, seed=1), method="icd")
     assert content_of(report_html(load_result(save_result(result)))) == content_of(report_html(result))
 
 
@@ -231,7 +231,7 @@ def test_the_command_line_reads_its_own_words_and_what_to_do_about_contradiction
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
     with pytest.warns(ap.AnypagWarning):
-        curved = ap.learn({"x": x, "y": x**2 + rng.normal(size=300), "z": rng.normal(size=300)})
+        curved = ap.learn({"x": x, "y": x**2 + rng.normal(size=300), "z": rng.normal(size=300)}, method="icd")
     as_python: Any = content_of(report_html(curved))["audit"]
     as_typed: Any = content_of(report_html(curved, spell=spelled))["audit"]
     assert 'test="additive"' in as_python[0]["remedy"] and "--test additive" in as_typed[0]["remedy"]
@@ -241,7 +241,7 @@ def test_the_command_line_reads_its_own_words_and_what_to_do_about_contradiction
 
 def test_a_graph_with_knowledge_says_what_was_and_was_not_found_out() -> None:
     system = ap.Oracle(ap.DAG.from_string("A --> B; B --> C"))
-    result = ap.learn(system, knowledge=ap.Knowledge.from_text("A ~> B"))
+    result = ap.learn(system, method="icd", knowledge=ap.Knowledge.from_text("A ~> B"))
     content: Any = content_of(report_html(result))
     assert result.valid is None and not result.contradictions
     assert content["made"]["valid"].startswith("No two of its claims contradict each other.")

@@ -112,7 +112,7 @@ def sources(folder: Path) -> dict[str, Any]:
 
 def test_sources(tmp_path: Path) -> None:
     for source in sources(tmp_path).values():
-        check(ap.learn(source), tmp_path)
+        check(ap.learn(source, method="icd"), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -160,18 +160,18 @@ def test_resamples(tmp_path: Path) -> None:
 
 def test_resumed(tmp_path: Path) -> None:
     path = tmp_path / "run.anypag"
-    ap.learn(TABLE, checkpoint=path, stop=lambda state, info: True)
-    check(ap.learn(TABLE, checkpoint=path, resume=True), tmp_path)
+    ap.learn(TABLE, method="icd", checkpoint=path, stop=lambda state, info: True)
+    check(ap.learn(TABLE, method="icd", checkpoint=path, resume=True), tmp_path)
 
 
 def test_a_test_of_the_users_own_is_named_and_cannot_be_used_from_a_file(tmp_path: Path) -> None:
     def my_test(x: int, y: int, z: tuple[int, ...]) -> float:
         return 0.001 if {x, y} == {0, 1} else 0.5
 
-    read = check(ap.learn(TABLE, test=my_test), tmp_path)
+    read = check(ap.learn(TABLE, method="icd", test=my_test), tmp_path)
     assert isinstance(read.choices.test, OwnTest) and "my_test" in read.choices.test.name
     with pytest.raises(ap.AnypagError, match="a file does not hold"):
-        ap.learn(TABLE, test=read.choices.test)  # type: ignore[arg-type]
+        ap.learn(TABLE, method="icd", test=read.choices.test)  # type: ignore[arg-type]
     with pytest.raises(ap.AnypagError, match="by a test that is made from the data"):
         read.effect("A", "C", data=TABLE, assume="A !<-> C")
 
@@ -187,7 +187,7 @@ def test_what_is_searched_again_is_searched_with_the_same_test(tmp_path: Path) -
 
 def test_a_test_that_came_in_place_of_data_is_recorded(tmp_path: Path) -> None:
     """A result that says "auto" would be searched for again with the default test of the columns."""
-    read = check(ap.learn(ap.GSquared(LEVELS), selection_bias=False), tmp_path)
+    read = check(ap.learn(ap.GSquared(LEVELS), method="icd", selection_bias=False), tmp_path)
     assert read.choices.test == "gsq"
     read = check(ap.learn(ap.Oracle(DAG)), tmp_path)
     with pytest.raises(ap.AnypagError, match="by a test that is made from the data"):
@@ -207,10 +207,10 @@ def test_a_field_that_is_not_declared_fails() -> None:
 def test_pairs_that_the_empty_set_separates_are_left_out_of_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:
     from anypag.results import grounds
 
-    result = ap.learn(TABLE, knowledge=ap.Knowledge.from_text("A !*-* E"), alpha=1e-9)
+    result = ap.learn(TABLE, method="icd", knowledge=ap.Knowledge.from_text("A !*-* E"), alpha=1e-9)
     whole = load_result(save_result(result))
     monkeypatch.setattr(grounds, "MOST_LISTED", 1)
-    result = ap.learn(TABLE, knowledge=ap.Knowledge.from_text("A !*-* E"), alpha=1e-9)
+    result = ap.learn(TABLE, method="icd", knowledge=ap.Knowledge.from_text("A !*-* E"), alpha=1e-9)
     document = save_result(result)["meta"]["anypag"]
     assert all(given for _, _, given, *_ in document["separations"]) and document["unlisted"]["rows"] == 200
     left_out = load_result(save_result(result))

@@ -44,7 +44,7 @@ def test_all_that_a_result_tells_comes_back(method: Any, tmp_path: Path) -> None
 
 
 def test_any_reader_of_graphs_reads_it(tmp_path: Path) -> None:
-    result = ap.learn(SAMPLE)
+    result = ap.learn(SAMPLE, method="icd")
     write_result(result, tmp_path / "pag.json")
     assert read_graph(tmp_path / "pag.json") == result.pag
 
@@ -171,7 +171,7 @@ def test_separations_one_by_one_and_all_at_once(missing: Any) -> None:
     columns = {name: np.array(sample[name]) for name in sample.names[::-1]}
     if missing == "pairwise":
         columns[sample.names[3]][:40] = np.nan
-    sepsets = ap.learn(columns, missing=missing).sepsets
+    sepsets = ap.learn(columns, method="icd", missing=missing).sepsets
     assert list(sepsets.items()) == [(pair, sepsets[pair]) for pair in sepsets]
     assert len(sepsets) == len(list(sepsets)) > 20
     assert any(len(why.given) > 1 for why in sepsets.values())

@@ -100,7 +100,7 @@ def test_iterate_refuses_at_once(name: str) -> None:
 def test_fewer_than_two_variables(n: int) -> None:
     test = Untouched(DAG(np.zeros((2, 2)), ["A", "B"]), latent=["A", "B"][n:])
     with pytest.raises(ParameterError) as caught:
-        learn(test)
+        learn(test, method="icd")
     assert str(caught.value) == f"A search needs two variables or more; got {n}: {['A', 'B'][:n]}."
 
 
@@ -130,7 +130,7 @@ class Odd:
 )
 def test_answers_that_are_no_p_values(answer: Any, message: str) -> None:
     with pytest.raises(CITestError) as caught:
-        learn(Odd(answer))
+        learn(Odd(answer), method="icd")
     assert message in str(caught.value)
     assert caught.value.result is not None
     assert len(caught.value.result.pag.edges()) == 3
@@ -141,7 +141,7 @@ def test_names_that_are_no_names() -> None:
         names = ("A", "B", "A")
 
     with pytest.raises(GraphError, match="Names must differ; 'A' comes twice"):
-        learn(Twice(lambda q: pytest.fail("a test was run")))
+        learn(Twice(lambda q: pytest.fail("a test was run")), method="icd")
 
 
 def test_something_that_is_no_test() -> None:
@@ -150,12 +150,12 @@ def test_something_that_is_no_test() -> None:
             raise AssertionError("a test was run")
 
     with pytest.raises(CITestError, match="A test has `names` and `pvalues"):
-        learn(Nameless())
+        learn(Nameless(), method="icd")
 
 
 def test_every_refusal_is_an_anypag_error_and_a_value_error() -> None:
     with pytest.raises(ValueError, match="alpha") as caught:
-        learn(Untouched(CHAIN), alpha=2)
+        learn(Untouched(CHAIN), method="icd", alpha=2)
     assert isinstance(caught.value, AnypagError)
 
 

@@ -69,11 +69,11 @@ def test_broken_off_anywhere_no_answer_written_is_paid_again(tmp_path: Path, aft
     path = tmp_path / "run.anypag"
     path.unlink(missing_ok=True)
     paid: list[int] = []
-    whole = ap.learn(as_function(paid))
+    whole = ap.learn(as_function(paid), method="icd")
     n_paid = len(paid)
     paid.clear()
-    stopped = ap.learn(as_function(paid), checkpoint=path, max_tests=after)
-    resumed = ap.learn(as_function(paid), checkpoint=path, resume=True)
+    stopped = ap.learn(as_function(paid), method="icd", checkpoint=path, max_tests=after)
+    resumed = ap.learn(as_function(paid), method="icd", checkpoint=path, resume=True)
     assert stopped.stopped == "tests" or stopped.complete
     assert len(paid) == n_paid
     assert told(resumed) == told(whole)
@@ -91,7 +91,7 @@ def test_answers_are_written_inside_an_iteration(tmp_path: Path, monkeypatch: py
                 seen.append((store.fact("steps"), len(store.names("answers/"))))
             raise KeyboardInterrupt
 
-    ap.learn(as_function(), checkpoint=path, progress=look)
+    ap.learn(as_function(), method="icd", checkpoint=path, progress=look)
     assert seen == [(0, 20)]  # ten writes of one array of questions and one of p-values
 
 
@@ -99,34 +99,34 @@ def test_an_existing_file_needs_resume(tmp_path: Path) -> None:
     path = tmp_path / "run.anypag"
     path.write_text("mine")
     with pytest.raises(CheckpointError, match=r"already exists\. Resume from it, remove it, or choose another file"):
-        ap.learn(SAMPLE, checkpoint=path)
+        ap.learn(SAMPLE, method="icd", checkpoint=path)
     with pytest.raises(CheckpointError, match="is no checkpoint of anypag"):
-        ap.learn(SAMPLE, checkpoint=path, resume=True)
+        ap.learn(SAMPLE, method="icd", checkpoint=path, resume=True)
     assert path.read_text() == "mine"
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="cannot be written"):
-        ap.learn(SAMPLE, checkpoint=tmp_path / "none" / "run.anypag")
+        ap.learn(SAMPLE, method="icd", checkpoint=tmp_path / "none" / "run.anypag")
 
 
 def test_other_data_other_test_other_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.anypag"
-    ap.learn(SAMPLE, checkpoint=path)
+    ap.learn(SAMPLE, method="icd", checkpoint=path)
     rows = np.array(SAMPLE.rows)
     rows[0, 0] += 1e-12
     changed = ap.simulate.Sample(rows, SAMPLE.names)
     with pytest.raises(CheckpointError, match=r"belongs to another run: the data are not the same\."):
-        ap.learn(changed, checkpoint=path, resume=True)
+        ap.learn(changed, method="icd", checkpoint=path, resume=True)
     with pytest.raises(CheckpointError, match="the number of rows was 300, now it is 299"):
-        ap.learn(ap.simulate.Sample(rows[1:], SAMPLE.names), checkpoint=path, resume=True)
+        ap.learn(ap.simulate.Sample(rows[1:], SAMPLE.names), method="icd", checkpoint=path, resume=True)
     with pytest.raises(CheckpointError, match="the test was FisherZ, now it is Callable"):
-        ap.learn(as_function(), checkpoint=path, resume=True)
+        ap.learn(as_function(), method="icd", checkpoint=path, resume=True)
     with pytest.raises(CheckpointError, match=r"alpha was 0\.01, now it is 0\.02; max_r was None, now it is 2"):
         ap.learn(SAMPLE, alpha=0.02, max_r=2, checkpoint=path, resume=True)
     monkeypatch.setattr("anypag.__version__", "99.0")
     with pytest.raises(CheckpointError, match=r"the version of anypag was .*, now it is 99\.0"):
-        ap.learn(SAMPLE, checkpoint=path, resume=True)
+        ap.learn(SAMPLE, method="icd", checkpoint=path, resume=True)
 
 
 def test_a_file_that_changes_while_it_is_read_gets_no_checkpoint(tmp_path: Path) -> None:
@@ -147,16 +147,16 @@ def test_a_changed_function_is_another_test(tmp_path: Path) -> None:
         return ap.from_callable(lambda x, y, z: factor / (1 + x + y), list(names))
 
     path = tmp_path / "run.anypag"
-    ap.learn(scaled(0.5), checkpoint=path, max_tests=5)
+    ap.learn(scaled(0.5), method="icd", checkpoint=path, max_tests=5)
     with pytest.raises(CheckpointError, match="the data are not the same"):
-        ap.learn(scaled(0.6), checkpoint=path, resume=True)
-    ap.learn(scaled(0.5), checkpoint=path, resume=True, max_tests=5)
+        ap.learn(scaled(0.6), method="icd", checkpoint=path, resume=True)
+    ap.learn(scaled(0.5), method="icd", checkpoint=path, resume=True, max_tests=5)
 
 
 def test_two_runs_do_not_share_a_checkpoint(tmp_path: Path) -> None:
     path = tmp_path / "run.anypag"
     with Search(SAMPLE).checkpoint(path), pytest.raises(CheckpointError, match="in use by another run"):
-        ap.learn(SAMPLE, checkpoint=path, resume=True)
+        ap.learn(SAMPLE, method="icd", checkpoint=path, resume=True)
 
 
 def test_a_full_disk_is_an_error_with_the_result_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +168,7 @@ def test_a_full_disk_is_an_error_with_the_result_so_far(tmp_path: Path, monkeypa
     original = Store.write
     monkeypatch.setattr(Store, "write", full)
     with pytest.raises(CheckpointError, match="disk is full") as caught:
-        ap.learn(SAMPLE, checkpoint=tmp_path / "run.anypag")
+        ap.learn(SAMPLE, method="icd", checkpoint=tmp_path / "run.anypag")
     assert caught.value.result is not None and caught.value.result.r == 1
 
 
@@ -178,13 +178,13 @@ def test_a_full_disk_is_an_error_with_the_result_so_far(tmp_path: Path, monkeypa
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("checkpoint") / "run.anypag"
-    ap.learn(as_function(), checkpoint=path, stop=lambda state, info: info.r == 1)
+    ap.learn(as_function(), method="icd", checkpoint=path, stop=lambda state, info: info.r == 1)
     return path
 
 
 def resume(path: Path, content: bytes) -> Result:
     path.write_bytes(content)
-    return ap.learn(as_function(), checkpoint=path, resume=True)
+    return ap.learn(as_function(), method="icd", checkpoint=path, resume=True)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -204,7 +204,7 @@ def test_a_damaged_file_is_refused_or_harmless(tmp_path: Path, checkpoint: Path,
         result = resume(tmp_path / "run.anypag", bytes(content))
     except CheckpointError:
         return
-    assert told(result) == told(ap.learn(as_function()))
+    assert told(result) == told(ap.learn(as_function(), method="icd"))
 
 
 class _Executed:
@@ -279,7 +279,7 @@ def test_an_array_that_no_run_has_written_is_refused(tmp_path: Path, checkpoint:
         assert store.array(name) is not None
         store.write({}, {name: array})
     with pytest.raises(CheckpointError, match=message):
-        ap.learn(as_function(), checkpoint=path, resume=True)
+        ap.learn(as_function(), method="icd", checkpoint=path, resume=True)
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_a_fact_that_no_run_has_written_is_refused(tmp_path: Path, checkpoint: P
     with Store(path) as store:
         store.write({name: value}, {})
     with pytest.raises(CheckpointError):
-        ap.learn(as_function(), checkpoint=path, resume=True)
+        ap.learn(as_function(), method="icd", checkpoint=path, resume=True)
 
 
 def test_answers_that_are_none_are_refused(tmp_path: Path, checkpoint: Path) -> None:
@@ -315,7 +315,7 @@ def test_answers_that_are_none_are_refused(tmp_path: Path, checkpoint: Path) -> 
             name = "answers/00000099/0"
             store.write({}, {f"{name}/queries": np.array(queries, np.int32), f"{name}/p": np.array(p)})
         with pytest.raises(CheckpointError, match="the array 'answers/00000099/0' holds no answers of a test"):
-            ap.learn(as_function(), checkpoint=path, resume=True)
+            ap.learn(as_function(), method="icd", checkpoint=path, resume=True)
 
 
 @pytest.mark.parametrize("name", ["answers/x/0/p", "answers/1/0/p", "answers/00000001/x/queries", "answers/00000001/p"])
@@ -325,7 +325,7 @@ def test_answers_under_names_that_no_run_gives_are_refused(tmp_path: Path, check
     with Store(path) as store:
         store.write({}, {name: np.array([0.5])})
     with pytest.raises(CheckpointError, match=f"the array '{name}' does not belong in a checkpoint"):
-        ap.learn(as_function(), checkpoint=path, resume=True)
+        ap.learn(as_function(), method="icd", checkpoint=path, resume=True)
 
 
 # --- the parts ------------------------------------------------------------------------------------------------------

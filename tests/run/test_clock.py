@@ -32,7 +32,7 @@ def test_the_clock_stands_still_while_something_is_compiled() -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("most", [1, 100, 779, 780, 781, 5000])
 def test_no_more_tests_on_data_than_allowed(most: int, threads: int) -> None:
-    result = ap.learn(SAMPLE, max_tests=most, threads=threads)
+    result = ap.learn(SAMPLE, method="icd", max_tests=most, threads=threads)
     assert result.problem.test.evaluated <= most
     assert result.stopped == "tests" and result.n_tests <= most
     assert len(result.history) == 0 if most < 780 else result.history
@@ -41,12 +41,12 @@ def test_no_more_tests_on_data_than_allowed(most: int, threads: int) -> None:
 
 def test_a_budget_that_suffices_changes_nothing() -> None:
     small = SAMPLE[:, :8]
-    whole = ap.learn(small)
-    again = ap.learn(small, max_tests=whole.problem.test.evaluated)
+    whole = ap.learn(small, method="icd")
+    again = ap.learn(small, method="icd", max_tests=whole.problem.test.evaluated)
     assert again.complete and (again.pag, again.n_tests) == (whole.pag, whole.n_tests)
 
 
 def test_the_time_budget_counts_from_the_call() -> None:
     slow = ap.from_callable(lambda x, y, z: 0.5, ["a", "b", "c"])
-    result = ap.learn(slow, time_budget=1e-9)
+    result = ap.learn(slow, method="icd", time_budget=1e-9)
     assert result.stopped == "time" and not result.history

@@ -46,9 +46,9 @@ def test_minutes_can_be_written_min() -> None:
 
 def test_a_test_beside_data_must_be_about_its_columns() -> None:
     with pytest.raises(ParameterError, match="The test is about 'A', 'B', 'C', 'D', the data about"):
-        ap.learn(TABLE, test=ORACLE)
+        ap.learn(TABLE, method="icd", test=ORACLE)
     with pytest.raises(ParameterError, match="'missing' must be left out: the given test decides it"):
-        ap.learn(TABLE, test=lambda x, y, z: 0.5, missing="drop")
+        ap.learn(TABLE, method="icd", test=lambda x, y, z: 0.5, missing="drop")
 
 
 def test_ties_are_broken_by_name() -> None:
@@ -61,7 +61,9 @@ def test_ties_are_broken_by_name() -> None:
 
 
 def test_one_thread_per_core_is_one_for_a_test_that_takes_one_question() -> None:
-    assert Search(ap.from_callable(lambda x, y, z: 0.5, ["A", "B"]), Choices(threads=0)).problem.threads == 1
+    assert (
+        Search(ap.from_callable(lambda x, y, z: 0.5, ["A", "B"]), Choices(method="icd", threads=0)).problem.threads == 1
+    )
 
 
 def test_an_error_about_a_path_survives_another_process() -> None:

@@ -22,7 +22,7 @@ INFO = StepInfo(0, "iteration", 1, 0, 0, 0, {0: 1}, 1, 0)
 def saved(graph: str, *earlier: str, test: str = "FisherZ", complete: bool = True, method: str = "icd") -> Result:
     """A result with this graph, and others before it."""
     sample = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; B --> C"), 200, seed=1)
-    read = load_result(save_result(ap.learn(sample)))
+    read = load_result(save_result(ap.learn(sample, method="icd")))
     pag = ap.PAG.from_string(graph)
     history = tuple(
         Iteration(ap.PAG.from_string(text, pag.names), replace(INFO, r=r), 0.0)
@@ -51,7 +51,9 @@ def test_a_contradiction_is_said_first_and_everywhere() -> None:
 
 def test_independence_counts_as_a_claim() -> None:
     result = saved("X o-> A; Y o-> A; A --> B; B --> C")
-    said = resting_on(result, separations={("A", "C"): ap.learn(_chain()).sepsets["A", "C"]._replace(given=())})
+    said = resting_on(
+        result, separations={("A", "C"): ap.learn(_chain(), method="icd").sepsets["A", "C"]._replace(given=())}
+    )
     assert "A and C are independent: these cannot all be true" in str(said.contradictions[0])
     assert explain(said, "C", "A").contradictions == (str(said.contradictions[0]),)
     assert result.valid
@@ -73,7 +75,7 @@ def test_an_invalid_graph_without_contradicting_claims() -> None:
 
 
 def test_perfect_tests_are_never_contradicted() -> None:
-    result = ap.learn(_chain())
+    result = ap.learn(_chain(), method="icd")
     assert (result.valid, result.contradictions, result.withdrawn, result.cautions) == (True, (), (), ())
     assert "If the tests are right" not in str(result.explain("A", "B"))
 
@@ -103,7 +105,7 @@ def test_python_hears_of_contradictions() -> None:
         sample = ap.simulate.random_system(10, 2.5, seed=seed).linear_gaussian(400, seed=seed)
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", ap.AnypagWarning)
-            result = ap.learn(sample, alpha=0.05)
+            result = ap.learn(sample, method="icd", alpha=0.05)
         told = [str(item.message) for item in heard if "in this graph: at least one of the tests" in str(item.message)]
         assert len(told) == bool(result.contradictions)
         if told:
@@ -114,9 +116,9 @@ def test_python_hears_of_contradictions() -> None:
 
 def test_many_tests_are_mentioned_where_chance_alone_finds_more() -> None:
     noise = np.random.default_rng(0).normal(size=(100, 20))
-    (caution,) = ap.learn(noise, alpha=0.2).cautions
+    (caution,) = ap.learn(noise, method="icd", alpha=0.2).cautions
     assert caution.startswith("Many tests: of 190 independent pairs about 38.0 would pass for dependent by chance")
-    assert ap.learn(noise[:, :3] + noise[:, 3:4], alpha=0.01).cautions == ()
+    assert ap.learn(noise[:, :3] + noise[:, 3:4], method="icd", alpha=0.01).cautions == ()
 
 
 def test_marks_that_rest_on_knowledge_are_no_contradiction() -> None:

@@ -131,7 +131,7 @@ def test_every_question_is_asked_given_all_contexts_that_leave_something_to_test
         for k in range(len(table))
     }
     pool = ap.pooled(parts, contexts={"c": table[:, 0], "d": table[:, 1]})
-    test = resolve_test(pool, Choices(test="fisherz"))
+    test = resolve_test(pool, Choices(method="icd", test="fisherz"))
     assert isinstance(test, OfContexts)
     x, y = data.draw(st.sampled_from([(0, 1), (0, 3), (4, 2), (3, 1)]))
     z = data.draw(st.lists(st.sampled_from([v for v in range(5) if v not in (x, y)]), unique=True))
@@ -178,8 +178,10 @@ def test_names_of_columns_leave_contexts_in() -> None:
 def test_pairwise_compares_each_set_with_the_observed_one() -> None:
     pool = ap.pooled(sets(), contexts_test="pairwise")
     assert comparable(pool, "drug").sum() == 800
-    test = resolve_test(pool, Choices())
-    alone = resolve_test(ap.pooled({name: rows for name, rows in sets().items() if name != "heat"}), Choices())
+    test = resolve_test(pool, Choices(method="icd"))
+    alone = resolve_test(
+        ap.pooled({name: rows for name, rows in sets().items() if name != "heat"}), Choices(method="icd")
+    )
     given_c = Queries([4], [1], [[2]])
     assert float(test.pvalues(given_c)[0]) == float(alone.pvalues(given_c)[0])
     assert {"drug --> B", "heat --> A"} <= {str(edge.forward()) for edge in ap.learn(pool, method="icd").pag.edges()}

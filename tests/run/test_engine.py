@@ -127,11 +127,11 @@ def test_ctrl_c_gives_the_last_finished_iteration(method: str, part: float) -> N
 def test_an_exception_in_the_test_comes_with_the_result_so_far(part: float) -> None:
     call = 1 + int(part * (n_calls("icd") - 1))
     with pytest.raises(CITestError, match="The test raised ZeroDivisionError: oops") as caught:
-        learn(Interrupted(call, ZeroDivisionError("oops")))
+        learn(Interrupted(call, ZeroDivisionError("oops")), method="icd")
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     assert caught.value.result is not None
     assert caught.value.result.stopped == "error"
-    check_prefix(caught.value.result, learn(Interrupted(-1, RuntimeError())))
+    check_prefix(caught.value.result, learn(Interrupted(-1, RuntimeError()), method="icd"))
 
 
 def test_an_answer_that_is_no_p_value_comes_with_the_result_so_far() -> None:
@@ -157,10 +157,10 @@ def test_a_deadline_ends_the_run_with_the_last_iteration(clock: Clock) -> None:
 
 
 def test_a_budget_of_tests_counts_those_of_all_iterations() -> None:
-    whole = learn(one_by_one([]))
+    whole = learn(one_by_one([]), method="icd")
     total = np.cumsum([item.info.n_tests for item in whole.history])
     for budget in set(range(1, whole.n_tests, 97)) - set(total.tolist()):
-        result = learn(one_by_one([]), max_tests=budget)
+        result = learn(one_by_one([]), method="icd", max_tests=budget)
         assert result.stopped == "tests"
         assert len(result.history) == np.count_nonzero(total < budget)
 
@@ -174,7 +174,7 @@ def test_a_budget_larger_than_the_run_changes_nothing() -> None:
 def test_single_questions_are_counted_exactly() -> None:
     """A test that is asked one by one is asked no more often than the budget allows, and never the same twice."""
     calls: list[Question] = []
-    result = learn(one_by_one(calls), max_tests=100)
+    result = learn(one_by_one(calls), method="icd", max_tests=100)
     assert result.stopped == "tests"
     assert len(calls) == len(set(calls)) == 100
 
@@ -266,7 +266,7 @@ def test_open_edges_are_those_that_had_candidates_and_are_left() -> None:
                 )
             return super().pvalues(queries)
 
-    for state, info in iterate(Watched(TEN), tick=lambda progress: phase.__setitem__(0, progress.phase)):
+    for state, info in iterate(Watched(TEN), method="icd", tick=lambda progress: phase.__setitem__(0, progress.phase)):
         left = tried & {frozenset((edge.a, edge.b)) for edge in state.pag.edges()}
         assert info.n_open == len(left)
         tried.clear()
@@ -274,15 +274,15 @@ def test_open_edges_are_those_that_had_candidates_and_are_left() -> None:
 
 def test_a_search_keeps_the_budgets_of_its_choices() -> None:
     data = random_system(np.random.default_rng(1), 6).linear_gaussian(200, seed=1)
-    result = Search(data, Choices(max_tests=1)).run()
+    result = Search(data, Choices(method="icd", max_tests=1)).run()
     assert (result.stopped, result.n_tests) == ("tests", 0)
-    result = Search(data, Choices(stop=lambda state, info: True)).run()
+    result = Search(data, Choices(method="icd", stop=lambda state, info: True)).run()
     assert (result.stopped, len(result.history)) == ("stop", 1)
 
 
 def test_evaluations_are_those_of_the_counted_test() -> None:
     test = Counted(Oracle(TEN))
-    result = learn(test)
+    result = learn(test, method="icd")
     assert sum(item.info.n_evaluated for item in result.history) == test.evaluated
 
 
@@ -334,7 +334,7 @@ def test_kept_p_is_the_largest_p_of_all_tests_that_kept_the_edge(seed: int) -> N
             return p
 
     system = random_system(np.random.default_rng(seed), 12)
-    result = learn(Watched(system.linear_gaussian(200, seed=seed)), max_sets=0)
+    result = learn(Watched(system.linear_gaussian(200, seed=seed)), method="icd", max_sets=0)
     for edge in result.pag.edges():
         assert result.kept_p(edge.a, edge.b) == largest[frozenset((edge.a, edge.b))]
         assert result.kept_p(edge.a, edge.b) <= result.choices.alpha

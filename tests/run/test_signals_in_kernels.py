@@ -29,7 +29,7 @@ class Disturbed:
 
 @pytest.mark.parametrize(("cause", "reason"), [(KeyboardInterrupt(), "interrupt"), (Stopped("time"), "time")])
 def test_the_last_finished_iteration_is_kept(cause: BaseException, reason: str) -> None:
-    result = ap.learn(Disturbed(cause))
+    result = ap.learn(Disturbed(cause), method="icd")
     assert (result.stopped, result.complete, result.r) == (reason, False, 0)
 
 
@@ -44,6 +44,6 @@ def test_between_batches_too() -> None:
 
 def test_any_other_system_error_comes_out() -> None:
     with pytest.raises(SystemError, match="exception set"):
-        ap.learn(Disturbed(None))
+        ap.learn(Disturbed(None), method="icd")
     with pytest.raises(GeneratorExit):
-        ap.learn(Disturbed(GeneratorExit()))
+        ap.learn(Disturbed(GeneratorExit()), method="icd")

@@ -56,9 +56,9 @@ def test_every_test_learns_from_one_of_each(test: str) -> None:
 def test_files_and_engines_too(tmp_path: Path, kind: str) -> None:
     frame = polars.DataFrame(columns(kind))
     frame.write_csv(tmp_path / "t.csv")
-    assert ap.learn(tmp_path / "t.csv").copies == SAME
+    assert ap.learn(tmp_path / "t.csv", method="icd").copies == SAME
     if kind == "levels":  # of numbers, an engine tells sums only: the copies are exact relations there
-        assert ap.learn(duckdb.sql("select * from frame")).copies == SAME
+        assert ap.learn(duckdb.sql("select * from frame"), method="icd").copies == SAME
     assert frame.width == 6
 
 
@@ -66,7 +66,7 @@ def test_it_is_said_before_and_after(tmp_path: Path) -> None:
     data = columns("numbers")
     assert not ap.audit(data).errors and "'a' stands for both" in str(ap.audit(data))
     with pytest.warns(ap.AnypagWarning, match="Columns 'a' and 'a2' are the same: 'a' stands for both"):
-        result = ap.learn(data, selection_bias=False)
+        result = ap.learn(data, method="icd", selection_bias=False)
     assert "a2, the same as a" in str(result)
     result.save(tmp_path / "r.json")
     read = ap.read_result(tmp_path / "r.json")
@@ -90,17 +90,20 @@ def test_knowledge_of_a_copy_is_knowledge_of_what_stands_for_it() -> None:
     known = ap.Knowledge.from_text("tiers: a2 c2 | b2\na2 ~> b2")
     said = ap.Knowledge.from_text("tiers: a c | b\na ~> b")
     alone = {name: column for name, column in columns("numbers").items() if name in {"a", "b", "c"}}
-    result, other = ap.learn(columns("numbers"), knowledge=known), ap.learn(alone, knowledge=said)
+    result, other = (
+        ap.learn(columns("numbers"), method="icd", knowledge=known),
+        ap.learn(alone, method="icd", knowledge=said),
+    )
     assert str(result.pag) == str(other.pag)
     assert list(map(str, result.knowledge)) == list(map(str, other.knowledge))
     with pytest.raises(AnypagError, match="a"):
-        ap.learn(columns("numbers"), knowledge=ap.Knowledge.from_text("a ~> a2"))
+        ap.learn(columns("numbers"), method="icd", knowledge=ap.Knowledge.from_text("a ~> a2"))
 
 
 @pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_resamples_are_of_the_columns_that_are_searched_with(kind: str) -> None:
-    found = ap.bootstrap(columns(kind), n=5)
+    found = ap.bootstrap(columns(kind), method="icd", n=5)
     assert found.stability.names == ("a", "b", "c") and not found.stability.failures
     assert found.result.copies == SAME
 
@@ -112,4 +115,4 @@ def test_both_are_kept_where_that_is_asked_for_and_refused_where_nothing_else_is
     with pytest.raises(DataError, match="are the same"):
         ap.FisherZ(columns("numbers"))
     with pytest.raises(DataError, match="constant"):
-        ap.learn({"a": [1.0, 2.0, 3.0, 5.0, 8.0], "b": [1.0, 2.0, 3.0, 5.0, 8.0], "still": [1.0] * 5})
+        ap.learn({"a": [1.0, 2.0, 3.0, 5.0, 8.0], "b": [1.0, 2.0, 3.0, 5.0, 8.0], "still": [1.0] * 5}, method="icd")

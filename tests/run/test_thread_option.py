@@ -52,8 +52,8 @@ def test_two_threads_give_the_same_to_the_bit(name: str, method: str) -> None:
 
 def test_iterate_takes_threads_too() -> None:
     test = TESTS["gaussian"]
-    *_, (state, _) = iterate(test, threads=2)
-    assert state.pag == learn(test).pag
+    *_, (state, _) = iterate(test, method="icd", threads=2)
+    assert state.pag == learn(test, method="icd").pag
 
 
 def do_nothing() -> None:
@@ -80,7 +80,7 @@ def test_a_deadline_ends_a_threaded_step_with_the_last_correct_graph(clock: Cloc
     def an_hour() -> None:
         clock.ahead += 3600
 
-    result = learn(Slow(MANY, an_hour), threads=2, time_budget=3600)
+    result = learn(Slow(MANY, an_hour), method="icd", threads=2, time_budget=3600)
     assert (result.stopped, result.complete, [item.r for item in result.history]) == ("time", False, [0])
     assert result.pag == learn(MANY, max_r=0).pag
 
@@ -99,7 +99,7 @@ def test_ctrl_c_ends_a_threaded_step_at_once() -> None:
             signal.pthread_kill(main, signal.SIGINT)
 
     test = Slow(MANY, press_once)
-    result = learn(test, threads=2)
+    result = learn(test, method="icd", threads=2)
     assert (result.stopped, [item.r for item in result.history]) == ("interrupt", [0])
     whole = Slow(MANY)
     learn(whole, threads=2, max_r=1)
@@ -124,7 +124,7 @@ def test_only_the_caller_s_thread_ticks() -> None:
 
 
 def test_zero_is_one_thread_per_core() -> None:
-    assert Search(TESTS["gaussian"], Choices(threads=0)).problem.threads >= 1
+    assert Search(TESTS["gaussian"], Choices(method="icd", threads=0)).problem.threads >= 1
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_what_cannot_be_split_is_refused(test: CITest, options: dict[str, Any], 
 
 def test_a_checkpoint_knows_nothing_of_threads(tmp_path: Path) -> None:
     test, file = TESTS["gaussian"], tmp_path / "run.checkpoint"
-    learn(test, checkpoint=file, stop=lambda state, info: info.r == 0)
-    result = learn(test, checkpoint=file, resume=True, threads=2)
+    learn(test, method="icd", checkpoint=file, stop=lambda state, info: info.r == 0)
+    result = learn(test, method="icd", checkpoint=file, resume=True, threads=2)
     assert result.complete and [item.r for item in result.history][:2] == [0, 1]
-    assert result.pag == learn(test).pag
+    assert result.pag == learn(test, method="icd").pag

@@ -52,7 +52,7 @@ def test_a_pipeline_shows_sets_and_fits_it() -> None:
     check_is_fitted(pipeline[-1])
     assert "ICD" in pipeline._repr_html_()
     assert pipeline[-1].feature_names_in_.tolist() == list(TABLE.columns)
-    assert pipeline[-1].pag_ == ap.learn(TABLE).pag
+    assert pipeline[-1].pag_ == ap.learn(TABLE, method="icd").pag
 
 
 def test_names_are_an_array_as_scikit_learn_has_them() -> None:

@@ -95,11 +95,11 @@ def test_a_users_own_algorithm_runs_like_any_other(tmp_path: Path) -> None:
     facts = replace(icd.ALGORITHM.facts, module="", about="as icd", phases=("iteration", "mine"))
     mine = replace(icd.ALGORITHM, name="mine", facts=facts, step=step)
     path = tmp_path / "run.anypag"
-    enough_for_one = ap.learn(SAMPLE).history[0].info.n_tests
+    enough_for_one = ap.learn(SAMPLE, method="icd").history[0].info.n_tests
     cut = ap.learn(SAMPLE, method=mine, checkpoint=path, max_tests=enough_for_one)
     assert (cut.method, cut.stopped, len(cut.history)) == ("mine", "tests", 1)
     result = ap.learn(SAMPLE, method=mine, checkpoint=path, resume=True)
-    assert result.complete and result.pag == ap.learn(SAMPLE).pag
+    assert result.complete and result.pag == ap.learn(SAMPLE, method="icd").pag
     result.save(tmp_path / "pag.json")
     assert ap.read_result(tmp_path / "pag.json").method == "mine"  # type: ignore[union-attr]
 

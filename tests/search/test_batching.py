@@ -36,16 +36,16 @@ class Slow:
 
 
 def test_the_answers_are_those_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = ap.learn(SAMPLE)
+    whole = ap.learn(SAMPLE, method="icd")
     monkeypatch.setattr("anypag.search.progress.SECONDS_PER_CHUNK", 1e-7)  # every chunk is too slow: one question each
-    pieces = ap.learn(SAMPLE)
+    pieces = ap.learn(SAMPLE, method="icd")
     assert pieces.pag == whole.pag and dict(pieces.sepsets) == dict(whole.sepsets)
     assert [item.info for item in pieces.history] == [item.info for item in whole.history]
 
 
 def test_slow_batches_are_taken_in_pieces() -> None:
     slow = Slow(lambda n_queries: time.sleep(0.002 * n_queries))
-    assert ap.learn(slow).pag == ap.learn(SAMPLE).pag
+    assert ap.learn(slow, method="icd").pag == ap.learn(SAMPLE, method="icd").pag
     assert slow.sizes[0] <= 64 and max(slow.sizes[1:]) <= 55  # 0.1 s are 50 questions
 
 

@@ -49,7 +49,7 @@ def state_of(graph: PAG, sets: Sets) -> State:
 
 
 def conflicts_of(state: State) -> list[tuple[str, str, Mark, int]]:
-    result = Result("icd", Choices(), (), False, None, Searched(state, problem_of(state.pag), None))
+    result = Result("icd", Choices(method="icd"), (), False, None, Searched(state, problem_of(state.pag), None))
     return sorted((reason.other, reason.at, reason.mark, reason.rule) for reason in result.conflicts)
 
 

@@ -66,7 +66,7 @@ def test_a_step_with_a_test_that_takes_one_question_at_a_time(method: str) -> No
 
 def test_counts_are_those_of_a_run_without_repeats() -> None:
     """What is counted in a run is what a run from a state in its middle counts, on a test that has been used."""
-    search = Search(ORACLE, Choices())
+    search = Search(ORACLE, Choices(method="icd"))
     whole = list(search.steps())
     again = list(search.steps(whole[0][0]))
     assert [info.tests for _, info in again] == [info.tests for _, info in whole[1:]]
@@ -74,7 +74,7 @@ def test_counts_are_those_of_a_run_without_repeats() -> None:
 
 @pytest.mark.parametrize("threads", [2, 3])
 def test_the_questions_counted_do_not_depend_on_threads(threads: int) -> None:
-    one, several = (list(Search(ORACLE, Choices(threads=k)).steps())[-1][0] for k in (1, threads))
+    one, several = (list(Search(ORACLE, Choices(method="icd", threads=k)).steps())[-1][0] for k in (1, threads))
     assert_equal(one, several)
 
 

@@ -45,7 +45,7 @@ def told(result: Result) -> list[object]:
 @pytest.mark.parametrize("sepset", ["first", "largest-p"])
 def test_threads_change_nothing(test: CITest, sepset: str, threads: int) -> None:
     assert tested_edges.FEWEST_EDGES <= 15 * 14 // 2, "else there would be no threads"
-    results = [learn(Counted(test, distinct=True), sepset=sepset, threads=k) for k in (1, threads)]  # type: ignore[arg-type]
+    results = [learn(Counted(test, distinct=True), method="icd", sepset=sepset, threads=k) for k in (1, threads)]  # type: ignore[arg-type]
     assert told(results[0]) == told(results[1])
 
 
@@ -61,6 +61,6 @@ def test_ctrl_c_in_a_thread() -> None:
             return super().pvalues(queries)
 
     test = Interrupted(SYSTEM.dag, SYSTEM.latent, SYSTEM.selection)
-    result = learn(Counted(test), threads=3)
+    result = learn(Counted(test), method="icd", threads=3)
     assert (result.stopped, result.complete, [item.r for item in result.history]) == ("interrupt", False, [0])
     assert calls[0] < 3 + 3 * 8 + 8 * 3

@@ -66,19 +66,19 @@ def test_gaps_are_resampled_with_their_rows(missing: Any) -> None:
     rows = np.array(GAUSSIAN.rows)
     rows[::17, 2] = np.nan
     data = dict(zip(GAUSSIAN.names, rows.T, strict=True))
-    s = ap.bootstrap(data, n=4, seed=2, resample="bootstrap", missing=missing)
+    s = ap.bootstrap(data, method="icd", n=4, seed=2, resample="bootstrap", missing=missing)
     assert list(s.graphs) == slow_loop(data, 4, "bootstrap", 2, missing=missing)
 
 
 def test_ranks_are_those_of_the_resample() -> None:
-    s = ap.bootstrap(GAUSSIAN, n=4, seed=2, transform="normal-scores")
+    s = ap.bootstrap(GAUSSIAN, method="icd", n=4, seed=2, transform="normal-scores")
     assert list(s.graphs) == slow_loop(GAUSSIAN, 4, "bootstrap", 2, transform="normal-scores")
 
 
 def test_what_is_known_holds_in_every_resample() -> None:
     first, *others = GAUSSIAN.names
     known = ap.Knowledge(tiers=[[first], others])
-    s = ap.bootstrap(GAUSSIAN, n=4, seed=2, knowledge=known)
+    s = ap.bootstrap(GAUSSIAN, method="icd", n=4, seed=2, knowledge=known)
     assert list(s.graphs) == slow_loop(GAUSSIAN, 4, "bootstrap", 2, knowledge=known)
     assert not s.causes[1:, 0].any()
 
@@ -113,7 +113,7 @@ class Halved:
 
 
 def test_a_test_of_ones_own_says_how_it_is_resampled() -> None:
-    s = ap.bootstrap(Halved(), n=2, resample="half")
+    s = ap.bootstrap(Halved(), method="icd", n=2, resample="half")
     assert len(s.result.pag.edges()) == 3 and s.adjacency.sum() == 2
 
 
@@ -121,7 +121,7 @@ def test_a_resample_that_fails_is_counted_and_named() -> None:
     columns = {name: np.array(GAUSSIAN[name]) for name in GAUSSIAN.names[:3]}
     columns["rare"] = np.zeros(160)
     columns["rare"][:2] = [1.0, 2.0]
-    s = ap.bootstrap(columns, n=12, seed=1, resample="half", test="fisherz")
+    s = ap.bootstrap(columns, method="icd", n=12, seed=1, resample="half", test="fisherz")
     assert s.failures and s.n == 12 - len(s.failures) == len(s.graphs)
     assert {failure.why for failure in s.failures} == {
         "Column 'rare' is constant. Drop it: a constant is independent of everything."
@@ -137,7 +137,9 @@ def _or_none(columns: Any, n: int) -> list[ap.PAG | None]:
     for k in range(n):
         taken = np.repeat(np.arange(160), Plan(n, "half", 1).counts(k, 160))
         try:
-            found.append(ap.learn({name: column[taken] for name, column in columns.items()}, test="fisherz").pag)
+            found.append(
+                ap.learn({name: column[taken] for name, column in columns.items()}, method="icd", test="fisherz").pag
+            )
         except DataError:
             found.append(None)
     return found
@@ -169,8 +171,8 @@ def test_bad_input_is_one_sentence_before_anything_runs(arguments: dict[str, Any
 def test_a_resample_needs_more_rows_than_variables(resample: Any, rows: int) -> None:
     data = np.random.default_rng(0).normal(size=(rows, 6))
     with pytest.raises(DataError, match="A resample must have more rows than there are variables"):
-        ap.bootstrap(data, resample=resample)
-    assert ap.bootstrap(np.random.default_rng(0).normal(size=(14, 6)), n=2, resample=resample).n == 2
+        ap.bootstrap(data, method="icd", resample=resample)
+    assert ap.bootstrap(np.random.default_rng(0).normal(size=(14, 6)), method="icd", n=2, resample=resample).n == 2
 
 
 def test_an_interrupt_ends_with_what_is_done() -> None:
@@ -178,20 +180,20 @@ def test_an_interrupt_ends_with_what_is_done() -> None:
         if progress.phase == "resamples" and progress.done == 3:
             raise KeyboardInterrupt
 
-    s = ap.bootstrap(GAUSSIAN, n=10, progress=interrupt)
+    s = ap.bootstrap(GAUSSIAN, method="icd", n=10, progress=interrupt)
     assert (s.n, s.asked, s.stopped) == (3, 10, "interrupt")
-    assert list(s.graphs) == list(ap.bootstrap(GAUSSIAN, n=10).graphs[:3])
+    assert list(s.graphs) == list(ap.bootstrap(GAUSSIAN, method="icd", n=10).graphs[:3])
 
 
 def test_a_budget_of_tests_ends_with_what_is_done() -> None:
-    whole = ap.learn(GAUSSIAN).n_tests
-    s = ap.bootstrap(GAUSSIAN, n=50, max_tests=6 * whole)
+    whole = ap.learn(GAUSSIAN, method="icd").n_tests
+    s = ap.bootstrap(GAUSSIAN, method="icd", n=50, max_tests=6 * whole)
     assert s.stopped == "tests" and 1 <= s.n < 50
-    assert ap.bootstrap(GAUSSIAN, n=5, max_tests=1).n == 0
+    assert ap.bootstrap(GAUSSIAN, method="icd", n=5, max_tests=1).n == 0
 
 
 def test_a_budget_of_time_ends_with_what_is_done() -> None:
-    s = ap.bootstrap(GAUSSIAN, n=100_000, time_budget=0.3)
+    s = ap.bootstrap(GAUSSIAN, method="icd", n=100_000, time_budget=0.3)
     assert s.stopped == "time" and 0 < s.n < 100_000
 
 
@@ -200,27 +202,27 @@ def test_a_checkpoint_resumes_and_goes_on_to_more(tmp_path: Path) -> None:
         if progress.phase == "resamples" and progress.done == 4:
             raise KeyboardInterrupt
 
-    file, whole = tmp_path / "run", ap.bootstrap(GAUSSIAN, n=12, seed=3)
-    ap.bootstrap(GAUSSIAN, n=6, seed=3, checkpoint=file, progress=interrupt)
+    file, whole = tmp_path / "run", ap.bootstrap(GAUSSIAN, method="icd", n=12, seed=3)
+    ap.bootstrap(GAUSSIAN, method="icd", n=6, seed=3, checkpoint=file, progress=interrupt)
     done: list[int] = []
     again = ap.bootstrap(
-        GAUSSIAN, n=12, seed=3, checkpoint=file, resume=True, progress=lambda step: done.append(step.done)
+        GAUSSIAN, method="icd", n=12, seed=3, checkpoint=file, resume=True, progress=lambda step: done.append(step.done)
     )
     assert again.graphs == whole.graphs and [k for k in done if k > 4 and k <= 12][-1] == 12
     with pytest.raises(CheckpointError, match="already exists"):
-        ap.bootstrap(GAUSSIAN, n=12, seed=3, checkpoint=file)
+        ap.bootstrap(GAUSSIAN, method="icd", n=12, seed=3, checkpoint=file)
     with pytest.raises(CheckpointError, match="seed was 3, now it is 4"):
-        ap.bootstrap(GAUSSIAN, n=12, seed=4, checkpoint=file, resume=True)
+        ap.bootstrap(GAUSSIAN, method="icd", n=12, seed=4, checkpoint=file, resume=True)
     with pytest.raises(CheckpointError, match="belongs to another run"):
-        ap.learn(GAUSSIAN, checkpoint=file, resume=True)
+        ap.learn(GAUSSIAN, method="icd", checkpoint=file, resume=True)
 
 
 def test_two_workers_give_the_same_to_the_bit() -> None:
-    one, two = (ap.bootstrap(GAUSSIAN, n=6, seed=1, n_jobs=jobs) for jobs in (None, 2))
+    one, two = (ap.bootstrap(GAUSSIAN, method="icd", n=6, seed=1, n_jobs=jobs) for jobs in (None, 2))
     assert one.graphs == two.graphs
     np.testing.assert_array_equal(one.causes, two.causes)
 
 
 def test_n_jobs_without_resamples_is_refused_for_compiled_tests() -> None:
     with pytest.raises(ParameterError, match="'n_jobs' must be left out"):
-        ap.learn(GAUSSIAN, n_jobs=2)
+        ap.learn(GAUSSIAN, method="icd", n_jobs=2)

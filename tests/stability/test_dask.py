@@ -51,9 +51,9 @@ def on_dask(cluster: Any) -> Iterator[Any]:
 
 def test_questions_are_answered_by_the_cluster(tmp_path: Path, on_dask: Any) -> None:
     values, names = rows(5)
-    two = ap.learn(OneAtATime(values, names, str(tmp_path)))
+    two = ap.learn(OneAtATime(values, names, str(tmp_path)), method="icd")
     with joblib.parallel_config(backend="sequential"):
-        one = ap.learn(OneAtATime(values, names))
+        one = ap.learn(OneAtATime(values, names), method="icd")
     assert_same(one, two)
     pids = {str(pid) for pid in on_dask.run(os.getpid).values()}
     assert {file.name for file in tmp_path.iterdir()} <= pids
@@ -69,9 +69,9 @@ def test_the_data_go_to_each_worker_once(run: str, times: int, tmp_path: Path, o
     values, names = rows(5)
     test = Noting(values, names, str(tmp_path))
     if run == "bootstrap":
-        assert ap.bootstrap(test, n=12, seed=1).n == 12
+        assert ap.bootstrap(test, method="icd", n=12, seed=1).n == 12
     else:
-        assert ap.learn(test).complete
+        assert ap.learn(test, method="icd").complete
     arrivals = {file.name: len(file.read_text()) for file in tmp_path.glob("arrived-*")}
     assert list(arrivals.values()) == [times, times]
 
@@ -96,20 +96,20 @@ def test_the_bytes_that_are_sent(on_dask: Any) -> None:
 
 def test_resamples_on_the_cluster_are_those_of_one_process(on_dask: Any) -> None:
     values, names = rows(5)
-    s = ap.bootstrap(values, n=6, seed=1, names=names)
+    s = ap.bootstrap(values, method="icd", n=6, seed=1, names=names)
     with joblib.parallel_config(backend="sequential"):
-        assert ap.bootstrap(values, n=6, seed=1, names=names).graphs == s.graphs
+        assert ap.bootstrap(values, method="icd", n=6, seed=1, names=names).graphs == s.graphs
 
 
 def test_a_test_that_raises_on_the_cluster_says_what_and_where(on_dask: Any) -> None:
     values, names = rows(5)
     with pytest.raises(CITestError, match=r"the kernel is singular \(asked for V\d ⟂ V\d \| \{V2\}\)"):
-        ap.learn(Raising(values, names))
+        ap.learn(Raising(values, names), method="icd")
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path: Path, on_dask: Any) -> None:
     values, names = rows(5)
-    killed = ap.learn(Killing(values, names, str(tmp_path)))
+    killed = ap.learn(Killing(values, names, str(tmp_path)), method="icd")
     assert (tmp_path / "killed").exists()
     with joblib.parallel_config(backend="sequential"):
-        assert_same(ap.learn(OneAtATime(values, names)), killed)
+        assert_same(ap.learn(OneAtATime(values, names), method="icd"), killed)

@@ -72,7 +72,7 @@ def test_an_interrupt_ends_with_the_resamples_done_by_then(data: Path, n_jobs: i
     assert isinstance(result, Result)
     kept = result.stability
     assert kept is not None and kept.n == int(n)
-    again = ap.bootstrap(str(data), n=int(n), checkpoint=f"{data}.run", resume=True)
+    again = ap.bootstrap(str(data), method="icd", n=int(n), checkpoint=f"{data}.run", resume=True)
     assert again.n == int(n)
     assert not _alive(run.pid), "a worker goes on"
 
@@ -109,16 +109,29 @@ def test_a_worker_that_is_interrupted_while_it_imports(
 
     monkeypatch.setattr("anypag.run.bootstrap.made_through_joblib", made)
     if is_interrupt:
-        assert ap.bootstrap(str(data), n=4, n_jobs=2).stopped == "interrupt"
+        assert ap.bootstrap(str(data), method="icd", n=4, n_jobs=2).stopped == "interrupt"
     else:
         with pytest.raises(BrokenProcessPool, match="memory"):
-            ap.bootstrap(str(data), n=4, n_jobs=2)
+            ap.bootstrap(str(data), method="icd", n=4, n_jobs=2)
 
 
 @pytest.mark.slow
 def test_the_command_line_ends_with_the_resamples_done_by_then(data: Path) -> None:
     out, kept = data.with_name("pag.json"), data.with_name("run")
-    command = ["learn", data, "--bootstrap", "1000000", "--n-jobs", "2", "--checkpoint", kept, "--out", out]
+    command = [
+        "learn",
+        "--method",
+        "icd",
+        data,
+        "--bootstrap",
+        "1000000",
+        "--n-jobs",
+        "2",
+        "--checkpoint",
+        kept,
+        "--out",
+        out,
+    ]
     run = subprocess.Popen(
         [sys.executable, "-m", "anypag", *map(str, command)],
         stdout=subprocess.PIPE,

@@ -39,7 +39,7 @@ def compiling(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 def test_compiling_is_no_time_spent_of_a_budget(compiling: SimpleNamespace) -> None:
-    budget = Budget(Choices(time_budget=0.05))
+    budget = Budget(Choices(method="icd", time_budget=0.05))
     time.sleep(0.06)
     assert budget.spent == "time"
     compiling.seconds = 0.04
@@ -55,26 +55,26 @@ def test_compiling_is_no_time_spent_on_an_iteration(compiling: SimpleNamespace) 
         return 0.0
 
     test = ap.from_callable(p, ["a", "b", "c", "d"])
-    ap.learn(test)  # what is compiled in truth
-    result = ap.learn(test)
+    ap.learn(test, method="icd")  # what is compiled in truth
+    result = ap.learn(test, method="icd")
     assert result.n_tests >= 6 and sum(item.seconds for item in result.history) < 0.02 * result.n_tests / 2
 
 
 def test_a_replicate_that_had_to_wait_has_less_time() -> None:
-    allowed = Budget(Choices(time_budget=0.2)).left(0)
+    allowed = Budget(Choices(method="icd", time_budget=0.2)).left(0)
     time.sleep(0.1)
     left = allowed.from_now().time_budget
     assert left is not None and 0 < left <= 0.1
     time.sleep(0.12)
     assert allowed.from_now().time_budget == 1e-3
-    assert Budget(Choices()).left(0).from_now().time_budget is None
+    assert Budget(Choices(method="icd")).left(0).from_now().time_budget is None
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 @pytest.mark.parametrize("seed", range(5))
 def test_tests_are_never_promised_twice(n_jobs: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    budget, working, used, least = Budget(Choices(max_tests=10_000), n_jobs), dict[int, int](), 0, 0
+    budget, working, used, least = Budget(Choices(method="icd", max_tests=10_000), n_jobs), dict[int, int](), 0, 0
     for k in range(200):
         if budget.spent:
             break
@@ -123,23 +123,23 @@ class Failing(Tallied):
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_a_budget_of_tests_holds_for_several_at_a_time(n_jobs: int) -> None:
     tally: list[int] = []
-    whole = ap.learn(Tallied(np.array(DATA.rows), [])).n_tests
+    whole = ap.learn(Tallied(np.array(DATA.rows), []), method="icd").n_tests
     with joblib.parallel_config(backend="threading", n_jobs=n_jobs):
-        s = ap.bootstrap(Tallied(np.array(DATA.rows), tally), n=100, max_tests=20 * whole)
+        s = ap.bootstrap(Tallied(np.array(DATA.rows), tally), method="icd", n=100, max_tests=20 * whole)
     assert s.stopped == "tests" and 3 <= s.n < 40
     assert sum(tally) <= 20 * whole + 2 * n_jobs
 
 
 def test_tests_of_resamples_that_fail_are_counted() -> None:
     tally: list[int] = []
-    whole = ap.learn(Tallied(np.array(DATA.rows), [])).n_tests
-    s = ap.bootstrap(Failing(np.array(DATA.rows), tally), n=100, max_tests=whole + 45)
+    whole = ap.learn(Tallied(np.array(DATA.rows), []), method="icd").n_tests
+    s = ap.bootstrap(Failing(np.array(DATA.rows), tally), method="icd", n=100, max_tests=whole + 45)
     assert s.stopped == "tests" and s.n == 0 and 4 <= len(s.failures) <= 5
     assert sum(tally) <= whole + 45 + len(s.failures)  # the question that failed has no answer, and does not count
 
 
 def test_where_no_resample_gave_a_graph_there_is_nothing_to_tell(tmp_path: Path) -> None:
-    s = ap.bootstrap(DATA, n=5, max_tests=1)
+    s = ap.bootstrap(DATA, method="icd", n=5, max_tests=1)
     assert s.n == 0 and "0 of 5 resamples" in str(s)
     a, b = DATA.names[:2]
     assert "resample" not in str(s.explain(a, b))
@@ -154,7 +154,7 @@ def test_the_command_line_says_that_no_resample_gave_a_graph(tmp_path: Path) -> 
     table = tmp_path / "table.csv"
     lines = [",".join(DATA.names), *(",".join(map(str, row)) for row in DATA.rows.tolist())]
     table.write_text("\n".join(lines))
-    told = anypag("learn", table, "--bootstrap", "5", "--max-tests", "16")
+    told = anypag("learn", "--method", "icd", table, "--bootstrap", "5", "--max-tests", "16")
     assert "0 of 5 resamples" in told.out and "No resample gave a graph." in told.out
 
 
@@ -163,9 +163,9 @@ def test_a_test_that_was_made_by_hand_cannot_be_made_for_other_rows() -> None:
     made: list[Any] = [ap.FisherZ(gaps, missing="pairwise"), ap.FisherZ(gaps, missing="drop")]
     for test in made:
         with pytest.raises(ParameterError, match=r"give a table and the name of a test.*FisherZ has none"):
-            ap.bootstrap(gaps, 3, test=test)
+            ap.bootstrap(gaps, 3, method="icd", test=test)
 
 
 @pytest.mark.parametrize("test", ["auto", "fisherz", "additive", ap.FisherZ])
 def test_a_test_that_goes_by_its_name_or_class_can(test: Any) -> None:
-    assert ap.bootstrap(COLUMNS, 3, test=test).n == 3
+    assert ap.bootstrap(COLUMNS, 3, method="icd", test=test).n == 3

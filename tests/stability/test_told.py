@@ -34,7 +34,10 @@ GRAPHS = (
 )
 STABILITY = Stability(NAMES, GRAPHS, 12, "half", 7, (Failure(3, "no."), Failure(5, "no.")), "time")
 RESULT = ap.bootstrap(
-    ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; C --> B; B --> D"), 100, seed=1), n=20, seed=1
+    ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; C --> B; B --> D"), 100, seed=1),
+    method="icd",
+    n=20,
+    seed=1,
 ).result
 
 
@@ -71,9 +74,9 @@ def test_the_table_for_people_lists_edges_and_pairs_that_are_mostly_joined() -> 
 
 def test_print_in_python_shows_what_the_command_line_shows(tmp_path: Path) -> None:
     data = write_chain(tmp_path / "data.csv")
-    found = ap.bootstrap(data, n=6, seed=2)
+    found = ap.bootstrap(data, method="icd", n=6, seed=2)
     lines = resample_lines(found.stability, found.result.pag)
-    shown = anypag("learn", data, "--bootstrap", "6", "--seed", "2").out
+    shown = anypag("learn", "--method", "icd", data, "--bootstrap", "6", "--seed", "2").out
     assert len(lines) > 2 and all(line in str(found) and line in shown for line in lines)
     assert "joined" in found._repr_html_() and all(row.split("  ")[-1] in found._repr_html_() for row in lines[1:-1])
 
@@ -166,15 +169,15 @@ def test_the_report_has_the_counts() -> None:
 def test_the_command_line_resamples(tmp_path: Path) -> None:
     data = write_chain(tmp_path / "data.csv")
     out, table = tmp_path / "pag.json", tmp_path / "edges.csv"
-    ended = anypag("learn", data, "--bootstrap", "6", "--seed", "2", "--out", out, "--out", table)
+    ended = anypag("learn", "--method", "icd", data, "--bootstrap", "6", "--seed", "2", "--out", out, "--out", table)
     assert ended.code == 0 and not ended.err
     assert "6 of 6 resamples with replacement, seed 2. Edges that come again, of 6:" in ended.out
     assert "of 6 resamples" in anypag("explain", out, "a", "c").out
     assert anypag("explain", out, "a", "c", "--json").document["again"]["n"] == 6
     assert "6 of 6 resamples with replacement" in anypag("show", out).out
     assert {row["resamples"] for row in csv.DictReader(table.read_text().splitlines())} == {"6"}
-    wanted = ap.bootstrap(data, n=6, seed=2)
-    document = anypag("learn", data, "--bootstrap", "6", "--seed", "2", "--json").document
+    wanted = ap.bootstrap(data, method="icd", n=6, seed=2)
+    document = anypag("learn", "--method", "icd", data, "--bootstrap", "6", "--seed", "2", "--json").document
     assert (
         document["result"]["meta"]["anypag"]["stability"] == save_result(wanted.result)["meta"]["anypag"]["stability"]
     )
@@ -182,9 +185,11 @@ def test_the_command_line_resamples(tmp_path: Path) -> None:
 
 def test_the_command_line_resumes_and_stops(tmp_path: Path) -> None:
     data, kept = write_chain(tmp_path / "data.csv"), tmp_path / "run"
-    stopped = anypag("learn", data, "--bootstrap", "5000", "--time-budget", "0.3s", "--checkpoint", kept)
+    stopped = anypag(
+        "learn", "--method", "icd", data, "--bootstrap", "5000", "--time-budget", "0.3s", "--checkpoint", kept
+    )
     assert stopped.code == 3 and "stopped (time)" in stopped.out
-    again_ = anypag("learn", data, "--bootstrap", "4", "--checkpoint", kept, "--resume")
+    again_ = anypag("learn", "--method", "icd", data, "--bootstrap", "4", "--checkpoint", kept, "--resume")
     assert again_.code == 0 and "4 of 4 resamples with replacement" in again_.out
 
 
@@ -199,5 +204,5 @@ def test_the_command_line_resumes_and_stops(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_typed_wrong_is_a_usage_error(tmp_path: Path, typed: list[str], sentence: str) -> None:
-    ended = anypag("learn", write_chain(tmp_path / "data.csv"), *typed)
+    ended = anypag("learn", "--method", "icd", write_chain(tmp_path / "data.csv"), *typed)
     assert ended.code == 2 and sentence in ended.err

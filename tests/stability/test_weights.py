@@ -52,7 +52,7 @@ def slow_test(table: Table, choices: Choices, counts: Counts) -> Any:
 )
 def test_weighted_counts_are_those_of_repeated_rows_to_the_bit(seed: int, test: str, missing: Any) -> None:
     table = table_of(seed, "discrete", gaps=missing != "error")
-    choices = Choices(test=test, missing=missing, singular="keep")
+    choices = Choices(method="icd", test=test, missing=missing, singular="keep")
     rows = resamples_of(resolve_test(table, choices), table, choices)
     assert not isinstance(rows, ByRows) and rows.n == table.n
     counts = np.bincount(np.random.default_rng(seed).integers(0, table.n, table.n), minlength=table.n)
@@ -75,7 +75,7 @@ def test_weighted_counts_are_those_of_repeated_rows_to_the_bit(seed: int, test: 
 )
 def test_weighted_sums_are_those_of_repeated_rows(seed: int, kind: str, missing: Any) -> None:
     table = table_of(seed, kind, gaps=missing == "drop")
-    choices = Choices(test="fisherz" if kind == "continuous" else "mixed", missing=missing)
+    choices = Choices(method="icd", test="fisherz" if kind == "continuous" else "mixed", missing=missing)
     rows = resamples_of(resolve_test(table, choices), table, choices)
     assert not isinstance(rows, ByRows) and rows.n == table.n
     counts = np.bincount(np.random.default_rng(seed).integers(0, table.n, table.n), minlength=table.n)
@@ -96,7 +96,7 @@ def test_a_level_that_is_not_drawn_is_no_level() -> None:
     random = np.random.default_rng(0)
     group = np.repeat([0, 1, 2], [60, 30, 30])
     table = as_table({"group": group, "a": group + random.normal(size=120), "b": random.normal(size=120)})
-    choices = Choices(test="mixed")
+    choices = Choices(method="icd", test="mixed")
     counts = np.where(group == 0, 0, 2)
     fast: Any = resamples_of(resolve_test(table, choices), table, choices).test(counts)
     slow = slow_test(table, choices, counts)
@@ -111,7 +111,7 @@ def test_a_resample_that_makes_two_columns_the_same_fails(kind: str, test: str) 
     values = np.array(table.values)
     values[:, 2] = np.where(np.arange(table.n) < 20, values[:, 0], values[::-1, 0])
     changed = as_table(values, table.names, kinds=dict(zip(table.names, table.kinds, strict=True)))
-    choices = Choices(test=test)
+    choices = Choices(method="icd", test=test)
     rows = resamples_of(resolve_test(changed, choices), changed, choices)
     with pytest.raises(DataError, match="Columns 'V0' and 'V2' are the same"):
         rows.test(np.where(np.arange(table.n) < 20, 3, 0))
@@ -129,7 +129,7 @@ def test_a_users_resample_must_be_about_the_same_variables() -> None:
             other.names = ("B", "A")
             return other
 
-    s = ap.bootstrap(Other(), n=2)
+    s = ap.bootstrap(Other(), method="icd", n=2)
     assert s.n == 0 and "must be about the same variables, 'A', 'B'; it is about 'B', 'A'" in s.failures[0].why
 
 
@@ -139,7 +139,7 @@ def test_counts_are_resampled_without_writing_rows_out() -> None:
     columns: dict[str, Any] = dict(zip(table.names, distinct.T, strict=True))
     counts = ap.counted({**columns, "times": times}, "times")
     written = as_table(np.repeat(distinct, times, axis=0), table.names)
-    choices = Choices(test="gsq", singular="keep")
+    choices = Choices(method="icd", test="gsq", singular="keep")
     rows = rows_to_resample(counts, choices)
     assert rows is not None and not isinstance(rows, Table)
     drawn = np.bincount(np.random.default_rng(2).integers(0, 400, 400), minlength=400)
@@ -148,19 +148,19 @@ def test_counts_are_resampled_without_writing_rows_out() -> None:
     assert len(fast.weights) <= len(distinct) < slow.n == fast.n
     for question in QUESTIONS:
         assert fast.pvalues(question).tolist() == slow.pvalues(question).tolist()
-    one, two = (ap.bootstrap(data, n=3, test="gsq", singular="keep") for data in (counts, written))
+    one, two = (ap.bootstrap(data, method="icd", n=3, test="gsq", singular="keep") for data in (counts, written))
     assert one.graphs == two.graphs
 
 
 def test_a_table_in_an_engine_is_resampled_by_its_counts_or_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     duckdb = pytest.importorskip("duckdb")
     frame = duckdb.sql("select range % 2 as a, (range // 3) % 2 as b, range % 7 as c from range(500)")
-    rows = rows_to_resample(frame, Choices(test="gsq"))
+    rows = rows_to_resample(frame, Choices(method="icd", test="gsq"))
     assert not isinstance(rows, Table) and rows.n == 500
-    assert len(ap.bootstrap(frame, n=2, test="gsq").graphs) == 2
+    assert len(ap.bootstrap(frame, method="icd", n=2, test="gsq").graphs) == 2
     monkeypatch.setattr("anypag.ci.resample.MOST_NUMBERS", 1000)
     with pytest.raises(DataError, match="up to 1,000 numbers; here are 1,500"):
-        ap.bootstrap(frame, n=2, test="fisherz")
+        ap.bootstrap(frame, method="icd", n=2, test="fisherz")
 
 
 def test_a_large_file_says_why_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,4 +169,4 @@ def test_a_large_file_says_why_not(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("anypag.data.sources.door.MOST_LOOKED_AT", 10)
     monkeypatch.setattr("anypag.ci.resample.MOST_NUMBERS", 100)
     with pytest.raises(DataError, match="Take a sample of the rows"):
-        ap.bootstrap(file, n=2)
+        ap.bootstrap(file, method="icd", n=2)

@@ -43,8 +43,8 @@ def test_two_processes_give_the_same_to_the_bit(tmp_path: Path, method: str, sep
 
 def test_iterations_are_those_of_one_process(tmp_path: Path) -> None:
     values, names = rows()
-    one = list(ap.iterate(OneAtATime(values, names)))
-    two = list(ap.iterate(OneAtATime(values, names, str(tmp_path)), n_jobs=2))
+    one = list(ap.iterate(OneAtATime(values, names), method="icd"))
+    two = list(ap.iterate(OneAtATime(values, names, str(tmp_path)), method="icd", n_jobs=2))
     assert [state.pag for state, _ in one] == [state.pag for state, _ in two]
     assert [info.tests for _, info in one] == [info.tests for _, info in two]
     assert {file.name for file in tmp_path.iterdir()} - {str(os.getpid())}
@@ -54,14 +54,14 @@ def test_iterations_are_those_of_one_process(tmp_path: Path) -> None:
 def test_the_surrounding_configuration_is_followed(tmp_path: Path, backend: str) -> None:
     values, names = rows()
     with joblib.parallel_config(backend=backend, n_jobs=2):
-        two = ap.learn(OneAtATime(values, names, str(tmp_path)))
-    assert_same(ap.learn(OneAtATime(values, names)), two)
+        two = ap.learn(OneAtATime(values, names, str(tmp_path)), method="icd")
+    assert_same(ap.learn(OneAtATime(values, names), method="icd"), two)
     assert (str(os.getpid()) in {file.name for file in tmp_path.iterdir()}) == (backend == "threading")
 
 
 def test_what_is_evaluated_ahead_of_need_is_counted_apart() -> None:
     values, names = rows()
-    one, two = (ap.learn(OneAtATime(values, names), sepset="first", n_jobs=jobs) for jobs in (1, 2))
+    one, two = (ap.learn(OneAtATime(values, names), method="icd", sepset="first", n_jobs=jobs) for jobs in (1, 2))
     evaluated = [sum(item.info.n_evaluated for item in result.history) for result in (one, two)]
     assert one.tests == two.tests and evaluated[0] <= evaluated[1]
 
@@ -69,7 +69,7 @@ def test_what_is_evaluated_ahead_of_need_is_counted_apart() -> None:
 def test_a_test_that_raises_on_a_worker_says_what_and_where() -> None:
     values, names = rows()
     with pytest.raises(CITestError) as caught:
-        ap.learn(Raising(values, names), n_jobs=2)
+        ap.learn(Raising(values, names), method="icd", n_jobs=2)
     assert "The test raised RuntimeError: the kernel is singular (asked for V" in str(caught.value)
     assert str(caught.value).endswith("| {V2})")
     assert caught.value.result is not None and caught.value.result.r == 0
@@ -80,7 +80,7 @@ def test_workers_that_die_end_the_run_with_what_was_asked(tmp_path: Path) -> Non
     with pytest.raises(
         CITestError, match=r"The workers of joblib .* failed .* of size 1, the first asked for V"
     ) as caught:
-        ap.learn(AlwaysKilling(values, names, str(tmp_path)), n_jobs=2)
+        ap.learn(AlwaysKilling(values, names, str(tmp_path)), method="icd", n_jobs=2)
     assert caught.value.result is not None and caught.value.result.r == 0
 
 

@@ -95,6 +95,8 @@ def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str]
     given = [name for name in of_tests if not is_default(name, getattr(choices, name))]
     if given:
         return None, f"by tests alone, as {' and '.join(given)} was chosen, which only a search by tests has"
+    if choices.singular == "keep":
+        return None, "by tests alone, as a score cannot tell columns apart that are functions of others"
     n, rows = len(test.names), rows_behind(test) or 0
     if n**2 * SECONDS_A_PAIR > MOST_SECONDS:
         return None, _too_long(n, rows, n**2 * SECONDS_A_PAIR)

@@ -150,6 +150,7 @@ CHOSEN: dict[str, tuple[Any, dict[str, Any], str]] = {
     "max_r": (DATA, {"max_r": 1}, "max_r was chosen, which only a search by tests has"),
     "r0": (DATA, {"r0": 1}, "r0 was chosen"),
     "initial": (DATA, {"initial": ap.PAG.from_string(str(WHOLE.pag))}, "initial was chosen"),
+    "singular": (DATA, {"singular": "keep"}, "functions of others"),
     "gaps": ({**DATA, NAMES[0]: [np.nan, *DATA[NAMES[0]][1:]]}, {"missing": "pairwise"}, "some are missing"),
 }
 

@@ -243,7 +243,7 @@ def test_what_cannot_be_scored_is_refused_in_a_sentence() -> None:
     with pytest.raises(AnypagError, match="at least 8 rows"):
         ap.learn(np.random.default_rng(0).normal(size=(7, 6)), method="bayes")
     with pytest.raises(AnypagError, match="effort"):
-        ap.learn(np.random.default_rng(0).normal(size=(50, 3)), effort=2.0)
+        ap.learn(np.random.default_rng(0).normal(size=(50, 3)), method="icd", effort=2.0)
     with pytest.raises(AnypagError, match="a number above 0"):
         ap.learn(np.random.default_rng(0).normal(size=(50, 3)), method="bayes", effort=0)
 

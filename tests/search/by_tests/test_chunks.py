@@ -16,10 +16,10 @@ from anypag.search.progress import Progress
 @pytest.mark.parametrize("most", [1, 7, 50])
 def test_small_chunks_give_what_one_chunk_gives(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     test = ap.FisherZ(ap.simulate.random_system(20, 3.0, seed=4).linear_gaussian(400, seed=4))
-    whole = ap.learn(test)
+    whole = ap.learn(test, method="icd")
     monkeypatch.setattr(tested_edges, "MOST_EDGES", most)
     monkeypatch.setattr(ap.FisherZ, "batch", max(most, 2))
-    cut = ap.learn(test)
+    cut = ap.learn(test, method="icd")
     assert cut.pag == whole.pag
     assert cut.tests == whole.tests
     assert dict(cut.sepsets) == dict(whole.sepsets)

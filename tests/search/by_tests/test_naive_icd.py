@@ -40,7 +40,7 @@ def test_on_data(seed: int, max_sets: int, early_sets: int, monkeypatch: pytest.
     rng = np.random.default_rng(seed)
     sample = random_system(rng, 6).linear_gaussian(int(rng.choice([60, 200, 1000])), seed=seed)
     test = FisherZ(sample)
-    result = learn(Counted(test, distinct=True), alpha=0.05, max_sets=max_sets)
+    result = learn(Counted(test, distinct=True), method="icd", alpha=0.05, max_sets=max_sets)
     twin = naive.Search(
         6,
         p_of(test),

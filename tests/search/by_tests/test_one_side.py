@@ -63,9 +63,9 @@ def test_the_first_set_counts_where_tests_cost() -> None:
     values = random_system(np.random.default_rng(0), 8).linear_gaussian(300, seed=0)
     test = FisherZ(values)
     slow = from_callable(lambda x, y, z: float(test.pvalues(Queries.one(x, y, z))[0]), test.names)
-    assert learn(slow).choices.sepset == "first"
-    assert learn(test).choices.sepset == "largest-p"
-    assert learn(slow, sepset="largest-p").n_tests >= learn(slow).n_tests
+    assert learn(slow, method="icd").choices.sepset == "first"
+    assert learn(test, method="icd").choices.sepset == "largest-p"
+    assert learn(slow, method="icd", sepset="largest-p").n_tests >= learn(slow, method="icd").n_tests
 
 
 @pytest.mark.parametrize("seed", range(24))

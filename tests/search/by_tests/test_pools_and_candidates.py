@@ -37,7 +37,7 @@ EDGES = ((0, 0), (0, 0), *((a, b) for a in MARKS for b in MARKS))
 
 
 def problem_of(n: int) -> Problem:
-    return pose(Counted(from_callable(lambda x, y, z: 0.0, [f"V{i}" for i in range(n)])), Choices())
+    return pose(Counted(from_callable(lambda x, y, z: 0.0, [f"V{i}" for i in range(n)])), Choices(method="icd"))
 
 
 def state_of(marks: Marks) -> State:

@@ -86,7 +86,7 @@ def test_other_methods_too(method: str) -> None:
 
 
 def test_a_limit_on_tests_is_kept() -> None:
-    result = ap.learn(table(1, 20, 300), max_tests=195)
+    result = ap.learn(table(1, 20, 300), method="icd", max_tests=195)
     assert (result.stopped, result.n_tests) == ("tests", 190)
     assert len(result.sepsets) > 0 and all(0 < why.p <= 1 for why in result.sepsets.values())
 
@@ -98,7 +98,7 @@ def random_state(
     rng = np.random.default_rng(seed)
     data = table(seed, n, rows)
     data[:, rng.integers(0, n)] = data[:, rng.integers(0, n)]
-    search = Search(kind(data, singular="keep"), Choices(sepset="largest-p", max_sets=1000))
+    search = Search(kind(data, singular="keep"), Choices(method="icd", sepset="largest-p", max_sets=1000))
     state, _ = next(search.steps())
     marks = np.triu(rng.integers(1, 4, (n, n)) * (rng.random((n, n)) < density), 1).astype(np.uint8)
     marks = marks + np.where(marks.T > 0, rng.integers(1, 4, (n, n)), 0).astype(np.uint8)
@@ -178,9 +178,9 @@ def test_the_best_of_all_sets(seed: int, n: int, r: int, density: float, rows: i
 @pytest.mark.parametrize("most", [1, 4])
 def test_large_pools_are_asked_one_by_one(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     data = table(4, 14, 300)
-    wanted = found(ap.learn(data, alpha=0.3, singular="keep"))
+    wanted = found(ap.learn(data, method="icd", alpha=0.3, singular="keep"))
     monkeypatch.setattr(separate, "MOST_NEAR", most)
-    assert found(ap.learn(data, alpha=0.3, singular="keep")) == wanted
+    assert found(ap.learn(data, method="icd", alpha=0.3, singular="keep")) == wanted
 
 
 @given(st.integers(0, 10_000), st.integers(2, 40), st.sampled_from([4, 30, 3000]), st.floats(1e-9, 0.999))
