@@ -25,8 +25,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import permutations, product
 from pathlib import Path
@@ -51,13 +53,19 @@ from anypag.search.by_scores.chain import Landscape, Walker, advance, marks_of
 from anypag.simulate.gaussian import random_weights
 
 Floats = npt.NDArray[np.float64]
+OneSystem = Callable[[str, str, int, int], list[dict[str, Any]]]
 
 FIRST_SEED = 8000
 FIRST_SEED_OF_PRICES = 5000
 KINDS = ("rand", "conf")
 WEIGHTS = {"strong": (0.3, 1.0), "weak": (0.1, 0.5)}
 ROWS = (500, 2_000, 8_000)
-CELLS = (*product(KINDS, WEIGHTS, ROWS), *product(("mixed", "discrete"), ("strong",), ROWS[:2]))
+CELLS = (
+    *product(KINDS, ("strong", "weak"), ROWS[:2]),
+    *product(("mixed", "discrete"), ("strong",), ROWS[:2]),
+    *product(KINDS, WEIGHTS, ROWS[2:]),
+)
+"""Those that something is asked of come first."""
 RESAMPLES = 20
 
 
@@ -224,9 +232,17 @@ def over_resamples(graphs: list[CausalGraph], rows: dict[str, Floats], pair: Ask
     return of_draws(np.array(values), pair.truth)
 
 
+def told_of_system(of_one: OneSystem, kind: str, weights_of: str, n: int, seed: int) -> list[dict[str, Any]]:
+    """What is said of one system; why it was left out where it gives no answers (a constant column, say)."""
+    warnings.simplefilter("ignore")
+    try:
+        return of_one(kind, weights_of, n, seed)
+    except Exception as error:  # one system must not end the others
+        return [{"cell": name_of((kind, weights_of, n)), "seed": seed, "left_out": f"{type(error).__name__}: {error}"}]
+
+
 def one_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict[str, Any]]:
     """What every method says of the effects of one system."""
-    warnings.simplefilter("ignore")
     dag, hidden, effects, rows = simulated(kind, weights_of, n, seed)
     sampled = ap.learn(rows, method="bayes", selection_bias=False)
     icd = ap.bootstrap(rows, RESAMPLES, method="icd", selection_bias=False)
@@ -253,7 +269,7 @@ def one_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict[str, 
         }
         lines.append(
             {
-                "cell": f"{kind}, {weights_of}, {n:,}",
+                "cell": name_of((kind, weights_of, n)),
                 "seed": seed,
                 "identified": pair.identified,
                 "truth": pair.truth,
@@ -315,7 +331,7 @@ def prices_of_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict
             draws = np.concatenate([effects[key][:, i, j] for key in chains])
             draws = draws[np.isfinite(draws)]
             ends = np.quantile(draws, (0.025, 0.975)).tolist()
-            line = {"cell": f"{kind}, {weights_of}, {n:,}", "price": price, "identified": pair.identified}
+            line = {"cell": name_of((kind, weights_of, n)), "price": price, "identified": pair.identified}
             lines.append(line | {"truth": pair.truth, "crps": crps(draws, pair.truth), "ends": ends})
     return lines
 
@@ -405,7 +421,7 @@ def reached(lines: list[dict[str, Any]]) -> str:
 
 
 def is_held(line: dict[str, Any]) -> bool:
-    low, high, _ = line["said"]["draws"]
+    low, high, _ = line["said"]["draws"] or (np.nan,) * 3
     return bool(low - 1e-6 <= line["truth"] <= high + 1e-6)
 
 
@@ -419,27 +435,40 @@ def told_share(hits: list[tuple[int, bool]], least: float) -> str:
     return f"{share:.3f} ({error:.3f}) | {'reached' if share >= least else '**missed**'}"
 
 
-def page(lines: list[dict[str, Any]]) -> str:
+def page(found: list[dict[str, Any]]) -> str:
     """The part of `docs/effects.md` that this script makes."""
-    seeds = sorted({line["seed"] for line in lines})
-    systems = f"{len(seeds)} systems in each cell (seeds {seeds[0]} to {seeds[-1]})."
-    return f"{MARK}{systems}\n\n{table(lines)}\n\n{reached(lines)}\n{END}"
+    lines = [line for line in found if "left_out" not in line]
+    seeds = sorted({line["seed"] for line in found})
+    told = f"{len(seeds)} systems in each cell (seeds {seeds[0]} to {seeds[-1]}).{left_out_told(found)}"
+    return f"{MARK}{told}\n\n{table(lines)}\n\n{reached(lines)}\n{END}"
+
+
+def left_out_told(found: list[dict[str, Any]]) -> str:
+    """Which systems gave no answers, and which cells were not run."""
+    out = [f"seed {line['seed']} of {line['cell']} ({line['left_out']})" for line in found if "left_out" in line]
+    run = {line["cell"] for line in found}
+    missing = [name for name in map(name_of, CELLS) if name not in run]
+    told = f" Left out: {'; '.join(out)}" if out else ""
+    return told + (f" Not run: {'; '.join(missing)}." if missing else "")
+
+
+def name_of(cell: tuple[str, str, int]) -> str:
+    return f"{cell[0]}, {cell[1]}, {cell[2]:,}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--systems", type=int, default=80, help="systems in each cell")
+    parser.add_argument("--systems", type=int, default=60, help="systems in each cell")
     parser.add_argument("--first", type=int, help="the first seed, for a look at systems that are not reported")
     parser.add_argument("--out", type=Path, help="a file for all answers, as JSON")
     parser.add_argument("--made", type=Path, help="such a file in place of a run")
     parser.add_argument("--write", action="store_true", help="put the table into docs/effects.md")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--cells", default="", help="cells whose name has this in it, such as 'weak, 500'")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="begin no cell that would end later than this")
     parser.add_argument("--prices", action="store_true", help="compare prices of an edge while sampling")
     chosen = parser.parse_args()
     lines = answers(chosen) if chosen.made is None else json.loads(chosen.made.read_text())
-    if chosen.out is not None:
-        chosen.out.write_text(json.dumps(lines))
     made = table_of_prices(lines) if chosen.prices else page(lines)
     print(made)
     if chosen.write:
@@ -449,14 +478,23 @@ def main() -> None:
 
 
 def answers(chosen: argparse.Namespace) -> list[dict[str, Any]]:
-    """What every method says, in all cells."""
+    """What every method says, cell by cell; what is known so far is written after every cell."""
     cells = tuple(product(KINDS, WEIGHTS, ROWS[:2])) if chosen.prices else CELLS
-    cells = tuple(cell for cell in cells if chosen.cells in f"{cell[0]}, {cell[1]}, {cell[2]:,}")
     of_one, first = (prices_of_system, FIRST_SEED_OF_PRICES) if chosen.prices else (one_system, FIRST_SEED)
     first = first if chosen.first is None else chosen.first
-    seeds = range(first, first + chosen.systems)
-    found = Parallel(n_jobs=chosen.jobs)(delayed(of_one)(*cell, seed) for seed, cell in product(seeds, cells))
-    return [line for part in found for line in part]
+    began, longest, lines = time.perf_counter(), 0.0, list[dict[str, Any]]()
+    for cell in (cell for cell in cells if chosen.cells in name_of(cell)):
+        start = time.perf_counter()
+        if start - began + longest > chosen.seconds:
+            break
+        seeds = range(first, first + chosen.systems)
+        found = Parallel(n_jobs=chosen.jobs)(delayed(told_of_system)(of_one, *cell, seed) for seed in seeds)
+        lines += [line for part in found for line in part]
+        longest = max(longest, time.perf_counter() - start)
+        print(f"{name_of(cell)}: {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+        if chosen.out is not None:
+            chosen.out.write_text(json.dumps(lines))
+    return lines
 
 
 if __name__ == "__main__":
