@@ -292,7 +292,10 @@ class Effect:
         z = self._verdict.z if adjust_for is None else self._set_of(adjust_for)
         columns = table.all_of_kind("continuous") if model == "linear" else table
         beside = how.beside(self._causal, way, z, columns)
-        numbers = beside.numbers or self.valued(table, model, sampling, adjust_for)
+        numbers = beside.numbers
+        if numbers is None:
+            formula, is_formula = self._formula_for(table, model, adjust_for), self.status == "formula"
+            numbers = estimated(self._causal, formula, way, table, model, sampling, by_adjustment=not is_formula)
         notes = (*self.notes, *numbers.notes, *beside.notes, *(() if self._is_given else (SAME_ROWS,)))
         return replace(self, numbers=numbers, notes=notes, along=beside.along, robustness=beside.robustness)
 
@@ -318,21 +321,11 @@ class Effect:
         """All columns, in the order of their names, without incomplete rows, and how many were left out."""
         return columns_of(self._causal, self._table(data), self._causal.everyone)
 
-    def valued(
-        self, table: Table, model: Model | None, sampling: Sampling, adjust_for: AFewNodes | None = None
-    ) -> Estimate:
-        """The value of the formula on a table; the effect must be identified."""
-        formula, by_adjustment = self._formula_for(table, model, adjust_for), self.status != "formula"
-        way = self._verdict.way
-        return estimated(self._causal, formula, way, table, model, sampling, by_adjustment=by_adjustment)
-
     def _table(self, data: Any, cluster: Any = None) -> Table:
+        """The rows, with the kinds of columns that they had in the search; texts stay levels."""
         names = self._causal.pag.names
         needed = (*names, cluster) if isinstance(cluster, str) else names
-        return self.of_kinds_searched(rows_from(data, self._reading, needed))
-
-    def of_kinds_searched(self, table: Table) -> Table:
-        """The table with the kinds of columns that they had in the search; texts stay levels."""
+        table = rows_from(data, self._reading, needed)
         texts = {name for name, labels in zip(table.names, table.labels, strict=True) if labels is not None}
         fit = [name for name, kind in self._kinds.items() if kind == "discrete" or name not in texts]
         return table.with_kinds({name: self._kinds[name] for name in fit if name in table.names})

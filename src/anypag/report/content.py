@@ -24,19 +24,18 @@ from anypag.errors import Option, Sentence
 from anypag.explain.contexts import acts_on, contexts_told
 from anypag.explain.facts import PairFacts, facts_of
 from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, explain_pair, reading_of
-from anypag.explain.sampled import HEDGES
+from anypag.explain.sampled import HEDGES, about_probable, probable_graphs, why_unlikely
 from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.knowledge.statements import Outcome
-from anypag.markup import plain
+from anypag.markup import plain, shown_share
 from anypag.plot.draw import with_contexts
 from anypag.plot.geometry import BENDS, Box, Line, joined, picture, ring
 from anypag.plot.labels import apart, legend_for
 from anypag.plot.layout import is_drawable, is_small
 from anypag.plot.svg import curve, placing
 from anypag.report.effects import effects_shown
-from anypag.report.probable import probable_shown
 from anypag.results.consistency import withdrawn_marks
 from anypag.results.result import Iteration, Result
 from anypag.stability.stability import Stability
@@ -50,6 +49,8 @@ MOST_IN_BANNER = 20
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
 
 
+MOST_DIFFERENCES = 12
+"""How many differences are listed for each probable graph; for the others only their number."""
 MOST_EDGES_OF_A_STEP = 10_000
 """For earlier steps with more edges than this only the number of edges is shown."""
 MOST_REASONS = 20_000
@@ -82,7 +83,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "apart": _apart(facts),
         "sentences": {"no_edge": NO_EDGE, "found": FOUND, "contradicted": CONTRADICTED, "hedges": HEDGES},
         "effects": effects_shown(result, data),
-        "probable": probable_shown(result, drawn.boxes),
+        "probable": _probable(result),
         "legend": _legend(result),
         "consistency": _consistency(result, place),
         "audit": None if result.audit is None else [_finding(finding, spell) for finding in result.audit.findings],
@@ -137,6 +138,22 @@ def _withdrawn(result: Result, place: Places) -> list[list[Any]]:
         [k for (a, b), k in place.items() if gone[index(a), index(b)] or gone[index(b), index(a)]]
         for gone in withdrawn_marks(result)
     ]
+
+
+def _probable(result: Result) -> dict[str, Any] | None:
+    """What the most probable graphs have that the answer has not, and whether the answer has unlikely edges; None
+    without samples.
+    """
+    graphs, shown = probable_graphs(result), []
+    if result.probabilities is None or not graphs:
+        return None
+    for graph in graphs:
+        n = len(graph.differences)
+        heading = "the answer" if not n else f"{n:,} pair{'s' * (n != 1)} joined otherwise"
+        more = [f"and {n - MOST_DIFFERENCES:,} more"] if n > MOST_DIFFERENCES else []
+        shown.append([shown_share(graph.share), heading, [*graph.lines()[:MOST_DIFFERENCES], *more]])
+    has_unlikely = why_unlikely(result.probabilities, result.pag) is not None
+    return {"about": list(about_probable(result)), "has_unlikely": has_unlikely, "graphs": shown}
 
 
 def _resampled(stability: Stability | None) -> dict[str, Any] | None:

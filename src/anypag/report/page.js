@@ -572,29 +572,14 @@
       ...(content.kinds.length ? [make("details", {}, make("summary", {}, "What each column was taken for"), kinds)] : [])];
   }
 
-  // The most probable graphs, small, each variable where the large graph has it; what differs stands out.
+  // The most probable graphs: their shares, and what differs from the answer.
   function probableGraphs() {
     const { about, graphs } = content.probable;
     return [...about.map(text => paragraph(text)), make("div", { class: "graphs" }, ...graphs.map(probableGraph))];
   }
-  function probableGraph({ share, heading, differences, ends, lines }) {
+  function probableGraph([share, heading, differences]) {
     const caption = make("figcaption", {}, make("span", { class: "percent" }, share), make("span", {}, heading));
-    const list = make("ul", {}, ...differences.map(text => make("li", {}, text)));
-    return make("figure", {}, caption, ...(content.probable.view ? [smallGraph(share + ": " + heading, lines, new Set(ends))] : []), list);
-  }
-  function smallGraph(label, lines, ends) {
-    return draw("svg", { class: "anypag", role: "img", "aria-label": label, viewBox: content.probable.view.join(" ") },
-      ...[...lines].sort((one, other) => one[5] - other[5]).map(line => smallEdge(line, ends.size > 0)),
-      ...boxes.map(([x, y, width, height, text, corner], i) => draw("g", { class: ends.size && !ends.has(names[i]) ? "node bystander" : "node" },
-        draw("title", {}, names[i]), draw("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: corner }),
-        draw("text", { x, y: y + 5, "font-size": 14, "text-anchor": "middle" }, text))));
-  }
-  function smallEdge([path, tipA, tipB, a, b, differs, title], someDiffer) {
-    const state = (a ? kind(a, b) : "missing") + (differs ? " differs" : someDiffer ? " same" : "");
-    const marks = a ? [[a, tipA], [b, tipB]] : [];
-    return draw("g", { class: "edge " + state }, draw("title", {}, title),
-      ...(differs ? [draw("path", { class: "reach", d: path })] : []), draw("path", { d: path }),
-      ...marks.map(([mark, transform]) => draw("use", { href: "#mark-" + mark, transform })));
+    return make("figure", {}, caption, make("ul", {}, ...differences.map(text => make("li", {}, text))));
   }
 
   function knowledge() {
