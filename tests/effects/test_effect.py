@@ -252,8 +252,8 @@ def test_the_graph_that_is_handed_over_says_what_the_adjustment_set_does(tmp_pat
         '"age, years" o-> smoking; stress o-> smoking; smoking --> "cancer in %"; "age, years" --> "cancer in %"'
     )
     h = ap.effect(pag, "smoking", "cancer in %", selection_bias=False).handoff()
-    (tmp_path / "graph.dot").write_text(h.graph)
-    read = ap.read_graph(tmp_path / "graph.dot")
+    (tmp_path / "graph.dagitty").write_text(h.graph)
+    read = ap.read_graph(tmp_path / "graph.dagitty")
     dag = ap.DAG((read.marks == ap.Mark.ARROW).astype(int), read.names)
     assert ap.is_adjustment_set(dag, h.treatment, h.outcome, h.adjustment)
     found = ap.effect(dag, h.treatment, h.outcome)

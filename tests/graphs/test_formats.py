@@ -39,7 +39,8 @@ AWKWARD = (
     "\ttab",
 )
 MANY_SYMBOLS = " ".join(EDGE_SYMBOLS).split()
-KEEP_KIND = ("json", "dot", "dagitty")
+KEEP_KIND = ("json", "dagitty")
+READ = [name for name, form in FORMATS.items() if form.parse is not None]
 
 names_anywhere = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8).filter(str.strip)
 plain_names = st.text("abcxyzµ_019.'<>&\"", min_size=1, max_size=5)
@@ -63,7 +64,7 @@ def same(a: MixedGraph, b: MixedGraph) -> bool:
 # --- there and back -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", READ)
 @pytest.mark.parametrize("symbol", EDGE_SYMBOLS)
 @pytest.mark.parametrize("names", [("A", "B"), ("B", "A")])
 def test_every_edge_in_both_writing_orders(format: str, symbol: str, names: tuple[str, str]) -> None:
@@ -72,7 +73,7 @@ def test_every_edge_in_both_writing_orders(format: str, symbol: str, names: tupl
     assert from_networkx(to_networkx(pag)) == pag
 
 
-@pytest.mark.parametrize("format", [name for name in FORMATS if name != "tetrad"])
+@pytest.mark.parametrize("format", [name for name in READ if name != "tetrad"])
 @pytest.mark.parametrize("name", AWKWARD)
 def test_awkward_names(format: str, name: str) -> None:
     pag = PAG.from_string("A o-> B; C <-> B; D").relabel({"B": name, "D": f"{name} alone"})
@@ -80,21 +81,21 @@ def test_awkward_names(format: str, name: str) -> None:
     assert from_networkx(to_networkx(pag)) == pag
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", READ)
 @given(pag=pags(plain_names))
 def test_any_graph_with_plain_names_comes_back(format: str, pag: PAG) -> None:
     back = loads(dumps(pag, format), format)
     assert back == pag if format in {"text", "edges"} else same(back, pag)  # the text has names in order of appearance
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", READ)
 @given(pag=pags())
 @settings(max_examples=200)
 def test_any_graph_comes_back_or_is_refused_with_its_name(format: str, pag: PAG) -> None:
     try:
         text = dumps(pag, format)
     except FormatError as error:
-        assert format in {"tetrad", "dot", "dagitty"}
+        assert format in {"tetrad", "dagitty"}
         assert any(repr(name) in str(error) for name in pag.names)
         return
     assert loads(text, format) == pag
@@ -105,7 +106,7 @@ def test_networkx_carries_everything(pag: PAG) -> None:
     assert same(from_networkx(to_networkx(pag)), pag)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", READ)
 @pytest.mark.parametrize(
     "graph",
     [DAG.from_string("A --> B; C"), MAG.from_string("A --> B; B <-> C; D --- E"), PAG.from_string("A --> B")],
@@ -206,7 +207,7 @@ def test_dot_refuses_names_its_quoting_cannot_hold(format: str, name: str) -> No
         dumps(PAG(np.zeros((1, 1)), [name]), format)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", READ)
 def test_half_a_surrogate_pair_is_refused_both_ways(format: str) -> None:
     with pytest.raises(FormatError, match="half of a surrogate pair"):
         dumps(PAG(np.zeros((1, 1)), ["\ud800"]), format)
@@ -242,19 +243,10 @@ def test_what_r_writes_for_amat_pag() -> None:
     assert loads(text, "pcalg") == PAG.from_string('"a b" --> c')
 
 
-def test_dot_of_other_tools() -> None:
-    text = """// a comment
-    strict digraph g {
-      rankdir=LR; graph [fontsize=8]; node [shape=box]; edge [arrowtail=odot]
-      0 [label="X one"]; 1 [label=X2]; 2 [label=X3] # another
-      0 -> 1 [dir=both, arrowhead=normal];
-      1 -> 2 /* plain */
-      3 -> 2 [dir=back arrowtail=normal];
-      3 -> 0 [dir="none"]
-      3 -> 1 [dir=both,arrowtail=none,arrowhead="odot"]
-    }"""
-    assert loads(text, "dot") == PAG.from_string('"X one" o-> X2; X2 --> X3; X3 --> 3; 3 --- "X one"; 3 --o X2')
-    assert loads("graph { a -- b -- c }", "dot") == PAG.from_string("a --- b; b --- c")
+def test_dot_is_written_only(tmp_path: Path) -> None:
+    write_graph(EXAMPLE, tmp_path / "g.dot")
+    with pytest.raises(FormatError, match=r"g\.dot, read as 'dot': 'dot' is written only; \.json, .* are read"):
+        read_graph(tmp_path / "g.dot")
 
 
 def test_dagitty_of_other_tools() -> None:
@@ -327,19 +319,15 @@ def test_a_plain_digraph_of_networkx_is_a_dag() -> None:
         ("pcalg", ",A,B\nA,1,0\nB,0,0", "no edge with itself; 'A' has"),
         ("pcalg", ",A, \nA,0,0\n ,0,0", "Names must not be blank"),
         ("causal-learn", ",A,B\nA,0,3\nB,1,0", "causal-learn codes marks as .* got 3 for 'B' and 'A'"),
-        ("dot", "", "begins with its kind and '{'; got the end of the text"),
-        ("dot", "digraph {", "A name was wanted; got the end of the text"),
-        ("dot", "tree { }", "DOT begins with 'digraph' or 'graph'; got 'tree'"),
-        ("dot", "digraph { a -> }", "A name was wanted; got '}'"),
-        ("dot", "digraph { a } b", "ends with '}'; got 'b' after it"),
-        ("dot", "digraph { a -> {b c} }", "A name was wanted; got '{'"),
-        ("dot", "digraph { a:port -> b }", "cannot be read from ':port"),
-        ("dot", "digraph { <b>x</b> }", "cannot be read from '<b>"),
-        ("dot", 'digraph { "a }', "cannot be read from"),
-        ("dot", "digraph { a -> b [dir=up] }", "dir of an edge is one of forward, back, both, none; got 'up'"),
-        ("dot", "digraph { a -> b [arrowhead=crow] }", "arrowhead of an edge is one of .* got 'crow'"),
-        ("dot", "digraph { a -> b [arrowhead", "A name was wanted; got the end of the text"),
-        ("dot", "digraph { a [label=x]; b [label=x] }", "Names must differ; 'x' comes twice"),
+        ("dagitty", "", "begins with its kind and '{'; got the end of the text"),
+        ("dagitty", "dag {", "A name was wanted; got the end of the text"),
+        ("dagitty", "dag { a -> }", "A name was wanted; got '}'"),
+        ("dagitty", "dag { a } b", "ends with '}'; got 'b' after it"),
+        ("dagitty", "dag { a -> {b c} }", "A name was wanted; got '{'"),
+        ("dagitty", "dag { a:port -> b }", "cannot be read from ':port"),
+        ("dagitty", "dag { <b>x</b> }", "cannot be read from '<b>"),
+        ("dagitty", 'dag { "a }', "cannot be read from"),
+        ("dagitty", "dag { a -> b [arrowhead", "A name was wanted; got the end of the text"),
         ("dagitty", "tree { }", "dagitty begins with one of pag, mag, dag"),
         ("dagitty", "pag { a @> b }", "cannot be read from '@>"),
     ],
@@ -408,7 +396,7 @@ FRAGMENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", READ)
 @given(text=st.one_of(st.text(), st.lists(st.sampled_from(FRAGMENTS), max_size=30).map("".join)))
 @example(text="dag { A -> B -> A }")
 @settings(max_examples=300)
@@ -421,7 +409,7 @@ def test_random_text_is_a_graph_or_a_format_error(format: str, text: str) -> Non
         assert isinstance(graph, MixedGraph)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", READ)
 @given(pag=pags(plain_names), data=st.data())
 @settings(max_examples=300)
 def test_damaged_text_is_a_graph_or_a_format_error(format: str, pag: PAG, data: st.DataObject) -> None:
@@ -445,11 +433,11 @@ def test_the_extension_says_the_format(tmp_path: Path, extension: str) -> None:
     path = tmp_path / f"graph{extension.upper()}"
     write_graph(EXAMPLE, path)
     assert path.read_text("utf-8") == dumps(EXAMPLE, EXTENSIONS[extension])
-    assert read_graph(path) == EXAMPLE
+    assert EXTENSIONS[extension] not in READ or read_graph(path) == EXAMPLE
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", READ)
 def test_the_format_can_be_named_and_line_ends_in_names_stay(tmp_path: Path, format: str) -> None:
     graph = EXAMPLE if format == "tetrad" else EXAMPLE.relabel({"X2": "a\r\nb"})
     write_graph(graph, str(tmp_path / "g.xyz"), format=format)

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 Graph = Annotated[
     Path,
     typer.Argument(
-        metavar="GRAPH",
-        help="A graph: .json, .txt, .dot, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).",
+        metavar="GRAPH", help="A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks)."
     ),
 ]
-FORMATS_HELP = "text, json, edges, tetrad, pcalg, causal-learn, dot or dagitty; the ending says it if left out."
+FORMATS_HELP = (
+    "text, json, edges, tetrad, pcalg, causal-learn, dagitty or dot (written only); the ending says it if left out."
+)
 
 
 @command

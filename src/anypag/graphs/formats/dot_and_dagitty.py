@@ -1,32 +1,25 @@
-"""DOT, the language of Graphviz, and the text of dagitty, which share a grammar.
+"""DOT, the language of Graphviz, which is written only, and the text of dagitty, which is read too.
 
 In DOT marks are arrow shapes: `odot` circle, `normal` arrowhead, `none` tail. Edges run forward, from causes to
-effects: tools that read DOT without its arrow shapes take them so. The kind of graph is the graph's name
-(`digraph PAG {`). Where nodes have labels, as in files of causal-learn, the labels are the names.
+effects: tools that read DOT without its arrow shapes take them so.
 
-dagitty writes `pag { "A" @-> "B" }`, `@` being a circle, and says whether it is a PAG, a MAG or a DAG. Attributes of
-nodes (positions, latent, exposure, ...) are ignored: the graph has all nodes.
-
-The grammar: a heading, and between braces nodes and edges with attributes. Subgraphs, groups in braces, ports and
-HTML-like names are not supported: a text with them raises an error.
+dagitty writes `pag { "A" @-> "B" }`, `@` being a circle, and says whether it is a PAG, a MAG or a DAG. A text is a
+heading, and between braces nodes and edges with attributes in brackets, which are ignored (positions, latent,
+exposure, ...): the graph has all nodes. A text with groups in braces raises an error.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from anypag.errors import FormatError
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats.parsed import KINDS, Parsed
+from anypag.graphs.formats.parsed import Parsed
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, edge_symbol
 
 _SHAPES = {Mark.CIRCLE: "odot", Mark.ARROW: "normal", Mark.TAIL: "none"}
-_MARKS = {shape: mark for mark, shape in _SHAPES.items()} | {"vee": Mark.ARROW}
-_DIRECTIONS = {"forward": (False, True), "back": (True, False), "both": (True, True), "none": (False, False)}
-"""For each `dir`, whether the shapes at tail and head are drawn; an end without a shape is a tail."""
 
 
 def dump_dot(graph: MixedGraph) -> str:
@@ -38,35 +31,6 @@ def dump_dot(graph: MixedGraph) -> str:
         for edge in map(Edge.forward, graph.edges())
     ]
     return "\n".join([f"digraph {type(graph).__name__} {{", *nodes, *edges, "}", ""])
-
-
-def parse_dot(text: str) -> Parsed:
-    """The graph of a DOT text."""
-    document = parse_document(text, ("->", "--"))
-    heading = [word for word in document.heading if word.lower() != "strict"]
-    if not heading or heading[0].lower() not in {"graph", "digraph"} or len(heading) > 2:
-        raise FormatError(f"DOT begins with 'digraph' or 'graph'; got {' '.join(document.heading)[:60]!r}.")
-    names = {node: attributes.get("label", node) for node, attributes in document.nodes.items()}
-    edges = [_edge(link, names) for link in document.links]
-    kind = heading[-1] if heading[-1] in KINDS else None
-    return Parsed(list(names.values()), edges, kind)
-
-
-def _edge(link: Link, names: dict[str, str]) -> Edge:
-    direction = link.attributes.get("dir", "forward" if link.operator == "->" else "none")
-    if direction not in _DIRECTIONS:
-        raise FormatError(f"The dir of an edge is one of {', '.join(_DIRECTIONS)}; got {direction[:40]!r}.")
-    has_tail, has_head = _DIRECTIONS[direction]
-    mark_a = _mark(link, "arrowtail") if has_tail else Mark.TAIL
-    mark_b = _mark(link, "arrowhead") if has_head else Mark.TAIL
-    return Edge(names[link.a], names[link.b], mark_a, mark_b)
-
-
-def _mark(link: Link, end: str) -> Mark:
-    shape = link.attributes.get(end, "normal")
-    if shape not in _MARKS:
-        raise FormatError(f"The {end} of an edge is one of {', '.join(_MARKS)}; got {shape[:40]!r}.")
-    return _MARKS[shape]
 
 
 _HEADINGS = {"pag": "PAG", "mag": "MAG", "dag": "DAG", "pdag": None, "graph": None, "digraph": None}
@@ -87,35 +51,23 @@ def dump_dagitty(graph: MixedGraph) -> str:
 
 def parse_dagitty(text: str) -> Parsed:
     """The graph of a dagitty text."""
-    document = parse_document(text, tuple(_SIGNS))
-    kind = document.heading[0].lower()
-    if kind not in _HEADINGS or len(document.heading) > 2:
-        raise FormatError(
-            f"dagitty begins with one of {', '.join(_HEADINGS)}; got {' '.join(document.heading)[:60]!r}."
-        )
-    edges = [Edge(link.a, link.b, *_SIGNS[link.operator]) for link in document.links]
-    return Parsed(list(document.nodes), edges, _HEADINGS[kind])
-
-
-Attributes = dict[str, str]
-
-
-class Link(NamedTuple):
-    """An edge as it stands in the text."""
-
-    a: str
-    operator: str
-    b: str
-    attributes: Attributes
-
-
-@dataclass
-class ParsedText:
-    """The content of a text: the words before the brace, nodes in order of appearance, edges."""
-
-    heading: tuple[str, ...]
-    nodes: dict[str, Attributes] = field(default_factory=dict)
-    links: list[Link] = field(default_factory=list)
+    tokens = _Tokens(_tokenise(text))
+    heading = _heading(tokens)
+    kind = heading[0].lower()
+    if kind not in _HEADINGS or len(heading) > 2:
+        raise FormatError(f"dagitty begins with one of {', '.join(_HEADINGS)}; got {' '.join(heading)[:60]!r}.")
+    names: dict[str, None] = {}
+    edges: list[Edge] = []
+    while not tokens.skip("}"):
+        first = tokens.name()
+        if tokens.skip("="):
+            tokens.name()  # an attribute of the whole graph
+        else:
+            edges += _edges(first, tokens, names)
+        tokens.skip(";")
+    if tokens.peek().kind != "end":
+        raise FormatError(f"The graph ends with '}}'; got {_shown(tokens.peek())} after it.")
+    return Parsed(list(names), edges, _HEADINGS[kind])
 
 
 class _Token(NamedTuple):
@@ -131,29 +83,6 @@ def quoted(name: str, tool: str) -> str:
             f"got {name!r}. Rename it with graph.relabel(...), or use another format."
         )
     return '"' + name.replace('"', '\\"') + '"'
-
-
-def parse_document(text: str, operators: Sequence[str]) -> ParsedText:
-    """The statements of a text whose edges are written with the given operators."""
-    tokens = _Tokens(_tokenise(text, operators))
-    document = ParsedText(_heading(tokens))
-    edge_defaults: Attributes = {}
-    while not tokens.skip("}"):
-        first = tokens.take()
-        if first.kind not in {"word", "string"}:
-            raise FormatError(f"A name was wanted; got {_shown(first)}.")
-        is_default = first.kind == "word" and first.text.lower() in {"graph", "node", "edge"}
-        if tokens.skip("="):
-            tokens.name()  # an attribute of the whole graph
-        elif is_default and tokens.peek().text == "[":
-            attributes = _attributes(tokens)
-            edge_defaults |= attributes if first.text.lower() == "edge" else {}
-        else:
-            _nodes_or_edges(first.text, tokens, document, edge_defaults)
-        tokens.skip(";")
-    if tokens.peek().kind != "end":
-        raise FormatError(f"The graph ends with '}}'; got {_shown(tokens.peek())} after it.")
-    return document
 
 
 class _Tokens:
@@ -194,33 +123,24 @@ def _heading(tokens: _Tokens) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _nodes_or_edges(first: str, tokens: _Tokens, document: ParsedText, defaults: Attributes) -> None:
-    """One name, or a chain of names with edges between them, and the attributes that follow."""
-    chain, operators = [first], []
+def _edges(first: str, tokens: _Tokens, names: dict[str, None]) -> Iterator[Edge]:
+    """The edges of a chain of names, which may be one name; the attributes that follow are passed over."""
+    names.setdefault(first)
     while tokens.peek().kind == "operator":
-        operators.append(tokens.take().text)
-        chain.append(tokens.name())
-    attributes = _attributes(tokens)
-    for name in chain:
-        document.nodes.setdefault(name, {})
-    if not operators:
-        document.nodes[first].update(attributes)
-    for a, operator, b in zip(chain, operators, chain[1:], strict=False):
-        document.links.append(Link(a, operator, b, defaults | attributes))
-
-
-def _attributes(tokens: _Tokens) -> Attributes:
-    found: Attributes = {}
+        marks, second = _SIGNS[tokens.take().text], tokens.name()
+        names.setdefault(second)
+        yield Edge(first, second, *marks)
+        first = second
     while tokens.skip("["):
         while not tokens.skip("]"):
-            key = tokens.name()
-            found[key] = tokens.name() if tokens.skip("=") else ""
+            tokens.name()
+            if tokens.skip("="):
+                tokens.name()
             tokens.skip(",") or tokens.skip(";")
-    return found
 
 
-def _tokenise(text: str, operators: Sequence[str]) -> Iterator[_Token]:
-    longest_first = "|".join(re.escape(o) for o in sorted(operators, key=len, reverse=True))
+def _tokenise(text: str) -> Iterator[_Token]:
+    longest_first = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
     pattern = re.compile(
         r"(?P<gap>\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/)"
         r'|(?P<string>"(?:[^"\\]|\\.)*")'

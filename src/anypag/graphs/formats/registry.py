@@ -23,9 +23,9 @@ AnyKind = TypeVar("AnyKind", bound=MixedGraph)
 
 @dataclass(frozen=True)
 class Format:
-    """A way to write graphs: its reader, its writer, and the file names it goes with."""
+    """A way to write graphs: its reader (None if it is written only), its writer, and the file names it goes with."""
 
-    parse: Callable[[str], Parsed]
+    parse: Callable[[str], Parsed] | None
     dump: Callable[[MixedGraph], str]
     extensions: tuple[str, ...]
 
@@ -37,7 +37,7 @@ FORMATS: dict[str, Format] = {
     "edges": Format(tables.parse_edges, tables.dump_edges, (".csv",)),
     "pcalg": Format(tables.parse_pcalg, tables.dump_pcalg, ()),
     "causal-learn": Format(tables.parse_causal_learn, tables.dump_causal_learn, ()),
-    "dot": Format(dot_and_dagitty.parse_dot, dot_and_dagitty.dump_dot, (".dot", ".gv")),
+    "dot": Format(None, dot_and_dagitty.dump_dot, (".dot", ".gv")),
     "dagitty": Format(dot_and_dagitty.parse_dagitty, dot_and_dagitty.dump_dagitty, (".dagitty",)),
 }
 
@@ -77,8 +77,8 @@ def loads(text: str, format: str, *, kind: type[MixedGraph] | None = None) -> Mi
     Args:
         text: the text.
         format: see `dumps`.
-        kind: `PAG`, `MAG` or `DAG`. If left out, what the text says (as "json", "dot" and "dagitty" can),
-            else a `PAG`.
+        kind: `PAG`, `MAG` or `DAG`. If left out, what the text says (as "json" and "dagitty" can), else a
+            `PAG`.
 
     Raises:
         FormatError: the text holds no such graph; the message says what is wrong.
@@ -87,7 +87,10 @@ def loads(text: str, format: str, *, kind: type[MixedGraph] | None = None) -> Mi
     A --> B
     B --> C
     """
-    return build(_format(format).parse(text), kind)
+    parse = _format(format).parse
+    if parse is None:
+        raise FormatError(f"{format!r} is written only; .json, .dagitty, .tetrad and .txt files are read.")
+    return build(parse(text), kind)
 
 
 def from_causal_learn(
