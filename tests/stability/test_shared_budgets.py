@@ -162,7 +162,7 @@ def test_a_test_that_was_made_by_hand_cannot_be_made_for_other_rows() -> None:
     gaps = {name: np.where(np.arange(160) % 17 == k, np.nan, COLUMNS[name]) for k, name in enumerate(COLUMNS)}
     made: list[Any] = [ap.FisherZ(gaps, missing="pairwise"), ap.FisherZ(gaps, missing="drop")]
     for test in made:
-        with pytest.raises(ParameterError, match=r"give a table and the name of a test.*FisherZ has none"):
+        with pytest.raises(ParameterError, match=r"give a table and the name of a test.*FisherZ has no `resampled`"):
             ap.bootstrap(gaps, 3, method="icd", test=test)
 
 

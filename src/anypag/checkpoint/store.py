@@ -1,9 +1,9 @@
 """The SQLite file of a checkpoint: facts and arrays.
 
 Every `write` is atomic, even if the process or the machine dies. Nothing in the file is executed: facts are JSON,
-arrays are bytes with their type and shape, each with a checksum. A file with other tables than ours is refused first.
-A file is locked while it is open; a second run waits a second for it, then fails. `docs/checkpoint.md` describes the
-file.
+arrays are bytes with their type and shape, each with a checksum. A file with other tables is refused when it
+is opened. A file is locked while it is open; a second run waits a second for it, then fails. `docs/checkpoint.md`
+describes the file.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Store:
         return cls(path)
 
     def write(self, facts: Mapping[str, Any], arrays: Mapping[str, AnyArray | None]) -> None:
-        """Write all of these, replacing entries of the same names, or nothing; an array that is None is removed."""
+        """Write all of these or nothing. Entries of the same name are replaced; an array that is None is removed."""
         kept = [(name, array) for name, array in arrays.items() if array is not None]
         gone = [(name,) for name, array in arrays.items() if array is None]
         with self._explained("written"), self._transaction():
@@ -255,8 +255,9 @@ def _leftovers(path: Path) -> list[Path]:
 
 
 def _remove_wiped_journal(path: Path) -> None:
-    """Remove an empty journal, left by a process that was killed after its last write. Call it with the lock held and
-    before any write: SQLite has already used and removed a journal with content, but would leave an empty one for ever.
+    """Remove an empty journal, left by a process that was killed after its last write. Call it after the
+    lock is taken and before any write: by then SQLite has used up and removed a journal with content. An empty one it
+    would leave for ever.
     """
     journal = target_of(path).with_name(f"{target_of(path).name}-journal")
     with suppress(OSError):  # it does not exist, or cannot be removed
@@ -268,8 +269,8 @@ def _require_no_leftovers(path: Path) -> None:
     left = " and ".join(map(str, _leftovers(path)))
     if left:
         raise CheckpointError(
-            f"A checkpoint {path} cannot begin beside {left}, which a run that was killed has left: its checkpoint is "
-            "gone. If you moved the checkpoint, move this with it; else remove it as well, or choose another file."
+            f"The checkpoint {path} cannot be made: a run that was killed left {left}, and its own checkpoint is gone. "
+            f"If you moved that checkpoint, move {left} there too; else remove {left}, or choose another file."
         )
 
 

@@ -70,7 +70,7 @@ class KCI(SlowTest):
     [True, False]
     """
 
-    fits = "relations are smooth, and rows are enough for the variables of one test"
+    fits = RCoT.fits
 
     def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
         n = len(x)

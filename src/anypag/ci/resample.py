@@ -1,8 +1,8 @@
 """Tests of resamples, in which each row has a weight: how often it was drawn.
 
 The tests of the package use these counts as weights in their sums or tables, without copying or reading rows again.
-Only faults that a resample alone can have are checked (too few rows, constant columns, copies, exact relations). A test
-is bound to repeated rows only with missing="pairwise", with ranks, or if it cannot be weighted.
+Only what can go wrong in a resample of good rows is checked (too few rows, constant columns, copies, exact relations).
+A test is bound to repeated rows only with missing="pairwise", with ranks, or if it cannot be weighted.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def _takes_counts(choices: Choices, source: Source) -> bool:
 def _require_few(count: int) -> None:
     if count > MOST_NUMBERS:
         raise DataError(
-            f"Resamples draw rows, which are read into memory for that, up to {MOST_NUMBERS:,} numbers; here are "
-            f"{count:,}. Take a sample of the rows, or read them yourself (`anypag.data.as_table`) if memory allows."
+            f"Rows must be in memory to be resampled, at most {MOST_NUMBERS:,} numbers; these have {count:,}. "
+            "Take a sample of the rows, or read them yourself (`anypag.data.as_table`) if memory allows."
         )
 
 
@@ -109,7 +109,7 @@ def resamples_of(
     if source is None or not is_made or not isinstance(test, DataTest):
         raise ParameterError(
             "Resamples need rows: give a table and the name of a test, or a test that has `n_rows` and "
-            f"`resampled(counts)`; {type(test).__name__.lstrip('_')} has none."
+            f"`resampled(counts)`; {type(test).__name__.lstrip('_')} has no `resampled`."
         )
     if isinstance(test, CountTest) and test.is_weighted and by_sums:
         return ByCounts.of(test, source, choices.singular)
@@ -170,7 +170,7 @@ class ByRows:
         made = resolve_test(self.table.take_rows(np.repeat(np.arange(self.n), counts)), self.choices)
         if made.names != self.table.names:
             raise DataError(
-                f"In the resample {listed(sorted({*self.table.names} - {*made.names}))} repeat other columns."
+                f"Columns that repeat others in the resample: {listed(sorted({*self.table.names} - {*made.names}))}."
             )
         return made
 
@@ -181,7 +181,7 @@ class ByCounts:
 
     Args:
         whole: the test of all rows.
-        begins: (m,) the index of the first row that each row of the source represents.
+        begins: (m,) a row of the source stands for one or more equal rows; the index of the first of them.
         is_used: (m,) whether the test counts a row of the source; False for rows dropped for their gaps.
         n: the number of rows that the source represents.
         singular: what to do with copies.
@@ -234,7 +234,7 @@ class BySums:
     Args:
         kind_of_test: the class of the tests.
         names: of the variables.
-        kinds: what the test takes each of them for.
+        kinds: of the variables, as the test takes them.
         codes: for each discrete variable its (m,) levels in the complete rows.
         rows: the continuous columns, and one column of zeros and ones for each level of the discrete ones.
         start: (p + 1,) where the columns of each variable begin.

@@ -29,7 +29,7 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
         data: any table (see `anypag.data.as_table`), or a test, which is then used as it is.
         choices: `test` says which: "auto" (Fisher's z if all columns are continuous, χ² by its permutations if all are
             discrete, else the test for mixed data), a name in `anypag.catalogue`, the class of a test, a function f(x,
-            y, z) -> p of column indices, or a test. The other choices about data say how it is bound.
+            y, z) -> p of column indices, or a test. The other choices about data say how the test is bound.
 
     >>> import numpy as np
     >>> resolve_test(np.random.default_rng(0).normal(size=(100, 3)))
@@ -66,12 +66,14 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
 
 
 def _in_contexts(test: type[DataTest], source: Source, choices: Choices) -> CITest:
-    """The test of a source, which knows of its contexts."""
+    """The test of a source; it takes the contexts of the source into account."""
     return with_contexts(_bound(test, source, choices), source, lambda part: _bound(test, part, choices))
 
 
 def _bound(test: type[DataTest], source: Source, choices: Choices) -> DataTest:
-    """The test of a source to which names, kinds and the transform were already applied."""
+    """The test of a source that has its names and kinds already. The transform is made here. Of columns that are copies
+    of each other, one stands for all.
+    """
     fits = choices.device == "cpu" or test.takes == "continuous"
     require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)
     if choices.transform != "none":

@@ -56,7 +56,7 @@ def reading_of(encoding: str | None, gaps: Sequence[str] | None, no_header: bool
 def said_of_reading(
     encoding: str | None, gaps: Sequence[str] | None, no_header: bool, sheet: str | None
 ) -> dict[str, Any]:
-    """Only the typed options for reading the file."""
+    """The options for reading the file that the user gave, by name."""
     from anypag.cli.options import names_in
 
     words = None if gaps is None else ("", *names_in(gaps))
@@ -67,8 +67,8 @@ def said_of_reading(
 def table_of(
     data: Path, reading: Reading, names: list[str] | None, counts: str | None = None
 ) -> tuple[Any, list[str] | None]:
-    """The data and the columns to use: the path itself if no option is typed (the file may be large); with `counts` a
-    table of counts.
+    """The data, and the columns still to be chosen. Without options for reading, the data are the path, because the
+    file may be large; else a table, or with `counts` a table of counts, with no column left to choose (None).
     """
     from anypag.data.files.read_table import read_table
     from anypag.data.files.scan import AS_USUAL
@@ -118,7 +118,7 @@ def leaves_index_out(data: Path, columns: Sequence[str], drop: Sequence[str], re
 def chosen_columns(
     data: Path, columns: Sequence[str], drop: Sequence[str], reading: Reading | None = None, counts: str | None = None
 ) -> list[str] | None:
-    """The columns to use, that of counts left out; None for all of them."""
+    """The columns to use, without the column of counts; None for all."""
     if not columns and not drop:
         return None
     from anypag.data.files.read_table import INDEX_NAMES
@@ -210,7 +210,7 @@ class Drawing:
     Args:
         interrupts: a signal ends all drawing.
         clock: of the command.
-        time_budget: seconds on that clock after which little time is left; None for no limit.
+        time_budget: seconds on that clock; drawing may take `SECONDS_FOR_DRAWING` more. None for no limit.
     """
 
     def __init__(self, interrupts: Interrupts, clock: Clock, time_budget: float | None) -> None:

@@ -60,12 +60,12 @@ class Terminal:
             self.stream.flush()
 
     def lines(self, text: str) -> None:
-        """Several lines of text, in which names that hold line breaks are quoted."""
+        """Print several lines. Names that hold line breaks must be quoted by the caller."""
         for line in text.split("\n"):
             self.line(line)
 
     def columns(self, rows: Iterable[Sequence[str]], *, gap: str = "  ", styles: Sequence[str] = ()) -> None:
-        """Rows of texts in columns; on a terminal the last one is folded, on a pipe it is one line a row."""
+        """Print rows in columns. On a terminal a long last column is folded; elsewhere each row is one line."""
         cells = [[printable(cell) for cell in row] for row in rows]
         if self.quiet or not cells:
             return
@@ -89,7 +89,7 @@ class Terminal:
             self.line(f"  {text}")
 
     def json(self, document: Any) -> None:
-        """The document, if JSON was asked for."""
+        """Print a document as JSON. Call it only if JSON was asked for."""
         from anypag.results.files import as_json
 
         sys.stdout.write(as_json(document))
@@ -200,8 +200,8 @@ def guarded_streams() -> Iterator[None]:
 
 @contextmanager
 def panics_held(path: Path) -> Iterator[None]:
-    """A context that holds back what a compiled library prints while it reads a binary file: it is shown on success and
-    dropped if the file is refused, because the error message already says it.
+    """A context that holds back what a compiled library prints while a binary file is read. The text is shown on
+    success and dropped if the file is refused: the error message says enough.
     """
     from anypag.data.files.scan import TEXT_ENDINGS, ending_of
     from anypag.errors import AnypagError

@@ -25,7 +25,7 @@ PANEL = 256
 """Columns processed at once."""
 
 LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
-"""The fewest numbers that a thread centres, and that it multiplies."""
+"""The least work of a thread: how many numbers it centres, how many products it makes."""
 
 CHUNK = 4_000_000
 """Numbers in a chunk: 32 MB."""
@@ -72,14 +72,15 @@ class Products(Protocol):
         """(p, p) products of the rows of (p, m) values; symmetric to the bit."""
 
     def added(self, total: Any, more: Any, shift: npt.NDArray[np.int32], difference: Floats) -> Any:
-        """The sum of two such tables and the products of `difference`; the first table is scaled by 2**shift."""
+        """`total`, scaled by 2**shift, plus `more` plus the products of `difference` with itself."""
 
     def diagonal(self, products: Any) -> Floats:
         """The diagonal of such a table."""
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """Correlations from products, in another order: row i of the result is row place[i]. They are kept on the card,
-        and `threads` fetch the copy that is returned."""
+        """Correlations from products; row i comes from row place[i] of the products. They stay on the card; the
+        returned copy is fetched by this many threads.
+        """
 
 
 def moments_of(
@@ -106,7 +107,7 @@ class Sums:
 
     Args:
         names: of the columns, which are stored in the order of their names.
-        multiplier: multiplies instead of the CPU.
+        multiplier: a graphics card that multiplies matrices; None for the CPU.
     """
 
     def __init__(self, names: Sequence[str], multiplier: Products | None = None) -> None:
@@ -152,7 +153,7 @@ class Sums:
                 block += np.outer(difference[high], difference[low]) * weight
             self._products[high, low], self._products[low, high] = block, block.T
 
-        pairs = [*combinations(panels, 2), *zip(panels, panels, strict=True)]  # the shortest panels last
+        pairs = [*combinations(panels, 2), *zip(panels, panels, strict=True)]  # blocks on the diagonal last
         if self._multiplier is None:
             map_in_threads(multiply, pairs, threads_for(p * p * m, threads, LEAST_PRODUCTS))
         else:
@@ -263,7 +264,9 @@ def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:
 
 
 _SMALL = 1e-5
-"""A smaller standard deviation in a resample (1 in the whole table) may be rounding of a constant."""
+"""Columns have standard deviation 1 in the whole table. A column with less than this in a resample may be constant
+there, up to rounding.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,10 +293,9 @@ class StandardRows:
         return cls(tuple(names), order, np.ascontiguousarray(_standardised(values[is_complete][:, order])), is_complete)
 
     def moments(self, counts: Counts, on: Products | None = None) -> Moments:
-        """The moments of a resample: correlations of the original columns, means and deviations of the standardised
-        rows.
+        """The moments of a resample, in units of the standardised columns (correlations do not depend on units).
 
-        `on` multiplies instead of the CPU.
+        `on` is a graphics card that multiplies matrices; None for the CPU.
         """
         weights = counts[self.is_complete]
         taken = np.flatnonzero(weights)
@@ -304,7 +306,7 @@ class StandardRows:
         kurtosis = kurtosis_of(n, times @ squares, times @ np.square(squares))
         if on is not None:
             return self._moments_on(on, n, mean, (rows - mean) * np.sqrt(times)[:, None], kurtosis)
-        products = (rows * times[:, None]).T @ rows  # two factors: the product of one with itself is slow in BLAS
+        products = (rows * times[:, None]).T @ rows  # BLAS is slow if both factors are one array
         products += products.T.copy()  # symmetric to the bit, and twice the product
         products /= 2.0
         products -= n * np.outer(mean, mean)
@@ -322,7 +324,7 @@ class StandardRows:
         return Moments(self.names, n, mean[back], deviation[back], correlation, kurtosis[back])
 
     def is_constant(self, moments: Moments, counts: Counts) -> Flags:
-        """(p,) the columns, in the order of their names here, that are constant in a resample with these moments."""
+        """(p,) which columns, in the order of `names`, are constant in a resample with these moments."""
         is_constant = np.zeros(len(self.names), np.bool_)
         suspects = np.flatnonzero(moments.deviation < _SMALL)
         place = np.argsort(self.order) if len(suspects) else self.order

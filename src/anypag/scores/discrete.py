@@ -19,9 +19,9 @@ MOST_LEVELS = 100
 """The most levels of a column: with more, tables are nearly empty and no parent raises the score."""
 
 MOST_LEVELS_OF_A_CHILD = 6
-"""A column with more levels is never a child of a hidden column: an edge between two r-level columns costs (r - 1)²
-numbers and a hidden column with two levels 1 + 2 (r - 1), so it would win as a cheap shape, not as evidence
-(`docs/accuracy.md`).
+"""A column with more levels is never a child of a hidden column. Between two columns with r levels an edge has (r - 1)²
+parameters, a hidden cause with two levels only 1 + 2 (r - 1): it would win because it is cheap, not because the data
+support it (`docs/accuracy.md`).
 """
 
 FORBIDDEN = 1e9
@@ -30,8 +30,8 @@ FORBIDDEN = 1e9
 
 @dataclass(frozen=True, eq=False)
 class DiscreteScore(Score):
-    """How well the parents of a node predict it, from the table of their levels: the marginal likelihood with `ess`
-    prior rows spread evenly over all cells, less the price of edges.
+    """BDeu: the marginal likelihood of each node given its parents, with `ess` prior rows spread evenly over the cells
+    of their table, less the price of edges.
 
     Args:
         names: of the variables.
@@ -114,7 +114,9 @@ class DiscreteScore(Score):
 
     @cached_property
     def association(self) -> Floats:
-        """The information that a row gives about one variable from another, in nats, as the score measures it."""
+        """(p, p) how much each two variables tell about each other, in nats per row: what an edge between them adds to
+        the score before its price; at least 0.
+        """
         from anypag._kernels.discrete_score import of_set
 
         rest = self.bound[1:]
@@ -152,12 +154,13 @@ class DiscreteScore(Score):
 
 
 def rarity_of(levels: npt.NDArray[np.int32]) -> tuple[float, ...]:
-    """The amount by which BDeu undercharges an edge of each column, for every level but one of the other column.
+    """For each column, how much too little BDeu charges for an edge at it: this much for every level of the other
+    column except one.
 
     An edge should cost log(n) / 2 for every extra parameter. BDeu charges that if all levels are equally common; for a
-    rare level it charges only half the log of the few rows that inform the parameter. The missing part is -½ Σ log(r ·
-    share) over the r levels of a column, from the determinant of the information on its shares. Half a row is added to
-    every level, so that levels that do not occur have a share.
+    rare level it charges only half the log of the few rows that inform the parameter. The missing part is
+    -½ Σ log(r · s), where s is the share of rows of each of the r levels; it comes from the determinant of the Fisher
+    information. Half a row is added to every level, so that levels that do not occur have a share.
 
     >>> [round(missing, 2) for missing in rarity_of(np.array([[0, 1] * 50, [0] * 99 + [1]], np.int32))]
     [0.0, 1.42]

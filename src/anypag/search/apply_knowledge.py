@@ -32,7 +32,7 @@ from anypag.threads import Look, do_nothing
 
 FEWEST_TRIALS = 20
 WORK = 100_000
-"""The most trials of the exact closure times edges: a second or two of work."""
+"""The limit on (trials of the exact closure) · (edges): a second or two of work."""
 
 
 def is_final(algorithm: Algorithm, last: StepInfo) -> bool:
@@ -56,7 +56,9 @@ NO_CLASS = "the graph that the data give is not the PAG of any MAG"
 
 
 def base_of(state: State, problem: Problem, *, final: bool, look: Look = do_nothing) -> Base:
-    """The marks without knowledge. If edges may still be removed, R4 is left out, because it would need the checks."""
+    """The marks without knowledge. If edges may still be removed, R4 is left out: it would need the tests of
+    `by_tests.checked_orientation` first.
+    """
     if not _has_separations(state, problem):
         return _base_of_scores(state)
     colliders = SepsetColliders(state.sepsets, given=problem.always_given)
@@ -119,7 +121,7 @@ def _by_rules(facts: Facts, base: Base, state: State, problem: Problem, final: b
     if base.colliders is not None and _has_separations(state, problem):
         given = given_marks(state, problem)
         return orient_with_knowledge(given, base.colliders, facts, state.skeleton, final=final, look=look)
-    marks, log, conflicts = base.orientation  # edges chosen by scores stay: no test contradicts a statement
+    marks, log, conflicts = base.orientation  # marks from scores stay; known ones replace circles
     start = seeded(marks, facts)
     rows = _rows(KNOWN, marks, start)
     if base.colliders is None:
@@ -183,7 +185,7 @@ def _without_edges(state: Kind, facts: Facts) -> Kind:
 
 
 def with_edges(state: State, problem: Problem) -> State:
-    """The state before such edges were taken out."""
+    """The state with the edges that `_without_edges` took out."""
     assert problem.facts is not None
     is_out = problem.facts.not_joined & ~state.sepsets.known() & (problem.given != Mark.NONE)
     if not bool((is_out & (state.marks == Mark.NONE)).any()):

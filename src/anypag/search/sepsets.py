@@ -1,4 +1,5 @@
-"""Separating sets, for hundreds of millions of pairs: a bit for a pair that the empty set separates, a row for others.
+"""Separating sets, stored so that hundreds of millions of pairs fit into memory: a bit for a pair that the empty set
+separates, a row for a larger set.
 
 Each pair of nodes has a slot: `UNKNOWN` where no separating set was found or given, 0 for the empty set, else a row of
 `members`. So "no set known" and "separated by the empty set" are different, and the order of a pair does not matter.
@@ -55,7 +56,7 @@ class Sepsets:
 
     @property
     def is_consistent(self) -> bool:
-        """Are these sets such as a search writes? Checks what was read from a file."""
+        """Could a search have written these arrays? Asked of what was read from a file."""
         n, pairs = self.n, self.pairs
         is_shape = self.empty.shape == (n, -(-n // 8)) and self.rows.shape == pairs.shape and len(self.members) > 0
         if not is_shape or not (np.diff(pairs) > 0).all() or (self.rows >= len(self.members)).any():
@@ -106,7 +107,7 @@ class Sepsets:
         return type(self)(empty, pairs[rows > 0], rows[rows > 0], members)
 
     def including(self, given: Flags) -> Self:
-        """With some nodes in every set, except those that it separates.
+        """With the given nodes in every set; a node is left out of the sets of its own pairs.
 
         >>> some = Sepsets.none(3).adding(np.array([0]), np.array([1]), np.empty((1, 0), np.int32))
         >>> some.including(np.array([True, False, True])).get(0, 1)

@@ -13,8 +13,8 @@ from anypag.simulate.sample import Seed, generator, is_whole
 def random_dag(n: int, expected_neighbours: float, *, connected: bool = True, seed: Seed) -> DAG:
     """A random DAG: every pair i < j has the edge i → j with probability `expected_neighbours / (n - 1)`.
 
-    With `connected` (as in the paper on ICD) the distribution is that of graphs drawn again until one is connected, but
-    the graph is drawn directly, which is fast for any size. Connected graphs are denser: with `expected_neighbours` 2,
+    With `connected` (as in the paper on ICD) graphs have the distribution that drawing until one is connected would
+    give, found in a way that is fast for any size. Connected graphs are denser: with `expected_neighbours` 2,
     nodes have 2.6 on average, for 35 nodes as for 1,000.
 
     Args:
@@ -59,10 +59,10 @@ def _check_size(n: int, expected_neighbours: float, connected: bool) -> None:
 def _connected_pairs(n: int, probability: float, random: np.random.Generator) -> npt.NDArray[np.bool_]:
     """(n, n), symmetric: which pairs are joined, each with this probability, given that the graph is connected.
 
-    Think of a breadth-first search from one node. For each other node, the visit that finds it has a geometric
-    distribution, independently of the others. The graph is connected exactly if the search never runs out of found
-    nodes early. So these visits are drawn until the search does not run out; the edges of a node to nodes that are
-    found but not yet visited are then independent coins.
+    Think of a breadth-first search from one node, and number its visits. For each other node, the number of the visit
+    that finds it is geometric, independently of the others. The graph is connected if and only if the search always has
+    a next node until all are found. So these numbers are drawn until that holds. Edges between nodes that were both
+    found before either was visited are then independent coins.
     """
     found_by = _finding_visits(n - 1, probability, random)
     order = np.argsort(found_by, kind="stable")  # the nodes except the first, in the order of visits
@@ -77,7 +77,8 @@ def _connected_pairs(n: int, probability: float, random: np.random.Generator) ->
 
 
 def _finding_visits(n: int, probability: float, random: np.random.Generator) -> npt.NDArray[np.int64]:
-    """For each of n nodes the visit (from 0) that finds it, such that after visit t at least t + 1 are found.
+    """For each of n nodes the number of the visit that finds it; visits 0 to t find at least t + 1 of them (the first
+    node of the search is not counted).
 
     Each is geometric, truncated at n visits. A draw is accepted with a probability of at least about e / n, so the loop
     is short.

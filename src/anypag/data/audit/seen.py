@@ -14,7 +14,7 @@ from anypag.data.sources.protocol import Lacked, Needs, Source
 from anypag.data.table import Table
 
 LEAST_ROWS = 4
-"""The least rows to test anything."""
+"""Fewer rows are not enough for any test."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Seen:
         needs: what the test asks for.
         n_columns: of the whole table, including unusable ones.
         threads: for moments.
-        on: multiplies instead of the CPU.
+        on: a graphics card that multiplies matrices; None for the CPU.
     """
 
     source: Source
@@ -72,7 +72,7 @@ class Seen:
 
 
 def _rows_of(source: Source) -> Table:
-    """The rows of a sample, with the kinds that the columns have in all rows."""
+    """The rows that a source shows to checks, with the kinds that the source gives its columns."""
     table = source.sample()
     return table if table.kinds == source.kinds else table.with_kinds(dict(zip(table.names, source.kinds, strict=True)))
 
@@ -97,5 +97,5 @@ class Check(NamedTuple):
     def hindrance(self, seen: Seen) -> str | None:
         """Why the check cannot be made for a source; None if it can."""
         if seen.n_columns > self.most_columns:
-            return f"it is made of up to {self.most_columns} columns"
+            return f"it is made only for up to {self.most_columns} columns"
         return next((seen.source.lacks[part] for part in self.wants if part in seen.source.lacks), None)

@@ -139,7 +139,7 @@ class Source(Protocol):
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
         """Means, deviations and correlations of some columns as numbers, over the rows without gaps in them.
 
-        `on` multiplies instead of the CPU.
+        `on` is a graphics card that multiplies matrices; None for the CPU.
         """
 
     def spread(self) -> Spread:

@@ -1,7 +1,7 @@
 """The equivalence classes of sampled graphs, and what each of them says about an effect.
 
-Data cannot distinguish the members of a class: a share of members would only reflect the prior. So probabilities are
-shares of classes, and each class is asked what it identifies.
+Data cannot distinguish the members of a class, so how often one of them was sampled says nothing. Each class is asked
+what it identifies, and a probability is the share of sampled graphs whose class says so.
 """
 
 from __future__ import annotations
@@ -58,8 +58,7 @@ class SampledClasses:
         diagrams: (m, nodes, nodes) the graphs; hidden causes of discrete columns are the last nodes.
         place: (m,) the number of each graph among all sampled ones, which seeds its random numbers.
         of: (m,) the class of each graph.
-        counts: (m,) whether a graph counts in shares; graphs sampled at a lower price of an edge are used for draws
-            only.
+        counts: (m,) False for graphs sampled at a lower price of edges: they give draws, but do not enter shares.
         classes: in order of first appearance.
         selection: whether the sample may be selected.
         n_levels: of the hidden causes of discrete columns.
@@ -108,8 +107,9 @@ class SampledClasses:
         return [self._verdict(found, x, y, given, within) for found in self.classes]
 
     def _verdict(self, found: SampledClass, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
-        """If the sample may be selected, adjustment and "no directed path" are valid if no possible cause of X or Y is
-        on an edge that implies selection; for formulas this is not proved (`docs/effects.md`).
+        """What one class says. In a selected sample, adjustment and "no effect" hold if no possible cause of X, Y or a
+        condition is at an end of `---` or `--o`. For formulas nothing is proved: they count as not identified
+        (`docs/effects.md`).
         """
         causal = found.causal
         if not self.selection:
@@ -122,8 +122,8 @@ class SampledClasses:
         return answer if holds_if_selected(answer) else Verdict("unidentified", way)
 
     def if_causal(self, k: int, x: NodeSet) -> Marks | None:
-        """The marks of the member of class k in which no arrow hides a common cause: `o->` becomes an arrow, and open
-        directions lead away from X. None if that is not a valid graph.
+        """The marks of the member of class k in which no arrow hides a common cause: `o->` and `--o` become `-->`, and
+        `o-o` is oriented away from X. None if that is not a valid graph.
         """
         marks, first = self.classes[k].causal.pag.marks, list(members(x))
         order = np.array([*first, *(v for v in range(len(marks)) if v not in first)])
@@ -151,7 +151,7 @@ class SampledClasses:
 
 
 def _agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:
-    """Does a sampled graph agree with the known causes, and with an unselected sample?"""
+    """Does a sampled graph agree with known causes, and has it no `---` unless the sample may be selected?"""
     tail = marks == Mark.TAIL
     if not selection and (tail & tail.T).any():
         return False

@@ -2,21 +2,22 @@
 
 1. Orders: BOSS from many starts gives DAGs that score well (`by_scores.boss`).
 2. Tests: ICD gives a graph that is right in the limit of many rows. If it contradicts itself, a MAG near it is taken
-(`by_scores.starting_graphs`). 3. Cooling: from the best DAGs and from that MAG chains walk towards better scores
-(`by_scores.chain`); the best graph
+   (`by_scores.starting_graphs`).
+3. Cooling: from the best DAGs and from that MAG chains walk towards better scores (`by_scores.chain`); the best graph
    met is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node and
    its ancestor. A MAG would need extra edges for that, and so overcharge for a hidden cause. Discrete columns have no
    score for `<->`: graphs are DAGs then, and hidden causes are found as unmeasured columns with a few levels
    (`by_scores.hidden_columns`), unless edges are known or there are too many rows.
 4. Sampling: from that graph chains at several temperatures swap graphs (parallel tempering), and the PAG of each graph
-of the coldest, at temperature 1, is counted. Effects are drawn from the graphs of all temperatures, and from two more
-chains in which an edge costs less, because a missing edge denies an effect. Hidden columns are drawn again before
-every block of rounds, given the graph of the coldest chain. The answer is the PAG, among those met, with the fewest
-expected errors (`by_scores.posterior`). It is the PAG of a MAG, so it is always valid, and so is the PAG after every
-step. Knowledge holds in every graph of every chain: states that a pair cannot have are not drawn, and steps that break
-a statement are rejected (`by_scores.starting_graphs`). So some member of the answer's class agrees with the knowledge.
-Random numbers come from fixed seeds, and the data decide the order of nodes: the same data give the same answer, in any
-order of columns.
+   of the coldest, at temperature 1, is counted. Effects are drawn from the graphs of all temperatures, and from two
+   more chains in which an edge costs less, because a missing edge denies an effect. Hidden columns are drawn again
+   before every block of rounds, given the graph of the coldest chain.
+
+The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`). It is the PAG of a MAG,
+so it is always valid, and so is the PAG after every step. Knowledge holds in every graph of every chain: states that a
+pair cannot have are not drawn, and steps that break a statement are rejected (`by_scores.starting_graphs`). So some
+member of the answer's class agrees with the knowledge. Random numbers come from fixed seeds, and the data decide the
+order of nodes: the same data give the same answer, in any order of columns.
 """
 
 from __future__ import annotations
