@@ -1,16 +1,15 @@
 """Errors and honesty on tables with known truth, group by group, beside the graphs of other tools on the same files.
 
     python benchmarks/grid.py learn DATA... --out ROWS [--workers 16] [--seconds 600] [--only GLOB]
-    python benchmarks/grid.py tell ROWS [--peers PEERS.json.gz...] [--fit]
+    python benchmarks/grid.py tell ROWS [--peers PEERS.json.gz...] [--write docs/accuracy.md]
 
 DATA are folders of NAME.csv (a table) and NAME.json: `{"truth": [[i, j, mark at i, mark at j], ...]}`, or the DAG
 behind the table as `{"nodes", "edges", "hidden", "constant"}`. NAME ends with _sSEED; a group is all before it, without
 the number of rows for tables from networks. `learn` writes NAME.npz for every table: the graphs of "bayes", "boss" and
 "icd", their CPU seconds, and how often sampled graphs have each mark. `tell` prints tables: errors (extra edges,
 missing edges and wrong marks on shared edges) beside those of PEERS, `{NAME: {tool: {"edges" or "marks": ...}}}`;
-errors expected by the reported probabilities beside those made; and how many marks said with a probability were right.
-`--fit` also fits the numbers of the reported probabilities (`search/by_scores/reported.py`) on half of the tables, by
-their log loss, and prints them with the loss on the other half.
+errors expected by the reported probabilities beside those made; how many marks said with a probability were right; and
+which tables were said not to fit. `--write` puts them between the two marks of a page.
 """
 
 from __future__ import annotations
@@ -23,10 +22,11 @@ import re
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +35,27 @@ import numpy.typing as npt
 
 import anypag as ap
 from anypag.graphs.base import transitive
+from anypag.search.by_scores import reported as rule
+from anypag.search.by_scores.posterior import expected_errors
+from anypag.search.by_scores.sampled_graphs import NUMBERS
 
 MARKS = {"o": 1, ">": 2, "-": 3}
 METHODS = ("bayes", "boss", "icd")
 BINS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0001)
+BEGIN, END = "<!-- made by benchmarks/grid.py -->", "<!-- end -->"
+STRAIGHT = ("exp", "gauss", "gumbel", "uniform")
+PARTS = (
+    *("Gaussian, 15 nodes", "Gaussian, 200 rows", "Gaussian, 35 and 50 nodes", "selection", "three levels"),
+    *(
+        "networks, nothing hidden",
+        "networks, hidden nodes",
+        "many levels",
+        "simulators, straight",
+        "simulators, curved",
+    ),
+)
 Marks = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
 
 
 def main() -> None:
@@ -54,12 +70,14 @@ def main() -> None:
     tell = commands.add_parser("tell")
     tell.add_argument("rows", type=Path)
     tell.add_argument("--peers", type=Path, nargs="*", default=[])
-    tell.add_argument("--fit", action="store_true")
+    tell.add_argument("--write", type=Path)
     options = parser.parse_args()
     if options.command == "learn":
         learn_all(options.data, options.out, options.only, options.workers, options.seconds)
     else:
-        tell_all([Learned(path) for path in sorted(options.rows.glob("*.npz"))], options.peers, fit=options.fit)
+        tables = [Learned(path) for path in sorted(options.rows.glob("*.npz"))]
+        text = "\n".join(told(tables, said_by(options.peers)))
+        print(text) if options.write is None else write(text, options.write)
 
 
 def learn_all(folders: list[Path], out: Path, only: str, workers: int, seconds: float) -> None:
@@ -162,7 +180,22 @@ class Learned:
     def group(self) -> str:
         """What its line in the tables stands for: all that its tables share."""
         whole = self.name.rsplit("_s", 1)[0]
-        return re.sub(r"_n\d+$", "", whole) + ("_h1" if self.name.endswith("_h1") else "")
+        hidden = ", hidden nodes" if self.name.endswith("_h1") else ""
+        if self.name.startswith("sim-"):
+            return self.part.split(", ")[1] + hidden
+        return re.sub(r"_n\d+$", "", whole).replace("_", " ") + hidden
+
+    @property
+    def part(self) -> str:
+        """Which of `PARTS` it belongs to."""
+        first, is_network = self.name.split("_")[0], re.search(r"_h[01]$", self.name)
+        if first.startswith("sim-"):
+            return PARTS[8] if first[4:] in STRAIGHT else PARTS[9]
+        if is_network:
+            return PARTS[7] if first == "barley" else PARTS[6] if self.name.endswith("_h1") else PARTS[5]
+        if first in {"sel", "disc"}:
+            return PARTS[3] if first == "sel" else PARTS[4]
+        return PARTS[1] if "N00200" in self.name else PARTS[0] if "_n15_" in self.name else PARTS[2]
 
     @cached_property
     def found(self) -> dict[str, npt.NDArray[Any]]:
@@ -170,34 +203,158 @@ class Learned:
         with np.load(self.path) as arrays:
             return dict(arrays)
 
-    def errors(self, method: str) -> int:
-        """Of one of our methods."""
-        return sum(errors(self.found[method], self.found["truth"]))
+    @cached_property
+    def errors(self) -> dict[str, int]:
+        """Of our methods."""
+        return {method: sum(errors(self.found[method], self.found["truth"])) for method in METHODS}
+
+    @cached_property
+    def reported(self) -> Floats:
+        """(4, n, n) the reported probabilities of marks."""
+        return reported_marks(self.found)
+
+    def expected(self, shares: Floats) -> float:
+        """The errors that are expected by these probabilities of marks."""
+        return float(expected_errors(self.found["bayes"][None], shares)[0])
 
 
-def peer_errors(table: Learned, said: dict[str, Any]) -> dict[str, int]:
-    """The errors of other tools on a table, by their names."""
-    truth, made = table.found["truth"], {}
-    for tool, answer in said.get(table.name, {}).items():
-        if "edges" in answer:
-            made[tool] = sum(errors(marks_of(answer["edges"], len(truth)), truth))
-        elif "marks" in answer:
-            made[tool] = sum(errors(np.array(answer["marks"], np.uint8), truth))
-    return made
+def reported_marks(found: dict[str, npt.NDArray[Any]]) -> Floats:
+    """`Posterior.reported` from shares of marks alone: the rule is linear in the marks of each end."""
+    cold, every = (found[name].astype(np.float64) for name in ("cold", "sampled"))
+    adjacent = (found["bayes"] != 0).astype(np.int64)
+    near, joined = adjacent @ adjacent > 0, 1 - cold[0]
+    least = np.where(near, rule.LEAST_NEAR, rule.LEAST)
+    kept = rule.OF_COUNTS if found["discrete"] else rule.OF_CORRELATIONS
+    of_counts = least + (rule.MOST - least) * joined
+    edge = of_counts if found["discrete"] else rule._of_correlations(joined, 1 - every[0], near)
+    usual = np.zeros((3, 1, 1))
+    for symbol, often in kept.usual.items():
+        usual[NUMBERS[symbol] % 4 - 1] += often
+    given = [np.where(part[0] < 1, part[1:] / np.maximum(1 - part[0], 1e-9), usual) for part in (cold, every)]
+    marks = kept.cold * given[0] + kept.every * given[1] + (1 - kept.cold - kept.every) * usual
+    return np.concatenate([(1 - edge)[None], edge * marks])
 
 
-def tell_all(tables: list[Learned], peers: list[Path], *, fit: bool) -> None:
-    """Print the tables."""
+def said_by(peers: list[Path]) -> dict[str, Any]:
+    """The answers of other tools, by table."""
     said: dict[str, Any] = {}
     for path in peers:
         said |= json.loads(gzip.decompress(path.read_bytes()))
+    return said
+
+
+def peer_errors(table: Learned, said: dict[str, Any], tool: str) -> int | None:
+    """The errors of another tool on a table; None if it did not finish."""
+    truth, answer = table.found["truth"], said.get(table.name, {}).get(tool, {})
+    if "edges" in answer:
+        return sum(errors(marks_of(answer["edges"], len(truth)), truth))
+    return sum(errors(np.array(answer["marks"], np.uint8), truth)) if "marks" in answer else None
+
+
+def told(tables: list[Learned], said: dict[str, Any]) -> Iterator[str]:
+    """The tables, line by line."""
     groups: dict[str, list[Learned]] = defaultdict(list)
+    parts: dict[str, list[Learned]] = {part: [] for part in PARTS}
     for table in tables:
         groups[table.group].append(table)
-    print("| group | tables | bayes | boss | icd |\n|---|---|---|---|---|")
-    for group, members in sorted(groups.items()):
-        means = [np.mean([table.errors(method) for table in members]) for method in METHODS]
-        print(f"| {group} | {len(members)} | {' | '.join(f'{mean:.1f}' for mean in means)} |")
+        parts[table.part].append(table)
+    networks = {name for name, members in groups.items() if members[0].part in PARTS[5:8]}
+    simulators = {name for name, members in groups.items() if members[0].part in PARTS[8:]}
+    grid = sorted(set(groups) - networks - simulators)
+    yield from errors_told("cell", grid, groups, said, ["Tetrad FCIT", "Tetrad BOSS-FCI"])
+    tools = ["Tetrad FCIT (BDeu, prior 10)", "Tetrad FCIT (BDeu, prior 1)", "Tetrad BOSS-FCI"]
+    yield from errors_told("network", sorted(networks), groups, said, tools)
+    yield from errors_told("simulator", sorted(simulators), groups, said, [])
+    yield from honesty_told({part: members for part, members in parts.items() if members})
+
+
+def errors_told(
+    what: str, names: list[str], groups: dict[str, list[Learned]], said: dict[str, Any], tools: list[str]
+) -> Iterator[str]:
+    """Errors in the mean, group by group. A tool's are of the tables that it finished; ours on these are in brackets,
+    if it did not finish all.
+    """
+    columns = [tool.removeprefix("Tetrad ").replace(" (BDeu, prior", ", prior").rstrip(")") for tool in tools]
+    heads = [what, "tables", "bayes", *columns, "boss", "icd", "expected", "valid, icd", "seconds"]
+    yield f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}"
+    ratios = []
+    for name in names:
+        mine = groups[name]
+        row = [name, str(len(mine)), mean(table.errors["bayes"] for table in mine)]
+        for tool in tools:
+            theirs = [(table.errors["bayes"], peer_errors(table, said, tool)) for table in mine]
+            both = [(ours, made) for ours, made in theirs if made is not None]
+            some = f" ({mean(a for a, _ in both)} of {len(both)})" if len(both) < len(mine) and both else ""
+            row.append(f"{mean(b for _, b in both)}{some}" if both else "–")
+            if tool == tools[0] and both:
+                ratios.append(sum(a for a, _ in both) / max(sum(b for _, b in both), 1))
+        row += [mean(table.errors[method] for table in mine) for method in ("boss", "icd")]
+        row.append(mean(table.expected(table.reported) for table in mine))
+        row.append(
+            ", ".join(f"{np.mean([table.found[f'{method}_valid'] for table in mine]):.2f}" for method in METHODS[::2])
+        )
+        row.append(f"{np.median([table.found['bayes_seconds'] for table in mine]):.1f}")
+        yield f"| {' | '.join(row)} |"
+    if ratios:
+        below = f"below 1 in {sum(ratio < 1 for ratio in ratios)} of {len(ratios)}"
+        yield f"\nMean of the ratios to {columns[0]}: {np.mean(ratios):.2f}; {below}."
+    yield ""
+
+
+def mean(numbers: Any) -> str:
+    return f"{np.mean(list(numbers)):.1f}"
+
+
+def honesty_told(parts: dict[str, list[Learned]]) -> Iterator[str]:
+    """Made and expected errors, marks by what they are said with, and which tables are said not to fit, of tables with
+    odd seeds: the numbers for correlations were fitted on the others.
+    """
+    parts = {part: [table for table in members if seed_of(table) % 2] for part, members in parts.items()}
+    yield "| odd seeds | tables | made | expected | by shares at 1 | at all temperatures | said not to fit |"
+    yield "|---|---|---|---|---|---|---|"
+    for part, members in parts.items():
+        numbers = [
+            mean(table.errors["bayes"] for table in members),
+            mean(table.expected(table.reported) for table in members),
+            *(mean(table.expected(table.found[name]) for table in members) for name in ("cold", "sampled")),
+            str(sum(is_unfit(table) for table in members)),
+        ]
+        yield f"| {part} | {len(members)} | {' | '.join(numbers)} |"
+    yield f"\n| said with | {' | '.join(parts)} |\n|{'---|' * (len(parts) + 1)}"
+    for low, high in pairwise(BINS):
+        cells = [right_of(members, low, high) for members in parts.values()]
+        if any(cell != "–" for cell in cells):
+            yield f"| {low:.2f}–{min(high, 1):.2f} | {' | '.join(cells)} |"
+
+
+def seed_of(table: Learned) -> int:
+    found = re.search(r"_s(\d+)", table.name)
+    assert found is not None
+    return int(found[1])
+
+
+def is_unfit(table: Learned) -> bool:
+    """Was the table said not to fit?"""
+    n, (per_number, share) = len(table.found["truth"]), table.found["misfit"]
+    return bool(per_number < 1 or (share > 0.05 and share * n * (n - 1) / 2 > 1.5))
+
+
+def right_of(tables: list[Learned], low: float, high: float) -> str:
+    """How many marks of answers, said with a probability between the two, are right."""
+    right = []
+    for table in tables:
+        marks = table.found["bayes"]
+        said = np.take_along_axis(table.reported, marks[None].astype(np.intp), axis=0)[0]
+        which = (marks != 0) & (said >= low) & (said < high)
+        right.append((marks == table.found["truth"])[which])
+    made = np.concatenate(right)
+    return f"{made.mean():.2f} of {len(made):,}" if len(made) else "–"
+
+
+def write(text: str, page: Path) -> None:
+    """Put the tables between the two marks of a page."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    page.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -78,9 +78,9 @@ NEAREST = 10
 MOST_TESTS = 2_000_000
 """After this many tests the search by tests ends."""
 
-MOST_ROWS = 100_000
-"""The most rows for which hidden causes of discrete columns are searched: their levels are fitted row by
-row, many times.
+MOST_ROWS = 1_000_000
+"""The most rows for which hidden causes of discrete columns are searched. Rows with equal levels are fitted once, with
+their count, but levels are drawn row by row.
 """
 
 LEAST_SCORE = -1e14
