@@ -151,7 +151,7 @@ def _refuse_ambiguous(statement: Statement, names: Sequence[str]) -> None:
 Saying = Callable[[Statement], Facts]
 """The facts of one statement."""
 
-Source = Callable[[str, int, int], str]
+SaidBy = Callable[[str, int, int], str]
 """The statement that says a fact of a kind about two columns."""
 
 _BEGIN = "What is said to be known contradicts itself:"
@@ -207,7 +207,7 @@ def _chain_from(start: int, causes: Flags, not_causes: Flags) -> list[int]:
     return []
 
 
-def _sentence(chain: list[int], source: Source, names: Sequence[str]) -> str:
+def _sentence(chain: list[int], source: SaidBy, names: Sequence[str]) -> str:
     a, b = chain[0], chain[-1]
     by = dict.fromkeys(source("causes", *step) for step in pairwise(chain))
     told = f"{' ~> '.join(quote(names[k]) for k in chain)} by {' and '.join(by)}"
@@ -216,7 +216,7 @@ def _sentence(chain: list[int], source: Source, names: Sequence[str]) -> str:
     return f"{_BEGIN} {told}; but {quote(names[a])} is no cause of {quote(names[b])} by {source('not_causes', a, b)}."
 
 
-def _refuse_idle_edges(said: Facts, source: Source, names: Sequence[str]) -> None:
+def _refuse_idle_edges(said: Facts, source: SaidBy, names: Sequence[str]) -> None:
     """Raise an error for joined pairs that, without selection, can have neither a causal link nor a hidden
     common cause.
     """
