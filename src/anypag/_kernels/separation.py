@@ -318,23 +318,12 @@ def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
     only at their start.
     """
     n = len(start) - 1
-    opened = is_z.copy()
-    queue = np.empty(2 * n + 1, np.int64)
-    count = 0
+    opened, queue, count = np.zeros(n, np.int64), np.empty(2 * n + 1, np.int64), np.int64(0)
     for v in range(n):
         if is_z[v]:
-            queue[count] = v
+            opened[v], queue[count] = 1, v
             count += 1
-    done = 0
-    while done < count:  # colliders are open at ancestors of Z
-        v = queue[done]
-        done += 1
-        for e in range(start[v], start[v + 1]):
-            u = neighbour[e]
-            if near[e] == ARROW and far[e] == TAIL and not opened[u]:
-                opened[u] = True
-                queue[count] = u
-                count += 1
+    _spread_to_ancestors(start, neighbour, near, far, opened, 1, queue, count)  # colliders are open at ancestors of Z
     visited = np.zeros(2 * n, np.bool_)
     count = 0
     for x in range(n):
@@ -360,7 +349,7 @@ def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
             u = neighbour[e]
             if is_x[u]:
                 continue
-            passes = opened[v] if (into and near[e] == ARROW) else not is_z[v]
+            passes = opened[v] == 1 if (into and near[e] == ARROW) else not is_z[v]
             if passes:
                 state = 2 * u + (far[e] == ARROW)
                 if not visited[state]:

@@ -199,8 +199,9 @@ class Basis(NamedTuple):
     pair_start: Counts
     """(p, p) the first product of two variables; (0, 0) where `cross` has none."""
     excess: Floats
-    """(p, 3) how far the first one, two and three functions of each variable are from normal (`excess_of`); the product
-    for two variables is the share by which R² varies more under permutation than F allows for."""
+    """(p, 3) how far the first one, two and three functions of each variable are from normal (`_excess_of`).
+
+    The product for two variables is the share by which R² varies more under permutation than F allows for."""
 
     @classmethod
     def of(cls, table: Table, largest: int, threads: int) -> Self:
@@ -212,7 +213,7 @@ class Basis(NamedTuple):
         require_few(table.names, widths)
         start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
         columns, nothing = _rows(np.column_stack(spread)), np.empty((0, 0))
-        excess = np.stack([_excess_of_rows(part, d) for part, d in zip(spread, is_discrete, strict=True)])
+        excess = np.stack([_excess_of(part, d) for part, d in zip(spread, is_discrete, strict=True)])
         if gaps.any():
             has_value, none = np.ascontiguousarray(~gaps.T), nothing.astype(np.int64)
             return cls(nothing, nothing, nothing, columns, has_value, start, is_discrete, none, excess)
@@ -286,38 +287,30 @@ class HeadProducts:
         return _unit(columns[left[part]] * columns[right[part]])
 
 
-def excess_of(functions: Floats, counts: Floats) -> Floats:
-    """(3,) how far the first one, two and three functions of a variable are from normal, as `excess_of_levels` says it.
+def _excess_of(functions: Floats, is_discrete: bool) -> Floats:
+    """(3,) how far the first one, two and three functions (n, q) of a column are from normal.
 
-    Args:
-        functions: (m, q) their values in each of m steps of the variable.
-        counts: (m,) the rows of each step; steps without any are left out.
+    As `excess_of_levels` says it; rows with gaps are left out.
     """
-    functions, counts = functions[counts > 0], counts[counts > 0]
-    n, found = float(counts.sum()), []
-    basis, on_diagonal = np.sqrt(counts / n)[:, None], np.zeros(len(counts))
-    for column in functions[:, :TESTED].T:
-        rest = column * np.sqrt(counts)
+    rows = functions[~np.isnan(functions).any(axis=1)]
+    n, each, found = float(len(rows)), np.ones(len(rows)), []
+    if is_discrete:
+        counts = rows.sum(axis=0)
+        return np.full(TESTED, excess_of_levels(np.append(counts, n - counts.sum())))
+    basis, on_diagonal = np.sqrt(each / n)[:, None], np.zeros(len(rows))
+    for column in rows[:, :TESTED].T:
+        rest = np.ascontiguousarray(column)
         length = rest @ rest
         for _ in range(2):
             rest = rest - basis @ (basis.T @ rest)
         if rest @ rest > NOTHING_LEFT * length:
             unit = rest / np.sqrt(rest @ rest)
-            basis, on_diagonal = np.column_stack([basis, unit]), on_diagonal + np.square(unit) / counts
+            basis, on_diagonal = np.column_stack([basis, unit]), on_diagonal + np.square(unit)
         d = basis.shape[1] - 1.0
-        above = n * (n + 1) * (counts @ np.square(on_diagonal)) - (n - 1) * d * (d + 2)
+        above = n * (n + 1) * (each @ np.square(on_diagonal)) - (n - 1) * d * (d + 2)
         found.append(max(above / (d * (n - 1 - d)), 0.0) if 0 < d < n - 1 and n > 3 else 0.0)
     found += [found[-1]] * (TESTED - len(found))
     return np.sqrt((n - 1) / (2 * n * (n - 3))) * np.array(found) if n > 3 else np.zeros(TESTED)
-
-
-def _excess_of_rows(functions: Floats, is_discrete: bool) -> Floats:
-    """(3,) the excess of a column from its functions (n, q); rows with gaps are left out."""
-    rows = functions[~np.isnan(functions).any(axis=1)]
-    if not is_discrete:
-        return excess_of(rows, np.ones(len(rows)))
-    counts = rows.sum(axis=0)
-    return np.full(TESTED, excess_of_levels(np.append(counts, len(rows) - counts.sum())))
 
 
 def room_for_gram(q: int) -> Floats:
