@@ -6,12 +6,15 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import ThreadpoolController
 
-from anypag.threads import map_in_threads, slices
+import anypag as ap
+from anypag.threads import _blas, _limit, map_in_threads, single_blas, slices
 
 
 @given(st.integers(0, 5000), st.integers(1, 700))
@@ -118,3 +121,49 @@ def test_nested_and_concurrent_use_does_not_wait_for_strangers() -> None:
     assert map_in_threads(abs, [-1, -2, -3], 2) == [1, 2, 3]
     release.set()
     stranger.join()
+
+
+def blas_threads() -> set[int]:
+    return {library["num_threads"] for library in ThreadpoolController().select(user_api="blas").info()}
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    pytest.importorskip("scipy.linalg")  # brings a library of its own
+    before = [(library, library.num_threads) for library in _blas(True)]
+    _limit([(library, 2) for library, _ in before])
+    yield
+    _limit(before)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_linear_algebra_has_one_thread_inside_and_its_own_number_afterwards() -> None:
+    with pytest.raises(KeyError), single_blas, single_blas:
+        assert blas_threads() == {1}
+        raise KeyError
+    assert blas_threads() == {2}
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_searches_at_the_same_time_restore_the_threads_of_linear_algebra() -> None:
+    data = ap.simulate.random_system(12, 2.0, seed=1).linear_gaussian(200, seed=1)
+    seen: list[set[int]] = []
+
+    def search(k: int) -> None:
+        heard = iter(range(3 + k))
+
+        def tick(_: object) -> None:
+            seen.append(blas_threads())
+            if next(heard, None) is None:
+                raise InterruptedError
+
+        with pytest.raises(InterruptedError):
+            ap.learn(data, progress=tick)
+
+    others = [threading.Thread(target=search, args=(k,)) for k in range(4)]
+    for other in others:
+        other.start()
+    for other in others:
+        other.join()
+    assert seen and all(one == {1} for one in seen)
+    assert blas_threads() == {2}

@@ -14,10 +14,12 @@ work.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from itertools import pairwise
+from threading import Lock
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -38,6 +40,54 @@ def _workers(count: int) -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_workers.cache_clear)  # a forked child has none of its parent's threads
+    os.register_at_fork(after_in_child=lambda: single_blas.begin())
+
+
+class _SingleBlas:
+    """A context in which linear algebra keeps to one thread. After a product its threads spin for a while and take the
+    cores from ours: on a busy machine a search of 35 columns takes ten times as long.
+
+    The first to enter limits, the last to leave restores, in whichever thread.
+    """
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Nobody is inside."""
+        self._lock, self._n_inside = Lock(), 0
+        self._before: list[tuple[Any, int]] = []
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_inside == 0:
+                self._before = [(library, library.num_threads) for library in _blas("scipy.linalg" in sys.modules)]
+                _limit([(library, 1) for library, _ in self._before])
+            self._n_inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if self._n_inside == 0:
+                _limit(self._before)
+
+
+def _limit(libraries: list[tuple[Any, int]]) -> None:
+    """Give libraries of linear algebra so many threads."""
+    for library, count in libraries:
+        library.set_num_threads(count)
+        getattr(library, "clear_controlling_thread", do_nothing)()  # any thread may restore
+
+
+@cache
+def _blas(with_scipy: bool) -> list[Any]:
+    """The libraries of linear algebra that are loaded; scipy may bring one of its own, later than numpy."""
+    from threadpoolctl import ThreadpoolController
+
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+
+
+single_blas = _SingleBlas()
 
 
 def do_nothing() -> None:
@@ -72,16 +122,17 @@ def map_in_threads(
             raise
     work = _Work(function, items, on_error)
     others: list[Future[None]] = []
-    try:
-        for _ in items[1:threads]:
-            others.append(_workers(threads - 1).submit(work.run))
-        work.run()
-        while others and wait(_begun(others), SECONDS_BETWEEN_CALLS).not_done:
-            meanwhile()
-    except BaseException as error:  # from `meanwhile`, or a signal
-        work.fail(error)
-    if others:
-        wait(_begun(others))
+    with single_blas:
+        try:
+            for _ in items[1:threads]:
+                others.append(_workers(threads - 1).submit(work.run))
+            work.run()
+            while others and wait(_begun(others), SECONDS_BETWEEN_CALLS).not_done:
+                meanwhile()
+        except BaseException as error:  # from `meanwhile`, or a signal
+            work.fail(error)
+        if others:
+            wait(_begun(others))
     if work.errors:
         raise work.errors[0]
     return [work.made[k] for k in range(len(items))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -30,6 +31,7 @@ from anypag.search.node_order import order_nodes
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo
+from anypag.threads import single_blas
 
 if TYPE_CHECKING:
     from anypag.checkpoint.checkpoint import Checkpoint
@@ -51,7 +53,9 @@ class Search:
     def __init__(self, data_or_test: Any, choices: Choices | None = None, source: str | None = None) -> None:
         choices = Choices() if choices is None else choices
         self._stamp = file_stamp(data_or_test)
-        self._set_up(bind(data_or_test, algorithm(choices.method), choices), data_or_test, source)
+        with single_blas:
+            problem = bind(data_or_test, algorithm(choices.method), choices)
+        self._set_up(problem, data_or_test, source)
 
     @classmethod
     def again(cls, test: CITest, choices: Choices) -> Self:
@@ -85,12 +89,12 @@ class Search:
     def steps(self, state: State | None = None, tick: Tick = no_tick) -> Iterator[tuple[State, StepInfo]]:
         """One step after the other, from the start or from a state reached before."""
         if state is None:
-            with interruptible(tick) as watch:
+            with self._beside_blas, interruptible(tick) as watch:
                 self._order_nodes(watch)
             state = self.start
         try:
             while not state.done:
-                with interruptible(tick) as watch:
+                with self._beside_blas, interruptible(tick) as watch:
                     state, info = self.algorithm.step(state, self.problem, watch)
                     if state.done and self.problem.facts is not None:
                         state, info = self._close(state, info, watch)
@@ -99,6 +103,11 @@ class Search:
                     raise KeyboardInterrupt
         finally:
             self.problem.scratch.let_go()
+
+    @property
+    def _beside_blas(self) -> AbstractContextManager[None]:
+        """A context for a step: a test that takes one question at a time may need the threads of linear algebra."""
+        return single_blas if self.problem.test.batch > 1 else nullcontext()
 
     def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
         """Run all steps, or until something stops the run; the result always has the graph of the last finished step.
