@@ -31,7 +31,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, astuple, dataclass, replace
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -284,13 +284,21 @@ def growth(folder: Path) -> Iterator[str]:
         yield f"| {what} | {like} | {at} | {', '.join(f'{s:.3g}' for s in seconds)} |"
 
 
+def _version(name: str) -> str:
+    """The version of a package; a checkout on the path need not be installed."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "(a checkout)"
+
+
 def machine() -> Iterator[str]:
     """What it was measured on."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     models = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    packages = ", ".join(f"{name} {version(name)}" for name in ("anypag", "numpy", "numba", "scipy"))
+    packages = ", ".join(f"{name} {_version(name)}" for name in ("anypag", "numpy", "numba", "scipy"))
     model = models[0] if models else platform.processor()
     yield f"- {model}, {os.cpu_count()} cores, {memory:.0f} GiB; {platform.platform()}"
     yield f"- Python {platform.python_version()}, {packages}"

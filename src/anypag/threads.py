@@ -38,11 +38,6 @@ def _workers(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, thread_name_prefix="anypag")
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_workers.cache_clear)  # a forked child has none of its parent's threads
-    os.register_at_fork(after_in_child=lambda: single_blas.begin())
-
-
 class _SingleBlas:
     """A context in which linear algebra keeps to one thread. After a product its threads spin for a while and take the
     cores from ours: on a busy machine a search of 35 columns takes ten times as long.
@@ -88,6 +83,10 @@ def _blas(with_scipy: bool) -> list[Any]:
 
 
 single_blas = _SingleBlas()
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_workers.cache_clear)  # a forked child has none of its parent's threads
+    os.register_at_fork(after_in_child=single_blas.begin)
 
 
 def do_nothing() -> None:
