@@ -72,8 +72,8 @@ def _knowledge(nodes: int, *, show: bool) -> list[dict[str, Any]]:
 
 
 def _contexts(nodes: int, *, show: bool) -> list[dict[str, Any]]:
-    """What follows from contexts; on five nodes on 5,000 of the classes."""
-    tallies = certify_contexts(nodes, 5000 if nodes == 5 else None, workers=os.cpu_count() or 1)
+    """What follows from contexts; on five nodes on 500 of the classes."""
+    tallies = certify_contexts(nodes, 500 if nodes == 5 else None, workers=os.cpu_count() or 1)
     if show:
         print(CONTEXTS_HEAD)
         for tally in tallies:

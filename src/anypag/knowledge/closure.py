@@ -48,15 +48,15 @@ def orient_with_knowledge(
         final: are all edges known to be right?
         look: called from time to time; an exception in it ends the work.
     """
-    start = seeded(given, facts)
+    start = seeded(given, facts, final=final)
     rules = rules_after_0(selection=not bool(facts.not_selecting.all()), knowledge=True, final=final)
     found = orient(start, colliders, rules, skeleton, known_of(facts), look)
     return found._replace(log=np.concatenate([_known_rows(given, start), found.log]))
 
 
-def seeded(given: Marks, facts: Facts) -> Marks:
+def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
     """The marks, with known marks in place of circles."""
-    return np.where(given == Mark.CIRCLE, facts.seeds(given), given).astype(np.uint8)
+    return np.where(given == Mark.CIRCLE, facts.seeds(given, final=final), given).astype(np.uint8)
 
 
 def known_of(facts: Facts) -> KnownCauses:

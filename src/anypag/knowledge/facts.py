@@ -96,12 +96,14 @@ class Facts:
         rank = self.not_causes.sum(axis=1)
         return bool(((rank[:, None] > rank[None, :]) == self.not_causes).all())
 
-    def seeds(self, marks: Marks) -> Marks:
-        """The marks that the facts give to the edges of a graph; circles at all other ends."""
+    def seeds(self, marks: Marks, *, final: bool = False) -> Marks:
+        """The marks that the facts give to the edges of a graph; circles at all other ends. If all edges are right
+        (`final`), one between variables without a hidden common cause says more: what is no effect is the cause.
+        """
         seeds = (marks != Mark.NONE).astype(np.uint8)
         seeds[(seeds > 0) & self.not_anterior.T] = Mark.ARROW
         seeds[(seeds > 0) & self.causes.T] = Mark.TAIL
-        if not self.selection:  # joined, no effect of the other, and nothing hidden behind both: a cause of it
+        if final and not self.selection:
             seeds[(seeds > 0) & self.unconfounded & self.not_causes] = Mark.TAIL
         return np.asarray(seeds, np.uint8)
 
