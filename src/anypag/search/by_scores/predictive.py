@@ -28,7 +28,7 @@ NEAR = 10
 FAR = 4.0
 """A pair differs if some number of it is this many standard errors off."""
 
-Levels = npt.NDArray[np.integer]
+LevelRows = npt.NDArray[np.integer]
 
 
 def share_off(z: Floats) -> float:
@@ -47,7 +47,7 @@ def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
     return float(n / ((sizes - 1) * cells).sum())
 
 
-def off_in_levels(levels: Levels, parents: Flags) -> Floats:
+def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
     """(p, p) how many standard errors the dependence of each two columns is off.
 
     Args:
@@ -65,7 +65,7 @@ def off_in_levels(levels: Levels, parents: Flags) -> Floats:
     return off
 
 
-def _drawn_levels(levels: Levels, parents: Flags, rng: np.random.Generator) -> Levels:
+def _drawn_levels(levels: LevelRows, parents: Flags, rng: np.random.Generator) -> LevelRows:
     """A table from the DAG: every cell is copied from a random row with equal parents, from any row if none has."""
     drawn = np.empty_like(levels)
     for v in _causes_first(parents):
@@ -74,7 +74,7 @@ def _drawn_levels(levels: Levels, parents: Flags, rng: np.random.Generator) -> L
     return drawn
 
 
-def _random_rows_like(levels: Levels, wanted: Levels, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+def _random_rows_like(levels: LevelRows, wanted: LevelRows, rng: np.random.Generator) -> npt.NDArray[np.intp]:
     n = wanted.shape[1]
     code = np.zeros(2 * n, np.int64)
     for column in np.hstack([levels, wanted]):
@@ -86,7 +86,7 @@ def _random_rows_like(levels: Levels, wanted: Levels, rng: np.random.Generator) 
     return by_code[low + (rng.random(n) * (high - low)).astype(np.intp)]
 
 
-def _information(levels: Levels) -> Floats:
+def _information(levels: LevelRows) -> Floats:
     """(p, p) 2 n times the mutual information of each two columns."""
     p, n = levels.shape
     own = [_sum_of_logs(column) for column in levels]
@@ -98,7 +98,7 @@ def _information(levels: Levels) -> Floats:
     return found
 
 
-def _sum_of_logs(codes: Levels) -> float:
+def _sum_of_logs(codes: LevelRows) -> float:
     count = np.bincount(codes)
     count = count[count > 0]
     return float((count * np.log(count)).sum())
