@@ -165,7 +165,7 @@ def test_columns_in_the_same_order_are_told_with_all_else() -> None:
     assert "'A' and 'E' have all rows in the same order" in str(raised.value)
     assert "'constant' is constant" in str(raised.value)
     assert "Leave one of them out (--columns or --drop)." in raised.value.sentence.spelled(spelled)
-    ap.learn({**curved(0), "E": np.exp(data["A"])}, test="additive", max_r=0)  # tests can tell them apart
+    ap.learn({**curved(0), "E": np.exp(data["A"])}, method="icd", test="additive", max_r=0)  # tests can tell them apart
 
 
 @pytest.mark.parametrize("singular", ["error", "keep"])
