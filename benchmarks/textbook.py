@@ -226,7 +226,7 @@ def page(found: list[Said]) -> str:
             "# Ten textbook tables",
             "",
             "The causal story of these tables is known. Each got the same treatment: tiers (covariates, the cause, "
-            'the outcome), a search with its defaults, one question. `if_causal` is the effect with its '
+            "the outcome), a search with its defaults, one question. `if_causal` is the effect with its "
             "95 % interval if no arrow hides a common cause of its ends. The last column adds the statement that no "
             "hidden cause acts on both the cause and the outcome.",
             "",
