@@ -24,9 +24,9 @@ class Effort:
         dags: how many of the DAGs found chains start from.
         cooling: rounds of cooling for each chain; a round is n² steps.
         samples: rounds of sampling; each gives a graph of every chain.
-        temperatures: of the chains that exchange places while sampling. The answer and the probabilities come from the
-            graphs at 1, which make fewer errors; how sure of itself a score is, is mended when probabilities are
-            reported (`by_scores.reported`). Effects are drawn from the graphs of all.
+        temperatures: of the chains that exchange places while sampling. The answer comes from the graphs at 1, which
+            make fewer errors. Probabilities are shares of graphs, corrected because scores are too sure of themselves
+            (`by_scores.reported`). Effects are drawn from the graphs of all temperatures.
         tries: hidden causes of discrete columns that are refined, of those that promise most.
         hottest: where cooling begins.
 

@@ -31,7 +31,7 @@ class GraphSample:
     Args:
         pags: (c, n, n) the PAG of each class, in order of first appearance.
         counts: (c,) how often each was sampled, at all temperatures.
-        cold: (c,) how often at temperature 1; the answer and all probabilities of edges come from these.
+        cold: (c,) how often at temperature 1; the answer comes from these.
         diagrams: (m, p) the graphs themselves, as in `Diagrams.states`; None if they are not kept.
         for_effects: (k, p) graphs sampled at a lower price of an edge; they are not counted, but effects are drawn from
             them too. None if there are none.
@@ -51,7 +51,7 @@ class GraphSample:
 
     @property
     def is_consistent(self) -> bool:
-        """Are these samples such as a search writes? Checks what was read from a file."""
+        """Could a search have written these samples? Asked of what was read from a file."""
         return len(self.pags) == len(self.counts) == len(self.cold) and bool((self.cold <= self.counts).all())
 
     @property
