@@ -3,7 +3,7 @@
 A score is too sure of itself: its prices are points, its approximations sharp, and a chain knows one mode. So what all
 graphs of a sample have is not certain. For correlations the shares at temperature 1 and at all temperatures are weighed
 against each other; the numbers were fitted by log loss on tables with known truth, those with even seeds, and are
-reported on the others. For counts there are a least and a most, fitted on the development grid and reported on public
+reported on the others. For counts there are a least and a most, fitted on the development grid alone, not on public
 networks (`benchmarks/grid.py`, `docs/accuracy.md`). What knowledge settles stays settled.
 """
 
