@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from anypag.arrays import Floats
+    from anypag.arrays import Flags, Floats
     from anypag.search.problem import Problem
     from anypag.search.state import State
 
@@ -79,10 +79,12 @@ def misfit_of(state: State, problem: Problem) -> Misfit:
 
     score = problem.score_in_order
     parents = found(state.orders, score)[0].parents == 1  # type: ignore[attr-defined]  # the state has orders
-    names = score.names
+    names, is_design = score.names, np.zeros(len(score.names), np.bool_)
+    if problem.facts is not None:  # contexts are conditioned on: nothing is said of their distribution
+        is_design = problem.facts.design
     if isinstance(score, DiscreteScore):
         per_number = predictive.rows_per_number(score.n, score.n_levels, parents)
-        return _told(predictive.off_in_levels(score.levels, parents), names, per_number)
+        return _told(predictive.off_in_levels(score.levels, parents), names, is_design, per_number)
     test, order = problem.bound_test, problem.nodes.order
     rows = getattr(test, "some_rows", None)
     rows = None if rows is None else rows[~np.isnan(rows).any(axis=1)][:, order]
@@ -91,17 +93,19 @@ def misfit_of(state: State, problem: Problem) -> Misfit:
     is_discrete = np.array([kind == "discrete" for kind in getattr(test, "kinds", ["continuous"] * len(names))])[order]
     has_functions = problem.test_name == "Additive"
     off = predictive.off_in_columns(rows, is_discrete, parents, functions=has_functions)
-    told = _told(off, names)
+    told = _told(off, names, is_design)
     if has_functions or not told.lines():
         return told
-    bent = predictive.share_off(predictive.off_in_columns(rows, is_discrete, parents, functions=True))
+    bent = _told(predictive.off_in_columns(rows, is_discrete, parents, functions=True), names, is_design).share or 0.0
     is_curved = any(finding.problem == "curve" for finding in problem.audit.findings)
-    return replace(told, curved=is_curved or bent < LESS_THAN_HALF * predictive.share_off(off))
+    return replace(told, curved=is_curved or bent < LESS_THAN_HALF * (told.share or 0.0))
 
 
-def _told(off: Floats, names: tuple[str, ...], per_number: float | None = None) -> Misfit:
+def _told(off: Floats, names: tuple[str, ...], is_design: Flags, per_number: float | None = None) -> Misfit:
     from anypag.search.by_scores.predictive import FAR, share_off
 
+    kept = np.flatnonzero(~is_design)
+    off, names = off[np.ix_(kept, kept)], tuple(names[k] for k in kept)
     i, j = np.triu_indices(len(off), 1)
     worst = [k for k in np.argsort(-off[i, j], kind="stable")[:MOST_PAIRS] if off[i[k], j[k]] > FAR]
     return Misfit(per_number, share_off(off), tuple((names[i[k]], names[j[k]]) for k in worst))
