@@ -30,7 +30,8 @@ def slow_loop(data: Any, n: int, resample: Any, seed: int, **choices: Any) -> li
     n_rows = len(next(iter(columns.values())))
     for k in range(n):
         taken = np.repeat(np.arange(n_rows), Plan(n, resample, seed).counts(k, n_rows))
-        graphs.append(ap.learn({name: column[taken] for name, column in columns.items()}, **choices).pag)
+        rows = {name: column[taken] for name, column in columns.items()}
+        graphs.append(ap.learn(rows, **{"method": "icd", **choices}).pag)
     return graphs
 
 

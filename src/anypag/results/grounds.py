@@ -217,7 +217,7 @@ class Searched:
     def posterior(self) -> Posterior | None:
         """The sampled graphs, with those that serve effects only, which take a while to draw; None without samples."""
         state: Any = self.state
-        if not hasattr(state, "posterior"):
+        if getattr(state, "posterior", None) is None:
             return None
         from anypag.search.by_scores.bayes import with_draws_for_effects
 
