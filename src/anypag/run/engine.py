@@ -121,7 +121,7 @@ class Search:
         result = self.result() if latest is None else latest
         clock, began = Clock(), 0.0
         try:
-            with interruptible(watcher.before_batch) as tick:
+            with self._beside_blas, interruptible(watcher.before_batch) as tick:
                 for reached, info in self.steps(result.state if result.history else None, tick):
                     is_same = bool(result.history) and reached.marks is result.state.marks
                     pag = result.history[-1].pag if is_same else reached.pag
