@@ -66,7 +66,7 @@ def test_kci_finds_what_has_no_correlation() -> None:
 
 def test_kci_says_when_there_are_too_many_rows() -> None:
     values = np.random.default_rng(0).normal(size=(MOST_ROWS_OF_KCI + 1, 2))
-    with pytest.raises(DataError, match="takes 3,000 rows"):
+    with pytest.raises(DataError, match="at most 3,000 rows"):
         KCI(values).pvalues(Queries.one(0, 1))
 
 

@@ -47,7 +47,7 @@ def test_a_full_disk_behind_standard_output(data: Path, line: str) -> None:
 
 @pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams(data: Path, closed: str) -> None:
-    ended = shell(f"anypag learn data.csv --out g.json --checkpoint c.anypag {closed}", data.parent)
+    ended = shell(f"anypag learn data.csv --method icd --out g.json --checkpoint c.anypag {closed}", data.parent)
     assert ended.returncode == (0 if closed == "2>&-" else 1)
     assert "Traceback" not in ended.stderr + ended.stdout
     if closed == ">&-":

@@ -29,7 +29,8 @@ def tick(progress):
             log.write(".")
 
 if __name__ == "__main__":
-    s = ap.bootstrap(sys.argv[1], n=1_000_000, n_jobs=int(sys.argv[2]), checkpoint=sys.argv[1] + ".run", progress=tick)
+    path, jobs = sys.argv[1], int(sys.argv[2])
+    s = ap.bootstrap(path, method="icd", n=1_000_000, n_jobs=jobs, checkpoint=path + ".run", progress=tick)
     s.save(sys.argv[1] + ".json")
     print(s.n, s.asked, s.stopped)
 """

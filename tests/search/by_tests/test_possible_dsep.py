@@ -101,5 +101,5 @@ def test_ctrl_c_bites_inside_the_phase() -> None:
 
 
 def test_methods_without_the_phase_refuse_its_choices() -> None:
-    with pytest.raises(ParameterError, match="left out: method 'icd' does not use it"):
+    with pytest.raises(ParameterError, match="left out: method 'auto' does not use it"):
         ap.learn(ap.Oracle(ap.DAG.from_string("A --> B")), possible_dsep="on-paths")
