@@ -40,6 +40,7 @@ def test_certain_ancestors(n: int) -> None:
     assert all(is_certain_exactly(found) for found in classes(n))
 
 
+@pytest.mark.slow
 def test_certain_ancestors_on_five_nodes() -> None:
     assert all(is_certain_exactly(found) for found in sample(5, 300))
 

@@ -325,6 +325,7 @@ def test_the_range_holds_the_truth_where_nothing_is_hidden() -> None:
             assert not found.possible.includes_zero or low <= 0 <= high
 
 
+@pytest.mark.slow
 def test_a_large_class_is_sampled_and_said_to_be() -> None:
     names = [f"V{i}" for i in range(12)]
     text = "; ".join(f"{a} o-o {b}" for i, a in enumerate(names) for b in names[i + 1 :])

@@ -93,6 +93,7 @@ def in_the_limit(seed: int) -> int:
     return n_checked
 
 
+@pytest.mark.slow
 def test_estimates_converge() -> None:
     assert sum(in_the_limit(seed) for seed in range(4)) > 0
 

@@ -157,6 +157,7 @@ def check_ratios(frame: pl.DataFrame, *icds: str) -> None:
             assert stats.ratio_at_90(frame, "fci", icd, rows, n_bootstrap=1).value >= 1, (icd, rows)
 
 
+@pytest.mark.slow
 def test_icd_needs_no_more_tests_than_fci_in_nine_of_ten_graphs(tmp_path: Path) -> None:
     """Stopping at the first separating set, as FCI does; `icd` as it comes tests all candidates of an edge."""
     settings = load("small")["samples"]

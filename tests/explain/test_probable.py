@@ -54,6 +54,7 @@ def test_what_follows_from_knowledge_is_no_difference() -> None:
     assert "what was known beforehand" in " ".join(about_probable(found))
 
 
+@pytest.mark.slow
 def test_graphs_that_are_seldom_met_are_said_to_be() -> None:
     rows = np.random.default_rng(0).normal(size=(40, 12))
     found = ap.learn(rows @ np.random.default_rng(1).normal(size=(12, 12)), method="bayes", effort=0.1)

@@ -58,6 +58,7 @@ def test_the_pag_of_a_random_mag_has_the_marks_its_whole_class_shares(mag: MAG) 
     assert np.array_equal(mag.to_pag().marks, naive.common_marks(members))
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(mags(7) | seeded_mags())
 def test_the_pag_is_the_one_of_rules_in_place_with_all_paths_enumerated(mag: MAG) -> None:

@@ -62,6 +62,7 @@ def freeze(graph: MAG | PAG) -> naive.Frozen:
     return tuple(map(tuple, graph.marks.tolist()))
 
 
+@pytest.mark.slow
 def test_of_all_single_changes_to_pags_on_four_nodes_exactly_the_pags_are_valid() -> None:
     pags = all_pags(4)
     mutants = sorted({mutant for marks in pags for mutant in single_changes(marks)})

@@ -59,7 +59,12 @@ def tiers(n: int, *, selection: bool, settled: bool = False) -> list[Facts]:
 
 
 @pytest.mark.parametrize(
-    ("selection", "settled", "cases"), [(False, False, 12896), (True, False, 16965), (True, True, 12899)]
+    ("selection", "settled", "cases"),
+    [
+        pytest.param(False, False, 12896, marks=pytest.mark.slow),
+        pytest.param(True, False, 16965, marks=pytest.mark.slow),
+        (True, True, 12899),
+    ],
 )
 def test_all_tiers_on_four_nodes_are_found_by_the_rules(
     four: ClassesOfMags, selection: bool, settled: bool, cases: int
@@ -132,6 +137,7 @@ def test_the_exact_closure_is_the_definition_on_three_nodes() -> None:
     assert sum(tally.cases for tally in tallies) > 1000
 
 
+@pytest.mark.slow
 def test_the_exact_closure_is_the_definition_on_some_classes_of_four() -> None:
     tallies = certify_knowledge(4, 6, seed=1)
     assert all(map(is_right, tallies)), tallies

@@ -56,6 +56,7 @@ def test_many_edges_are_laid_out_without_counting_crossings(monkeypatch: pytest.
         picture(dense(20, 40))
 
 
+@pytest.mark.slow
 def test_too_many_edges_are_refused_by_a_sentence(tmp_path: Path) -> None:
     pag = dense(100, MOST_EDGES + 1)
     with pytest.raises(GraphError, match=r"100 variables and 3,001 edges is too large for a picture.*report"):
@@ -97,6 +98,7 @@ def test_above_its_limits_a_report_has_counts_instead_of_edges_and_no_reasons(mo
     assert all(edge["why"] == ["", ""] for edge in shown["edges"])
 
 
+@pytest.mark.slow
 def test_a_large_picture_has_no_more_pixels_than_fit(tmp_path: Path) -> None:
     from matplotlib.image import imread
 

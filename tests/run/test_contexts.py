@@ -250,6 +250,7 @@ def _boxes(picture: str) -> list[dict[str, str]]:
     return [{"name": name, "rx": corner} for name, corner in found]
 
 
+@pytest.mark.slow
 def test_a_spread_that_changes_is_seen_with_the_additive_test() -> None:
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(4, 500))

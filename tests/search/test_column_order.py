@@ -36,7 +36,7 @@ def check_permuted(seed: int) -> None:
     assert set(first.conflicts) == set(second.conflicts)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_permuted_columns_give_the_same_graph(seed: int) -> None:
     check_permuted(seed)
 
@@ -54,9 +54,9 @@ def test_reversed_columns_give_the_same_with_methods_that_order_nodes(method: st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(40, 200, 40))
+@pytest.mark.parametrize("first", range(12, 200, 47))
 def test_permuted_columns_give_the_same_graph_200_times(first: int) -> None:
-    for seed in range(first, first + 40):
+    for seed in range(first, first + 47):
         check_permuted(seed)
 
 

@@ -99,6 +99,7 @@ def test_the_score_of_a_graph_is_that_of_its_parts_and_of_the_prior(mag: MAG, se
     assert landscape.score_of(graph) == landscape.score_of(graph)  # remembered, and the same
 
 
+@pytest.mark.slow
 def test_ten_thousand_steps_keep_a_mag_and_its_score() -> None:
     score = gaussian(7, 2, rows=100)
     near = np.ones((7, 7), np.bool_) ^ np.eye(7, dtype=np.bool_)
