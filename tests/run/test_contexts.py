@@ -224,6 +224,8 @@ def test_words_say_what_an_experiment_acts_on_and_which_one_decided_a_mark() -> 
     direct = [row for row in zip(*table.values(), strict=True) if row[2]]
     assert direct == [("drug", "B", True, None), ("heat", "A", True, None), ("heat", "D", True, None)]
     assert "experiment" not in str(result.explain("drug", "heat"))
+    acts = str(result.explain("heat", "A"))
+    assert "heat --> A" in acts and "common cause" not in acts
 
 
 def test_reasons_of_a_graph_by_scores_are_found_by_the_same_rules() -> None:

@@ -195,11 +195,12 @@ def reading_of(
     i, j = pag.index(edge.a), pag.index(edge.b)
     is_directed = {edge.mark_a, edge.mark_b} == {Mark.ARROW, Mark.TAIL}
     cause, effect = (edge.a, edge.b) if edge.mark_a == Mark.TAIL else (edge.b, edge.a)
+    is_said = known is not None and not selection and bool(known.unconfounded[i, j])
     context = Context(
         selection=selection,
         unselected_a=bool((pag.marks[:, i] == Mark.ARROW).any()),
         unselected_b=bool((pag.marks[:, j] == Mark.ARROW).any()),
-        visible=is_directed and final and is_visible(pag, cause, effect),
+        visible=is_directed and final and (is_said or is_visible(pag, cause, effect)),
         final=final,
         by_tests=by_tests,
         not_cause_a=known is not None and bool(known.not_causes[i, j]),
