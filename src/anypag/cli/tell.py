@@ -96,7 +96,7 @@ def what_next(result: Result) -> str | None:
         return None
     if not result.history:
         return "Every pair is joined until it has been tested."
-    if not result.history[-1].info.has_r:
+    if result.tests_done:
         return "The tests are done; the search by scores had not begun to change the graph."
     info = result.history[-1].info
     all_or_some = "all" if info.n_open in {0, info.n_edges} else f"{info.n_open:,} of the"

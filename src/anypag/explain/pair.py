@@ -283,7 +283,7 @@ def _edge_notes(learned: Result, p: float) -> tuple[str, ...]:
     kept = "No test separated them"
     if p > 0 or (rows and not math.isnan(p)):
         kept += f": the largest p-value was {p:.3g} (alpha = {learned.choices.alpha:g}{rows})"
-    if learned.complete:
+    if learned.complete or learned.tests_done:
         return (f"{kept}.",)
     return (f"{kept}.", f"The search stopped after r = {learned.r}: larger condition sets may still remove this edge.")
 

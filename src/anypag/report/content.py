@@ -392,7 +392,10 @@ def _end(result: Result) -> str:
         return f"Stopped ({result.stopped}) before the first {step} was done."
     if result.from_scores:
         return f"Stopped ({result.stopped}): the graph that scores best so far."
-    promised = METHODS[result.method].promises.on_the_way if result.method in METHODS else None
+    if result.tests_done:
+        return f"Stopped ({result.stopped}): the tests are done; scores had not begun to change the graph."
+    method = method_named(result.method).tests_by or result.method
+    promised = METHODS[method].promises.on_the_way if method in METHODS else None
     kept = f" With a perfect test {promised} at such a stop." if promised else ""
     return f"Stopped ({result.stopped}) after r = {result.r}: larger condition sets may still remove edges.{kept}"
 

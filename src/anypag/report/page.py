@@ -38,7 +38,7 @@ def write_report(
         path: the file.
         call: the call or command line that made the result.
         spell: how options are written; by default as in Python.
-        data: a table to draw effects from, if graphs were sampled (`method="bayes"`); without it the page has the
+        data: a table to draw effects from, if graphs were sampled; without it the page has the
             shares of graphs alone.
 
     Raises:

@@ -98,11 +98,19 @@ class Result:
         return facts.from_scores and (not facts.tests_by or self.before_scores is not None)
 
     @property
+    def tests_done(self) -> bool:
+        """Have the tests of "auto" ended, though scores have not changed the graph yet?"""
+        steps = [step.info for step in self.history if step.info.has_r]
+        return bool(method_named(self.method).tests_by and not self.from_scores and steps) and steps[-1].n_open == 0
+
+    @property
     def by_tests(self) -> Result | None:
         """The search by tests with all its evidence: separating sets, p-values, iterations, rules. This result itself
         if it comes from tests; None for methods that go by scores from the start.
         """
-        return self.before_scores if self.from_scores else self
+        if self.from_scores:
+            return self.before_scores
+        return replace(self, complete=True, stopped=None) if self.tests_done else self
 
     @property
     def compared(self) -> str | None:
@@ -337,7 +345,7 @@ class Result:
         )
 
     def effects(self, data: Any = None, *, selection_bias: bool | None = None) -> dict[str, list[Any]]:
-        """The effects between all pairs, drawn from sampled graphs (`method="bayes"`), in columns that any dataframe
+        """The effects between all pairs, drawn from sampled graphs, in columns that any dataframe
         library takes; see `anypag.effects.all_pairs`.
         """
         from anypag.effects.all_pairs import effects_of_all_pairs

@@ -11,6 +11,8 @@ import pytest
 from resuming import stopped_and_resumed
 
 import anypag as ap
+from anypag.cli.tell import what_next
+from anypag.report.content import content
 from anypag.results.result import Result
 from anypag.run import bind
 from anypag.run.engine import Search
@@ -110,10 +112,26 @@ def test_ctrl_c_or_the_budget_in_any_phase_leaves_the_last_graph(
     steps = list(ap.iterate(DATA, method="auto", effort=SHORT))[: len(found.history)]
     assert steps and found.pag == steps[-1][0].pag
     assert found.from_scores is (phase in {"cooling", "sampling"}) is (found.posterior is not None)
-    assert found.by_tests is (found.before_scores if found.from_scores else found)
+    alone = found.by_tests
+    assert alone is found.before_scores if found.from_scores else alone is not None and alone.pag == found.pag
+    assert alone is not None and alone.complete is (phase != "candidates")
     assert str(found) and all(str(found.explain(a, b)) for a in NAMES[:2] for b in NAMES[2:])
     if found.from_scores:
         assert_same_tests(found.by_tests, WHOLE.by_tests)
+
+
+def test_between_tests_and_scores_nothing_says_that_tests_may_remove_more() -> None:
+    data = ap.simulate.random_system(8, seed=1).linear_gaussian(400, seed=1)
+    steps = len(ap.learn(data, method="icd").history)
+    asked = iter(range(100))
+    result = ap.learn(data, stop=lambda *_: next(asked) >= steps - 1)
+    assert not result.complete and not result.from_scores and result.tests_done
+    assert result.by_tests is not None and result.by_tests.complete
+    assert what_next(result) == "The tests are done; the search by scores had not begun to change the graph."
+    edge = result.pag.edges()[0]
+    assert "may still remove" not in str(result.explain(edge.a, edge.b))
+    first = ap.learn(data, stop=lambda *_: True)
+    assert not first.tests_done and "every claim is right" in content(first, None)["made"]["end"]
 
 
 def test_the_order_of_columns_does_not_matter() -> None:
