@@ -245,7 +245,7 @@ def test_what_r_writes_for_amat_pag() -> None:
 
 def test_dot_is_written_only(tmp_path: Path) -> None:
     write_graph(EXAMPLE, tmp_path / "g.dot")
-    with pytest.raises(FormatError, match=r"g\.dot, read as 'dot': 'dot' is written only; \.json, .* are read"):
+    with pytest.raises(FormatError, match=r"g\.dot, read as 'dot': 'dot' is written only; \.json, \.csv, .* are read"):
         read_graph(tmp_path / "g.dot")
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import polars as pl
@@ -23,11 +24,12 @@ from anypag.ci.resolve import resolve_test
 from anypag.cli.options import spelled
 from anypag.data.sources.pooled import Pooled, comparable, is_determined
 from anypag.errors import AnypagWarning, DataError, KnowledgeError, ParameterError
-from anypag.explain.contexts import _reasons_in, oriented_by
+from anypag.explain.contexts import ActsOn, _reasons_in, _told, contexts_told, oriented_by
 from anypag.explain.facts import facts_of
 from anypag.graphs.marks import Mark
 from anypag.plot import svg as ap_svg
 from anypag.report.content import content
+from anypag.results.misfit import Misfit
 from anypag.run.engine import Search
 from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of, marks_of
 from anypag.search.by_scores.starting_graphs import with_design
@@ -226,6 +228,35 @@ def test_words_say_what_an_experiment_acts_on_and_which_one_decided_a_mark() -> 
     assert "experiment" not in str(result.explain("drug", "heat"))
     acts = str(result.explain("heat", "A"))
     assert "heat --> A" in acts and "common cause" not in acts
+
+
+def test_an_experiment_that_may_act_on_a_variable_is_not_said_to_act_on_nothing() -> None:
+    pair = {name: rows for name, rows in sets(300).items() if name != "heat"}
+    result = ap.learn(ap.pooled(pair, assumptions="1"), method="icd")
+    assert str(result.pag.edge("drug", "B")) == "drug o-> B"
+    assert "drug may act on B, on no other." in str(result)
+    assert dict(zip(result.targets()["variable"], result.targets()["directly"], strict=True))["B"] is None
+    rows = [
+        ActsOn("drug", name, acts, share)
+        for name, acts, share in (("A", True, 1), ("B", None, 0.99), ("C", False, 0.2))
+    ]
+    assert _told(rows, "AB") == "drug acts on A directly (1.00), may act on B (0.99), on no other (at most 0.20, C)."
+    assert _told(rows[2:], "C") == "drug acts on nothing that was measured."  # drug <-> C
+    untested = ap.learn(ap.pooled(pair), method="icd", max_tests=3)
+    assert contexts_told(untested) == []
+
+
+def test_an_edge_between_contexts_is_by_design() -> None:
+    told = str(ap.learn(ap.pooled(sets(100)), method="icd").explain("drug", "heat"))
+    assert "Joined by design" in told and "common cause" not in told
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_nothing_is_assumed_of_the_distribution_of_contexts() -> None:
+    result = ap.learn(ap.pooled(sets(300), assumptions="12"), method="bayes", effort=0.01)
+    assert not any(result.misfit_told)
+    with mock.patch.object(ap.Result, "misfit", Misfit(None, 0.5, (("A", "B"), ("B", "C")))):
+        assert "".join(result.misfit_told).endswith("Do not rely on them.")
 
 
 def test_reasons_of_a_graph_by_scores_are_found_by_the_same_rules() -> None:

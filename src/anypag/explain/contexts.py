@@ -4,7 +4,7 @@ which of them decided the direction of an edge.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -27,13 +27,13 @@ Reasons = Mapping[tuple[str, str], list[MarkReason]]
 
 
 class ActsOn(NamedTuple):
-    """Whether a context acts on a variable directly, and how sure that is: the share of sampled graphs, else of
-    resamples, that join the two; None without either.
+    """Whether a context acts on a variable directly (None: it may), and how sure that is: the share of sampled graphs,
+    else of resamples, that join the two; None without either.
     """
 
     context: str
     variable: str
-    directly: bool
+    directly: bool | None
     probability: float | None
 
 
@@ -54,9 +54,9 @@ def acts_on(result: Result) -> list[ActsOn]:
     return [ActsOn(a, b, _leads(result.pag.edge(a, b)), share(a, b)) for a in there for b in others]
 
 
-def _leads(edge: Edge | None) -> bool:
-    """Is there an edge out of its first variable?"""
-    return edge is not None and edge.mark_a == Mark.TAIL
+def _leads(edge: Edge | None) -> bool | None:
+    """Is there an edge out of its first variable? None if a circle leaves that open."""
+    return None if edge is not None and edge.mark_a == Mark.CIRCLE else edge is not None and edge.mark_a == Mark.TAIL
 
 
 def targets_table(result: Result) -> dict[str, list[Any]]:
@@ -68,21 +68,28 @@ def targets_table(result: Result) -> dict[str, list[Any]]:
 
 
 def contexts_told(result: Result) -> list[str]:
-    """A sentence for each context, and one about what the test cannot see; none without contexts."""
-    rows = acts_on(result)
-    lines = [_told([row for row in rows if row.context == name]) for name in dict.fromkeys(row.context for row in rows)]
+    """A sentence for each context, and one about what the test cannot see; none without contexts or before a test."""
+    rows = acts_on(result) if result.history else []
+    of_each = {
+        name: [row for row in rows if row.context == name] for name in dict.fromkeys(row.context for row in rows)
+    }
+    lines = [_told(some, result.pag.neighbours(name)) for name, some in of_each.items()]
     return [*lines, MEANS_ONLY] if lines and result.test_name in MEANS else lines
 
 
-def _told(rows: list[ActsOn]) -> str:
-    """`drug acts on pkc directly (0.98), on no other (at most 0.03, mek).`"""
+def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
+    """`drug acts on pkc directly (0.98), may act on raf (0.61), on no other (at most 0.03, mek).`"""
     on = [f"{row.variable} directly{_shown(row)}" for row in rows if row.directly]
-    rest = max((row for row in rows if not row.directly), key=lambda row: row.probability or 0.0, default=None)
+    perhaps = [f"{row.variable}{_shown(row)}" for row in rows if row.directly is None]
+    others = (row for row in rows if row.variable not in joined)
+    rest = max(others, key=lambda row: row.probability or 0.0, default=None)
     is_told = rest is not None and rest.probability is not None
     limit = f" (at most {shown_share(rest.probability)}, {rest.variable})" if is_told else ""  # type: ignore[union-attr, arg-type]
-    if not on:
+    ways = (("acts", on), ("may act", perhaps))
+    told = [f"{verb} on {listed(tuple(named))}" for verb, named in ways if named]
+    if not told:
         return f"{rows[0].context} acts on nothing that was measured{limit}."
-    return f"{rows[0].context} acts on {listed(tuple(on))}{f', on no other{limit}' if rest is not None else ''}."
+    return f"{rows[0].context} {', '.join(told)}{f', on no other{limit}' if rest is not None else ''}."
 
 
 def _shown(row: ActsOn) -> str:

@@ -205,6 +205,7 @@ def reading_of(
         by_tests=by_tests,
         not_cause_a=known is not None and bool(known.not_causes[i, j]),
         not_cause_b=known is not None and bool(known.not_causes[j, i]),
+        by_design=known is not None and bool(known.design[i] and known.design[j]),
     )
     return reading(edge.mark_a, edge.mark_b, context)
 

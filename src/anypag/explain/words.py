@@ -59,6 +59,7 @@ class Context(NamedTuple):
         by_tests: edges come from tests, so that larger condition sets may still remove them.
         not_cause_a: knowledge says that `a` is no cause of `b`.
         not_cause_b: knowledge says that `b` is no cause of `a`.
+        by_design: both are contexts, joined by the design of the experiments.
     """
 
     selection: bool = True
@@ -69,6 +70,7 @@ class Context(NamedTuple):
     by_tests: bool = True
     not_cause_a: bool = False
     not_cause_b: bool = False
+    by_design: bool = False
 
 
 class EdgeWords(NamedTuple):
@@ -127,6 +129,8 @@ def _claim(mark: Mark, tail: EndClaim, *, other_is_cause: bool) -> EndClaim:
 
 
 def _summary(claim_a: EndClaim, claim_b: EndClaim, context: Context) -> str:
+    if context.by_design:
+        return "Joined by design: both say which data set a row is from. Nothing follows about causes."
     no = {EndClaim.NO, EndClaim.NO_SINCE_OTHER, EndClaim.NO_AS_KNOWN}
     if claim_a is EndClaim.CONTRADICTED:
         return "The two ends contradict each other: each would be a cause of the other. A test behind this is wrong."

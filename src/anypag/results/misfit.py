@@ -44,15 +44,19 @@ class Misfit:
     worst: tuple[tuple[str, str], ...] = ()
     curved: bool = False
 
-    def lines(self) -> tuple[str, ...]:
-        """The warning, or nothing where no misfit was found."""
-        found = [*self._few_rows(), *self._unlike()]
+    def lines(self, how_to_pool: str = "ap.pooled") -> tuple[str, ...]:
+        """The warning, or nothing where no misfit was found.
+
+        Args:
+            how_to_pool: how to say that there are several data sets; "" where it was said.
+        """
+        found = [*self._few_rows(), *self._unlike(how_to_pool)]
         if not found:
             return ()
         why, what_to_do = zip(*found, strict=True)
         return (
             f"This table does not fit what the probabilities assume: {'; '.join(why)}. Do not rely on them. "
-            f"{' '.join(what_to_do)}",
+            f"{' '.join(what_to_do)}".rstrip(),
         )
 
     def _few_rows(self) -> list[tuple[str, str]]:
@@ -61,14 +65,15 @@ class Misfit:
         few = f"there are {self.rows_per_number:.2f} rows for each number that the graph must learn"
         return [(few, "Merge levels, or leave out columns with many levels.")]
 
-    def _unlike(self) -> list[tuple[str, str]]:
+    def _unlike(self, how_to_pool: str) -> list[tuple[str, str]]:
         if self.share is None or self.share <= MOST_OFF or len(self.worst) < LEAST_PAIRS:
             return []
         pairs = ", ".join(f"{a} and {b}" for a, b in self.worst)
         unlike = f"{self.share:.0%} of the pairs are unlike those of tables drawn from the best graph (worst: {pairs})"
         if self.curved:
             return [(unlike, 'Effects seem to be curved: choose the test "additive".')]
-        return [(unlike, "If the rows come from several experiments, places or times, say so (ap.pooled).")]
+        told = f"If the rows come from several experiments, places or times, say so ({how_to_pool})."
+        return [(unlike, told if how_to_pool else "")]
 
 
 def misfit_of(state: State, problem: Problem) -> Misfit:
@@ -79,9 +84,8 @@ def misfit_of(state: State, problem: Problem) -> Misfit:
 
     score = problem.score_in_order
     parents = found(state.orders, score)[0].parents == 1  # type: ignore[attr-defined]  # the state has orders
-    names, is_design = score.names, np.zeros(len(score.names), np.bool_)
-    if problem.facts is not None:  # contexts are conditioned on: nothing is said of their distribution
-        is_design = problem.facts.design
+    names, known = score.names, problem.choices.knowledge
+    is_design = np.isin(names, known.contexts if known else ())  # nothing is assumed of the distribution of contexts
     if isinstance(score, DiscreteScore):
         per_number = predictive.rows_per_number(score.n, score.n_levels, parents)
         return _told(predictive.off_in_levels(score.levels, parents), names, is_design, per_number)

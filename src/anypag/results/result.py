@@ -239,7 +239,12 @@ class Result:
     @property
     def misfit_told(self) -> tuple[str, ...]:
         """The warning that the table does not fit what the probabilities assume; nothing if no misfit was found."""
-        return self.misfit.lines() if self.misfit else ()
+        return self.misfit_lines("ap.pooled")
+
+    def misfit_lines(self, how_to_pool: str) -> tuple[str, ...]:
+        """This warning, with another way to say that there are several data sets."""
+        is_pooled = self.choices.knowledge is not None and bool(self.choices.knowledge.contexts)
+        return self.misfit.lines("" if is_pooled else how_to_pool) if self.misfit else ()
 
     def kept_p(self, a: str, b: str) -> float:
         """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""
@@ -360,7 +365,7 @@ class Result:
 
     def targets(self) -> dict[str, list[Any]]:
         """What each experiment changed, of several data sets (`anypag.pooled`), in columns that any dataframe library
-        takes: context, variable, directly, probability.
+        takes: context, variable, directly (None: it may), probability.
         """
         from anypag.explain.contexts import targets_table
 

@@ -89,7 +89,7 @@ def loads(text: str, format: str, *, kind: type[MixedGraph] | None = None) -> Mi
     """
     parse = _format(format).parse
     if parse is None:
-        raise FormatError(f"{format!r} is written only; .json, .dagitty, .tetrad and .txt files are read.")
+        raise FormatError(f"{format!r} is written only; .json, .csv, .dagitty, .tetrad and .txt files are read.")
     return build(parse(text), kind)
 
 
