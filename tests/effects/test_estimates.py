@@ -370,4 +370,4 @@ def test_kinds_that_the_name_of_a_test_implies_hold_for_the_estimate() -> None:
     result = ap.learn(data, method="icd", test="permutation", selection_bias=False)
     table = ap.data.as_table({name: column * 1.5 for name, column in data.items()})
     assert set(table.kinds) == {"continuous"}
-    assert set(result.effect("c", "a")._table(table).kinds) == {"discrete"}
+    assert set(result.effect("c", "a")._rows(table)[0].kinds) == {"discrete"}

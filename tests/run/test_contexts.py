@@ -318,3 +318,26 @@ def test_the_audit_sees_conditions_in_one_table() -> None:
     shuffled = {name: column[mixed] for name, column in frame.items()}
     assert not [finding for finding in ap.audit(shuffled).findings if finding.problem == "conditions"]
     assert not ap.learn(ap.pooled(frame, by="arm"), method="icd").problem.audit.warnings
+
+
+def test_the_effect_of_a_context_compares_the_sets() -> None:
+    pool = ap.pooled(sets())
+    result = ap.learn(pool, effort=0.1)
+    answer = result.effect("drug", "C", data=pool)
+    assert isinstance(answer.estimate, float) and answer.estimate == pytest.approx(0.8, abs=0.2)
+    assert "This compares data sets: the numbers come from all 1,200 rows of 3 sets." in answer.notes
+    dag = ap.DAG.from_string("A --> B; B --> C; drug --> B; heat --> A; heat --> D")
+    assert ap.effect(dag, "drug", "C", data=pool).estimate == pytest.approx(0.8, abs=0.2)
+    table = result.effects(pool)
+    pairs = dict(zip(zip(table["cause"], table["outcome"], strict=True), table["estimate"], strict=True))
+    for cause in ("drug", "B"):
+        by_effect, by_estimated = result.effect(cause, "C", data=pool), result.effect(cause, "C").estimated(pool)
+        assert by_effect.estimate == by_estimated.estimate and by_effect.notes == by_estimated.notes
+        assert pairs[cause, "C"] == pytest.approx(by_effect.estimate)
+
+
+@pytest.mark.parametrize("option", [{"given": "drug"}, {"by": "drug"}, {"cluster": "drug"}])
+def test_a_context_is_no_group_of_rows(option: dict[str, str]) -> None:
+    dag = ap.DAG.from_string("A --> B; B --> C; drug --> B")
+    with pytest.raises(ParameterError, match=r"'drug' is a context, which tells data sets apart and varies in none"):
+        ap.effect(dag, "A", "C", data=ap.pooled({"observed": system(50, 1), "drug": system(50, 2)}), **option)  # type: ignore[arg-type]

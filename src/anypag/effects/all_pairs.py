@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import permutations
 from typing import Any
 
+from anypag.data.sources.pooled import Pooled
 from anypag.data.table import Table
 from anypag.effects.effect import effect
 from anypag.effects.estimate.fitting import Sampling
@@ -27,7 +28,9 @@ def effects_of_all_pairs(
     Args:
         result: of a search that sampled graphs (`method="auto"`).
         data: a table to draw the effects from; without it there are shares only. For curved effects
-            (`test="additive"`) the numbers come from splines; None where no class has a set to adjust for.
+            (`test="additive"`) the numbers come from splines; None where no class has a set to adjust for. Of several
+            data sets (`anypag.pooled`) the rows are those that `effect` takes: of the observed set, for the effects of
+            contexts all.
         selection_bias: False says that selection into the sample does not act here.
 
     >>> import anypag as ap
@@ -53,10 +56,11 @@ def effects_of(
     result: Result, pairs: Iterable[tuple[str, str]], data: Any = None, selection_bias: bool | None = None
 ) -> Iterator[SampledEffect]:
     """What sampled graphs say of the effect of each pair; rows are read, and effects drawn, once for all of them."""
-    ready: AllDraws | LevelTable | None = None
-    first, table = None, None
+    first, ready = None, dict[bool, tuple[Table, AllDraws | LevelTable | None]]()
+    contexts = data.contexts if isinstance(data, Pooled) else ()
     for cause, outcome in pairs:
-        if first is None:
+        of_sets = cause in contexts or outcome in contexts  # their rows are others
+        if first is None or (data is not None and of_sets not in ready):
             answer = effect(result, cause, outcome, selection_bias=selection_bias)
             first = answer.sampled
             if first is None:
@@ -68,11 +72,13 @@ def effects_of(
             classes = first.question.classes
             if data is not None:
                 table, _ = answer.rows_of_draws(data)
-                ready = None if first.is_curved else _ready(first, table)
+                ready[of_sets] = table, None if first.is_curved else _ready(first, table)
         x, y = (classes.nodes((name,)) for name in (cause, outcome))
         everyone = (1 << len(classes.names)) - 1
         found = sampled_effect(classes, x, y, 0, everyone, is_discrete=first.is_discrete, is_curved=first.is_curved)
-        yield found if table is None else _by_splines(found, table) if found.is_curved else found.drawn(table, ready)
+        if data is not None:
+            found = _by_splines(found, ready[of_sets][0]) if found.is_curved else found.drawn(*ready[of_sets])
+        yield found
 
 
 def _ready(found: SampledEffect, table: Table) -> AllDraws | LevelTable:

@@ -11,6 +11,7 @@ from typing import Any
 from anypag.arrays import Floats
 from anypag.data.files.read_table import rows_from
 from anypag.data.files.scan import Reading
+from anypag.data.sources.pooled import Pooled
 from anypag.data.table import Kind, Table, clusters_in
 from anypag.effects.estimate.estimates import Entries, Estimate, Model
 from anypag.effects.estimate.fitting import Sampling, chosen_model, columns_of, complete_rows, estimated
@@ -48,6 +49,10 @@ NEEDS_SAMPLED_GRAPHS = (
     Option("method", "auto"),
     ". Beside the number of one graph stands its robustness value.",
 )
+
+IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
+ACROSS_SETS = "This compares data sets: the numbers come from all {n:,} rows of {sets} sets."
+NO_GROUP = "{name!r} is a context, which tells data sets apart and varies in none of them: it makes no groups of rows."
 
 SEEN = "Their association in the rows, which by the graph is no effect of one on the other:"
 
@@ -272,23 +277,24 @@ class Effect:
             none (to see what the rows say of that, adjust for a set of your choice); else `possible`, its range over
             the members of the class.
         """
-        table = self._table(data, cluster)
+        table, cluster, which = self._rows(data, cluster, by)
+        asked = replace(self, notes=(*self.notes, *which))
         sampling = Sampling(resamples, level, seed, clusters_in(cluster, table))
         how = Adjusting.of(self._verdict.way, sampling, learner, by)
         if how.learner is not None and model is not None:
             raise ParameterError("Give ", Option("model"), " or ", Option("learner"), ", not both.")
         if self.sampled is not None and adjust_for is None:
-            return self._drawn(self.sampled, table, model, how, confounding)
+            return asked._drawn(self.sampled, table, model, how, confounding)
         if confounding is not None:
             raise ParameterError(*NEEDS_SAMPLED_GRAPHS)
         way = self._verdict.way
         if self._verdict.formula is None:
             found = possible_effects(self._causal, way, table, model, MOST_MEMBERS, seed)
-            return replace(self, possible=found)
+            return replace(asked, possible=found)
         if self.status == "zero" and adjust_for is None:
             seen = association(self._causal, way, table, model, sampling)
-            others = (note for note in ZERO_NOTES if note not in self.notes)
-            return replace(self, association=seen, notes=(*self.notes, *seen.notes, *others))
+            others = (note for note in ZERO_NOTES if note not in asked.notes)
+            return replace(asked, association=seen, notes=(*asked.notes, *seen.notes, *others))
         z = self._verdict.z if adjust_for is None else self._set_of(adjust_for)
         columns = table.all_of_kind("continuous") if model == "linear" else table
         beside = how.beside(self._causal, way, z, columns)
@@ -296,8 +302,8 @@ class Effect:
         if numbers is None:
             formula, is_formula = self._formula_for(table, model, adjust_for), self.status == "formula"
             numbers = estimated(self._causal, formula, way, table, model, sampling, by_adjustment=not is_formula)
-        notes = (*self.notes, *numbers.notes, *beside.notes, *(() if self._is_given else (SAME_ROWS,)))
-        return replace(self, numbers=numbers, notes=notes, along=beside.along, robustness=beside.robustness)
+        notes = (*asked.notes, *numbers.notes, *beside.notes, *(() if self._is_given else (SAME_ROWS,)))
+        return replace(asked, numbers=numbers, notes=notes, along=beside.along, robustness=beside.robustness)
 
     def _drawn(
         self, sampled: SampledEffect, table: Table, model: Model | None, how: Adjusting, confounding: float | None
@@ -319,16 +325,36 @@ class Effect:
 
     def rows_of_draws(self, data: Any) -> tuple[Table, int]:
         """All columns, in the order of their names, without incomplete rows, and how many were left out."""
-        return columns_of(self._causal, self._table(data), self._causal.everyone)
+        return columns_of(self._causal, self._rows(data)[0], self._causal.everyone)
 
-    def _table(self, data: Any, cluster: Any = None) -> Table:
-        """The rows, with the kinds of columns that they had in the search; texts stay levels."""
-        names = self._causal.pag.names
+    def _rows(self, data: Any, cluster: Any = None, by: str | None = None) -> tuple[Table, Any, tuple[str, ...]]:
+        """The rows that numbers come from, with the kinds of columns that they had in the search (texts stay levels);
+        their clusters; and of several data sets, which rows they are.
+        """
+        names, which = self._causal.pag.names, list[str]()
         needed = (*names, cluster) if isinstance(cluster, str) else names
         table = rows_from(data, self._reading, needed)
+        if isinstance(table, Pooled):
+            table, cluster, *which = self._of_sets(table, cluster, by)
         texts = {name for name, labels in zip(table.names, table.labels, strict=True) if labels is not None}
         fit = [name for name, kind in self._kinds.items() if kind == "discrete" or name not in texts]
-        return table.with_kinds({name: self._kinds[name] for name in fit if name in table.names})
+        return table.with_kinds({name: self._kinds[name] for name in fit if name in table.names}), cluster, (*which,)
+
+    def _of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> tuple[Table, Any, str]:
+        """All rows where a context is a cause or an outcome, else those of the observed set; their clusters; words."""
+        named = (*self.given, by, cluster if isinstance(cluster, str) else None)
+        for name in pool.contexts:
+            if name in named:
+                raise ParameterError(NO_GROUP.format(name=name))
+        if any(name in pool.contexts for name in (*self.cause, *self.outcome)):
+            return pool.in_all_sets(), cluster, ACROSS_SETS.format(n=pool.n, sets=len(pool.sets))
+        table = pool.in_observed_set()
+        codes = None if isinstance(cluster, str) else clusters_in(cluster, pool)
+        return (
+            table,
+            cluster if codes is None else codes[pool.of_set == 0],
+            IN_OBSERVED_SET.format(set=pool.sets[0], n=table.n),
+        )
 
     def _formula_for(self, table: Any, model: Model | None, adjust_for: AFewNodes | None) -> Expression:
         """The formula, with the adjustment set that suits the model."""

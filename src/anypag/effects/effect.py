@@ -9,7 +9,6 @@ from typing import Any
 
 from anypag.ci.resolve import takes_of
 from anypag.data.files.read_table import rows_from
-from anypag.data.sources.pooled import Pooled
 from anypag.data.table import Kind
 from anypag.effects.answer import Effect
 from anypag.effects.estimate.estimates import Model
@@ -53,7 +52,6 @@ SEARCHES_ANEW = (
 )
 NEEDS_ROWS = (" goes with ", Option("data"), ": it says how rows are taken.")
 CURVED = "Additive"
-IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
 NOTHING_HIDDEN = (
     "That nothing hidden causes both of two variables (!<->) identifies no effect while the sample may be selected. If "
@@ -89,7 +87,8 @@ def effect(
             PAG or MAG the sample may be selected. Then "adjustment" and "zero" hold among those in the sample, and
             formulas are refused.
         data: a table to estimate from; see `Effect.estimated` for more choices. Of several data sets
-            (`anypag.pooled`) the rows of the observed one are taken: the effect is that in the observed set.
+            (`anypag.pooled`) the rows of the observed one are taken: the effect is that in the observed set. The effect
+            of a context compares the sets: all rows are taken.
         model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed"; the default
             follows from their kinds.
         assume: statements as `Knowledge.from_text` takes them, to be assumed besides what was known: "smoking !<->
@@ -130,14 +129,6 @@ that has nothing else to do with smoking would settle it.
         question = partial(question, selection_bias=selection_bias)
         under = question(searched_under(graph, data, assumed, selection_bias))
         return replace(under, assumed=tuple(str(assumed).splitlines()), unassumed=question(graph))
-    if isinstance(data, Pooled):
-        is_observed = data.of_set == 0
-        if cluster is not None and not isinstance(cluster, str):
-            how["cluster"] = [value for value, is_there in zip(cluster, is_observed, strict=True) if is_there]
-        question = partial(effect, graph, cause, outcome, given, within=within, selection_bias=selection_bias, **how)
-        told = IN_OBSERVED_SET.format(set=data.sets[0], n=int(is_observed.sum()))
-        answer = question(data=data.in_observed_set())
-        return replace(answer, notes=(*answer.notes, told))
     needless = [name for name, value in how.items() if value is not None]
     if data is None and needless:
         raise ParameterError("The option ", Option(needless[0]), *NEEDS_ROWS)

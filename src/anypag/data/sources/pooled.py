@@ -54,16 +54,19 @@ class Pooled(Table):
         """The rows of the observed set, without contexts."""
         return super().take([name for name in self.names if name not in self.contexts]).take_rows(self.of_set == 0)
 
+    def in_all_sets(self) -> Table:
+        """The rows of all sets, with contexts as columns like others."""
+        return Table(**{item.name: getattr(self, item.name) for item in fields(Table)})
+
     def in_observed_set(self) -> Table:
         """The rows of the observed set for estimates. Contexts do not vary there: in their place stand random numbers
         that depend on nothing, so that adjusting for them changes nothing.
         """
-        rows = self.take_rows(self.of_set == 0)
+        rows = self.in_all_sets().take_rows(self.of_set == 0)
         values, noise = np.array(rows.values), np.random.default_rng(0)
         for name in self.contexts:
             values[:, self.names.index(name)] = noise.permutation(np.arange(rows.n) % 2)
-        parts = {item.name: getattr(rows, item.name) for item in fields(Table)}
-        return Table(**{**parts, "values": np.asfortranarray(values)})
+        return replace(rows, values=np.asfortranarray(values))
 
     @property
     def is_fixed(self) -> bool:
