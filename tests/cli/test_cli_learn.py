@@ -300,3 +300,34 @@ def test_variables_without_an_edge_are_named_in_one_line(tmp_path: Path) -> None
     path = tmp_path / "table.csv"
     pl.DataFrame(columns).write_csv(path)
     assert "\nWithout an edge: alone, away.\n" in anypag("learn", "--method", "icd", path).out
+
+
+@pytest.fixture
+def two_sets(tmp_path: Path) -> list[str]:
+    """Two data sets; E is in the first alone."""
+    rng = np.random.default_rng(0)
+    for name, columns in (("a", "ABCDE"), ("b", "ABCD")):
+        pl.DataFrame(dict(zip(columns, rng.normal(size=(5, 60)), strict=False))).write_csv(tmp_path / f"{name}.csv")
+    return [f"observed={tmp_path / 'a.csv'}", f"drug={tmp_path / 'b.csv'}", "--method", "icd"]
+
+
+@pytest.mark.parametrize("dropped", ["D", "E"])
+def test_a_column_is_dropped_from_the_data_sets_that_have_it(two_sets: list[str], dropped: str) -> None:
+    ended = anypag("learn", *two_sets, "--drop", dropped)
+    assert ended.code == 0 and f"{5 if dropped == 'E' else 4} variables" in ended.out
+    ended = anypag("learn", *two_sets, "--drop", "Z")
+    assert ended.code == 2 and "no column 'Z'" in ended.err
+
+
+def test_nothing_is_said_of_targets_before_a_test(two_sets: list[str]) -> None:
+    ended = anypag("learn", *two_sets, "--max-tests", "1")
+    assert "nothing is known yet" in ended.out and "acts on" not in ended.out
+
+
+def test_a_test_of_contexts_needs_several_data_sets(data: Path) -> None:
+    ended = anypag("learn", data, "--contexts-test", "pairwise")
+    assert ended.code == 2 and "--contexts-test goes with several data sets" in ended.err
+
+
+def test_why_it_goes_by_tests_alone_is_said_with_options_as_they_are_typed(data: Path) -> None:
+    assert "note: by tests alone, as --max-r was chosen, which" in anypag("learn", data, "--max-r", "1").out

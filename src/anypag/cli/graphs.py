@@ -11,7 +11,7 @@ import typer
 from anypag.cli.exits import ExitCode, command
 from anypag.cli.options import Json
 from anypag.cli.outputs import check_outputs
-from anypag.cli.tell import tell_probable, tell_stability, tell_why_unlikely
+from anypag.cli.tell import misfit_told, tell_probable, tell_stability, tell_why_unlikely
 from anypag.cli.terminal import Terminal
 from anypag.saving import PICTURES, check_ending, save
 
@@ -49,7 +49,7 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
     terminal.line(f"{type(bare).__name__} with {len(bare)} nodes and {kinds.total()} edges: {listed or 'none'}", "bold")
     if result is not None:
         terminal.line(f"Learned by {result.method}. {how_far(result)}")
-        for line in result.misfit_told:
+        for line in misfit_told(result):
             terminal.line(line, "bold red")
     for line in consistency.lines():
         terminal.line(line, "bold red" if sentences else None)

@@ -33,6 +33,7 @@ from anypag.cli.running import Interrupts, compiling_told, shown_on
 from anypag.cli.tell import (
     how_far,
     is_at_limit,
+    misfit_told,
     reached,
     tell_contradictions,
     tell_edges,
@@ -156,12 +157,14 @@ def learn(
 
         with panics_held(first):
             reading = reading_of(encoding, gaps, no_header, sheet)
-            names = chosen_columns(first, names_in(columns or ()), names_in(drop or ()), reading, counts)
-            if names is not None and cluster is not None and cluster not in names:
-                names = [*names, cluster]
+            asked = names_in(columns or ()), names_in(drop or ()), reading, counts, [context, cluster]
+            chosen = {name: chosen_columns(file, *asked, list(files.values())) for name, file in files.items()}
+            names = next(iter(chosen.values()))
             if has_sets:
                 _require_rows(counts, covariance)
-                table, names = sets_of(files, reading, names, context, contexts_test.value), None
+                table, names = sets_of(files, reading, chosen, context, contexts_test.value), None
+            elif contexts_test is not _ContextsTest.ALL:
+                raise ParameterError("--contexts-test goes with several data sets: name=file for each, or --context.")
             elif covariance is not None:
                 _require_matrix(typed, counts, bootstrap)
                 table, typed = matrix_of(first, reading, names, covariance, typed)
@@ -255,7 +258,7 @@ def _say_what(terminal: Terminal, source: str, search: Search) -> None:
     told = f"test {problem.test_name}, alpha {problem.choices.alpha:g}, method {method}"
     terminal.line(f"{source}: {size}; {told}", "bold")
     if problem.chosen is not None and not search.algorithm.facts.tests_by:
-        terminal.line(f"note: {problem.chosen.why}.")
+        terminal.line(f"note: {problem.chosen.sentence.spelled(spelled)}.")
     for finding in problem.audit.warnings if problem.audit else ():
         terminal.line(f"warning: {finding.sentence.spelled(spelled)}", "yellow")
     for note in problem.audit.notes if problem.audit else ():
@@ -340,7 +343,7 @@ class _Ending:
     def told(self) -> ExitCode:
         """Print how far the run got and what the graph says."""
         self._terminal.line()
-        for line in self._result.misfit_told:
+        for line in misfit_told(self._result):
             self._terminal.line(line, "bold red")
         tell_edges(self._terminal, self._result)
         tell_stability(self._terminal, self._result)
@@ -390,7 +393,7 @@ class _Ending:
             "how_far": how_far(self._result),
             "what_next": what_next(self._result),
             "compared": self._result.compared,
-            "cautions": [*self._result.misfit_told, *self._result.cautions],
+            "cautions": [*misfit_told(self._result), *self._result.cautions],
             "valid": self._result.valid,
             "contradictions": [str(item) for item in self._result.contradictions],
             "withdrawn": [str(item) for item in self._result.withdrawn],

@@ -83,17 +83,22 @@ def table_of(
 
 
 def sets_of(
-    files: dict[str, Path], reading: Reading, names: list[str] | None, context: str | None, contexts_test: Any
+    files: dict[str, Path],
+    reading: Reading,
+    chosen: dict[str, list[str] | None],
+    context: str | None,
+    contexts_test: Any,
 ) -> Any:
-    """Several data sets in one table: one file each, or one file with a column that tells them apart."""
+    """Several data sets in one table: one file each, or one file with a column that tells them apart; of each file the
+    chosen columns.
+    """
     from anypag.data.sources.pooled import pooled
     from anypag.data.table import as_table
     from anypag.errors import ParameterError
 
     if len(files) > 1 and context is not None:
         raise ParameterError("--context is for one table; several files are data sets themselves.")
-    wanted = names if names is None or context is None else [*dict.fromkeys([*names, context])]
-    tables = {name: table_of(file, reading, wanted) for name, file in files.items()}
+    tables = {name: table_of(file, reading, chosen[name]) for name, file in files.items()}
     read = {name: as_table(table, columns) for name, (table, columns) in tables.items()}
     return pooled(read if context is None else read[""], by=context, contexts_test=contexts_test)
 
@@ -116,9 +121,17 @@ def leaves_index_out(data: Path, columns: Sequence[str], drop: Sequence[str], re
 
 
 def chosen_columns(
-    data: Path, columns: Sequence[str], drop: Sequence[str], reading: Reading | None = None, counts: str | None = None
+    data: Path,
+    columns: Sequence[str],
+    drop: Sequence[str],
+    reading: Reading | None = None,
+    counts: str | None = None,
+    also: Sequence[str | None] = (),
+    files: Sequence[Path] = (),
 ) -> list[str] | None:
-    """The columns to use, without the column of counts; None for all."""
+    """The columns to use, without the column of counts and with those in `also`; None for all. What is dropped may be
+    in another of the files.
+    """
     if not columns and not drop:
         return None
     from anypag.data.files.read_table import INDEX_NAMES
@@ -127,13 +140,16 @@ def chosen_columns(
 
     there = glance(data, 1, reading or AS_USUAL).columns
     unknown = [name for name in (*columns, *drop) if name not in there]
+    if unknown and len(files) > 1:
+        anywhere = {name for file in files for name in glance(file, 1, reading or AS_USUAL).columns}
+        unknown = [name for name in unknown if name in columns or name not in anywhere]
     if unknown:
         raise ParameterError(absent("column", unknown, there))
     used = there[1:] if there[0] in INDEX_NAMES else there
     chosen = [name for name in columns or used if name not in {*drop, counts}]
     if not chosen:
         raise ParameterError("No column is left: all were dropped.")
-    return chosen
+    return [*dict.fromkeys([*chosen, *(name for name in also if name is not None)])]
 
 
 LEAST_FREE = 1_000_000

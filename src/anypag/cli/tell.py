@@ -90,6 +90,11 @@ def _stopped_early(result: Result) -> str:
     return f"Stopped early: {_STOPPED.get(result.stopped or '', 'stopped')}"
 
 
+def misfit_told(result: Result) -> tuple[str, ...]:
+    """The warning that the table does not fit, with what to type."""
+    return result.misfit_lines("--context, or name=file for each")
+
+
 def what_next(result: Result) -> str | None:
     """What a next iteration could still change; None if nothing."""
     if result.from_scores or (result.complete and not is_at_limit(result)):

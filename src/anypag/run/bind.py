@@ -17,7 +17,7 @@ from anypag.ci.base import CITest, innermost, is_test, rows_behind, score_for
 from anypag.ci.data_test import DataTest
 from anypag.ci.wrappers import Cached, Counted, Dispatched
 from anypag.data.sources.pooled import Pooled
-from anypag.errors import DataError, KnowledgeError, ParameterError
+from anypag.errors import DataError, KnowledgeError, Option, ParameterError, Sentence
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
@@ -89,12 +89,14 @@ def _settled(method: Algorithm, choices: Choices, test: CITest) -> tuple[Algorit
     return by_tests, None, Chosen(by_tests.name, why)
 
 
-def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str]:
+def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str | Sentence]:
     """The score for the posterior of "auto", or None if it goes by tests alone; and the reason in words."""
     of_tests = ("max_r", *sorted(METHODS["icd"].uses - METHODS["bayes"].uses - {"n_jobs"}))
-    given = [name for name in of_tests if not is_default(name, getattr(choices, name))]
+    given = [Option(name) for name in of_tests if not is_default(name, getattr(choices, name))]
     if given:
-        return None, f"by tests alone, as {' and '.join(given)} was chosen, which only a search by tests has"
+        named = [part for option in given for part in (" and ", option)][1:]
+        were = "were" if len(given) > 1 else "was"
+        return None, Sentence("by tests alone, as ", *named, f" {were} chosen, which only a search by tests has")
     if choices.singular == "keep":
         return None, "by tests alone, as a score cannot tell columns apart that are functions of others"
     n, rows = len(test.names), rows_behind(test) or 0
@@ -108,9 +110,9 @@ def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str]
     return (score, POSTERIOR) if seconds <= MOST_SECONDS else (None, _too_long(n, rows, seconds))
 
 
-def _too_long(n: int, rows: int, seconds: float) -> str:
+def _too_long(n: int, rows: int, seconds: float) -> Sentence:
     took = f"the posterior of {n:,} variables and {rows:,} rows would take about {duration(seconds)}"
-    return f'by tests alone, as {took} (method="bayes")'
+    return Sentence(f"by tests alone, as {took} (", Option("method", "bayes"), ")")
 
 
 def bind_again(test: CITest, method: Algorithm, choices: Choices) -> Problem:

@@ -18,6 +18,7 @@ from anypag.arrays import Flags, Floats, Indices
 from anypag.choices import Choices
 from anypag.ci.base import CITest, Queries, innermost, rows_behind, with_its_answers
 from anypag.ci.wrappers import Counted
+from anypag.errors import Sentence
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Scratch
@@ -61,7 +62,12 @@ class Chosen(NamedTuple):
     """
 
     method: str
-    why: str
+    why: str | Sentence
+
+    @property
+    def sentence(self) -> Sentence:
+        """The reason, with the options that it mentions."""
+        return self.why if isinstance(self.why, Sentence) else Sentence(self.why)
 
     def __str__(self) -> str:
         return f"{self.method}: {self.why}"

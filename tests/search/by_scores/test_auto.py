@@ -165,9 +165,10 @@ CHOSEN: dict[str, tuple[Any, dict[str, Any], str]] = {
     "an oracle": (ap.Oracle(SYSTEM.dag, SYSTEM.latent), {}, "Oracle gives none"),
     "a function": (ap.from_callable(lambda x, y, z: 0.5, ["A", "B", "C"]), {}, "gives none"),
     "a kernel test": ({name: DATA[name][:60] for name in NAMES[:3]}, {"test": "rcot"}, "RCoT gives none"),
-    "max_r": (DATA, {"max_r": 1}, "max_r was chosen, which only a search by tests has"),
-    "r0": (DATA, {"r0": 1}, "r0 was chosen"),
-    "initial": (DATA, {"initial": ap.PAG.from_string(str(WHOLE.pag))}, "initial was chosen"),
+    "max_r": (DATA, {"max_r": 1}, "'max_r' was chosen, which only a search by tests has"),
+    "two of them": (DATA, {"max_r": 1, "r0": 1}, "'max_r' and 'r0' were chosen"),
+    "r0": (DATA, {"r0": 1}, "'r0' was chosen"),
+    "initial": (DATA, {"initial": ap.PAG.from_string(str(WHOLE.pag))}, "'initial' was chosen"),
     "singular": (DATA, {"singular": "keep"}, "functions of others"),
     "gaps": ({**DATA, NAMES[0]: [np.nan, *DATA[NAMES[0]][1:]]}, {"missing": "pairwise"}, "some are missing"),
 }
@@ -179,7 +180,7 @@ def test_where_there_is_no_posterior_it_goes_by_tests_and_says_why(case: str) ->
     data, choices, why = CHOSEN[case]
     found = ap.learn(data, method="auto", **choices)
     assert found.method == found.choices.method == "icd" and found.posterior is None and found.by_tests is found
-    assert found.chosen is not None and why in found.chosen.why
+    assert found.chosen is not None and why in str(found.chosen)
     assert_same_tests(found, ap.learn(data, method="icd", **choices))
 
 
@@ -187,7 +188,7 @@ def test_more_columns_than_the_posterior_takes_are_searched_by_tests(monkeypatch
     monkeypatch.setattr(bind, "SECONDS_A_PAIR", 10.0)
     found = ap.learn(DATA, method="auto")
     assert found.method == "icd" and found.chosen is not None
-    assert f"as the posterior of {len(NAMES)} variables and 400 rows would take about" in found.chosen.why
+    assert f"as the posterior of {len(NAMES)} variables and 400 rows would take about" in str(found.chosen)
     monkeypatch.undo()
     monkeypatch.setattr(bind, "SECONDS_A_CELL", 1.0)
     assert auto().method == "auto" and ap.learn(LEVELS, method="auto").method == "icd"

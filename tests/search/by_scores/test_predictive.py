@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import anypag as ap
+from anypag.cli.tell import misfit_told
 from anypag.report.content import content
 from anypag.results.misfit import Misfit
 from anypag.search.by_scores.predictive import (
@@ -112,6 +114,13 @@ def test_what_fits_is_not_spoken_of_and_no_rows_are_no_check() -> None:
     moments = ap.learn(ap.FisherZ.from_covariance(np.cov(chain(0.0).T), 2000), method="bayes", effort=0.1)
     assert moments.misfit == Misfit(None, None) and moments.misfit_told == ()
     assert ap.learn(chain(0.0), method="icd").misfit is None
+
+
+def test_the_way_to_pool_is_that_of_the_reader() -> None:
+    result = ap.learn(chain(0.0), method="bayes", effort=0.1)
+    with mock.patch.object(ap.Result, "misfit", Misfit(None, 0.5, (("x", "y"), ("y", "z")))):
+        assert "say so (ap.pooled)" in "".join(result.misfit_told)
+        assert "say so (--context, or name=file for each)" in "".join(misfit_told(result))
 
 
 def test_too_few_rows_for_the_levels_are_said() -> None:
