@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -70,6 +72,17 @@ def test_a_column_may_say_which_set_a_row_is_from() -> None:
     assert ap.pooled({**columns, "arm": np.repeat([3, 1, 2], 5)}, by="arm").sets == ("arm=3", "arm=1", "arm=2")
     with pytest.raises(DataError, match="There is no column 'leg'"):
         ap.pooled(frame, by="leg")
+
+
+def test_sets_named_by_numbers_keep_all_their_rows() -> None:
+    def of(*numbers: float) -> dict[str, Any]:
+        return {**system(20, 1), "id": np.repeat(np.array(numbers, np.float64), 20 // len(numbers))}
+
+    found = ap.pooled(of(1234567, 1234568), by="id")
+    assert (found.n, found.sets) == (20, ("id=1234567", "id=1234568"))
+    assert ap.pooled(of(0.1, 0.25), by="id").sets == ("id=0.1", "id=0.25")
+    with pytest.raises(DataError, match="Several values of 'id' have the name"):
+        ap.pooled(of(0.12345671, 0.12345672), by="id")
 
 
 def test_only_common_columns_are_used_and_the_audit_says_so() -> None:
@@ -166,6 +179,27 @@ def test_an_effect_of_one_set_is_not_hidden_by_another() -> None:
     assert result.pag.edge("heat", "B") is not None
 
 
+def test_more_contexts_than_a_number_has_bits() -> None:
+    rng = np.random.default_rng(0)
+    every = {f"s{k}": {"A": rng.normal(size=20) + 3 * (k == 67), "B": rng.normal(size=20)} for k in range(70)}
+    result = ap.learn(ap.pooled(every), method="icd", alpha=1e-4)
+    about = {str(edge.forward()) for edge in result.pag.edges() if {edge.a, edge.b} & {"A", "B"}}
+    assert about == {"s67 --> A"}
+
+
+def test_a_context_that_never_changes_is_refused() -> None:
+    design = {"dose": [0.0, 1.0, 2.0], "room": [1.0, 1.0, 1.0]}
+    with pytest.raises(DataError, match="'room'"):
+        ap.learn(ap.pooled(sets(50), contexts=design), method="icd")
+
+
+def test_a_test_in_contexts_goes_to_other_processes() -> None:
+    test = resolve_test(ap.pooled(sets(50)), Choices(method="icd", test="fisherz"))
+    asked = Queries([4], [1], [[2]])
+    before = test.pvalues(asked)
+    assert pickle.loads(pickle.dumps(test)).pvalues(asked) == before
+
+
 def test_known_targets_are_not_tested() -> None:
     every = {"observed": system(100, 1), "drug": system(100, 2)}
     assert ap.learn(ap.pooled(every), method="icd").pag.edge("drug", "B") is None
@@ -187,6 +221,40 @@ def test_pairwise_compares_each_set_with_the_observed_one() -> None:
     given_c = Queries([4], [1], [[2]])
     assert float(test.pvalues(given_c)[0]) == float(alone.pvalues(given_c)[0])
     assert {"drug --> B", "heat --> A"} <= {str(edge.forward()) for edge in ap.learn(pool, method="icd").pag.edges()}
+
+
+def test_columns_that_are_equal_in_compared_rows_are_compared_in_all_rows() -> None:
+    every = sets(100)
+    every["heat"] = {**every["heat"], "E": every["heat"]["A"] + 1}
+    every = {name: {"E": rows["D"], **rows} for name, rows in every.items()}
+    found = [resolve_test(ap.pooled(every, contexts_test=how), Choices(method="icd")) for how in ("all", "pairwise")]
+    drug = found[0].names.index("drug")
+    p = [float(test.pvalues(Queries([drug], [found[0].names.index("B")], [[]]))[0]) for test in found]
+    assert p[0] == p[1]
+
+
+def test_a_context_that_changes_only_with_others_is_tested_given_them() -> None:
+    every = {"none": system(200, 1), "both": system(200, 2, A=2.0), "one": system(200, 3, A=2.0)}
+    design = {"c": [0.0, 1.0, 0.0], "d": [0.0, 1.0, 1.0]}
+    for how in ("all", "pairwise"):
+        pool = ap.pooled(every, contexts=design, contexts_test=how)
+        assert ap.learn(pool, method="icd").pag.edge("c", "A") is None
+
+
+def test_clusters_are_drawn_within_sets(tmp_path: Path) -> None:
+    strata, clusters = np.repeat([0, 1], [30, 12]), np.arange(42) // 3
+    counts = Plan(2, strata=strata, clusters=clusters).counts(0, 42)
+    assert (counts[:30].sum(), counts[30:].sum()) == (30, 12)
+    assert (counts.reshape(14, 3) == counts[::3, None]).all()
+    pool = ap.pooled(sets(90))
+    kept, asked = tmp_path / "kept.db", {"n": 2, "method": "icd"}
+    assert len(ap.bootstrap(pool, cluster=np.arange(270) // 3, **asked).graphs) == 2  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="some clusters have rows in several"):
+        ap.bootstrap(pool, cluster=np.arange(270) // 4, **asked)  # type: ignore[arg-type]
+    ap.bootstrap(pool, checkpoint=kept, **asked)  # type: ignore[arg-type]
+    other = replace(pool, of_set=np.repeat([0, 1], [90, 180]))
+    with pytest.raises(ap.AnypagError, match="the data sets of the rows"):
+        ap.bootstrap(other, checkpoint=kept, resume=True, **asked)  # type: ignore[arg-type]
 
 
 def test_resamples_keep_the_size_of_each_set() -> None:

@@ -31,11 +31,12 @@ TITLES = {
     "missing": "the way with missing values",
     "initial": "the initial graph",
     "knowledge": "what is known beforehand",
+    "sets": "the data sets of the rows",
     "r0": "the size of the first condition sets",
 }
 """The words for facts that differ; parameters keep their own names."""
 
-PLURAL = frozenset({"variables", "data", "kinds"})
+PLURAL = frozenset({"variables", "data", "kinds", "sets"})
 MOST_SHOWN = 60
 
 

@@ -11,15 +11,17 @@ contexts are as in the observed set.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
+import numpy.typing as npt
 
-from anypag.arrays import Flags
+from anypag.arrays import Flags, Indices
 from anypag.ci.base import CITest, PValues, Queries, Wrapper
 from anypag.data.sources.pooled import Pooled, comparable, is_determined
 from anypag.data.table import Table
+
+Members = tuple[int, ...]
 
 
 class OfContexts(Wrapper):
@@ -41,26 +43,33 @@ class OfContexts(Wrapper):
         self._contexts = [int(v) for v in np.flatnonzero(self._is_context)]
         self.always_given = self._is_context & table.is_fixed
         self._apart = {self.names.index(name): found for name, found in apart.items()}
-        design = table.design[:, [table.contexts.index(self.names[v]) for v in self._contexts]]
-        place = {v: k for k, v in enumerate(self._contexts)}
-        self._determines = cache(lambda of, given: is_determined(design, place[of], [place[v] for v in given]))
+        self._design = table.design[:, [table.contexts.index(self.names[v]) for v in self._contexts]]
+        self._known: dict[tuple[int, tuple[int, ...]], bool] = {}
 
     def pvalues(self, queries: Queries) -> PValues:
         """The p-values; 0 for a context that others in the condition set determine."""
         p = np.zeros(len(queries))
-        numbers = np.append(np.cumsum(self._is_context) * self._is_context, 0)  # 1, 2, ... for contexts, else 0
-        bits = np.where(numbers > 0, 1 << np.maximum(numbers - 1, 0), 0)
-        codes = np.stack([bits[queries.x] | bits[queries.y], bits[queries.z].sum(axis=1)], axis=1)
-        kinds, of = np.unique(codes, axis=0, return_inverse=True)
-        for k, (ends, given) in enumerate(kinds.tolist()):
-            rows = np.flatnonzero(of.ravel() == k)
-            p[rows] = self._answers(self._members(ends), self._members(given), queries.take(rows))
+        for ends, given, rows in self._kinds(queries.x, queries.y, queries.z):
+            p[rows] = self._answers(ends, given, queries.take(rows))
         return p
 
-    def _members(self, bits: int) -> tuple[int, ...]:
-        return tuple(v for k, v in enumerate(self._contexts) if bits >> k & 1)
+    def _kinds(self, x: Indices, y: Indices, z: Indices) -> Iterator[tuple[Members, Members, npt.NDArray[np.intp]]]:
+        """The contexts among x and y, those in the condition set, and the questions that have just these."""
+        own = np.array(self._contexts)
+        ends, given = (x[:, None] == own) | (y[:, None] == own), (z[:, :, None] == own).any(axis=1)
+        kinds, of = np.unique(np.hstack([ends, given]), axis=0, return_inverse=True)
+        for k, kind in enumerate(kinds):
+            at_ends, in_set = (tuple(own[flags].tolist()) for flags in np.split(kind, 2))
+            yield at_ends, in_set, np.flatnonzero(of.ravel() == k)
 
-    def _answers(self, ends: tuple[int, ...], given: tuple[int, ...], queries: Queries) -> PValues:
+    def _determines(self, of: int, given: Members) -> bool:
+        """Do the given contexts determine another one?"""
+        if (of, given) not in self._known:
+            place, *places = (self._contexts.index(v) for v in (of, *given))
+            self._known[of, given] = is_determined(self._design, place, places)
+        return self._known[of, given]
+
+    def _answers(self, ends: Members, given: Members, queries: Queries) -> PValues:
         """The p-values of questions with the same contexts among x and y, and the same in the condition set."""
         if any(self._determines(end, given) for end in ends):
             return np.zeros(len(queries))
@@ -72,7 +81,7 @@ class OfContexts(Wrapper):
         more = np.tile(np.array(self._with_others(ends, given), np.int32), (len(queries), 1))
         return self.test.pvalues(Queries(queries.x, queries.y, np.hstack([others, more]).astype(np.int32)))
 
-    def _with_others(self, ends: tuple[int, ...], given: tuple[int, ...]) -> tuple[int, ...]:
+    def _with_others(self, ends: Members, given: Members) -> Members:
         """The contexts to condition on: those given, and all others that leave something of x and y to test."""
         found = given
         for v in self._contexts:
@@ -96,5 +105,8 @@ def with_contexts(test: CITest, source: object, bind: Callable[[Table], CITest])
     if source.contexts_test == "pairwise":
         system = [name for name in test.names if name not in source.contexts]
         for name in (name for name in source.contexts if name in test.names):
-            apart[name] = bind(source.take([*system, name]).take_rows(comparable(source, name)))
+            rows = comparable(source, name)
+            part = None if rows.all() else bind(source.take([*system, name]).take_rows(rows))
+            if part is not None and len(part.names) > len(system):  # else columns are equal there: all rows answer
+                apart[name] = part
     return OfContexts(test, source, apart)

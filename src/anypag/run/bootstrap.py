@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from anypag.checkpoint.fingerprint import fingerprint
 from anypag.checkpoint.replicates import KeptReplicates
 from anypag.choices import Choices, Device, DSep, Sepset, Stop
@@ -93,6 +95,7 @@ class Resampling:
             own = cluster if isinstance(cluster, str) else None
             others = tuple(name for name in choices.names or data_or_test.names if name != own)
             choices, plan = replace(choices, names=others), replace(plan, clusters=clusters_in(cluster, data_or_test))
+            _require_whole_clusters(plan)
         self.plan, self.choices = plan, choices
         rows = None if is_test(data_or_test) else rows_to_resample(data_or_test, choices)
         self.of_search = _of_search(choices, rows)
@@ -141,7 +144,7 @@ class Resampling:
         path = self.choices.checkpoint
         if path is None:
             return nullcontext()
-        plan = {"resample": self.plan.resample, "seed": self.plan.seed, **self.plan.about_clusters}
+        plan = {"resample": self.plan.resample, "seed": self.plan.seed, **self.plan.about_rows}
         facts = fingerprint(self.search.algorithm, self.search.problem, self._source) | plan
         return KeptReplicates(Path(path), facts, self.names, resume=self.choices.resume)
 
@@ -225,6 +228,17 @@ def _of_search(choices: Choices, rows: Table | CountedTable | None) -> Choices:
     """The choices of the search on the whole data, without names and kinds, which are already applied."""
     told = replace(choices, checkpoint=None, resume=False, progress=False, n_jobs=None)
     return told if rows is None else replace(told, names=None, kinds=None)
+
+
+def _require_whole_clusters(plan: Plan) -> None:
+    """Clusters are drawn within data sets, each of which keeps its size."""
+    if plan.clusters is None or plan.strata is None:
+        return
+    both = np.unique(np.column_stack([plan.clusters, plan.strata]), axis=0)
+    if len(both) > len(np.unique(plan.clusters)):
+        raise DataError(
+            "The rows of a cluster must be in one data set; some clusters have rows in several. Split them."
+        )
 
 
 def _require_rows(plan: Plan, n_rows: int, n_variables: int) -> None:

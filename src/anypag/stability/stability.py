@@ -55,7 +55,11 @@ class Plan:
     def counts(self, k: int, n_rows: int) -> Counts:
         """(n_rows,) how often resample k has each row."""
         if self.clusters is not None:
-            return replace(self, clusters=None).counts(k, int(self.clusters.max()) + 1)[self.clusters]
+            strata = None
+            if self.strata is not None:
+                strata = np.zeros(int(self.clusters.max()) + 1, np.int64)
+                strata[self.clusters] = self.strata
+            return replace(self, clusters=None, strata=strata).counts(k, int(self.clusters.max()) + 1)[self.clusters]
         random = self._random(k if self.resample == "bootstrap" else k // 2)
         if self.strata is None:
             return self._drawn(random, k, n_rows)
@@ -74,9 +78,10 @@ class Plan:
         return np.bincount(half, minlength=n_rows).astype(np.int64)
 
     @property
-    def about_clusters(self) -> dict[str, str]:
-        """The fact by which a checkpoint knows its clusters again; nothing without clusters."""
-        return {} if self.clusters is None else {"cluster": sha256(self.clusters.tobytes()).hexdigest()}
+    def about_rows(self) -> dict[str, str]:
+        """The facts by which a checkpoint knows its clusters and data sets again; nothing without them."""
+        found = {"cluster": self.clusters, "sets": self.strata}
+        return {name: sha256(codes.tobytes()).hexdigest() for name, codes in found.items() if codes is not None}
 
     def distinct_rows(self, n_rows: int) -> int:
         """About how many distinct rows of a table each resample has."""

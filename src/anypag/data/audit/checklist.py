@@ -185,7 +185,7 @@ def _checked(seen: Seen, first: Audit) -> Audit:
 def _by_design(finding: Finding, contexts: set[str]) -> bool:
     """Is it the design of several data sets? Their rows stand in blocks, and contexts depend on each other."""
     about = contexts.intersection(finding.columns)
-    among_contexts = finding.problem != "duplicate" and len(about) == len(finding.columns) > 0
+    among_contexts = finding.problem not in {"duplicate", "constant"} and len(about) == len(finding.columns) > 0
     is_usual = finding.problem in {"order", "conditions"} or (finding.problem == "curve" and bool(about))
     return bool(contexts) and (is_usual or among_contexts)
 

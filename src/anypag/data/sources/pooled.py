@@ -153,8 +153,11 @@ def _sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
     values = list(dict.fromkeys(column.tolist()))
     if len(values) > MOST_SETS:
         raise DataError(f"A column of contexts has up to {MOST_SETS} values; {by!r} has {len(values):,}.")
-    names = {value: labels[int(value)] if labels else f"{by}={value:g}" for value in values}
-    return {name: rest.take_rows(column == value) for value, name in names.items()}
+    names = [labels[int(value)] if labels else f"{by}={value:{'.17g' if value % 1 == 0 else 'g'}}" for value in values]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise DataError(f"Several values of {by!r} have the name {twice[0]!r}. Number the data sets, or use texts.")
+    return {name: rest.take_rows(column == value) for value, name in zip(values, names, strict=True)}
 
 
 def _stacked(tables: Mapping[str, Table]) -> tuple[Table, list[Finding]]:
