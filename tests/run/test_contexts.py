@@ -161,6 +161,9 @@ def test_contexts_that_determine_each_other_are_skipped_and_told() -> None:
         result = ap.learn(ap.pooled(every, contexts=dose), method="icd")
     assert result.pag.edge("drug", "B") is not None  # given the dose nothing is left of the drug to test
     assert result.pag.edge("drug", "C") is None
+    assert set(result.sepsets["drug", "C"].given) == {"B"}  # the dose would determine the drug
+    assert set(result.sepsets["dose", "C"].given) == {"B", "drug"}
+    assert set(result.sepsets["A", "C"].given) == {"B", "dose", "drug"}
 
 
 def test_a_search_finds_what_an_experiment_acts_on() -> None:

@@ -53,6 +53,16 @@ class OfContexts(Wrapper):
             p[rows] = self._answers(ends, given, queries.take(rows))
         return p
 
+    def contexts_given(self, x: Indices, y: Indices, z: Indices) -> Indices:
+        """(k, w) the contexts that questions are asked given, padded with -1, as the sets z (k, r) may be."""
+        found = np.full((len(x), len(self._contexts)), -1, np.int32)
+        for ends, given, rows in self._kinds(x, y, z):
+            is_apart = len(ends) == 1 and ends[0] in self._apart  # where no other context varies
+            others = [v for v in self._contexts if v not in ends]
+            more = others if is_apart else self._with_others(ends, given)
+            found[rows, : len(more)] = more
+        return found
+
     def _kinds(self, x: Indices, y: Indices, z: Indices) -> Iterator[tuple[Members, Members, npt.NDArray[np.intp]]]:
         """The contexts among x and y, those in the condition set, and the questions that have just these."""
         own = np.array(self._contexts)

@@ -163,7 +163,7 @@ class Searched:
 
     @cached_property
     def sepsets(self) -> Separations:
-        sets = self.state.sepsets.including(self.problem.always_given)
+        sets = self.state.sepsets.including(self.problem.always_given, self.problem.contexts_given)
         return Separations(replace(self.state, sepsets=sets), self.problem.bound_test)
 
     @property

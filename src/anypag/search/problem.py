@@ -178,9 +178,16 @@ class Problem:
 
     @property
     def always_given(self) -> Flags:
-        """(n,) contexts that the test conditions on in every question, whatever its condition set."""
+        """(n,) contexts that the test conditions on in every question, unless they determine x or y."""
         given: Flags | None = getattr(with_its_answers(self.test), "always_given", None)
         return np.zeros(self.n, np.bool_) if given is None else given[self.nodes.order]
+
+    def contexts_given(self, x: Indices, y: Indices, z: Indices) -> Indices:
+        """(k, w) the contexts that the test conditions on for pairs of nodes and their sets, padded with -1."""
+        test: Any = with_its_answers(self.test)
+        column, node = np.append(self.nodes.order, -1), np.append(np.argsort(self.nodes.order), -1).astype(np.int32)
+        found: Indices = node[test.contexts_given(column[x], column[y], column[z])]
+        return found
 
     @property
     def threads(self) -> int:

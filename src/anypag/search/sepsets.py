@@ -7,6 +7,7 @@ Each pair of nodes has a slot: `UNKNOWN` where no separating set was found or gi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -106,19 +107,18 @@ class Sepsets:
         pairs, rows = _merged(np.append(self.pairs, low * self.n + high), np.append(self.rows, rows))
         return type(self)(empty, pairs[rows > 0], rows[rows > 0], members)
 
-    def including(self, given: Flags) -> Self:
-        """With the given nodes in every set; a node is left out of the sets of its own pairs.
+    def including(self, given: Flags, asked: Callable[[Indices, Indices, Indices], Indices]) -> Self:
+        """With those of the given nodes that `asked` names for x, y and their sets (a row for each, padded with -1).
 
         >>> some = Sepsets.none(3).adding(np.array([0]), np.array([1]), np.empty((1, 0), np.int32))
-        >>> some.including(np.array([True, False, True])).get(0, 1)
+        >>> some.including(np.array([False, False, True]), lambda x, y, z: np.array([[2]], np.int32)).get(0, 1)
         (2,)
         """
         if not given.any():
             return self
         x, y = (ends.astype(np.int32) for ends in np.nonzero(np.triu(self.known(), 1)))
-        own, more = self.members[self.slot(x, y)], np.tile(np.flatnonzero(given), (len(x), 1))
-        own = np.where((own >= 0) & given[own], -1, own)
-        more = np.where((more == x[:, None]) | (more == y[:, None]), -1, more)
+        own = self.members[self.slot(x, y)]
+        more, own = asked(x, y, own), np.where((own >= 0) & given[own], -1, own)
         return type(self).none(self.n).adding(x, y, np.hstack([own, more]).astype(np.int32))
 
     def emptying(self, start: Counts, neighbour: Indices) -> Self:
