@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -219,3 +220,27 @@ def test_learners_groups_and_clusters(learned: tuple[Path, Path], tmp_path: Path
     )
     assert ended.code == 0 and "person" not in ended.document["result"]["graph"]["nodes"]
     assert "--cluster goes with --bootstrap" in anypag("learn", "--method", "icd", wider, "--cluster", "person").err
+
+
+def test_a_result_of_several_data_sets(tmp_path: Path) -> None:
+    """The file of the observed set gives the numbers, as `effect(data=pool)` does; a file of all rows is refused."""
+    rng = np.random.default_rng(0)
+    a, noise = rng.normal(size=(2, 2, 300))
+    pool: dict[str, tuple[Any, ...]] = {"observed": (a[0], a[0] + noise[0]), "drug": (a[1], a[1] + noise[1] + 1)}
+    files = {name: tmp_path / f"{name}.csv" for name in (*pool, "all")}
+    pool["all"] = tuple(np.concatenate([pool["observed"][k], pool["drug"][k]]) for k in range(2))
+    for name, columns in pool.items():
+        np.savetxt(files[name], np.column_stack(columns), delimiter=",", header="a,b", comments="")
+    sets = [f"{name}={files[name]}" for name in ("observed", "drug")]
+    result = tmp_path / "pool.json"
+    anypag("learn", *sets, "--effort", "0.2", "--out", result)
+    document = anypag("effect", result, "a", "b", "--data", files["observed"], "--json").document
+    read = ap.pooled({name: files[name] for name in ("observed", "drug")})
+    learned = ap.read_result(result)
+    assert isinstance(learned, Result)
+    found = learned.effect("a", "b", data=read)
+    assert document == {**found.to_dict(), "minimal_sets": document["minimal_sets"], "notes": document["notes"]}
+    told = anypag("effect", result, "a", "b", "--data", files["observed"])
+    assert "observed.csv': the numbers come from its 300 rows." in told.out
+    for wrong in (("a", "b", "--data", files["all"]), ("drug", "b", "--data", files["observed"])):
+        assert "ap.pooled" in anypag("effect", result, *wrong).err

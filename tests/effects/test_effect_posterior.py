@@ -19,7 +19,7 @@ from anypag.effects.answer import Effect
 from anypag.effects.estimate.draws import DrawnColumn, LinearColumns, drawn_effects, total_effects_of
 from anypag.effects.estimate.table_draws import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
-from anypag.effects.sampled import sampled_effect
+from anypag.effects.sampled import DrawnEffect, Span, _missing_told, sampled_effect
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.node_sets import members as nodes_in
 from anypag.scores.gaussian import GaussianScore
@@ -403,3 +403,14 @@ def test_claims_with_knowledge_hold_in_every_system_that_agrees(kind: str) -> No
                 assert abs(effect - (0 if verdict.status == "zero" else slope)) < 1e-6
             checked += len(behind)
     assert claims > 300 and checked > 3000
+
+
+def test_a_few_draws_give_no_interval() -> None:
+    assert Span.of(np.r_[np.full(300, np.nan), np.arange(19.0)]) is None
+    assert Span.of(np.r_[np.nan, np.arange(21.0)]) == (10, 0.5, 19.5)
+    column, draws = DrawnColumn("a", None), np.r_[np.full(375, np.nan), 0.1, 0.2]
+    line = DrawnEffect(column, column, np.r_[np.zeros(23), draws], draws)
+    assert _missing_told((line, line)) == [
+        "Of 377 sampled graphs that allow an effect 375 gave no number and were left out."
+    ]
+    assert _missing_told((line,)) == ["Of 400 sampled graphs 375 gave no number and were left out."]

@@ -125,9 +125,21 @@ def test_a_regressor_is_imported_by_its_name_and_seeded() -> None:
     assert once.estimate == again.estimate is not None
     lines = ask(study(300), learner=LinearRegression())
     assert ask(study(300), learner="sklearn.linear_model.LinearRegression").estimate == lines.estimate
+    assert ask(study(300), learner=(" splines", "splines ")).estimate == ask(study(300), learner="splines").estimate
 
 
-@pytest.mark.parametrize("learner", ["forest", "sklearn.nothing.Here", "numpy.pi", 3, (LinearRegression(),)])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        "forest",
+        ".foo.Bar",
+        "os.path.join",
+        "sklearn.linear_model.LogisticRegression",
+        "numpy.pi",
+        3,
+        (LinearRegression(),),
+    ],
+)
 def test_what_is_no_learner_is_refused(learner: Any) -> None:
     with pytest.raises(ParameterError, match="'learner'"):
         ask(study(200), learner=learner)

@@ -37,6 +37,10 @@ WHY_SMALLER = (
     "By this graph they do as well as the set above, which is the largest: all possible causes that may be adjusted "
     "for."
 )
+NEEDS_SETS = (
+    "This result is of several data sets. Give the file of the observed one; for the effect of a context, or if one "
+    "file has all sets, ask in Python: result.effect(..., data=ap.pooled(...))."
+)
 MOST_SETS = 5
 """How many minimal sets are listed."""
 
@@ -131,6 +135,8 @@ def effect(
     _require_data(data, [*said, *(["kinds"] if typed["kinds"] else [])])
     source = _of_kinds(source, typed["kinds"])
     table = None if data is None else _table(file_of(data), source, said, typed["kinds"], cluster)
+    if table is not None and data is not None:
+        table = _in_sets(table, source, data.name, [*names_in([cause]), *names_in([outcome])])
     found = asked(
         source,
         names_in([cause]),
@@ -209,6 +215,21 @@ def _table(
         names = graph.names if cluster is None else (*graph.names, cluster)
         table = read_again(data, fitting(remembered, data)._replace(**said), names)
     return table.with_kinds(kinds) if kinds else table
+
+
+def _in_sets(table: Table, source: MixedGraph | Result, name: str, ends: list[str]) -> Table:
+    """The table; if the result is of several data sets, whose contexts are no columns of it, as their observed set."""
+    from anypag.data.sources.pooled import as_observed
+    from anypag.errors import ParameterError
+    from anypag.graphs.base import MixedGraph
+
+    known = None if isinstance(source, MixedGraph) else source.choices.knowledge
+    contexts = [] if known is None else [one for one in known.contexts if one not in table.names]
+    if not contexts or isinstance(source, MixedGraph):
+        return table
+    if table.n == source.n_rows or any(one in contexts for one in ends):
+        raise ParameterError(NEEDS_SETS)
+    return as_observed(table, name, contexts)
 
 
 def _first_sets(found: Effect) -> list[list[str]]:

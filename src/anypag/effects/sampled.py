@@ -35,6 +35,8 @@ LEAST_TOLD = 0.01
 MUCH = 0.2
 """A difference between shares that is told."""
 QUANTILES = (0.025, 0.5, 0.975)
+LEAST_DRAWS = 20
+"""Fewer draws give no interval: the ends of one that holds 95 % of them would be single draws."""
 
 Said = Literal["zero", "identified", "open"]
 
@@ -48,9 +50,9 @@ class Span(NamedTuple):
 
     @classmethod
     def of(cls, draws: Floats) -> Self | None:
-        """The median and interval of some draws, or None."""
+        """The median and interval of some draws; None if too few of them are known."""
         known = draws[np.isfinite(draws)]
-        if not len(known):
+        if len(known) < LEAST_DRAWS:
             return None
         low, middle, high = np.quantile(known, QUANTILES).tolist()
         return cls(middle, low, high)
@@ -117,7 +119,7 @@ class DrawnEffect:
 
     @cached_property
     def if_causal(self) -> Span | None:
-        """Median and interval over the classes that allow an effect; None where no class does."""
+        """Median and interval over the classes that allow an effect; None where too few do."""
         return Span.of(self.if_causal_draws)
 
     @cached_property
@@ -466,8 +468,11 @@ def _key(classes: SampledClasses, k: int, verdict: Verdict) -> tuple[str, tuple[
 
 
 def _missing_told(lines: tuple[DrawnEffect, ...]) -> list[str]:
-    missing = max(int(np.isnan(line.draws).sum()) for line in lines)
-    return [f"{missing:,} sampled graphs gave no number and were left out."] if missing else []
+    """How many of the draws behind the numbers that are shown are missing."""
+    shown = [(line.if_causal_draws, "sampled graphs that allow an effect") for line in lines]
+    shown += [(lines[0].draws, "sampled graphs")] if len(lines) == 1 else []
+    missing, n, of = max((int(np.isnan(draws).sum()), len(draws), of) for draws, of in shown)
+    return [f"Of {n:,} {of} {missing:,} gave no number and were left out."] if missing else []
 
 
 def _notes(lines: tuple[DrawnEffect, ...], table: Table) -> list[str]:

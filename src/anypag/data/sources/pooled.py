@@ -132,6 +132,15 @@ def pooled(
     return Pooled(**parts, **about, assumptions=assumptions, contexts_test=contexts_test)
 
 
+def as_observed(table: Table, name: str, contexts: Sequence[str]) -> Pooled:
+    """A table as the observed set of a pool whose other sets are not at hand."""
+    none, n = (None,) * len(contexts), len(contexts)
+    design, of_set = Table(tuple(contexts), np.zeros((1, n)), none, none), np.zeros(table.n, np.int64)
+    made = _beside(table, design, of_set)
+    parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
+    return Pooled(**parts, contexts=design.names, sets=(name,), of_set=of_set)
+
+
 def _require_choice(contexts_test: str) -> None:
     if contexts_test not in get_args(ContextsTest):
         raise ParameterError(f"'contexts_test' must be 'all' or 'pairwise'; got {contexts_test!r}.")

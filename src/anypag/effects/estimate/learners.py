@@ -19,7 +19,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.ci.gcm import Regressor
-from anypag.errors import DataError, Option, ParameterError
+from anypag.errors import AnypagError, DataError, Option, ParameterError
 
 FOLDS = 5
 CLIP = 0.02
@@ -277,12 +277,13 @@ def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
 
 def _maker(one: str | One, splines: One) -> One:
     """What makes one regressor."""
-    found: Any = splines if one == "splines" else one
+    named = one.strip() if isinstance(one, str) else one
+    found: Any = splines if named == "splines" else named
     if isinstance(found, str):
         module, _, name = found.rpartition(".")
         try:
             found = getattr(import_module(module), name)
-        except (ImportError, AttributeError, ValueError) as error:
+        except (ImportError, AttributeError, ValueError, TypeError) as error:  # ".a.B" has no package
             raise _no_learner(one) from error
     if not (callable(found) or hasattr(found, "fit")):
         raise _no_learner(one)
@@ -299,9 +300,18 @@ def _no_learner(given: object) -> ParameterError:
 
 def _predicted(make: One, z: Floats, target: Floats, at: Floats, seed: int) -> Floats:
     """What a fresh copy of a regressor that has learned the target says elsewhere; of a classifier the chance of 1."""
-    fitted = _fresh(make, seed).fit(z, target)
-    found = fitted.predict_proba(at)[:, -1] if hasattr(fitted, "predict_proba") else fitted.predict(at)
-    return np.asarray(found, np.float64).reshape(len(at))
+    try:
+        fitted = _fresh(make, seed).fit(z, target)
+        found = fitted.predict_proba(at)[:, -1] if hasattr(fitted, "predict_proba") else fitted.predict(at)
+        return np.asarray(found, np.float64).reshape(len(at))
+    except (TypeError, ValueError, AttributeError) as error:
+        if make in (Splines, SplineLogit) or isinstance(error, AnypagError):
+            raise
+        name = getattr(make, "__name__", type(make).__name__)
+        why = f"a regressor with fit and predict is needed, for numbers no classifier ({error})"
+        raise ParameterError(
+            "The option ", Option("learner"), f": {name} cannot learn these columns; {why}."
+        ) from error
 
 
 def _fresh(make: One, seed: int) -> Any:
