@@ -144,6 +144,23 @@ def test_linear_algebra_has_one_thread_inside_and_its_own_number_afterwards() ->
     assert blas_threads() == {2}
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.usefixtures("two_threads")
+def test_a_child_process_made_inside_has_the_threads_from_before() -> None:
+    with single_blas:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            seen = [blas_threads()]
+            single_blas.__exit__()  # the child leaves the block too
+            with single_blas:
+                seen.append(blas_threads())
+            os._exit(0 if [*seen, blas_threads()] == [{2}, {1}, {2}] else 1)
+        assert os.waitpid(child, 0)[1] == 0
+    assert blas_threads() == {2}
+
+
 @pytest.mark.usefixtures("two_threads")
 def test_searches_at_the_same_time_restore_the_threads_of_linear_algebra() -> None:
     data = ap.simulate.random_system(12, 2.0, seed=1).linear_gaussian(200, seed=1)

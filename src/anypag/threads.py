@@ -45,13 +45,15 @@ class _SingleBlas:
     The first to enter limits, the last to leave restores, in whichever thread.
     """
 
+    _before: Sequence[tuple[Any, int]] = ()
+
     def __init__(self) -> None:
         self.begin()
 
     def begin(self) -> None:
-        """Nobody is inside."""
-        self._lock, self._n_inside = Lock(), 0
-        self._before: list[tuple[Any, int]] = []
+        """Nobody is inside. A child process that was forked inside gets its threads back."""
+        _limit(self._before)
+        self._lock, self._n_inside, self._before = Lock(), 0, ()
 
     def __enter__(self) -> None:
         with self._lock:
@@ -62,12 +64,13 @@ class _SingleBlas:
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
-            self._n_inside -= 1
+            self._n_inside = max(0, self._n_inside - 1)  # a child forked inside leaves what it did not enter
             if self._n_inside == 0:
                 _limit(self._before)
+                self._before = ()
 
 
-def _limit(libraries: list[tuple[Any, int]]) -> None:
+def _limit(libraries: Sequence[tuple[Any, int]]) -> None:
     """Give libraries of linear algebra so many threads."""
     for library, count in libraries:
         library.set_num_threads(count)

@@ -210,6 +210,32 @@ def test_known_targets_are_not_tested() -> None:
     assert str(result.pag.edge("drug", "B")) == "drug --> B"
 
 
+def test_contexts_said_in_knowledge_too_are_those_of_the_table_or_refused() -> None:
+    pool = ap.pooled({"observed": system(100, 1), "drug": system(100, 2)}, targets={"drug": "B"})
+    known = ap.Knowledge(contexts="drug", not_causes=[("C", "A")])
+    result = ap.learn(pool, method="icd", knowledge=known)
+    assert str(result.pag.edge("drug", "B")) == "drug --> B"
+    assert result.choices.knowledge is not None and result.choices.knowledge.contexts == ("drug",)
+    assert "C !~> A" in str(result.choices.knowledge)
+    for wrong in (ap.Knowledge(contexts="drug", assumptions="1"), ap.Knowledge(contexts=["drug", "A"])):
+        with pytest.raises(KnowledgeError, match=f"contexts 123: drug.*{wrong}.*Leave contexts out of the knowledge"):
+            ap.learn(pool, method="icd", knowledge=wrong)
+        with pytest.raises(KnowledgeError, match="Leave contexts out"):
+            ap.bootstrap(pool, 2, method="icd", knowledge=wrong)
+    repeated = ap.bootstrap(pool, 2, method="icd", knowledge=known).result.choices.knowledge
+    assert repeated == result.choices.knowledge
+    other = ap.learn(ap.pooled({"observed": system(100, 1), "heat": system(100, 2)}), method="icd", knowledge=repeated)
+    assert other.choices.knowledge is not None and other.choices.knowledge.contexts == ("heat",)  # of its own table
+
+
+def test_targets_that_are_left_out_are_not_known() -> None:
+    pool = ap.pooled({"observed": system(100, 1), "drug": system(100, 2)}, targets={"drug": ["A", "B"]})
+    result = ap.learn(pool, method="icd", names=["B", "C"])
+    assert set(result.pag.names) == {"B", "C", "drug"} and str(result.pag.edge("drug", "B")) == "drug --> B"
+    assert set(ap.learn(pool, method="icd", names=["C", "D"]).pag.names) == {"C", "D", "drug"}
+    assert set(ap.bootstrap(pool, 2, method="icd", names=["C", "D"]).names) == {"C", "D", "drug"}
+
+
 def test_names_of_columns_leave_contexts_in() -> None:
     assert set(ap.learn(ap.pooled(sets(100)), names=["A", "B"], method="icd").pag.names) == {"A", "B", "drug", "heat"}
 

@@ -17,7 +17,7 @@ LEAST_ROWS_PER_NUMBER = 1.0
 MOST_OFF = 0.05
 """With a larger share of pairs unlike those of tables drawn from the best graph, the model does not fit."""
 LEAST_PAIRS = 2
-"""One pair alone may be unlike by chance."""
+"""One pair of several may be unlike by chance."""
 MOST_PAIRS = 3
 """How many of the worst pairs are named."""
 LESS_THAN_HALF = 0.5
@@ -66,7 +66,7 @@ class Misfit:
         return [(few, "Merge levels, or leave out columns with many levels.")]
 
     def _unlike(self, how_to_pool: str) -> list[tuple[str, str]]:
-        if self.share is None or self.share <= MOST_OFF or len(self.worst) < LEAST_PAIRS:
+        if self.share is None or self.share <= MOST_OFF or (len(self.worst) < LEAST_PAIRS and self.share < 1):
             return []
         pairs = ", ".join(f"{a} and {b}" for a, b in self.worst)
         unlike = f"{self.share:.0%} of the pairs are unlike those of tables drawn from the best graph (worst: {pairs})"

@@ -12,7 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from anypag.catalogue import METHODS
-from anypag.choices import Choices, is_default, require
+from anypag.choices import DEFAULTS, Choices, is_default, require
 from anypag.ci.base import CITest, innermost, is_test, rows_behind, score_for
 from anypag.ci.data_test import DataTest
 from anypag.ci.wrappers import Cached, Counted, Dispatched
@@ -21,6 +21,7 @@ from anypag.errors import DataError, KnowledgeError, Option, ParameterError, Sen
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
+from anypag.knowledge.statements import Contexts
 from anypag.markup import duration
 from anypag.search.algorithm import Algorithm, algorithm
 from anypag.search.problem import Chosen, Problem, pose
@@ -58,6 +59,8 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices) -> Problem:
     threads = (choices.threads or _cores()) if test.batch > 1 else 1
     method, score, chosen = _settled(method, choices, test)
     choices = replace(choices, threads=threads, method=choices.method if chosen is None else chosen.method)
+    if "effort" not in method.facts.uses:  # "auto" may have gone by tests
+        choices = replace(choices, effort=DEFAULTS["effort"])
     problem = pose(test, method.filled_in(choices, test), score, chosen)
     largest = f"at most {problem.last_r}, the size of the largest condition sets"
     require(choices.r0 <= problem.last_r, "r0", largest, choices.r0)
@@ -67,14 +70,29 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices) -> Problem:
 
 def with_design(data: Any, choices: Choices) -> Choices:
     """The choices with what the design of several data sets says, if there are several (`anypag.pooled`)."""
-    if not isinstance(data, Pooled) or (choices.knowledge and choices.knowledge.contexts):
+    if not isinstance(data, Pooled):
         return choices
-    acts_on = data.targets
-    known = Knowledge(contexts=data.contexts, assumptions=data.assumptions, joined=acts_on, causes=acts_on)
-    known = Knowledge.of(replace(one, place="pooled") for one in known.statements)
+    said = [one for one in choices.knowledge.statements if one.place != "pooled"] if choices.knowledge else []
+    _check_same_design(data, [one for one in said if isinstance(one, Contexts)])
     names = choices.names
     names = None if names is None else [*names, *(name for name in data.contexts if name not in names)]
-    return replace(choices, names=names, knowledge=known + choices.knowledge if choices.knowledge else known)
+    acts_on = [(by, [name for name in on if name in (names or data.names)]) for by, on in data.targets]
+    acts_on = [(by, on) for by, on in acts_on if on]
+    known = Knowledge(contexts=data.contexts, assumptions=data.assumptions, joined=acts_on, causes=acts_on)
+    design = [replace(one, place="pooled") for one in known.statements]
+    known = Knowledge.of([*design, *(one for one in said if not isinstance(one, Contexts))])
+    return replace(choices, names=names, knowledge=known)
+
+
+def _check_same_design(data: Pooled, said: list[Contexts]) -> None:
+    """Raise an error if knowledge names contexts, and they are not those of the table."""
+    wanted = {(name, data.assumptions) for name in data.contexts}
+    if said and {(name, one.assumptions) for one in said for name in one.names} != wanted:
+        raise KnowledgeError(
+            "Contexts in knowledge must be those that the table was pooled with, "
+            f"`{Contexts(data.contexts, data.assumptions)}`; got `{'; '.join(map(str, said))}`. Leave contexts out of "
+            "the knowledge, or pool the data sets with these contexts and assumptions."
+        )
 
 
 def _settled(method: Algorithm, choices: Choices, test: CITest) -> tuple[Algorithm, Score | None, Chosen | None]:
@@ -85,7 +103,6 @@ def _settled(method: Algorithm, choices: Choices, test: CITest) -> tuple[Algorit
     if score is not None:
         return method, score, Chosen(method.name, why)
     by_tests = algorithm(method.facts.tests_by)
-    by_tests.refuse_unused(choices)
     return by_tests, None, Chosen(by_tests.name, why)
 
 
@@ -94,6 +111,7 @@ def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str 
     of_tests = ("max_r", *sorted(METHODS["icd"].uses - METHODS["bayes"].uses - {"n_jobs"}))
     given = [Option(name) for name in of_tests if not is_default(name, getattr(choices, name))]
     if given:
+        _check_no_effort(choices, given[0])
         named = [part for option in given for part in (" and ", option)][1:]
         were = "were" if len(given) > 1 else "was"
         return None, Sentence("by tests alone, as ", *named, f" {were} chosen, which only a search by tests has")
@@ -108,6 +126,13 @@ def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str 
         return None, f"by tests alone: {str(error).split('. ')[0]}"
     seconds = 0.0 if score.hidden else n**2 * rows * SECONDS_A_CELL
     return (score, POSTERIOR) if seconds <= MOST_SECONDS else (None, _too_long(n, rows, seconds))
+
+
+def _check_no_effort(choices: Choices, of_tests: Option) -> None:
+    """Raise an error if effort was chosen beside an option that only a search by tests has."""
+    if not is_default("effort", choices.effort):
+        why = ": only a search by tests has the first, only one by scores the other."
+        raise ParameterError("Leave out ", of_tests, " or ", Option("effort"), why)
 
 
 def _too_long(n: int, rows: int, seconds: float) -> Sentence:

@@ -12,6 +12,7 @@ from resuming import stopped_and_resumed
 
 import anypag as ap
 from anypag.cli.tell import what_next
+from anypag.errors import ParameterError
 from anypag.report.content import content
 from anypag.results.result import Result
 from anypag.run import bind
@@ -192,6 +193,21 @@ def test_more_columns_than_the_posterior_takes_are_searched_by_tests(monkeypatch
     monkeypatch.undo()
     monkeypatch.setattr(bind, "SECONDS_A_CELL", 1.0)
     assert auto().method == "auto" and ap.learn(LEVELS, method="auto").method == "icd"
+
+
+def test_effort_is_not_used_where_the_data_leave_only_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bind, "SECONDS_A_PAIR", 10.0)
+    found = ap.learn(DATA, effort=2)
+    assert found.method == "icd" and found.choices.effort == 1.0
+    assert found.chosen is not None and "would take about" in str(found.chosen.why)
+    assert_same_tests(found, ap.learn(DATA, method="icd"))
+    assert ap.bootstrap(DATA, 2, effort=2).result.method == "icd"
+
+
+def test_effort_and_an_option_of_tests_do_not_go_together() -> None:
+    with pytest.raises(ParameterError, match="Leave out 'max_r' or 'effort'") as told:
+        ap.learn(DATA, max_r=1, effort=2)
+    assert "method" not in str(told.value) and "icd" not in str(told.value)
 
 
 def test_alpha_is_that_of_the_tests_and_switches_nothing() -> None:

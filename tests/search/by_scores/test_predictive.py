@@ -108,6 +108,15 @@ def test_a_misfit_is_said_before_the_graph_and_kept_in_files(tmp_path: Path) -> 
     assert bent is not None and not bent.lines()
 
 
+def test_a_table_of_one_pair_may_misfit_too() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    result = ap.learn({"X": x, "Y": x**2 + 0.1 * rng.normal(size=300)}, effort=0.1)
+    assert result.misfit is not None and result.misfit.share == 1.0
+    assert "100% of the pairs" in result.misfit_told[0]
+    assert not Misfit(None, 1 / 3, (("X", "Y"),)).lines()  # one pair of three, by chance
+
+
 def test_what_fits_is_not_spoken_of_and_no_rows_are_no_check() -> None:
     result = ap.learn(chain(0.0), method="bayes", effort=0.1)
     assert result.misfit == Misfit(None, 0.0) and result.misfit_told == ()
