@@ -242,5 +242,6 @@ def test_a_result_of_several_data_sets(tmp_path: Path) -> None:
     assert document == {**found.to_dict(), "minimal_sets": document["minimal_sets"], "notes": document["notes"]}
     told = anypag("effect", result, "a", "b", "--data", files["observed"])
     assert "observed.csv': the numbers come from its 300 rows." in told.out
-    for wrong in (("a", "b", "--data", files["all"]), ("drug", "b", "--data", files["observed"])):
+    own = ("--data", files["observed"])
+    for wrong in (("a", "b", "--data", files["all"]), ("drug", "b", *own), ("a", "b", *own, "--assume", "a !<-> b")):
         assert "ap.pooled" in anypag("effect", result, *wrong).err

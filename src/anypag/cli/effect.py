@@ -38,8 +38,8 @@ WHY_SMALLER = (
     "for."
 )
 NEEDS_SETS = (
-    "This result is of several data sets. Give the file of the observed one; for the effect of a context, or if one "
-    "file has all sets, ask in Python: result.effect(..., data=ap.pooled(...))."
+    "This result is of several data sets. Give the file of the observed one; for the effect of a context, with "
+    "--assume, or if one file has all sets, ask in Python: result.effect(..., data=ap.pooled(...))."
 )
 MOST_SETS = 5
 """How many minimal sets are listed."""
@@ -136,7 +136,7 @@ def effect(
     source = _of_kinds(source, typed["kinds"])
     table = None if data is None else _table(file_of(data), source, said, typed["kinds"], cluster)
     if table is not None and data is not None:
-        table = _in_sets(table, source, data.name, [*names_in([cause]), *names_in([outcome])])
+        table = _in_sets(table, source, data.name, [*names_in([cause]), *names_in([outcome])], assume)
     found = asked(
         source,
         names_in([cause]),
@@ -217,7 +217,7 @@ def _table(
     return table.with_kinds(kinds) if kinds else table
 
 
-def _in_sets(table: Table, source: MixedGraph | Result, name: str, ends: list[str]) -> Table:
+def _in_sets(table: Table, source: MixedGraph | Result, name: str, ends: list[str], assume: list[str] | None) -> Table:
     """The table; if the result is of several data sets, whose contexts are no columns of it, as their observed set."""
     from anypag.data.sources.pooled import as_observed
     from anypag.errors import ParameterError
@@ -227,7 +227,7 @@ def _in_sets(table: Table, source: MixedGraph | Result, name: str, ends: list[st
     contexts = [] if known is None else [one for one in known.contexts if one not in table.names]
     if not contexts or isinstance(source, MixedGraph):
         return table
-    if table.n == source.n_rows or any(one in contexts for one in ends):
+    if assume or table.n == source.n_rows or any(one in contexts for one in ends):
         raise ParameterError(NEEDS_SETS)
     return as_observed(table, name, contexts)
 
