@@ -258,6 +258,7 @@ SHAPES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.integers(0, 10**6),

@@ -372,7 +372,7 @@ def test_a_draw_from_tables_is_near_the_formula() -> None:
     assert 0 < np.std(draws) < 0.02
 
 
-@pytest.mark.parametrize("kind", ["nothing known", "tiers"])
+@pytest.mark.parametrize("kind", ["nothing known", pytest.param("tiers", marks=pytest.mark.slow)])
 def test_claims_with_knowledge_hold_in_every_system_that_agrees(kind: str) -> None:
     """Adjustment and "no effect" in classes on four nodes, with tiers added and closed: no claim may be wrong."""
     n, rng, checked, claims = 4, np.random.default_rng(0), 0, 0

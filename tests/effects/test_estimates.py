@@ -305,6 +305,7 @@ def test_the_range_of_an_effect_that_is_not_identified() -> None:
     assert "an arrow may hide a common cause" in str(found)
 
 
+@pytest.mark.slow
 def test_the_range_holds_the_truth_where_nothing_is_hidden() -> None:
     """Over DAGs without hidden causes, the true effect lies in the range of their PAG."""
     for seed in range(20):

@@ -82,7 +82,9 @@ def check(result: Result, without: Result, found: ClassesOfMags, c: int, facts: 
             assert not has_wrong_claim(item.pag.marks, truth, no_arrow, no_tail)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method", ["icd", "fci", *(pytest.param(name, marks=pytest.mark.slow) for name in METHODS[2:])]
+)
 def test_every_class_of_three_nodes(method: str) -> None:
     said = pieces(3, 2)
     assert sum(check_class(c, 3, said, method) for c in range(all_of(3).n_classes)) > 200

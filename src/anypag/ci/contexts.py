@@ -21,7 +21,7 @@ from anypag.ci.base import CITest, PValues, Queries, Wrapper
 from anypag.data.sources.pooled import Pooled, comparable, is_determined
 from anypag.data.table import Table
 
-Members = tuple[int, ...]
+ContextSet = tuple[int, ...]
 
 
 class OfContexts(Wrapper):
@@ -63,7 +63,9 @@ class OfContexts(Wrapper):
             found[rows, : len(more)] = more
         return found
 
-    def _kinds(self, x: Indices, y: Indices, z: Indices) -> Iterator[tuple[Members, Members, npt.NDArray[np.intp]]]:
+    def _kinds(
+        self, x: Indices, y: Indices, z: Indices
+    ) -> Iterator[tuple[ContextSet, ContextSet, npt.NDArray[np.intp]]]:
         """The contexts among x and y, those in the condition set, and the questions that have just these."""
         own = np.array(self._contexts)
         ends, given = (x[:, None] == own) | (y[:, None] == own), (z[:, :, None] == own).any(axis=1)
@@ -72,14 +74,14 @@ class OfContexts(Wrapper):
             at_ends, in_set = (tuple(own[flags].tolist()) for flags in np.split(kind, 2))
             yield at_ends, in_set, np.flatnonzero(of.ravel() == k)
 
-    def _determines(self, of: int, given: Members) -> bool:
+    def _determines(self, of: int, given: ContextSet) -> bool:
         """Do the given contexts determine another one?"""
         if (of, given) not in self._known:
             place, *places = (self._contexts.index(v) for v in (of, *given))
             self._known[of, given] = is_determined(self._design, place, places)
         return self._known[of, given]
 
-    def _answers(self, ends: Members, given: Members, queries: Queries) -> PValues:
+    def _answers(self, ends: ContextSet, given: ContextSet, queries: Queries) -> PValues:
         """The p-values of questions with the same contexts among x and y, and the same in the condition set."""
         if any(self._determines(end, given) for end in ends):
             return np.zeros(len(queries))
@@ -91,7 +93,7 @@ class OfContexts(Wrapper):
         more = np.tile(np.array(self._with_others(ends, given), np.int32), (len(queries), 1))
         return self.test.pvalues(Queries(queries.x, queries.y, np.hstack([others, more]).astype(np.int32)))
 
-    def _with_others(self, ends: Members, given: Members) -> Members:
+    def _with_others(self, ends: ContextSet, given: ContextSet) -> ContextSet:
         """The contexts to condition on: those given, and all others that leave something of x and y to test."""
         found = given
         for v in self._contexts:

@@ -41,7 +41,7 @@ def test_one_side_finds_the_truth_on_500(first: int) -> None:
         check(seed)
 
 
-@pytest.mark.parametrize("n", [3, 4])
+@pytest.mark.parametrize("n", [3, pytest.param(4, marks=pytest.mark.slow)])
 def test_on_every_class_of_few_nodes(n: int) -> None:
     tallies = {tally.method: tally for tally in certify(n, ("icd", f"icd{COSTLY}", "fci+"))}
     assert all(tally.is_right for tally in tallies.values())

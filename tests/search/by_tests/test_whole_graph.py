@@ -58,6 +58,7 @@ def found(result: ap.Result) -> Any:
     return steps, dict(result.sepsets), kept, result.marks, result.conflicts, result.complete
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     st.integers(0, 10_000),
