@@ -203,6 +203,13 @@ def test_a_test_in_contexts_goes_to_other_processes() -> None:
     assert pickle.loads(pickle.dumps(test)).pvalues(asked) == before
 
 
+@pytest.mark.parametrize("names", [("observed", "drug"), ("observed", "drug", "heat")])
+def test_one_column_of_levels_may_be_the_context(names: tuple[str, ...]) -> None:
+    every = {name: system(300, seed, B=2.0 * (seed > 0)) for seed, name in enumerate(names)}
+    pag = ap.learn(ap.pooled(every, contexts="one"), method="icd").pag
+    assert {edge.b if edge.a == "context" else edge.a for edge in pag.edges() if "context" in (edge.a, edge.b)} == {"B"}
+
+
 def test_known_targets_are_not_tested() -> None:
     every = {"observed": system(100, 1), "drug": system(100, 2)}
     assert ap.learn(ap.pooled(every), method="icd").pag.edge("drug", "B") is None

@@ -230,7 +230,9 @@ def _design(contexts: Any, sets: tuple[str, ...], *, continuous: bool) -> Table:
         is_number = table.labels[i] is None or len(table.labels[i] or ()) == 2
         return "continuous" if continuous and is_number else "discrete"
 
-    return replace(table, given_kinds=tuple(kind(i) for i in range(len(table.names))))
+    kinds = tuple(kind(i) for i in range(len(table.names)))
+    labels = tuple(None if k == "continuous" else own for k, own in zip(kinds, table.labels, strict=True))
+    return replace(table, given_kinds=kinds, labels=labels)
 
 
 def _untold(design: Table) -> list[Finding]:
