@@ -11,8 +11,13 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-settings.register_profile("anypag", deadline=None)  # the first call of a kernel may compile it
-settings.load_profile("anypag")
+settings.register_profile("few", max_examples=50, deadline=None)  # the first call of a kernel may compile it
+settings.register_profile("many", max_examples=100, deadline=None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """`make test` tries half as many examples of a property as `make test-all`, where the test sets no number."""
+    settings.load_profile("few" if config.option.markexpr == "not slow" else "many")
 
 
 @pytest.fixture

@@ -25,9 +25,9 @@ ATTACKS = {
     "forged checkpoints": Attack(damage.forged_files, 60, 500),
     "hot journals": Attack(damage.hot_journals, 2, 20),
     "writers at once": Attack(writers.attack, 3, 30),
-    "fuzzed tables of each format": Attack(tables.attack, 15, 500),
-    "real-looking tables": Attack(real_looking.attack, 8, 500),
+    "fuzzed tables of each format": Attack(tables.attack, 8, 500),
+    "real-looking tables": Attack(real_looking.attack, 3, 500),
     "forks": Attack(surroundings.forks, 1, 10),
     "full disks": Attack(surroundings.small_disks, 6, 100),
-    "streams": Attack(surroundings.streams, 4, 100),
+    "streams": Attack(surroundings.streams, 2, 100),
 }

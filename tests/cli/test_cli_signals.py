@@ -150,7 +150,7 @@ def check_killed(data: Path, unbroken: Any, moments: int, seed: int) -> None:
 
 
 def test_kill_and_resume_gives_the_identical_result(data: Path, unbroken: Any) -> None:
-    check_killed(data, unbroken, 4, seed=1)
+    check_killed(data, unbroken, 2, seed=1)
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ def test_stopped_after_every_iteration_and_resumed(tmp_path: Path, method: Any, 
     assert told(result) == told(whole)
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(1, 400))
 def test_broken_off_anywhere_no_answer_written_is_paid_again(tmp_path: Path, after: int) -> None:
     path = tmp_path / "run.anypag"

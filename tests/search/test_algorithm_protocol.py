@@ -69,10 +69,11 @@ def test_states_stay_in_the_phases_it_names_and_are_never_changed(method: str) -
             np.testing.assert_array_equal(part, arrays[name])
 
 
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", METHODS)
-def test_a_run_goes_on_from_any_step_of_its_checkpoint(method: str, tmp_path: Path) -> None:
+def test_a_run_goes_on_from_any_step_of_its_checkpoint(method: str, every: int, tmp_path: Path) -> None:
     whole = ap.learn(SAMPLE, method=method, max_r=3)
-    for k in range(1, len(whole.history)):
+    for k in range(1, len(whole.history), every):
         path = tmp_path / f"{k}.anypag"
         left = iter(range(k - 1))
         ap.learn(SAMPLE, method=method, max_r=3, checkpoint=path, stop=lambda *_, left=left: next(left, None) is None)

@@ -86,8 +86,9 @@ def test_there_is_a_graph_after_every_r_then_one_of_scores_that_is_valid() -> No
     assert next(by_tests, None) is None
 
 
-def test_a_run_stopped_after_any_step_goes_on_to_the_same_answer(tmp_path: Path) -> None:
-    for stop_after in range(len(WHOLE.history) - 1):
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_run_stopped_after_any_step_goes_on_to_the_same_answer(every: int, tmp_path: Path) -> None:
+    for stop_after in range(0, len(WHOLE.history) - 1, every):
         resumed = stopped_and_resumed(DATA, tmp_path / f"{stop_after}.db", stop_after, SHORT, "auto")
         assert_same(resumed, WHOLE)
         assert_same_tests(resumed.by_tests, WHOLE.by_tests)
