@@ -1,40 +1,16 @@
-"use strict";
-// Draws the report from the JSON in the page. Text only ever enters the page as text (textContent, never markup).
+// Draws the report from the JSON in the page, with what drawing.js has.
 (() => {
   const content = JSON.parse(document.getElementById("content").textContent);
   const { names, boxes, lines, frames } = content;
-  const SYMBOL_LEFT = { 1: "o", 2: "<", 3: "-" }, SYMBOL_RIGHT = { 1: "o", 2: ">", 3: "-" };
-  const MARK_WORDS = { 1: "a circle", 2: "an arrowhead", 3: "a tail" };
-  const byId = id => document.getElementById(id);
-
-  // ---- making elements ----------------------------------------------------------------------------------------
-  function make(tag, attributes = {}, ...children) {
-    return fill(document.createElement(tag), attributes, children);
-  }
-  function draw(tag, attributes = {}, ...children) {
-    return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
-  }
-  function fill(element, attributes, children) {
-    for (const [name, value] of Object.entries(attributes)) {
-      if (typeof value === "function") element.addEventListener(name, value);
-      else element.setAttribute(name, value);
-    }
-    element.append(...children);
-    return element;
-  }
 
   // ---- words --------------------------------------------------------------------------------------------------
   const filled = (sentence, places) => sentence.replace(/\{(\w+)\}/g, (_, place) => places[place]);
   const listed = items => (items.length > 1 ? items.slice(0, -1).join(", ") + " and " + items.at(-1) : items.join(""));
   const short = p => (p === null ? "" : p !== 0 && p < 0.001 ? p.toExponential(1) : String(Number(p.toPrecision(3))));
-  const symbol = (a, b) => SYMBOL_LEFT[a] + "-" + SYMBOL_RIGHT[b];
   // An edge the usual way round, as everywhere else.
   const BACKWARD = { "<--": "-->", "<-o": "o->", "o--": "--o" };
   const forward = (i, symbol, j) => (BACKWARD[symbol] ? names[j] + " " + BACKWARD[symbol] + " " + names[i] : names[i] + " " + symbol + " " + names[j]);
-  const key = (i, j) => (i < j ? i + "," + j : j + "," + i);
-  const kind = (a, b) => (a === 1 || b === 1 ? "open" : a !== b ? "cause" : a === 2 ? "confounded" : "selected");
 
-  const lineOf = new Map(lines.map(([i, j], k) => [key(i, j), k]));
   const separationOf = new Map(content.apart.map(row => [key(row[0], row[1]), row]));
   const finalOf = new Map(content.edges.map(edge => [edge.line, edge]));
   const edgesAt = frames.map(frame => new Map((frame.edges || []).map(row => [row[0], row])));
@@ -54,19 +30,9 @@
   let pinned = null; // {pair: [i, j]} or {node: i}: what was chosen; shown again when the pointer leaves
 
   // ---- the graph ----------------------------------------------------------------------------------------------
-  const svg = byId("graph"), view = byId("view");
-  const edgeElements = new Map();
-  let visible = []; // the elements of the edges that are drawn now
-  const nodeElements = boxes.map(([x, y, width, height, label, corner], i) => {
-    const node = draw("g", { class: "node", role: "listitem", tabindex: i ? -1 : 0, "data-node": i },
-      draw("title", {}, names[i]),
-      draw("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: corner }),
-      draw("text", { x, y: y + 5, "font-size": 14, "text-anchor": "middle" }, label));
-    node.setAttribute("aria-label", names[i]);
-    listen(node, { node: i });
-    byId("nodes").append(node);
-    return node;
-  });
+  const drawing = new Drawing({ point: target => tell(target || pinned), choose });
+  drawing.setNodes(names, boxes, content.size);
+  drawing.setLines(lines);
   byId("everything").setAttribute("d", everyPair());
 
   function everyPair() {
@@ -77,68 +43,13 @@
     return steps.join("");
   }
 
-  function listen(element, target) {
-    element.addEventListener("click", event => { event.stopPropagation(); choose(target); });
-    element.addEventListener("mouseenter", () => tell(target));
-    element.addEventListener("mouseleave", () => tell(pinned));
-    element.addEventListener("focus", () => tell(target));
-    element.addEventListener("keydown", event => {
-      if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(target); }
-    });
-  }
-
-  function edgeElement(k) {
-    if (!edgeElements.has(k)) {
-      const [i, j, path, tipA, tipB] = lines[k];
-      const group = draw("g", { class: "edge gone", role: "listitem", tabindex: -1, "data-line": k },
-        draw("title"), draw("path", { class: "reach", d: path }), draw("path", { d: path }),
-        draw("use", { transform: tipA }), draw("use", { transform: tipB }));
-      listen(group, { pair: [i, j] });
-      edgeElements.set(k, group);
-      if (finalOf.has(k)) byId("edges").append(group);
-      else byId("edges").prepend(group); // below those that stay
-      void group.getBoundingClientRect(); // so that a fresh edge fades in
-    }
-    return edgeElements.get(k);
-  }
-
-  function drawEdge(row) {
-    const [k, a, b] = row, [i, j] = lines[k];
-    const element = edgeElement(k), uses = element.querySelectorAll("use");
-    const name = names[i] + " " + symbol(a, b) + " " + names[j];
-    const state = (finalOf.has(k) ? "" : " going") + (isDoubted(k) ? " doubted" : "") + (isWithdrawn(k) ? " withdrawn" : "");
-    element.setAttribute("class", "edge " + kind(a, b) + state);
+  // How an edge looks. Its share is its probability, or how often resamples have it: of the last graph only, which they
+  // were compared with.
+  function looks(k) {
+    const state = (finalOf.has(k) ? "" : " going") + (isDoubted(k) ? " doubted" : "") + (isWithdrawn(k) ? " withdrawn" : "") + (isRare(k) ? " rare" : "");
     const doubt = isDoubted(k) ? "in a contradiction" : isWithdrawn(k) ? "withdrawn later" : "";
-    element.setAttribute("aria-label", name);
-    element.setAttribute("aria-description", doubt);
-    element.dataset.marks = symbol(a, b);
-    element.querySelector("title").textContent = name + (doubt ? " (" + doubt + ")" : "");
-    uses[0].setAttribute("href", "#mark-" + a);
-    uses[1].setAttribute("href", "#mark-" + b);
-    drawShare(element, k);
-  }
-
-  // As `shown_share` in markup.py.
-  function shownShare(share) {
-    if (share > 0 && share < 0.005) return "<0.01";
-    if (share >= 0.995 && share < 1) return ">0.99";
-    return (Math.floor(100 * share + 0.5 + 1e-9) / 100).toFixed(2);
-  }
-
-  // The probability of the edge, or how often resamples have it: of the last graph only, which they were compared with.
-  function drawShare(element, k) {
-    const share = frame === lastFrame ? shareOf(k) : null;
-    const faint = share === null ? 1 : 0.25 + 0.75 * share;
-    element.setAttribute("stroke-opacity", faint);
-    element.setAttribute("fill-opacity", faint);
-    element.querySelectorAll(".share").forEach(text => text.remove());
-    element.classList.toggle("rare", isRare(k));
-    if (share === null) return;
-    const [x, y] = lines[k][5];
-    element.append(draw("text", { class: "share", x, y: y + 4, "fill-opacity": 1 },
-      shownShare(share)));
-    element.querySelector("title").textContent += content.resamples ? ", in " + shownShare(share) + " of the resamples"
-      : ", with probability " + shownShare(share);
+    return { state, doubt, share: frame === lastFrame ? shareOf(k) : null, words: content.resamples ? "share of the resamples " : "probability ",
+      isBelow: !finalOf.has(k) };
   }
   function shareOf(k) {
     const edge = finalOf.get(k);
@@ -161,16 +72,13 @@
 
   function show(place) {
     frame = place;
-    const rows = place < 0 ? [] : [...edgesAt[place].values()].filter(isDrawn), now = new Set(rows.map(([k]) => k));
-    rows.forEach(drawEdge);
-    visible = rows.map(([k]) => edgeElements.get(k));
-    edgeElements.forEach((element, k) => { if (!now.has(k)) { element.classList.add("gone"); element.tabIndex = -1; } });
+    const rows = place < 0 ? [] : [...edgesAt[place].values()].filter(isDrawn);
+    drawing.show(rows, looks);
     byId("everything").classList.toggle("on", place < 0);
     byId("slider").value = places.indexOf(place);
     byId("moment").textContent = moment(place);
     byId("slider").setAttribute("aria-valuetext", moment(place));
     document.querySelectorAll("#chart g").forEach((bar, k) => bar.classList.toggle("now", k === place));
-    roveOver(visible, visible[0]);
     highlight();
     tell(pinned);
   }
@@ -189,54 +97,19 @@
 
   // ---- choosing -----------------------------------------------------------------------------------------------
   function choose(target) {
-    if (target && target.node !== undefined && pinned && pinned.node !== undefined && pinned.node !== target.node)
-      target = { pair: [pinned.node, target.node] }; // a variable, then another: the pair
-    pinned = target;
+    pinned = Drawing.joined(pinned, target);
     if (!content.is_whole) return show(frame);
     highlight();
     tell(pinned);
   }
 
   function highlight() {
-    const now = frame < 0 ? new Map() : edgesAt[frame];
-    const node = pinned && pinned.node !== undefined ? pinned.node : null;
-    const pair = pinned && pinned.pair ? pinned.pair : [];
-    const near = new Set(node === null ? pair : [node]);
-    edgeElements.forEach((element, k) => {
-      const [i, j] = lines[k];
-      const isChosen = pair.length === 2 && key(i, j) === key(...pair);
-      const isNear = isChosen || i === node || j === node;
-      element.classList.toggle("chosen", isChosen && now.has(k));
-      element.classList.toggle("near", isNear);
-      if (node !== null && isNear && now.has(k)) near.add(i).add(j);
-    });
-    nodeElements.forEach((element, i) => {
-      element.classList.toggle("chosen", i === node || pair.includes(i));
-      element.classList.toggle("near", near.has(i));
-    });
-    svg.classList.toggle("focused", pinned !== null);
-    drawAbsent(node, pair, now);
-    document.querySelectorAll("tbody tr").forEach(row => row.classList.toggle("chosen", row.dataset.pair === (pair.length ? key(...pair) : "")));
-  }
-
-  // The missing edges of the chosen variable, or of the chosen pair: dotted lines that explain themselves.
-  function drawAbsent(node, pair, now) {
-    const missing = [];
-    const isThere = (i, j) => now.has(lineOf.get(key(i, j)));
-    if (node !== null) names.forEach((_, j) => { if (j !== node && !isThere(node, j)) missing.push([node, j]); });
-    else if (pair.length && !isThere(...pair)) missing.push(pair);
-    if (frame < 0 || !frames[frame].edges) missing.length = 0;
-    byId("absent").replaceChildren(...missing.flatMap(([i, j]) => {
-      const d = "M" + boxes[i][0] + " " + boxes[i][1] + "L" + boxes[j][0] + " " + boxes[j][1];
-      const reach = draw("path", { class: "absent-reach", d, "data-absent": key(i, j) });
-      listen(reach, { pair: [i, j] });
-      return [reach, draw("path", { class: "absent" + (pair.length ? " chosen" : ""), d })];
-    }));
+    const pair = pinned && pinned.pair ? key(...pinned.pair) : "";
+    drawing.highlight(pinned, frame >= 0 && Boolean(frames[frame].edges));
+    document.querySelectorAll("tbody tr").forEach(row => row.classList.toggle("chosen", row.dataset.pair === pair));
   }
 
   // ---- explaining ---------------------------------------------------------------------------------------------
-  const paragraph = (text, style = "") => make("p", style ? { class: style } : {}, text);
-
   function tell(target) {
     const told = byId("told");
     if (!target) told.replaceChildren(...greeting());
@@ -264,7 +137,7 @@
     if (i > j) [i, j] = [j, i];
     if (frame < 0) return [make("h2", { class: "pair" }, names[i] + " o-o " + names[j]), paragraph("Nothing has been tested yet.")];
     if (!frames[frame].edges) return [make("h2", { class: "pair" }, names[i] + " and " + names[j]), leftOut()];
-    const k = lineOf.get(key(i, j)), row = edgesAt[frame].get(k);
+    const k = drawing.lineOf.get(key(i, j)), row = edgesAt[frame].get(k);
     return [...(row ? edgeTold(i, j, row) : apartTold(i, j)), ...effectsTold(i, j)];
   }
 
@@ -286,11 +159,7 @@
 
   // What sampled graphs say of an effect: the draws as a density with its mass at zero, and shares of graphs as a bar.
   function sampledTold([, , headline, told, picture]) {
-    const drawn = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
-    drawn.setAttribute("role", "img");
-    drawn.setAttribute("aria-label", told[0]);
-    drawn.setAttribute("class", "draws");
-    return [make("h3", {}, headline), drawn, ...told.map(line => paragraph(line, "soft"))];
+    return [make("h3", {}, headline), pictured(picture, told[0], "draws"), ...told.map(line => paragraph(line, "soft"))];
   }
 
   const leftOut = () => paragraph("The edges of this step are not in the report: there are " + frames[frame].count.toLocaleString("en") + ".");
@@ -350,77 +219,11 @@
       paragraph("Click a second variable for the pair, joined or not.", "soft")];
   }
 
-  // ---- going from one to the next by keyboard ------------------------------------------------------------------
-  function roveOver(elements, current) {
-    elements.forEach(element => { element.tabIndex = element === current ? 0 : -1; });
-  }
-  function roving(container, elements) {
-    container.addEventListener("keydown", event => {
-      const all = elements(), here = all.indexOf(event.target);
-      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-      if (here < 0 || !step) return;
-      event.preventDefault();
-      const next = all[(here + step + all.length) % all.length];
-      roveOver(all, next);
-      next.focus();
-    });
-  }
-  roving(byId("edges"), () => visible);
-  roving(byId("nodes"), () => nodeElements);
-  document.addEventListener("keydown", event => { if (event.key === "Escape") choose(null); });
-
-  // ---- zoom and pan -------------------------------------------------------------------------------------------
-  const paper = { x: 0, y: 0, width: content.size[0], height: content.size[1] };
-  let window_ = { ...paper };
-  function look(at) {
-    window_ = at;
-    svg.setAttribute("viewBox", [at.x, at.y, at.width, at.height].join(" "));
-  }
-  function zoom(factor, x = window_.x + window_.width / 2, y = window_.y + window_.height / 2) {
-    const width = Math.min(Math.max(window_.width * factor, 120), paper.width * 3), scale = width / window_.width;
-    look({ x: x - (x - window_.x) * scale, y: y - (y - window_.y) * scale, width, height: window_.height * scale });
-  }
-  function onPaper(event) {
-    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-    return [point.x, point.y];
-  }
-  svg.addEventListener("wheel", event => {
-    event.preventDefault();
-    zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, ...onPaper(event));
-  }, { passive: false });
-  let grabbed = null, moved = false;
-  svg.addEventListener("pointerdown", event => { grabbed = onPaper(event); moved = false; });
-  svg.addEventListener("pointermove", event => {
-    if (!grabbed || !event.buttons) return;
-    const [x, y] = onPaper(event), dx = grabbed[0] - x, dy = grabbed[1] - y;
-    if (Math.hypot(dx, dy) > 3) { moved = true; svg.classList.add("dragged"); look({ ...window_, x: window_.x + dx, y: window_.y + dy }); }
-  });
-  svg.addEventListener("pointerup", () => { grabbed = null; svg.classList.remove("dragged"); });
-  svg.addEventListener("click", () => { if (!moved) choose(null); });
-  byId("closer").addEventListener("click", () => zoom(1 / 1.3));
-  byId("wider").addEventListener("click", () => zoom(1.3));
-  byId("fit").addEventListener("click", () => look({ ...paper }));
-  // Where the whole graph would be too small to read, as on a telephone, the page opens with the part around the variable
-  // that has most edges.
-  const LEGIBLE = 0.85;
-  function open() {
-    const { clientWidth, clientHeight } = svg;
-    look({ ...paper });
-    const isSmall = Math.min(clientWidth / paper.width, clientHeight / paper.height) < LEGIBLE;
-    if (!content.is_whole || !isSmall || !matchMedia("(max-width:40rem)").matches) return;
-    const width = clientWidth / LEGIBLE, height = clientHeight / LEGIBLE, degree = names.map(() => 0);
-    content.edges.forEach(edge => lines[edge.line].slice(0, 2).forEach(i => { degree[i] += 1; }));
-    const [x, y] = boxes[degree.indexOf(Math.max(...degree))];
-    const within = (at, size, whole) => (size >= whole ? (whole - size) / 2 : Math.min(Math.max(at - size / 2, 0), whole - size));
-    look({ x: within(x, width, paper.width), y: within(y, height, paper.height), width, height });
-    byId("cut").hidden = width >= paper.width && height >= paper.height;
-  }
-
   // ---- replay -------------------------------------------------------------------------------------------------
   const slider = byId("slider");
   slider.max = places.length - 1;
   // Edges fade from one iteration to the next, but the page opens with the last one as it is.
-  const replayed = () => svg.classList.add("replaying");
+  const replayed = () => drawing.svg.classList.add("replaying");
   slider.addEventListener("input", () => { replayed(); show(places[Number(slider.value)]); });
   byId("replay").hidden = places.length < 2;
   byId("effort").hidden = frames[0].r === null || content.by_scores;
@@ -455,7 +258,7 @@
   const sought = () => search.value.trim().toLowerCase();
   const matches = name => sought() !== "" && name.toLowerCase().includes(sought());
   search.addEventListener("input", () => {
-    nodeElements.forEach((element, i) => element.classList.toggle("match", matches(names[i])));
+    drawing.nodes.forEach((element, i) => element.classList.toggle("match", matches(names[i])));
     const exact = names.indexOf(search.value);
     if (exact >= 0) { pinned = null; choose({ node: exact }); }
     fillTable();
@@ -552,15 +355,6 @@
   }
   const brief = n => (n < 1000 ? String(n) : n < 1e6 ? Math.round(n / 1000) + "k" : (n / 1e6).toFixed(1) + "M");
 
-  function legendItem([a, b, text]) {
-    const sample = draw("svg", { class: "anypag", width: 78, height: 18, "aria-hidden": "true" },
-      draw("text", { x: 0, y: 14, "font-size": 13 }, "A"), draw("text", { x: 68, y: 14, "font-size": 13 }, "B"),
-      draw("g", { class: "edge " + kind(a, b) }, draw("path", { d: "M25 9H51" }),
-        draw("use", { href: "#mark-" + a, transform: "translate(14 9) rotate(180)" }),
-        draw("use", { href: "#mark-" + b, transform: "translate(62 9)" })));
-    return make("li", {}, sample, make("span", {}, text));
-  }
-
   function audit() {
     if (content.audit === null) return [paragraph("No audit of the data came with this result.", "soft")];
     const found = content.audit.length ? make("ul", {}, ...content.audit.map(finding =>
@@ -623,5 +417,5 @@
   show(lastFrame);
   if (content.resamples && content.resamples.n) sortBy("again", false);
   else fillTable();
-  open();
+  drawing.open(content.is_whole);
 })();

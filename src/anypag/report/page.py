@@ -57,16 +57,31 @@ def report_html(
     >>> report_html(result).startswith("<!doctype html>")
     True
     """
-    script = _part("page.js")
+    return page_of("anypag.report", "page", _title(result), content=as_json(content(result, call, spell, data)))
+
+
+def page_of(package: str, name: str, title: str, may: str = "", content: str = "") -> str:
+    """The text of a page that draws a graph: the template of this name in a package, its style and its script, with
+    what all pages share (`drawing.js`, `drawing.css`, `drawing.html`).
+
+    Args:
+        package: where the files are.
+        name: of the files, without their endings.
+        title: of the page, not escaped.
+        may: what the page may do besides running its script, in the words of a content security policy.
+        content: JSON that is safe inside a script element (`as_json`).
+    """
+    script = _part("drawing.js") + _part(f"{name}.js", package)
+    marks = "".join(f'<g id="mark-{int(mark)}" class="mark">{MARK_SHAPES[mark]}</g>' for mark in MARK_SHAPES)
     parts = {
-        "policy": _policy(script),
-        "title": html.escape(_title(result)),
-        "style": STYLE + _part("page.css"),
-        "marks": "".join(f'<g id="mark-{int(mark)}" class="mark">{MARK_SHAPES[mark]}</g>' for mark in MARK_SHAPES),
-        "content": as_json(content(result, call, spell, data)),
+        "policy": f"{policy(script)}{may}",
+        "title": html.escape(title),
+        "style": STYLE + _part("drawing.css") + _part(f"{name}.css", package),
+        "drawing": _part("drawing.html").replace("<!--marks-->", marks),
+        "content": content,
         "script": script,
     }
-    return _PLACE.sub(lambda place: parts[place[1]], _part("page.html"))
+    return _PLACE.sub(lambda place: parts[place[1]], _part(f"{name}.html", package))
 
 
 def as_json(value: Any) -> str:
@@ -79,7 +94,7 @@ def as_json(value: Any) -> str:
     return _BREAKS_OUT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _policy(script: str) -> str:
+def policy(script: str) -> str:
     """The content security policy: the page may run this script and use its style, and load nothing."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; form-action 'none'"
@@ -91,5 +106,5 @@ def _title(result: Result) -> str:
     return size if result.source is None else f"{result.source}: {size}"
 
 
-def _part(name: str) -> str:
-    return files("anypag.report").joinpath(name).read_text(encoding="utf-8")
+def _part(name: str, package: str = "anypag.report") -> str:
+    return files(package).joinpath(name).read_text(encoding="utf-8")
