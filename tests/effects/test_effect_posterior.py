@@ -19,12 +19,12 @@ from anypag.effects.answer import Effect
 from anypag.effects.estimate.draws import DrawnColumn, LinearColumns, drawn_effects, total_effects_of
 from anypag.effects.estimate.table_draws import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
-from anypag.effects.sampled import DrawnEffect, Span, _missing_told, sampled_effect
+from anypag.effects.sampled import DrawnEffect, Span, _limits, _missing_told, headline, sampled_effect
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.node_sets import members as nodes_in
 from anypag.scores.gaussian import GaussianScore
 from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of, marks_of
-from anypag.search.by_scores.sampled_graphs import Diagrams
+from anypag.search.by_scores.sampled_graphs import Diagrams, states_of
 from anypag.simulate.gaussian import random_weights
 
 Floats = npt.NDArray[np.float64]
@@ -85,7 +85,7 @@ def answer() -> Effect:
 
 def test_an_answer_has_draws_shares_and_intervals(answer: Effect) -> None:
     assert answer.sampled is not None and answer.draws is not None and answer.if_causal is not None
-    assert len(answer.draws) == 1.5 * answer.sampled.n  # two chains are counted, the third has a lower price
+    assert len(answer.draws) == 2 * answer.sampled.n  # two chains are counted, two more have a lower price
     assert answer.p_zero is not None and answer.p_identified is not None and answer.p_open is not None
     assert answer.p_zero + answer.p_identified + answer.p_open == pytest.approx(1)
     assert answer.estimate == pytest.approx(np.median(answer.draws))
@@ -126,6 +126,22 @@ def test_no_effect_is_said_where_the_classes_say_so() -> None:
     found = learned(data, knowledge=known).effect("cancer", "stress", data=data)
     assert found.status == "zero" and found.p_zero >= 0.95
     assert "no effect" in str(found)
+
+
+def test_no_effect_is_not_said_where_it_hangs_on_the_price_of_an_edge() -> None:
+    """All counted graphs are empty; of those at the lower price some have an edge."""
+    none, edge = np.zeros((2, 2), np.uint8), np.array([[0, 2], [3, 0]], np.uint8)
+    for n_edges, status in ((0, "zero"), (5, "zero"), (6, "identified")):
+        states = states_of(np.stack([none] * (200 - n_edges) + [edge] * n_edges))
+        classes = SampledClasses.of_diagrams(Diagrams(("x", "y"), states, (), 100), None, selection=False)
+        found = sampled_effect(classes, 1, 2, 0, 3)
+        assert (found.p_zero, found.status) == (1, status)
+        assert found.question.zero_at_less == 1 - n_edges / 100
+        told = " ".join([headline(found, "The effect"), *_limits(found)])
+        assert ("an edge costs less" in told) == (status != "zero")
+        assert told.startswith(
+            "The effect: none;" if status == "zero" else "The effect: 100% of the sampled graphs say"
+        )
 
 
 def test_the_order_of_columns_changes_no_draw(answer: Effect) -> None:

@@ -27,7 +27,7 @@ from anypag.scores.base import GAMMA
 MOST_GROUPS = 3
 """How many groups of classes are listed."""
 SURE_OF_NONE = 0.95
-"""From this share of classes without an effect on, the answer is "no effect"."""
+"""From this share of classes without an effect on, at either price of an edge, the answer is "no effect"."""
 MOSTLY_OPEN = 0.5
 """From this share of classes that leave the effect open on, it is not identified."""
 LEAST_TOLD = 0.01
@@ -201,8 +201,9 @@ class SampledEffect:
 
     @property
     def status(self) -> Literal["zero", "identified", "unidentified"]:
-        """The status that follows from the shares of classes."""
-        if self.p_zero >= SURE_OF_NONE:
+        """The status that follows from the shares of classes. What graphs say only while edges are dear is not said."""
+        at_less = self.question.zero_at_less
+        if self.p_zero >= SURE_OF_NONE and (at_less is None or at_less >= SURE_OF_NONE):
             return "zero"
         return "unidentified" if self.p_open >= MOSTLY_OPEN else "identified"
 
@@ -296,6 +297,12 @@ class Question:
     def share(self, word: Said) -> float:
         """The share of counted graphs whose class says so."""
         return float(self.graphs_of(word)[self.classes.counts].mean())
+
+    @property
+    def zero_at_less(self) -> float | None:
+        """The share of the graphs sampled at a lower price of an edge whose class says "zero"; None without such."""
+        at_less = ~self.classes.counts
+        return float(self.graphs_of("zero")[at_less].mean()) if at_less.any() else None
 
     def graphs_of(self, word: Said) -> Flags:
         """(m,) whether a graph's class has this status."""
@@ -508,8 +515,8 @@ def headline(found: SampledEffect, heading: str) -> str:
     spans = [line.if_causal for line in found.lines if line.if_causal is not None]
     condition = f", {IF_NONE_HIDDEN}" if found.p_open else ""
     if not spans:
-        said = "identified" if found.status == "identified" else "not identified"
-        return f"{heading}: {said} by most of the sampled graphs; {none}."
+        rest = f"{share(found.p_identified)} identify it, {share(found.p_open)} leave it open"
+        return f"{heading}: {none}, {rest}."
     if len(found.lines) == 1:
         return f"{_told(found.lines[0], spans[0])}{condition}; {none}."
     least, most = (end(span.estimate for span in spans) for end in (min, max))
@@ -553,19 +560,19 @@ def told(found: SampledEffect) -> list[str]:
 
 def _limits(found: SampledEffect) -> list[str]:
     """How much depends on the price of an edge, and the smallest effect that these rows would show."""
-    at_less, classes = found.question.graphs_of("zero"), found.question.classes
-    lines = list[str]()
-    if not classes.counts.all() and abs(at_less[~classes.counts].mean() - found.p_zero) >= MUCH:
-        less = share(float(at_less[~classes.counts].mean()))
-        lines.append(f"Of graphs in which an edge costs less, {less} say that there is no effect.")
-    if found.rows and found.lines and not found.is_discrete:
-        least = smallest_seen(found.rows, len(classes.names))
+    lines, at_less = list[str](), found.question.zero_at_less
+    hangs_on_it = found.p_zero >= SURE_OF_NONE and found.status != "zero"
+    if at_less is not None and (abs(at_less - found.p_zero) >= MUCH or hangs_on_it):
+        lines.append(f"Of graphs in which an edge costs less, {share(at_less)} say that there is no effect.")
+    if found.rows and found.lines:
+        least = smallest_seen(found.rows, 1 if found.is_discrete else len(found.question.classes.names))
         lines.append(f"With {found.rows:,} rows, effects below {least:.2g} standard units would mostly not be seen.")
     return lines
 
 
 def smallest_seen(n: int, p: int) -> float:
-    """The partial correlation from which on an edge is worth its price (EBIC) to n rows of p variables.
+    """The partial correlation from which on an edge is worth its price (EBIC) to n rows of p variables; with p = 1 that
+    of BIC, which the score of two columns with two levels comes to.
 
     >>> round(smallest_seen(400, 5), 2)
     0.15

@@ -389,7 +389,8 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
 
 
 def with_draws_for_effects(state: BayesState, problem: Problem) -> BayesState:
-    """The state with the graphs that serve effects only, one for each round of sampling, at a lower price of an edge.
+    """The state with the graphs that serve effects only, one of each chain for each round of sampling, at a lower price
+    of an edge.
 
     They take longer than the rest of the search together, and few results are asked for an effect: so they are drawn on
     demand. A state that has some of them gets the others.
@@ -399,12 +400,13 @@ def with_draws_for_effects(state: BayesState, problem: Problem) -> BayesState:
     effort, sample, walkers = Effort.of(problem), state.sample, state.for_effects.each()
     cheaper = _for_effects(_landscape(state, problem), problem)
     assert cheaper is not None, "chains for effects have a score"
-    for turn in range(0 if sample.for_effects is None else len(sample.for_effects), state.rounds):
+    for turn in range(0 if sample.for_effects is None else len(sample.for_effects) // len(walkers), state.rounds):
         walkers = [
             advance(walker, cheaper, state.n**2, temperature)
             for walker, temperature in zip(walkers, effort.temperatures, strict=True)
         ]
-        sample = sample.adding_for_effects(marks_of(walkers[0].graph))
+        for walker in walkers:
+            sample = sample.adding_for_effects(marks_of(walker.graph))
         walkers = exchanged(walkers, effort.temperatures, turn)
     return replace(state, for_effects=Walkers.of(walkers), sample=sample)
 
