@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import html
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import naive_posterior as naive
 from anypag import AnypagError
 from anypag.cli.tell import groups
 from anypag.explain import Explanation
-from anypag.explain.sampled import LIKELY, WHY_UNLIKELY, certainty, edge_text, hedge, hedge_level, hedged
+from anypag.explain.sampled import LIKELY, WHY_UNLIKELY, certainty, edge_text, hedge, hedge_level, hedged, sampled_note
 from anypag.explain.words import EndClaim
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.rules import KNOWN
@@ -124,21 +125,26 @@ def with_knowledge() -> Result:
     return ap.learn(data, method="bayes", effort=0.1, knowledge=known, selection_bias=False)
 
 
-def test_what_follows_from_knowledge_is_as_sure_as_what_it_follows_from(with_knowledge: Result) -> None:
-    """Sampled graphs have `A o-o B`; that B is no cause of A was said, and must not make the edge improbable."""
+def test_sampled_graphs_have_what_follows_from_knowledge(with_knowledge: Result) -> None:
+    """Classes of sampled graphs have `A o-o B`; that B is no cause of A was said, and decides it in each of them."""
     said = with_knowledge.probabilities
-    assert said is not None
-    assert said.as_sampled
-    for (a, b), symbol in said.as_sampled.items():
-        edge = with_knowledge.pag.edge(a, b)
-        assert edge is not None
-        states = {way: probability for way, probability, _ in said.states(a, b)}
-        both = states.get(symbol, 0) + states.get(edge.symbol, 0)
-        explanation = with_knowledge.explain(a, b)
-        assert explanation.probability == pytest.approx(both)
-        assert f"as {edge_text(a, b, symbol)}, from which it follows" in str(explanation)
-        assert explanation.alternative is None or explanation.alternative.symbol not in (symbol, edge.symbol)
+    assert said is not None and not said.as_sampled
+    for edge in with_knowledge.pag.edges():
+        states = {way: probability for way, probability, _ in said.states(edge.a, edge.b)}
+        assert set(states) <= {"-->", "o->", "<->", ""}
+        assert with_knowledge.explain(edge.a, edge.b).probability == pytest.approx(states[edge.symbol])
     assert load_result(save_result(with_knowledge)).probabilities == said
+
+
+def test_what_rules_alone_do_not_find_is_as_sure_as_what_it_follows_from(with_knowledge: Result) -> None:
+    found = with_knowledge.probabilities
+    assert found is not None
+    states = (("o->", 0.6, 0.6), ("-->", 0.3, 0.3), ("", 0.1, 0.1))
+    said = replace(found, pairs={**found.pairs, ("A", "B"): states}, as_sampled={("A", "B"): "o->"})
+    assert said.of_edge("A", "B", "-->") == pytest.approx(0.9)
+    assert f"as {edge_text('A', 'B', 'o->')}, from which it follows" in sampled_note(said, "A", "B", "-->")
+    alternative = said.alternative("A", "B", "-->")
+    assert alternative is not None and alternative.symbol == ""
 
 
 def test_what_was_said_beforehand_is_not_hedged(with_knowledge: Result) -> None:

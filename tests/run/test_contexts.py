@@ -29,6 +29,8 @@ from anypag.errors import AnypagWarning, DataError, KnowledgeError, ParameterErr
 from anypag.explain.contexts import ActsOn, _reasons_in, _told, contexts_told, oriented_by
 from anypag.explain.facts import facts_of
 from anypag.graphs.marks import Mark
+from anypag.graphs.pag import PAG
+from anypag.knowledge.closure import class_with_knowledge as pag_with
 from anypag.plot import svg as ap_svg
 from anypag.report.content import content
 from anypag.results.misfit import Misfit
@@ -445,3 +447,44 @@ def test_a_context_is_no_group_of_rows(option: dict[str, str]) -> None:
     dag = ap.DAG.from_string("A --> B; B --> C; drug --> B")
     with pytest.raises(ParameterError, match=r"'drug' is a context, which tells data sets apart and varies in none"):
         ap.effect(dag, "A", "C", data=ap.pooled({"observed": system(50, 1), "drug": system(50, 2)}), **option)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def trial() -> tuple[Pooled, ap.Result]:
+    """Three sets and what a short search by tests and scores says of them."""
+    pool = ap.pooled(sets())
+    return pool, ap.learn(pool, effort=0.2)
+
+
+def test_sampled_classes_have_what_contexts_decide(trial: tuple[Pooled, ap.Result]) -> None:
+    """An edge at a context is `-->` or none in every class: its probability is that of any edge."""
+    _, result = trial
+    said, posterior = result.probabilities, result.posterior
+    assert said is not None and posterior is not None
+    for context in ("drug", "heat"):
+        for other in "ABCD":
+            assert {symbol for symbol, *_ in said.states(context, other)} <= {"", "-->"}
+            assert said.of_edge(context, other, "-->") == pytest.approx(said.of_any_edge(context, other))
+            assert {symbol for symbol, _ in posterior.states(context, other)} <= {"", "-->"}
+    assert not said.as_sampled
+    table = result.targets()
+    for context, other, probability in zip(table["context"], table["variable"], table["probability"], strict=True):
+        assert probability == pytest.approx(said.of_edge(context, other, "-->"))
+
+
+def test_classes_are_closed_by_the_rules_of_knowledge_one_by_one(trial: tuple[Pooled, ap.Result]) -> None:
+    posterior = trial[1].posterior
+    assert posterior is not None and posterior.facts is not None
+    for raw, closed in zip(posterior.sample.pags, posterior.pags, strict=True):
+        assert np.array_equal(closed, pag_with(PAG(raw).to_mag().marks, posterior.facts))
+        assert ((raw == Mark.CIRCLE) | (raw == closed)).all()
+    alone = replace(posterior, facts=None)
+    assert alone.pags is posterior.sample.pags
+    assert np.array_equal(alone.marks, posterior.marks)
+
+
+def test_scores_do_not_speak_against_a_design(trial: tuple[Pooled, ap.Result]) -> None:
+    """Sets of different sizes depend on each other: no graph may gain by explaining that with other columns."""
+    every = {"observed": system(300, 1), "drug": system(250, 2, B=1.0), "heat": system(100, 3, A=1.0, D=1.0)}
+    for result in (trial[1], ap.learn(ap.pooled(every), method="bayes", effort=0.05)):
+        assert not any("prefer graphs without" in str(outcome) for outcome in result.knowledge)

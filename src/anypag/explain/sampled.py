@@ -156,8 +156,8 @@ class Probable(NamedTuple):
 
 
 def probable_graphs(result: Result) -> tuple[Probable, ...]:
-    """The most probable graphs, most probable first; empty without samples. Marks from knowledge are left out of the
-    comparison, because sampled graphs do not have them.
+    """The most probable graphs, most probable first; empty without samples. Marks that only the exact closure of
+    knowledge finds are left out of the comparison, because sampled graphs do not have them.
 
     >>> import anypag as ap
     >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C"), 500, seed=1)
@@ -188,7 +188,7 @@ def about_probable(result: Result) -> Iterator[str]:
     if not said.hidden:
         yield "Only graphs without hidden causes were sampled."
     if said.as_sampled:
-        yield "Marks that follow from what was known beforehand are left out here."
+        yield "Marks that rules alone do not find from what was known beforehand are left out here."
 
 
 def _answer_as_sampled(pag: PAG, said: Probabilities) -> PAG:

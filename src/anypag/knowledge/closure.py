@@ -20,7 +20,7 @@ from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import Marks, ancestry, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Colliders, KnownCauses, LogRows, Orientation, Paths, as_circles, orient
-from anypag.graphs.pag import MAG, PAG
+from anypag.graphs.pag import MAG
 from anypag.graphs.projection import CollidersOf, pag_of_mag
 from anypag.graphs.reasoning.validity import completed
 from anypag.graphs.rules import KNOWN, rules_after_0
@@ -93,11 +93,9 @@ class Closure(NamedTuple):
         return self.agrees is not None and not bool(self.is_open.any())
 
 
-def pag_with_knowledge(mag: MAG, facts: Facts) -> PAG:
-    """The PAG of a MAG with the marks that follow from knowledge, as far as rules find them."""
-    skeleton = Skeleton.of(mag.marks)
-    found = orient_with_knowledge(as_circles(mag.marks), SeparationsOf(mag.marks), facts, skeleton, final=True)
-    return PAG(found.marks, mag.names)
+def class_with_knowledge(mag: Marks, facts: Facts) -> Marks:
+    """(n, n) the marks of the PAG of a MAG with those that follow from knowledge, as far as rules find them."""
+    return orient_with_knowledge(as_circles(mag), SeparationsOf(mag), facts, Skeleton.of(mag), final=True).marks
 
 
 class SeparationsOf(CollidersOf):

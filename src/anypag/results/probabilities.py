@@ -59,7 +59,8 @@ class Probabilities:
     (no row: 0 and 1; None: an older file, which does not say); `graphs` the most probable graphs with their edges, of
     `n_classes` that were met (0: an older file, which does not say). If `hidden` is False only graphs without hidden
     causes were sampled, and all probabilities assume that there are none. `changes` says of a pair what else changes
-    with its alternative. `as_sampled` holds edges of the answer that knowledge changed, as they are in sampled graphs.
+    with its alternative. `as_sampled` holds edges of the answer with marks from knowledge that rules alone do not find,
+    as they are in sampled graphs.
     """
 
     n_samples: int
@@ -100,7 +101,7 @@ class Probabilities:
         return yes, no, max(0.0, 1 - yes - no)
 
     def sampled(self, a: str, b: str, symbol: str) -> str:
-        """The edge of the answer as it is in sampled graphs: without marks from knowledge."""
+        """The edge of the answer as it is in sampled graphs."""
         if (b, a) in self.as_sampled:
             return reversed_symbol(self.as_sampled[b, a])
         return self.as_sampled.get((a, b), symbol)
@@ -198,7 +199,7 @@ def _as_sampled(posterior: Posterior, pag: PAG) -> dict[tuple[str, str], str]:
     """The edges of the answer that knowledge changed, as they were before."""
     from anypag.search.by_scores.sampled_graphs import STATES, states_of
 
-    was, now = states_of(np.stack([posterior.marks, pag.marks]))
+    was, now = states_of(np.stack([posterior.with_facts(posterior.marks), pag.marks]))
     ends = _pairs_of(posterior.names)
     return {ends[k]: STATES[int(was[k])] for k in np.flatnonzero(was != now)}
 
@@ -211,7 +212,8 @@ def _changes(
 
     ends = _pairs_of(posterior.names)
     place = {pair: k for k, pair in enumerate(ends)}
-    states, answers = states_of(posterior.sample.pags), states_of(np.stack([posterior.marks, pag.marks]))
+    states = states_of(posterior.pags)
+    answers = states_of(np.stack([posterior.with_facts(posterior.marks), pag.marks]))
     found = {}
     for pair, ways in pairs.items():
         k = place[pair]

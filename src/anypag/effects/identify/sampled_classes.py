@@ -25,7 +25,7 @@ from anypag.graphs.node_sets import Neighbours, NodeSet, members, rows_as_sets, 
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
 from anypag.graphs.reasoning.validity import completed
-from anypag.knowledge.closure import pag_with_knowledge
+from anypag.knowledge.closure import class_with_knowledge
 from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge
 from anypag.search.by_scores.sampled_graphs import Diagrams
@@ -182,7 +182,7 @@ def _grouped(
 def _class_of(pag: PAG, mag: MAG, facts: Facts | None) -> SampledClass:
     visible = visible_edges(pag.marks)
     if facts is not None:
-        pag = pag_with_knowledge(mag, facts)
+        pag = PAG(class_with_knowledge(mag.marks, facts), mag.names)
         hides_nothing = facts.unconfounded & (not facts.selection)
         visible = visible_edges(pag.marks) | (_arrows(pag.marks) & hides_nothing)
     marks = pag.marks

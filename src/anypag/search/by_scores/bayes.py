@@ -32,6 +32,7 @@ from anypag.arrays import Counts, Flags, Floats
 from anypag.catalogue import METHODS
 from anypag.errors import GraphError
 from anypag.graphs.base import Marks
+from anypag.graphs.marks import Mark
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
 from anypag.knowledge.facts import Facts
@@ -50,6 +51,10 @@ from anypag.search.by_scores.boss import (
     with_orders,
 )
 from anypag.search.by_scores.chain import (
+    ANY_STATE,
+    CAUSE,
+    EFFECT,
+    NO_EDGE,
     Bits,
     Landscape,
     Walker,
@@ -88,9 +93,6 @@ LEAST_SCORE = -1e14
 
 BLOCKS = 10
 """Steps in which samples are drawn."""
-
-NO_EDGE, CAUSE, EFFECT, ANY_STATE = 1, 2, 4, 31
-"""Bits of the states that a pair may have (`Landscape.allowed`): no edge, `-->`, `<--`, and any state."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -280,12 +282,18 @@ def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
         return _answered(state)
     if problem.facts is not None:
         freely = landscape.freely()
-        start = graph_of(with_design(free_dag(problem, tick), problem.facts))
+        start = graph_of(with_design(_without_causes(free_dag(problem, tick), problem.facts.design), problem.facts))
         free = cooled(Walker.at(start, freely, seed=state.cooled + 1), freely, effort, tick)
         state = replace(state, rival=Rival.of(marks_of(free.best), marks_of(state.best), problem))
     if _hides_columns(problem):
         return _answered(replace(state, phase="hidden causes"))
     return _ready_to_sample(state, problem)
+
+
+def _without_causes(dag: Marks, nodes: Flags) -> Marks:
+    """The DAG without the edges into some nodes."""
+    gone = (dag == Mark.ARROW) & nodes
+    return np.where(gone | gone.T, np.uint8(Mark.NONE), dag)
 
 
 def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:

@@ -26,6 +26,9 @@ from anypag.threads import Look, do_nothing, in_turns
 
 Bits = npt.NDArray[np.uint64]
 
+NO_EDGE, CAUSE, EFFECT, ANY_STATE = 1, 2, 4, 31
+"""Bits of the states that a pair may have (`Landscape.allowed`): no edge, `-->`, `<--`, and any state."""
+
 SPOUSES = 2
 """Where a graph keeps its `<->`."""
 
@@ -124,7 +127,7 @@ class Landscape:
         """
         n = len(score.names)
         near = np.zeros((n, n), np.bool_) if near is None else near
-        allowed = np.full((n, n), 31, np.uint8) if allowed is None else allowed
+        allowed = np.full((n, n), ANY_STATE, np.uint8) if allowed is None else allowed
         between = np.zeros((n, n), np.bool_) if facts is None else np.logical_and.outer(facts.design, facts.design)
         np.fill_diagonal(between, False)
         states = [1, 2, *([3] if score.hidden else []), *([4] if score.hidden and selection else [])]
@@ -132,7 +135,7 @@ class Landscape:
             score,
             (Prior() if prior is None else prior).terms(n),
             np.array(states, np.uint8),
-            np.where(between, 1, allowed).astype(np.uint8),
+            np.where(between, NO_EDGE, allowed).astype(np.uint8),
             np.ascontiguousarray(np.argwhere(near), np.int32),
             bits_of(near),
             Known.nothing(n) if facts is None else Known.of(facts),
@@ -142,9 +145,14 @@ class Landscape:
         )
 
     def freely(self) -> Landscape:
-        """The landscape without knowledge, but for the design."""
-        between = np.zeros(self.allowed.shape, np.bool_) if self.design is None else flags_of(self.design)
-        return replace(self, allowed=np.where(between, 1, 31).astype(np.uint8), known=Known.nothing(len(between)))
+        """The landscape without knowledge, but for the design: contexts are not scored, so nothing acts on them."""
+        allowed = np.full_like(self.allowed, ANY_STATE)
+        if self.design is not None:
+            between = flags_of(self.design)
+            is_context = between.any(axis=0)
+            allowed[is_context], allowed[:, is_context] = NO_EDGE | CAUSE, NO_EDGE | EFFECT
+            allowed[between] = NO_EDGE
+        return replace(self, allowed=allowed, known=Known.nothing(len(allowed)))
 
     def without_design(self, graph: Bits) -> Bits:
         """A copy of a graph without the edges between contexts."""

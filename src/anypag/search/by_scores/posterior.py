@@ -18,6 +18,8 @@ from anypag.graphs.base import Marks, certain_ancestry, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import marks_of_class
+from anypag.graphs.reasoning.validity import completed
+from anypag.knowledge.closure import class_with_knowledge
 from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.reported import mark_probabilities, reported
 from anypag.search.by_scores.sampled_graphs import MOST_NODES, STATES, Diagrams, PairStates, state_shares, states_of
@@ -110,8 +112,8 @@ class Posterior:
         from_counts: whether the score was made of counts, not of correlations.
         facts: knowledge about the variables, in the order of `names`; it is not stored.
 
-    `shares` are those of the sampled graphs. All that is called a probability is a reported one: a share, corrected by
-    how often such shares are right (`by_scores.reported`).
+    `shares` are those of the sampled graphs, with the marks that follow from `facts` (`pags`). All that is called a
+    probability is a reported one: a share, corrected by how often such shares are right (`by_scores.reported`).
     """
 
     names: tuple[str, ...]
@@ -158,11 +160,25 @@ class Posterior:
         return int(self.sample.cold.sum())
 
     @cached_property
+    def pags(self) -> Marks:
+        """(c, n, n) the PAG of each class of the sample, with the marks that follow from `facts`."""
+        return np.stack([self.with_facts(pag) for pag in self.sample.pags]) if self._has_facts else self.sample.pags
+
+    def with_facts(self, pag: Marks) -> Marks:
+        """A PAG of a class of MAGs, with the marks that follow from `facts` by the rules."""
+        return class_with_knowledge(completed(pag)[0], self.facts) if self.facts and self._has_facts else pag
+
+    @property
+    def _has_facts(self) -> bool:
+        return self.facts is not None and self.facts.says_marks and bool(len(self.sample.pags))
+
+    @cached_property
     def shares(self) -> Floats:
         """(4, n, n) the share of sampled graphs with no edge, a circle, an arrowhead and a tail at j on i–j."""
-        if not self.n_samples:
-            return mark_shares(self.best[None], [1])
-        return mark_shares(self.sample.pags, self.sample.cold)
+        return self._shares_in(self.pags)
+
+    def _shares_in(self, pags: Marks) -> Floats:
+        return mark_shares(pags, self.sample.cold) if self.n_samples else mark_shares(self.best[None], [1])
 
     @cached_property
     def state_shares(self) -> Floats:
@@ -172,7 +188,7 @@ class Posterior:
     def _state_shares(self, counts: Counts) -> Floats:
         if not self.n_samples:
             return state_shares(states_of(self.best[None]), np.ones(1, np.int64))
-        return state_shares(states_of(self.sample.pags), counts)
+        return state_shares(states_of(self.pags), counts)
 
     @cached_property
     def state_probabilities(self) -> Floats:
@@ -203,7 +219,7 @@ class Posterior:
         size = (len(self.names),) * 2
         known = Facts.none(len(self.names)) if self.facts is None else self.facts
         yes, no = np.zeros(size), np.zeros(size)
-        for marks, count in zip(self.sample.pags, self.sample.counts.tolist(), strict=True):
+        for marks, count in zip(self.pags, self.sample.counts.tolist(), strict=True):
             certain = certain_ancestry(marks)
             if selection:
                 certain &= (marks == Mark.ARROW).any(axis=0)[:, None]
@@ -216,9 +232,11 @@ class Posterior:
 
     @cached_property
     def marks(self) -> Marks:
-        """The marks of the PAG of least expected error, among those met at temperature 1 and the best-scoring one."""
+        """The marks of the PAG of least expected error, among those met at temperature 1 and the best-scoring one;
+        without what follows from `facts`.
+        """
         candidates = np.concatenate([self.best[None], self.sample.pags[self.sample.cold > 0]])
-        chosen: Marks = candidates[least_expected_error(candidates, self.shares)]
+        chosen: Marks = candidates[least_expected_error(candidates, self._shares_in(self.sample.pags))]
         return chosen
 
     @property
@@ -229,7 +247,7 @@ class Posterior:
     @property
     def expected_errors(self) -> float:
         """Of the PAG of least expected error: extra edges, missing edges and wrong marks."""
-        return float(expected_errors(self.marks[None], self.reported)[0])
+        return float(expected_errors(self.with_facts(self.marks)[None], self.reported)[0])
 
     def mark_probability(self, a: str, b: str) -> dict[str, float]:
         """The reported probabilities of the marks at b on a–b: `{"none": ..., "circle": ..., "arrow": ..., ...}`."""
@@ -239,14 +257,14 @@ class Posterior:
     def states(self, a: str, b: str) -> list[tuple[str, float]]:
         """How a and b are joined in the sampled graphs (`"o->"`, ..., `""` for no edge), the most frequent first."""
         i, j = self.names.index(a), self.names.index(b)
-        states = 4 * self.sample.pags[:, j, i] + self.sample.pags[:, i, j]
+        states = 4 * self.pags[:, j, i] + self.pags[:, i, j]
         often = np.bincount(states, self.sample.cold)
         most_first = np.argsort(-often, kind="stable")
         return [(STATES[int(state)], float(often[state]) / self.n_samples) for state in most_first if often[state]]
 
     def classes(self) -> list[tuple[PAG, float]]:
         """The classes met with their shares, the most frequent first."""
-        met = zip(self.sample.pags, self.sample.cold.tolist(), strict=True)
+        met = zip(self.pags, self.sample.cold.tolist(), strict=True)
         return [(PAG(pag, self.names), n / self.n_samples) for pag, n in met if n]
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from anypag.arrays import Flags, Floats
 from anypag.graphs.base import Marks
+from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES
 
@@ -97,23 +98,14 @@ def _given_edge(shares: Floats, usual: Floats) -> Floats:
 def _usual(often: dict[str, float], facts: Facts | None, n: int) -> Floats:
     """(16, n, n) how an edge between i and j is usually marked, among the ways that knowledge allows."""
     usual = np.zeros((16, n, n))
+    said = np.full((n, n), Mark.CIRCLE) if facts is None else facts.seeds(np.ones((n, n), np.uint8), final=True)
     for symbol, share in often.items():
-        usual[NUMBERS[symbol]] = share
-        if facts is not None:
-            usual[NUMBERS[symbol]][_forbidden(symbol, facts)] = 0
+        at_i, at_j = EDGE_SYMBOLS[symbol]
+        fits = np.isin(said.T, (Mark.CIRCLE, at_i)) & np.isin(said, (Mark.CIRCLE, at_j))
+        if facts is not None and symbol == "<->":
+            fits &= ~facts.unconfounded
+        usual[NUMBERS[symbol]] = share * fits
     return np.asarray(usual / np.maximum(usual.sum(axis=0), 1e-300), np.float64)
-
-
-def _forbidden(symbol: str, facts: Facts) -> Flags:
-    """(n, n) may i and j not be joined by this symbol, written from i to j?"""
-    causes, not_causes = facts.causes, facts.not_causes
-    if symbol == "-->":
-        return np.asarray(not_causes | causes.T, np.bool_)
-    if symbol == "<--":
-        return np.asarray(not_causes.T | causes, np.bool_)
-    into_first, into_second = symbol[0] == "<", symbol[-1] == ">"
-    wrong = (causes & into_first) | (causes.T & into_second)
-    return np.asarray(wrong | (facts.unconfounded & (symbol == "<->")), np.bool_)
 
 
 def mark_probabilities(states: Floats, n: int) -> Floats:
