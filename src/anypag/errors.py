@@ -7,7 +7,8 @@ that a Python user expects (`ValueError`, `RuntimeError`), so that `except Value
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,20 +35,28 @@ class Option(NamedTuple):
             return f"{self.name}={json.dumps(self.value, ensure_ascii=False)}"
         return repr(self.name) if self.value is None else f'{self.name}="{self.value}"'
 
+    def __format__(self, _: str) -> str:
+        """The option inside a text, marked so that `Sentence` finds it."""
+        return f"\0{json.dumps(self)}\0"
+
+
+_MARKED = re.compile("\0(\\[.*?\\])\0")
+
 
 class Sentence:
     """A text that mentions options. `str()` writes them as in Python, `spelled` as on the command line.
 
-    >>> str(Sentence("Choose ", Option("missing", "drop"), "."))
+    >>> str(Sentence(f"Choose {Option('missing', 'drop')}."))
     'Choose missing="drop".'
     """
 
     def __init__(self, *parts: object) -> None:
-        self.parts = parts
+        pieces = [piece for part in parts for piece in ([part] if isinstance(part, Option) else _pieces(str(part)))]
+        self.parts = tuple(pieces)
 
     def spelled(self, spell: Callable[[Option], str]) -> str:
         """The text, with each option written by `spell`."""
-        return "".join(spell(part) if isinstance(part, Option) else str(part) for part in self.parts)
+        return "".join(spell(part) if isinstance(part, Option) else part for part in self.parts)
 
     def __str__(self) -> str:
         return self.spelled(str)
@@ -60,6 +69,16 @@ class Sentence:
 
     def __hash__(self) -> int:
         return hash(str(self))
+
+
+def _pieces(text: str) -> Iterator[str | Option]:
+    """A text, split into the options in it and what stands between them."""
+    for k, piece in enumerate(_MARKED.split(text)):
+        if k % 2:
+            name, value = json.loads(piece)
+            yield Option(name, tuple(value) if isinstance(value, list) else value)
+        elif piece:
+            yield piece
 
 
 class AnypagError(Exception):

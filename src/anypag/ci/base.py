@@ -205,9 +205,7 @@ def without_score(test: CITest) -> DataError:
     """The error for a test that gives no score."""
     return DataError(
         f"A score needs data that it can read; {type(test).__name__.lstrip('_')} gives none. Give a table with another "
-        "test, or take a method that goes by tests, ",
-        Option("method", "icd"),
-        " for one.",
+        f"test, or take a method that goes by tests, {Option('method', 'icd')} for one."
     )
 
 

@@ -126,9 +126,7 @@ class CountTest(StatisticTest):
         if self._grouped is not None or (len(self.weights) < self.n and self.n * len(self.names) > MOST_NUMBERS):
             raise DataError(
                 f"A score reads the rows one by one; there are only counts of {self.n:,} rows. Choose a method that "
-                "goes by tests (",
-                Option("method", "icd"),
-                "), or a sample of the rows.",
+                f"goes by tests ({Option('method', 'icd')}), or a sample of the rows."
             )
         return np.repeat(self.distinct[self.place], self.weights, axis=1)
 

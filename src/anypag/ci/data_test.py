@@ -129,9 +129,7 @@ class DataTest(ABC):
 def require_no_gaps(has_gaps: bool) -> None:
     """Raises DataError if there are gaps, since a score needs complete rows."""
     if has_gaps:
-        raise DataError(
-            "A score needs a value in every cell, and some are missing. Take ", Option("missing", "drop"), "."
-        )
+        raise DataError(f"A score needs a value in every cell, and some are missing. Take {Option('missing', 'drop')}.")
 
 
 def strength_of_statistic(statistics: Floats, means: npt.NDArray[Any], rows: Counts) -> Floats:

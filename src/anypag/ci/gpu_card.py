@@ -65,9 +65,8 @@ def cuda_card() -> Card:
         import cupy
     except ImportError:
         raise CardError(
-            "A graphics card needs CuPy, which is not installed: pip install 'anypag[gpu]'. The CPU (",
-            Option("device", "cpu"),
-            ") finds the same.",
+            "A graphics card needs CuPy, which is not installed: pip install 'anypag[gpu]'. The CPU "
+            f"({Option('device', 'cpu')}) finds the same."
         ) from None
     try:
         count = cupy.cuda.runtime.getDeviceCount()
@@ -83,11 +82,8 @@ def cuda_card() -> Card:
 
 def _unusable(why: str) -> CardError:
     return CardError(
-        f"No graphics card can be used here: {why}. Leave ",
-        Option("device"),
-        " out to use the CPU, which finds the same, or choose ",
-        Option("device", "auto"),
-        " for a card only where there is one.",
+        f"No graphics card can be used here: {why}. Leave {Option('device')} out to use the CPU, which finds the same, "
+        f"or choose {Option('device', 'auto')} for a card only where there is one."
     )
 
 
@@ -119,9 +115,7 @@ class CudaCard:
             raise CardError(
                 f"The memory of the graphics card is too small: {error}. It has {total / 1e9:.1f} GB, of which "
                 f"{free / 1e9:.1f} GB are free; {8 * self._n**2 / 1e9:.1f} GB are needed for each table of all pairs. "
-                "Leave ",
-                Option("device"),
-                " out to use the CPU.",
+                f"Leave {Option('device')} out to use the CPU."
             ) from None
 
     def products(self, centred: Floats) -> Any:

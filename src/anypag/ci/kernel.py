@@ -77,11 +77,7 @@ class KCI(SlowTest):
         if n > MOST_ROWS_OF_KCI:
             raise DataError(
                 f"KCI needs tables of rows by rows, so it takes at most {MOST_ROWS_OF_KCI:,} rows; there are {n:,}. "
-                "Take a sample of the rows, or choose ",
-                Option("test", "rcot"),
-                " or ",
-                Option("test", "additive"),
-                ".",
+                f"Take a sample of the rows, or choose {Option('test', 'rcot')} or {Option('test', 'additive')}."
             )
         if not z.shape[1]:
             return _hsic(_centred(_kernel(x)), _centred(_kernel(y)))

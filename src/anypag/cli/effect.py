@@ -189,9 +189,7 @@ def _require_data(data: Path | None, given: list[str]) -> None:
     from anypag.errors import Option, ParameterError
 
     if data is None and given:
-        raise ParameterError(
-            "The option ", Option(given[0]), " goes with ", Option("data"), ": it says how it is read."
-        )
+        raise ParameterError(f"The option {Option(given[0])} goes with {Option('data')}: it says how it is read.")
 
 
 def _of_kinds(source: MixedGraph | Result, kinds: dict[str, Kind] | None) -> MixedGraph | Result:

@@ -100,7 +100,6 @@ def require_few(names: Sequence[str], widths: Sequence[int]) -> None:
         worst = int(np.argmax(widths))
         raise DataError(
             f"The discrete columns have {sum(widths)} levels in all, {names[worst]!r} alone {widths[worst] + 1}; the "
-            f"test for mixed data takes {MOST_COLUMNS}. Merge levels, or declare quantities continuous (",
-            Option("kinds"),
-            ").",
+            f"test for mixed data takes {MOST_COLUMNS}. Merge levels, or declare quantities continuous "
+            f"({Option('kinds')})."
         )

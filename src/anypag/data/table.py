@@ -284,7 +284,7 @@ def clusters_in(cluster: Any, table: Table) -> Counts | None:
     values = table.take([cluster]).values[:, 0] if isinstance(cluster, str) else np.asarray(cluster).reshape(-1)
     if len(values) != table.n:
         raise ParameterError(
-            "The option ", Option("cluster"), f" has one value for each of {table.n:,} rows; got {len(values):,}."
+            f"The option {Option('cluster')} has one value for each of {table.n:,} rows; got {len(values):,}."
         )
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise DataError(f"The cluster of {np.isnan(values).sum():,} rows is missing: fill it in, or leave them out.")

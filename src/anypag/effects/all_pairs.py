@@ -65,9 +65,7 @@ def effects_of(
             first = answer.sampled
             if first is None:
                 raise ParameterError(
-                    "The effects of all pairs are drawn from sampled graphs: search with ",
-                    Option("method", "auto"),
-                    ".",
+                    f"The effects of all pairs are drawn from sampled graphs: search with {Option('method', 'auto')}."
                 )
             classes = first.question.classes
             if data is not None:

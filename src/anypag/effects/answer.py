@@ -43,11 +43,8 @@ SAME_ROWS = (
 )
 
 NEEDS_SAMPLED_GRAPHS = (
-    "The option ",
-    Option("confounding"),
-    " moves the numbers of sampled linear systems: search with ",
-    Option("method", "auto"),
-    ". Beside the number of one graph stands its robustness value.",
+    f"The option {Option('confounding')} moves the numbers of sampled linear systems: search with "
+    f"{Option('method', 'auto')}. Beside the number of one graph stands its robustness value."
 )
 
 IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
@@ -286,7 +283,7 @@ class Effect:
         if self.sampled is not None and adjust_for is None:
             return asked._drawn(self.sampled, table, model, how, confounding)
         if confounding is not None:
-            raise ParameterError(*NEEDS_SAMPLED_GRAPHS)
+            raise ParameterError(NEEDS_SAMPLED_GRAPHS)
         way = self._verdict.way
         if self._verdict.formula is None:
             found = possible_effects(self._causal, way, table, model, MOST_MEMBERS, seed)

@@ -44,11 +44,8 @@ from anypag.results.result import Result
 from anypag.search.by_scores.sampled_graphs import Diagrams
 
 SEARCHES_ANEW = (
-    "With ",
-    Option("assume"),
-    " graphs are sampled anew that keep to it, by a test that is made from the data: give a result of ",
-    Option("method", "auto"),
-    ".",
+    f"With {Option('assume')} graphs are sampled anew that keep to it, by a test that is made from the data: give a "
+    f"result of {Option('method', 'auto')}."
 )
 NEEDS_ROWS = (" goes with ", Option("data"), ": it says how rows are taken.")
 CURVED = "Additive"
@@ -236,7 +233,7 @@ def is_adjustment_set(
 def searched_under(result: MixedGraph | Result, data: Any, assumed: Knowledge, selection_bias: bool | None) -> Result:
     """A result searched for under an added assumption; its sampled graphs keep to it."""
     if not isinstance(result, Result) or result.probabilities is None or not isinstance(result.choices.test, str):
-        raise ParameterError(*SEARCHES_ANEW)
+        raise ParameterError(SEARCHES_ANEW)
     if data is None:
         raise ParameterError("With ", Option("assume"), " rows are needed to search in: give ", Option("data"), ".")
     from anypag.run.engine import Search

@@ -46,9 +46,8 @@ BANDS = 4
 ONE_PAIR = ("A learner takes one cause and one outcome, without conditions; say ", Option("by"), " for groups.")
 NO_SET = ("A learner adjusts for a set of columns, and this effect has none: leave out ", Option("learner"), ".")
 NOT_HIDDEN = (
-    "The option ",
-    Option("confounding"),
-    " is a correlation between 0 and 1, for draws of linear systems; tables of levels and learners have none.",
+    f"The option {Option('confounding')} is a correlation between 0 and 1, for draws of linear systems; tables of "
+    "levels and learners have none."
 )
 FEW_ROWS = f"No interval: those of AIPW were seen to hold the truth from {LEAST_ROWS:,} rows on."
 
@@ -294,7 +293,7 @@ class Adjusting:
         learner = "splines" if sampled.is_curved and self.learner is None else self.learner
         is_linear = learner is None and not sampled.is_discrete
         if confounding is not None and not (is_linear and 0 < confounding < 1):
-            raise ParameterError(*NOT_HIDDEN)
+            raise ParameterError(NOT_HIDDEN)
         if learner is None:
             return sampled.drawn(table, clusters=self.sampling.clusters, confounding=confounding)
         if not _is_one_pair(question.verdicts[0].way):
@@ -349,7 +348,7 @@ def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet
     added = nodes_of(causal.pag, by, "column to tell the effect along")
     if added & (way.x | way.y) or not is_adjustment(causal, between(causal, way.x, way.y, added), z & ~added):
         raise ParameterError(
-            "The option ", Option("by"), f" is a column that the cause cannot change; by the graph it may change {by}."
+            f"The option {Option('by')} is a column that the cause cannot change; by the graph it may change {by}."
         )
     return z | added
 

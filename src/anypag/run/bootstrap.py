@@ -245,9 +245,8 @@ def _require_rows(plan: Plan, n_rows: int, n_variables: int) -> None:
     if plan.distinct_rows(n_rows) <= n_variables:
         raise DataError(
             f"A resample must have more rows than there are variables; of {n_rows} rows about "
-            f"{plan.distinct_rows(n_rows)} different ones are in each (",
-            Option("resample", plan.resample),
-            f"), and there are {n_variables} variables. Collect more rows or use fewer columns.",
+            f"{plan.distinct_rows(n_rows)} different ones are in each ({Option('resample', plan.resample)}), and there "
+            f"are {n_variables} variables. Collect more rows or use fewer columns."
         )
 
 

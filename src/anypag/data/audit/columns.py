@@ -119,11 +119,8 @@ def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
         "person (a panel, repeated measures) are not, and make them find too many edges."
     )
     remedy = Sentence(
-        "Take one row for each, or the means of its rows, and leave the column out (",
-        Option("names"),
-        "); resamples and effects then take it as their cluster. If it is a quantity, declare it continuous (",
-        Option("kinds"),
-        ").",
+        f"Take one row for each, or the means of its rows, and leave the column out ({Option('names')}); resamples and "
+        f"effects then take it as their cluster. If it is a quantity, declare it continuous ({Option('kinds')})."
     )
     return warning("identifier", (name,), message, remedy)
 

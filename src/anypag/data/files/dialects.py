@@ -108,9 +108,8 @@ def _require_text_encoding(encoding: str) -> None:
         is_text = False
     if not is_text:
         raise DataError(
-            "The option ",
-            Option("encoding"),
-            f" names no encoding that Python knows: {encoding!r}. Common ones are utf-8, latin-1 and cp1252.",
+            f"The option {Option('encoding')} names no encoding that Python knows: {encoding!r}. Common ones are "
+            "utf-8, latin-1 and cp1252."
         )
 
 
@@ -119,9 +118,8 @@ def not_in_encoding(path: Path, encoding: str, byte: int | None = None) -> DataE
     where = "" if byte is None else f", from byte {byte} on"
     return DataError(
         f"The file {path} is no {encoding.removesuffix('-sig').upper()} text{where}. Save it as UTF-8, or say in which "
-        "encoding it is written (",
-        Option("encoding", "latin-1"),
-        ", or cp1252 for one from Windows; in Python anypag.read_table takes it).",
+        f"encoding it is written ({Option('encoding', 'latin-1')}, or cp1252 for one from Windows; in Python "
+        "anypag.read_table takes it)."
     )
 
 

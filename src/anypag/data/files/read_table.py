@@ -116,9 +116,7 @@ def _index(frame: polars.DataFrame) -> polars.Series | None:
         return None
     raise DataError(
         "The first column has no name, and its values are no row numbers: some come more than once, or are no whole "
-        "numbers. Give it a name in the first line of the file, or choose the columns to use (",
-        Option("names"),
-        ").",
+        f"numbers. Give it a name in the first line of the file, or choose the columns to use ({Option('names')})."
     )
 
 

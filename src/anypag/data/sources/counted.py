@@ -157,9 +157,7 @@ class CountedTable(ThroughRows):
             raise DataError(
                 f"The counts stand for {self.n:,} rows of {len(self.names)} columns, and this works on the rows "
                 f"themselves, up to {MOST_NUMBERS:,} numbers. Choose a test of discrete columns, which takes counts as "
-                "they are (",
-                Option("test", "permutation"),
-                "); or divide the counts.",
+                f"they are ({Option('test', 'permutation')}); or divide the counts."
             )
         row_of = np.repeat(np.arange(len(self.counts)), self.counts)
         return replace(self.table, given_kinds=self.kinds).take_rows(row_of)

@@ -20,8 +20,7 @@ from anypag.data.levels import require_few, sortable_names
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine_queries import Engine
-from anypag.data.sources.engine_ranks import KNOTS, normal_scores
-from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Spread, Summary
+from anypag.data.sources.protocol import Lacked, Levels, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option
 
@@ -36,20 +35,18 @@ MOST_COUNTED = 100_000
 
 
 @dataclass(frozen=True, eq=False)
-class EngineTable:
+class EngineTable(ThroughRows):
     """The columns of a table in an engine.
 
     Args:
         engine: runs the queries.
         given_kinds: kinds that the user or the test set.
         read: findings so far.
-        before: the table before its columns were transformed; None if they were not.
     """
 
     engine: Engine
     given_kinds: Mapping[str, Kind] = field(default_factory=dict)
     read: tuple[Finding, ...] = ()
-    before: EngineTable | None = None
     _levels: dict[int, Levels] = field(default_factory=dict)
     _moments: dict[tuple[str, ...], Moments] = field(default_factory=dict)
 
@@ -83,9 +80,7 @@ class EngineTable:
         if found is None:
             raise DataError(
                 f"Column {self.names[i]!r} holds more than {MOST_LABELS:,} different texts, as an identifier does. "
-                "Leave it out (",
-                Option("names"),
-                "), or turn it into numbers.",
+                f"Leave it out ({Option('names')}), or turn it into numbers."
             )
         return tuple(found.values)
 
@@ -110,10 +105,6 @@ class EngineTable:
         return kind_of_levels(levels[is_finite], int(found.counts[is_finite].sum()))
 
     @property
-    def raw(self) -> EngineTable:
-        return self.before or self
-
-    @property
     def lacks(self) -> dict[Lacked, str]:
         """The order of the rows."""
         return {"order": "an engine keeps no order of rows"}
@@ -124,13 +115,11 @@ class EngineTable:
         if tuple(names) == self.names:
             return self
         given = {name: kind for name, kind in zip(self.names, self.kinds, strict=True) if name in names}
-        before = None if self.before is None else self.before.take(names)
-        return EngineTable(self.engine.take(names), given, self.read, before)
+        return EngineTable(self.engine.take(names), given, self.read)
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> EngineTable:
         self._first_rows.with_kinds(kinds)  # checks them
-        before = None if self.before is None else self.before.with_kinds(kinds)
-        made = replace(self, given_kinds={**self.given_kinds, **kinds}, before=before, _moments={})
+        made = replace(self, given_kinds={**self.given_kinds, **kinds}, _moments={})
         known = ("n", "labels", "_first_rows", "_summary")
         made.__dict__.update({name: self.__dict__[name] for name in known if name in self.__dict__})
         return made
@@ -141,27 +130,7 @@ class EngineTable:
     @cached_property
     def _complete(self) -> EngineTable:
         given = dict(zip(self.names, self.kinds, strict=True))
-        before = None if self.before is None else self.before.complete()
-        return EngineTable(self.engine.without_gaps(), given, self.read, before)
-
-    def normal_scores(self) -> EngineTable | Table:
-        """The table with normal scores in place of the values of its continuous columns.
-
-        Ranks are exact if the table is small enough to be pulled; otherwise they are exact at some values and
-        interpolated between them.
-        """
-        if self.n * len(self.names) <= MOST_LOOKED_AT:
-            return self.rows().normal_scores()
-        chosen = [name for name, kind in zip(self.names, self.kinds, strict=True) if kind == "continuous"]
-        message = (
-            f"The ranks of {len(chosen)} column{'s' * (len(chosen) != 1)} are approximate: exact at about {KNOTS} "
-            "values of each, straight lines between them."
-        )
-        finding = Finding("warning", "ranks", (), message, "Take the table into memory where the last digits matter.")
-        given = dict(zip(self.names, self.kinds, strict=True))
-        is_infinite = self.summary().infinite.any()
-        scored = self.engine if is_infinite else normal_scores(self.engine, chosen)  # the audit reports infinite values
-        return EngineTable(scored, given, (*self.read, finding), self)
+        return EngineTable(self.engine.without_gaps(), given, self.read)
 
     # reads
 
@@ -191,11 +160,7 @@ class EngineTable:
         if found is None:
             raise DataError(
                 f"Column {self.names[i]!r} has more than {MOST_COUNTED:,} levels. Drop it, or merge levels; if it is a "
-                "quantity, choose ",
-                Option("test", "fisherz"),
-                " or ",
-                Option("test", "mixed"),
-                ".",
+                f"quantity, choose {Option('test', 'fisherz')} or {Option('test', 'mixed')}."
             )
         return found
 
@@ -255,11 +220,9 @@ class EngineTable:
             raise DataError(
                 f"This works on the rows themselves, up to {MOST_PULLED:,} numbers of them; the table in the engine "
                 f"has {self.n:,} rows and {len(self.names)} columns. Take a sample of the rows there, or fewer "
-                "columns; or choose Fisher's z (",
-                Option("transform", "normal-scores"),
-                " sees all that only rises or falls), the test for mixed data (both without gaps, or with ",
-                Option("missing", "drop"),
-                "), or a test of discrete columns, whose sums and counts are made in the engine.",
+                "columns; or choose Fisher's z or the test for mixed data (both with columns as they are, and without "
+                f"gaps or with {Option('missing', 'drop')}), or a test of discrete columns: their sums and counts are "
+                "made in the engine."
             )
 
 

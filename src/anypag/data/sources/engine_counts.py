@@ -63,9 +63,8 @@ class GroupedCounts:
             return found
         raise DataError(
             f"The columns {listed(names)} have more than {MOST_GROUPED // len(columns):,} different combinations of "
-            "levels, too many to pull from the engine. Set ",
-            Option("max_r"),
-            f" to at most {max(len(columns) - 3, 0)}, or merge levels.",
+            f"levels, too many to pull from the engine. Set {Option('max_r')} to at most {max(len(columns) - 3, 0)}, "
+            "or merge levels."
         )
 
     def unions(self, sets: Iterable[ColumnNumbers]) -> dict[ColumnNumbers, ColumnNumbers]:

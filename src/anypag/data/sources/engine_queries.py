@@ -193,15 +193,6 @@ class Engine:
             )
         return Centres(int(n), mean, low, high)
 
-    def ends(self) -> dict[str, tuple[int, float, float]]:
-        """For each column the number of values, the smallest and the largest; gaps are null."""
-        import narwhals as nw
-
-        columns = [nw.col(name) for name in self.names]
-        asked = [one for column in columns for one in (column.count(), column.min(), column.max())]
-        found = self.asked(asked).reshape(-1, 3).tolist()
-        return {name: (int(n), low, high) for name, (n, low, high) in zip(self.names, found, strict=True)}
-
     def moments(self, summary: Centres) -> Moments:
         """The moments from sums of products about the mean, of columns scaled by powers of two, in the order of the
         names. They equal those of the table in memory up to the last digits.

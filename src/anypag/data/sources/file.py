@@ -107,13 +107,8 @@ class FileTable(ThroughRows):
             raise DataError(
                 f"The file {self.path} is larger than {LARGE_FILE // 10**6} MB and has discrete columns "
                 f"({discrete[0]!r}, ...), whose test needs all rows in memory. Take a sample of the rows, declare the "
-                "columns continuous (",
-                Option("kinds"),
-                "), or choose ",
-                Option("test", "permutation"),
-                " or ",
-                Option("test", "mixed"),
-                " to read it whole.",
+                f"columns continuous ({Option('kinds')}), or choose {Option('test', 'permutation')} or "
+                f"{Option('test', 'mixed')} to read it whole."
             )
         return self
 

@@ -64,7 +64,7 @@ def estimated(
     part, n_dropped = columns_of(causal, table, needed)
     kind = chosen_model(part, model, causal.names(way.y))
     if kind == "mixed" and not by_adjustment:
-        raise DataError(f"{_both_kinds(part)} A longer formula is computed for columns of one kind only: say ", *_WAYS)
+        raise DataError(f"{_both_kinds(part)} A longer formula is computed for columns of one kind only: say {_WAYS}")
     fitted = fit(part, kind, tuple(members(needed)))
     try:
         values = fitted.values(formula, way)
@@ -152,15 +152,13 @@ def chosen_model(part: Table, model: Model | None, outcomes: tuple[str, ...]) ->
     discrete = [name for name in outcomes if kinds[name] == "discrete"]
     if model == "mixed" and discrete:
         about = f"The outcome {discrete[0]!r} is discrete, and regression needs a continuous outcome. "
-        raise DataError(about if len(set(kinds.values())) == 1 else f"{_both_kinds(part)} {about}", "Say ", *_WAYS)
+        raise DataError(about if len(set(kinds.values())) == 1 else f"{_both_kinds(part)} {about}", f"Say {_WAYS}")
     return model
 
 
 _WAYS = (
-    Option("model", "linear"),
-    " to treat levels as numbers (right for two levels), ",
-    Option("model", "tables"),
-    " to treat every value as a level, or hand the adjustment set over to a tool for mixed data.",
+    f"{Option('model', 'linear')} to treat levels as numbers (right for two levels), {Option('model', 'tables')} to "
+    "treat every value as a level, or hand the adjustment set over to a tool for mixed data."
 )
 
 NO_INTERVAL = (

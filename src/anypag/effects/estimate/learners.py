@@ -309,9 +309,7 @@ def _predicted(make: One, z: Floats, target: Floats, at: Floats, seed: int) -> F
             raise
         name = getattr(make, "__name__", type(make).__name__)
         why = f"a regressor with fit and predict is needed, for numbers no classifier ({error})"
-        raise ParameterError(
-            "The option ", Option("learner"), f": {name} cannot learn these columns; {why}."
-        ) from error
+        raise ParameterError(f"The option {Option('learner')}: {name} cannot learn these columns; {why}.") from error
 
 
 def _fresh(make: One, seed: int) -> Any:

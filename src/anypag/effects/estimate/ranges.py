@@ -128,11 +128,8 @@ def _entries(
     kind = chosen_model(part, model, causal.names(way.y))
     if kind == "mixed":
         raise DataError(
-            "The effect is not identified, and its range is computed for columns of one kind only. Leave ",
-            Option("model"),
-            " out, or say ",
-            Option("model", "linear"),
-            ".",
+            "The effect is not identified, and its range is computed for columns of one kind only. Leave "
+            f"{Option('model')} out, or say {Option('model', 'linear')}."
         )
     fitted = fit(part, kind, tuple(causal.pag.index(name) for name in part.names))
     values = np.array([fitted.values(formula, way) for formula in formulas])

@@ -115,9 +115,8 @@ def format_of(extension: str) -> str:
     if extension.lower() not in EXTENSIONS:
         known = ", ".join(f"{end} ({name})" for end, name in EXTENSIONS.items())
         raise FormatError(
-            f"The extension {extension!r} does not say which format it is. Known are {known}; or name the format (",
-            Option("format"),
-            ").",
+            f"The extension {extension!r} does not say which format it is. Known are {known}; or name the format "
+            f"({Option('format')})."
         )
     return EXTENSIONS[extension.lower()]
 
