@@ -20,12 +20,11 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.dispatcher import Dispatcher
 from numba.extending import typeof_impl
 
 import anypag as ap
 from anypag import _kernels
-from anypag._kernels.patience import Patient
+from anypag._kernels.patience import Kernel
 
 Longest = dict[str, float]
 """Seconds of the longest call of each function, by "file.name"."""
@@ -38,11 +37,10 @@ class Timed:
         self.kernel, self._name, self._longest = kernel, name, longest
 
     def __call__(self, *arguments: Any) -> Any:
-        inner = getattr(self.kernel, "kernel", self.kernel)
-        before = len(inner.signatures)
+        before = len(self.kernel.signatures)
         began = time.thread_time()
         answer = self.kernel(*arguments)
-        if len(inner.signatures) == before:  # else it was compiled
+        if len(self.kernel.signatures) == before:  # else it was compiled
             self._longest[self._name] = max(self._longest.get(self._name, 0.0), time.thread_time() - began)
         return answer
 
@@ -52,7 +50,7 @@ class Timed:
 
 @typeof_impl.register(Timed)
 def _type_of_timed(value: Timed, context: Any) -> Any:
-    return numba.typeof(getattr(value.kernel, "kernel", value.kernel))  # type: ignore[no-untyped-call]
+    return numba.typeof(value.kernel.compiled)  # type: ignore[no-untyped-call]
 
 
 OF_SCORES = ("component", "adding", "removing", "adding_blocks", "removing_blocks", "of_set")
@@ -66,12 +64,7 @@ def kernels() -> dict[str, Any]:
         names = vars(importlib.import_module(f"anypag._kernels.{module.name}"))
         for name, value in names.items():
             is_here = getattr(getattr(value, "py_func", None), "__module__", "").endswith(f".{module.name}")
-            if (
-                isinstance(value, Dispatcher | Patient)
-                and is_here
-                and not name.startswith("_")
-                and name not in OF_SCORES
-            ):
+            if isinstance(value, Kernel) and is_here and not name.startswith("_") and name not in OF_SCORES:
                 found[f"{module.name}.{name}"] = value
     return found
 

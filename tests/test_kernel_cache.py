@@ -17,7 +17,7 @@ import numpy as np
 
 one = np.zeros(1, np.int32)
 assert all_in_range(one, one, np.zeros((1, 0), np.int32), 1)
-print(anypag.__file__, all_in_range.kernel._cache.cache_path, sep="\\n")
+print(anypag.__file__, all_in_range.compiled._cache.cache_path, sep="\\n")
 """
 
 

@@ -7,10 +7,10 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-import numba
 import pytest
 from commands import anypag, write_chain
 
+from anypag._kernels.patience import njit
 from anypag.cli.running import WAITING, compiling_told
 from anypag.cli.terminal import Terminal
 
@@ -24,13 +24,13 @@ def told(compiled: Any, *, quiet: bool = False) -> str:
 
 
 def test_compiling_is_told_once_and_only_when_it_happens() -> None:
-    double = numba.njit(lambda x: 2 * x)
+    double = njit()(lambda x: 2 * x)
     assert told(double) == WAITING + "\n"
     assert told(double) == ""
 
 
 def test_quiet_is_quiet() -> None:
-    assert told(numba.njit(lambda x: 3 * x), quiet=True) == ""
+    assert told(njit()(lambda x: 3 * x), quiet=True) == ""
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "0"])

@@ -8,24 +8,3 @@ has a slow, obvious twin in `tests/naive.py`.
 Compiled code is kept beside the package or, if that folder cannot be written, in the user's cache folder (or the folder
 that `NUMBA_CACHE_DIR` names). If neither can be written, it lasts until the program ends.
 """
-
-import atexit
-import shutil
-import tempfile
-import warnings
-
-from numba import NumbaExperimentalFeatureWarning, config, njit
-
-# Scores are handed to searches as compiled functions, which numba calls experimental, and has since 2020.
-warnings.filterwarnings("ignore", "First-class function type feature", NumbaExperimentalFeatureWarning)
-
-
-def _nothing():
-    """A function to compile, to see whether there is a cache folder."""
-
-
-try:
-    njit(cache=True)(_nothing)
-except RuntimeError:  # there is no folder for the cache
-    config.CACHE_DIR = tempfile.mkdtemp(prefix="anypag-kernels-")  # type: ignore[attr-defined]
-    atexit.register(shutil.rmtree, config.CACHE_DIR, ignore_errors=True)  # type: ignore[attr-defined]

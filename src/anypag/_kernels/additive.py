@@ -15,7 +15,8 @@ or y with no response left counts as constant given z.
 import math
 
 import numpy as np
-from numba import njit
+
+from anypag._kernels.patience import njit
 
 LANES = 64
 """The most questions worked on side by side."""

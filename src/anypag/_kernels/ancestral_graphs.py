@@ -9,9 +9,8 @@ make chains: X → Y → ... where each node has a tail towards the next. Two th
 """
 
 import numpy as np
-from numba import njit
 
-from anypag._kernels.patience import FEW, patient
+from anypag._kernels.patience import FEW, njit, patient
 
 ARROW = 2
 TAIL = 3

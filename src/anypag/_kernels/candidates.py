@@ -11,9 +11,8 @@ except for rounding, so a p-value is computed only where |rho| is at most `margi
 import math
 
 import numpy as np
-from numba import njit
 
-from anypag._kernels.patience import patient
+from anypag._kernels.patience import njit, patient
 
 
 @njit(cache=True, nogil=True)

@@ -1,9 +1,8 @@
 """Columns of a table: correlations from sums of products, and discrete columns that others determine."""
 
 import numpy as np
-from numba import njit
 
-from anypag._kernels.patience import patient
+from anypag._kernels.patience import njit, patient
 
 
 @patient()

@@ -12,7 +12,8 @@ more than the rows. A row can represent several equal rows: each has a weight, a
 import math
 
 import numpy as np
-from numba import njit
+
+from anypag._kernels.patience import njit
 
 PEARSON = 1
 LOG_LIKELIHOOD = 2

@@ -17,18 +17,18 @@ level of its own: `cell[r, c] + part[f, s] * n_levels[c]` is the cell that row r
 import math
 
 import numpy as np
-from numba import njit, types
+
+from anypag._kernels.patience import njit
 
 IMPOSSIBLE = -1e15
 LEAST_GAIN = 1e-9  # a parent is added only if the score rises by more than this
 LEVELS_AT = 1
 DENSE = 65536  # tables with more cells than this are counted by sorting
 
-_DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
-COMPONENT = types.float64(*_DATA, types.int64[::1], types.int64, types.int64, types.uint8[:, ::1])
-_INTS, _FLOATS = types.int64[::1], types.float64[::1]
-ADDING = types.float64(*_DATA, types.int64, _INTS, types.int64, _INTS, types.int64, _FLOATS, _INTS)
-REMOVING = types.float64(*_DATA, types.int64, _INTS, types.int64, _FLOATS, _INTS)
+_DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
+COMPONENT = f"float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1])"
+ADDING = f"float64({_DATA}, int64, int64[::1], int64, int64[::1], int64, float64[::1], int64[::1])"
+REMOVING = f"float64({_DATA}, int64, int64[::1], int64, float64[::1], int64[::1])"
 
 
 @njit(cache=True, nogil=True)

@@ -13,9 +13,8 @@ variance is 1) is left out. If x or y has a smaller variance given z, it counts 
 import math
 
 import numpy as np
-from numba import njit
 
-from anypag._kernels.patience import FEW, patient
+from anypag._kernels.patience import FEW, njit, patient
 
 
 @njit(cache=True, nogil=True)

@@ -23,7 +23,8 @@ nanoseconds they take. Once `room[0]` is negative, they may leave entries of the
 import math
 
 import numpy as np
-from numba import njit, types
+
+from anypag._kernels.patience import njit
 
 PARENT, SPOUSE, NEIGHBOUR = 1, 2, 3
 
@@ -39,11 +40,10 @@ NEVER = -np.inf
 IMPOSSIBLE = -1e15
 """The score of a component that cannot be fitted."""
 
-_DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
-COMPONENT = types.float64(*_DATA, types.int64[::1], types.int64, types.int64, types.uint8[:, ::1])
-_INTS, _FLOATS = types.int64[::1], types.float64[::1]
-ADDING = types.float64(*_DATA, types.int64, _INTS, types.int64, _INTS, types.int64, _FLOATS, _INTS)
-REMOVING = types.float64(*_DATA, types.int64, _INTS, types.int64, _FLOATS, _INTS)
+_DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
+COMPONENT = f"float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1])"
+ADDING = f"float64({_DATA}, int64, int64[::1], int64, int64[::1], int64, float64[::1], int64[::1])"
+REMOVING = f"float64({_DATA}, int64, int64[::1], int64, float64[::1], int64[::1])"
 
 
 @njit(cache=True, nogil=True)
@@ -207,7 +207,7 @@ def _row_of_residual(b, bs, residual, i):
         residual[i, c] = residual[c, i] = total
 
 
-@njit(types.float64(types.float64[:, ::1], types.int64, types.uint8[:, ::1], types.float64), cache=True, nogil=True)
+@njit("float64(float64[:, ::1], int64, uint8[:, ::1], float64)", cache=True, nogil=True)
 def ricf(s, d, relation, stop):
     """Residual iterative conditional fitting (Drton, Eichler & Richardson 2009).
 
@@ -339,7 +339,7 @@ def ricf(s, d, relation, stop):
     return value
 
 
-@njit(types.float64(types.float64[:, ::1], types.uint8[:, ::1], types.float64), cache=True, nogil=True)
+@njit("float64(float64[:, ::1], uint8[:, ::1], float64)", cache=True, nogil=True)
 def undirected_deviance(s, relation, stop):
     """log|Σ| of the Gaussian graphical model whose edges are the neighbours, by one regression per node and sweep."""
     d = len(s)
@@ -538,7 +538,7 @@ def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
     return -half_rows * math.log(variance) - price * k
 
 
-@njit(types.float64(*_DATA, types.int64[::1], types.int64, types.int64[::1]), cache=True, nogil=True)
+@njit(f"float64({_DATA}, int64[::1], int64, int64[::1])", cache=True, nogil=True)
 def _of_node(matrix, table, numbers, keys, values, nodes, m, room):
     """The score of the first of m nodes with the other nodes as its parents."""
     relation = np.full((1, m), PARENT, np.uint8)

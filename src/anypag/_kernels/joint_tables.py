@@ -8,9 +8,8 @@ questions (`_kernels.discrete`) to the bit.
 import math
 
 import numpy as np
-from numba import njit
 
-from anypag._kernels.patience import FEW, patient
+from anypag._kernels.patience import FEW, njit, patient
 
 PEARSON = 1
 PERMUTATIONS = 3

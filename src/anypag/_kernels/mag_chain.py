@@ -18,7 +18,8 @@ causes.
 import math
 
 import numpy as np
-from numba import njit, types
+
+from anypag._kernels.patience import njit
 
 PARENTS, CHILDREN, SPOUSES, NEIGHBOURS = 0, 1, 2, 3
 NONE, FORTH, BACK, BOTH, FLAT = 0, 1, 2, 3, 4  # i–j is nothing, i --> j, i <-- j, i <-> j, i --- j
@@ -27,13 +28,12 @@ IMPOSSIBLE = -1e15
 ONE_EDGE = 0.6  # the share of steps that change one edge
 MOVE_EDGE = 0.8  # the share of steps that change or move one edge; the rest change two
 
-_INTS, _FLOATS, _WORDS, _FLAGS = types.int64[::1], types.float64[::1], types.uint64[::1], types.uint8[::1]
-_TABLE, _BITS, _GRAPH = types.float64[:, ::1], types.uint64[:, ::1], types.uint64[:, :, ::1]
-_DATA = (_TABLE, types.int32[:, ::1], _FLOATS, _WORDS, _FLOATS)
-_COMPONENT = types.FunctionType(types.float64(*_DATA, _INTS, types.int64, types.int64, types.uint8[:, ::1]))
-_SCORE = (_COMPONENT, types.Tuple(_DATA), types.Tuple((_WORDS, _FLOATS, types.int64)))
-_MOVES = types.Tuple((_FLAGS, types.uint8[:, ::1], types.int32[:, ::1], _BITS))
-_FACTS = types.Tuple((_BITS, _BITS, _FLAGS))
+_DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
+_COMPONENT = f"FunctionType(float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1]))"
+_SCORE = f"{_COMPONENT}, Tuple(({_DATA})), Tuple((uint64[::1], float64[::1], int64)), float64[:, ::1]"  # and `terms`
+_MOVES = "Tuple((uint8[::1], uint8[:, ::1], int32[:, ::1], uint64[:, ::1]))"
+_FACTS = "Tuple((uint64[:, ::1], uint64[:, ::1], uint8[::1]))"
+_GRAPH = "uint64[:, :, ::1]"
 
 
 @njit(cache=True, nogil=True)
@@ -479,7 +479,7 @@ def _prior(terms, count):
     return terms[0, count[0]] + terms[1, count[1]] + terms[2, count[2]] + terms[3, count[3]]
 
 
-@njit(types.boolean(*_SCORE, _TABLE, _GRAPH, _FLOATS, _INTS), cache=True, nogil=True)
+@njit(f"boolean({_SCORE}, {_GRAPH}, float64[::1], int64[::1])", cache=True, nogil=True)
 def total(component, data, memory, terms, graph, parts, room):
     """Writes the parts of the score of a whole graph. Returns whether all are done.
 
@@ -518,19 +518,8 @@ def _score_part(score, graph, v, key, stamp, now, members, part, part_score, roo
 
 
 @njit(
-    types.boolean(
-        *_SCORE,
-        _TABLE,
-        _MOVES,
-        _FACTS,
-        types.boolean,
-        types.float64,
-        types.int64,
-        _WORDS,
-        *[_GRAPH] * 2,
-        _FLOATS,
-        *[_INTS] * 2,
-    ),
+    f"boolean({_SCORE}, {_MOVES}, {_FACTS}, boolean, float64, int64, uint64[::1], {_GRAPH}, {_GRAPH}, float64[::1], "
+    "int64[::1], int64[::1])",
     cache=True,
     nogil=True,
 )

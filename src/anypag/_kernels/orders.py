@@ -17,17 +17,17 @@ is done. So a search can be stopped between two calls. One unit of room is about
 """
 
 import numpy as np
-from numba import njit, types
+
+from anypag._kernels.patience import njit
 
 NEVER = -np.inf
 LEAST_GAIN = 1e-9  # a parent is removed only if the score rises by more than this
 
-_INTS, _FLOATS = types.int64[::1], types.float64[::1]
-_DATA = (types.float64[:, ::1], types.int32[:, ::1], _FLOATS, types.uint64[::1], _FLOATS)
-_ADDING = types.FunctionType(types.float64(*_DATA, types.int64, _INTS, types.int64, _INTS, types.int64, _FLOATS, _INTS))
-_REMOVING = types.FunctionType(types.float64(*_DATA, types.int64, _INTS, types.int64, _FLOATS, _INTS))
-_TREES = types.Tuple((_INTS, _FLOATS, types.int64[:, ::1], _FLOATS, types.int32[::1]))
-_SCORE = (_ADDING, _REMOVING, types.Tuple(_DATA), _TREES)
+_DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
+_ADDING = f"FunctionType(float64({_DATA}, int64, int64[::1], int64, int64[::1], int64, float64[::1], int64[::1]))"
+_REMOVING = f"FunctionType(float64({_DATA}, int64, int64[::1], int64, float64[::1], int64[::1]))"
+_TREES = "Tuple((int64[::1], float64[::1], int64[:, ::1], float64[::1], int32[::1]))"
+_SCORE = f"{_ADDING}, {_REMOVING}, Tuple(({_DATA})), {_TREES}"
 
 USED_NODES, USED_CELLS = 0, 1  # places in `used`; the roots of the variables come after them
 ROW, SHRUNK = 0, 1  # columns of `node`: where its row begins, and the node from which parents are removed
@@ -154,7 +154,7 @@ def _best_parents(score, v, before, count, chosen, room):
         _clear(score[3][0])
 
 
-@njit(types.boolean(*_SCORE, _INTS, _INTS, _INTS, types.float64[:, ::1], _INTS), cache=True, nogil=True)
+@njit(f"boolean({_SCORE}, int64[::1], int64[::1], int64[::1], float64[:, ::1], int64[::1])", cache=True, nogil=True)
 def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
     """Move every variable, one after the other, to where the order scores best. Returns True when all were tried.
 
@@ -219,7 +219,7 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
     return True
 
 
-@njit(types.boolean(*_SCORE, _INTS, types.uint8[:, ::1], _FLOATS, _INTS), cache=True, nogil=True)
+@njit(f"boolean({_SCORE}, int64[::1], uint8[:, ::1], float64[::1], int64[::1])", cache=True, nogil=True)
 def parents_in(adding, removing, data, trees, order, parents, scores, room):
     """Write the DAG of an order (`parents[i, j] = 1` where i is a parent of j) and the score of each place.
 

@@ -4,9 +4,8 @@ Separating sets (`anypag.search.sepsets`) are bits for the empty set and lists p
 """
 
 import numpy as np
-from numba import njit
 
-from anypag._kernels.patience import FEW, patient
+from anypag._kernels.patience import FEW, njit, patient
 
 
 @patient()

@@ -9,9 +9,8 @@ because numba gives a literal 0 a type of its own and would compile the called f
 """
 
 import numpy as np
-from numba import njit
 
-from anypag._kernels.patience import FEW, patient
+from anypag._kernels.patience import FEW, njit, patient
 
 NONE = 0
 ARROW = 2

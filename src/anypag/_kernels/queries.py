@@ -6,9 +6,8 @@ with a probability below 1e-20.
 """
 
 import numpy as np
-from numba import njit
 
-from anypag._kernels.patience import patient
+from anypag._kernels.patience import njit, patient
 
 
 @patient()

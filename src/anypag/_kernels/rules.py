@@ -18,9 +18,8 @@ because its signature is declared, it is compiled once for all of them.
 """
 
 import numpy as np
-from numba import njit, types
 
-from anypag._kernels.patience import FEW, patient
+from anypag._kernels.patience import FEW, njit, patient
 
 NONE = 0
 CIRCLE = 1
@@ -28,10 +27,11 @@ ARROW = 2
 TAIL = 3
 
 
-_READ_ONLY = types.Array(types.uint8, 2, "C", readonly=True)  # accepts writable arrays too
-
-
-@njit(types.int64(_READ_ONLY, types.uint8[:, ::1], types.int32[:, ::1], *[types.int64] * 6), cache=True)
+@njit(  # the marks may be read-only or writable
+    "int64(Array(uint8, 2, 'C', readonly=True), uint8[:, ::1], int32[:, ::1], "
+    "int64, int64, int64, int64, int64, int64)",
+    cache=True,
+)
 def _propose(marks, wanted, rows, count, i, j, mark, a, b):
     if marks[i, j] == mark or wanted[i, j] & (1 << mark):
         return count

@@ -6,9 +6,8 @@ set if `stamped[v] == stamp`, so that a batch of queries never clears an array.
 """
 
 import numpy as np
-from numba import njit
 
-from anypag._kernels.patience import FEW, patient
+from anypag._kernels.patience import FEW, njit, patient
 
 ARROW = 2
 TAIL = 3

@@ -7,18 +7,19 @@ B and Ω follow from the covariance of X, except in special cases.
 """
 
 import numpy as np
-from numba import njit, types
+
+from anypag._kernels.patience import njit
 
 LEAST = 1e-12
 """A pivot below this share of its diagonal means that a matrix is singular."""
 
-_MATRIX = types.float64[:, ::1]
-_FLAGS = types.uint8[:, ::1]
-_VECTOR = types.float64[::1]
-_PLACES = types.int64[::1]
+_MATRIX = "float64[:, ::1]"
+_FLAGS = "uint8[:, ::1]"
+_VECTOR = "float64[::1]"
+_PLACES = "int64[::1]"
 
 
-@njit(types.boolean(_MATRIX, types.int64), cache=True, nogil=True)
+@njit(f"boolean({_MATRIX}, int64)", cache=True, nogil=True)
 def _factor(a, k):
     """Replace the leading (k, k) part by its Cholesky factor, in the lower triangle; False if it has none."""
     for i in range(k):
@@ -35,7 +36,7 @@ def _factor(a, k):
     return True
 
 
-@njit(types.void(_MATRIX, types.int64, _VECTOR), cache=True, nogil=True)
+@njit(f"void({_MATRIX}, int64, {_VECTOR})", cache=True, nogil=True)
 def _solve(factor, k, x):
     """Solve A x = b in place, given the factor of A."""
     for i in range(k):
@@ -48,7 +49,7 @@ def _solve(factor, k, x):
         x[i] /= factor[i, i]
 
 
-@njit(types.boolean(_MATRIX, _FLAGS, _MATRIX, _MATRIX), cache=True, nogil=True)
+@njit(f"boolean({_MATRIX}, {_FLAGS}, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def _least_squares(s, arrow, b, omega):
     """Regress every node on its parents: the start of B and Ω, and their end for a node without spouses."""
     n = len(s)
@@ -75,7 +76,7 @@ def _least_squares(s, arrow, b, omega):
     return True
 
 
-@njit(types.int64(_FLAGS, types.int64, _PLACES, _PLACES), cache=True, nogil=True)
+@njit(f"int64({_FLAGS}, int64, {_PLACES}, {_PLACES})", cache=True, nogil=True)
 def _district(spouse, v, of, members):
     """The nodes that `<->` joins to v, written to `members` in their order; `of` marks them. Returns how many."""
     members[0], of[v] = v, 1
@@ -90,9 +91,7 @@ def _district(spouse, v, of, members):
     return count
 
 
-@njit(
-    types.float64(_MATRIX, _FLAGS, _FLAGS, _PLACES, types.int64, types.int64, _MATRIX, _MATRIX), cache=True, nogil=True
-)
+@njit(f"float64({_MATRIX}, {_FLAGS}, {_FLAGS}, {_PLACES}, int64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def _refit(s, arrow, spouse, members, d, at, b, omega):
     """Regress one member of a district on its parents and on the pseudo-variables of its spouses, with everything else
     fixed.
@@ -171,7 +170,7 @@ def _refit(s, arrow, spouse, members, d, at, b, omega):
     return change
 
 
-@njit(types.int64(_MATRIX, _FLAGS, _FLAGS, types.float64, types.int64, _MATRIX, _MATRIX), cache=True, nogil=True)
+@njit(f"int64({_MATRIX}, {_FLAGS}, {_FLAGS}, float64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
     """The maximum-likelihood B and Ω of a diagram.
 
@@ -212,7 +211,7 @@ def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
     return most
 
 
-@njit(types.boolean(_FLAGS, _MATRIX, types.uint8[::1], _MATRIX), cache=True, nogil=True)
+@njit(f"boolean({_FLAGS}, {_MATRIX}, uint8[::1], {_MATRIX})", cache=True, nogil=True)
 def total_effects(arrow, b, is_set, effects):
     """All total effects of a diagram, along its arrows: exactly 0 where no directed path leads.
 

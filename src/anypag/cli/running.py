@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
+from anypag._kernels.patience import COMPILING
 from anypag.cli.tell import iteration_line, phase_line
 from anypag.run.clock import is_in_compiled_code
 
@@ -186,18 +187,14 @@ WAITING = (
 @contextmanager
 def compiling_told(terminal: Terminal) -> Iterator[None]:
     """A context that prints a line as soon as something is compiled and not read from the cache."""
-    from numba.core import event
 
-    class Telling(event.Listener):
-        is_told = False
+    def tell() -> None:
+        COMPILING.hearers.remove(tell)
+        terminal.line(WAITING)
 
-        def on_start(self, _: Any) -> None:
-            if not self.is_told:
-                self.is_told = True
-                terminal.line(WAITING)
-
-        def on_end(self, _: Any) -> None:
-            pass
-
-    with event.install_listener("numba:compile", Telling()):
+    COMPILING.hearers.append(tell)
+    try:
         yield
+    finally:
+        if tell in COMPILING.hearers:
+            COMPILING.hearers.remove(tell)

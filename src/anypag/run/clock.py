@@ -8,14 +8,15 @@ its own notice.
 from __future__ import annotations
 
 import logging
+import sys
 import time
-from functools import cache
 from types import FrameType
-from typing import Any
+
+from anypag._kernels.patience import COMPILING, numba
 
 LONG = 2.0
 """Seconds of compiling after which it is logged."""
-COMPILING = "Compiling what this kind of run needs; it takes some seconds, once for each kind of table and test."
+NOTICE = "Compiling what this kind of run needs; it takes some seconds, once for each kind of table and test."
 _log = logging.getLogger("anypag")
 
 
@@ -23,50 +24,25 @@ class Clock:
     """A clock that starts now and pauses while something is compiled."""
 
     def __init__(self) -> None:
+        if "numba" in sys.modules:
+            numba()  # the user may have functions to compile
         self._began = time.monotonic()
-        self._compiled_before = _compilations().seconds
+        self._compiled_before = COMPILING.seconds
 
     @property
     def seconds(self) -> float:
         """Seconds since the start, without compiling."""
-        return float(time.monotonic() - self._began - (_compilations().seconds - self._compiled_before))
+        return time.monotonic() - self._began - (COMPILING.seconds - self._compiled_before)
 
 
-@cache
-def _compilations() -> Any:
-    """A listener that adds up the compile time of this process, from its first call on."""
-    from numba.core import event
+def _tell_if_long() -> None:
+    """Log once that compiling takes long."""
+    if COMPILING.seconds > LONG:
+        COMPILING.hearers.remove(_tell_if_long)
+        _log.info(NOTICE)
 
-    class Compilations(event.Listener):
-        def __init__(self) -> None:
-            self._done, self._depth, self._since = 0.0, 0, 0.0
-            self._is_told = False
 
-        def on_start(self, _: Any) -> None:
-            self._depth += 1
-            if self._depth == 1:
-                self._since = time.monotonic()
-            self._tell()
-
-        def on_end(self, _: Any) -> None:
-            self._depth -= 1
-            if self._depth == 0:
-                self._done += time.monotonic() - self._since
-            self._tell()
-
-        def _tell(self) -> None:
-            """Log once that compiling takes long."""
-            if not self._is_told and self.seconds > LONG:
-                self._is_told = True
-                _log.info(COMPILING)
-
-        @property
-        def seconds(self) -> float:
-            return self._done + (time.monotonic() - self._since if self._depth else 0.0)
-
-    listener = Compilations()
-    event.register("numba:compile", listener)  # type: ignore[no-untyped-call]
-    return listener
+COMPILING.hearers.append(_tell_if_long)
 
 
 def is_in_compiled_code(frame: FrameType | None) -> bool:

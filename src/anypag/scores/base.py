@@ -117,7 +117,9 @@ class Score(ABC):
         return self._compiled(3)
 
     def _compiled(self, which: int) -> Any:
-        return getattr(import_module(f"anypag._kernels.{self.kernels[0]}"), self.kernels[which])
+        """The kernel as numba knows it, to be handed to other kernels."""
+        kernel = getattr(import_module(f"anypag._kernels.{self.kernels[0]}"), self.kernels[which])
+        return getattr(kernel, "compiled", kernel)
 
     @cached_property
     def of_parents(self) -> Trees:
