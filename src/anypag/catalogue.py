@@ -37,19 +37,13 @@ class Promises:
 class Method:
     """The facts about a method, available without loading it.
 
-    Args:
-        module: where it is declared; empty for an algorithm outside the package.
-        about: what it is, in a few words.
-        promises: its guarantees.
-        uses: the choices declared `by_method` that it reads.
-        phases: the names that `state.phase` can have.
-        without_r: the phases that have no r (no size of condition sets); they are made of many short steps.
-        orders_nodes: whether nodes are numbered by how strongly they depend on each other, so that the order of the
-            columns does not matter.
-        needs_score: it works on a score of the data (`problem.score`).
-        from_scores: its edges and marks come from scores; else from tests and rules.
-        tests_by: the method of its first phase, by tests; where no score fits the data it takes its place.
-        declared_as: its name in the module.
+    `module`: where it is declared, as `declared_as`; empty for an algorithm outside the package. `about`: what it is,
+    in a few words. `uses`: the choices declared `by_method` that it reads. `phases`: the names that `state.phase` can
+    have; those `without_r` have no size of condition sets and are made of many short steps. `orders_nodes`: nodes are
+    numbered by how strongly they depend on each other, so that the order of the columns does not matter. `needs_score`:
+    it works on a score of the data (`problem.score`). `from_scores`: its edges and marks come from scores; else from
+    tests and rules. `tests_by`: the method of its first phase, by tests; where no score fits the data it takes its
+    place.
     """
 
     module: str

@@ -34,11 +34,7 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
 
 
 def target_of(path: Path) -> Path:
-    """Where a path leads to, through links.
-
-    Raises:
-        OSError: the links lead in a circle.
-    """
+    """Where a path leads to, through links. OSError if the links lead in a circle."""
     try:
         return path.resolve()
     except (RuntimeError, OSError) as error:  # RuntimeError up to Python 3.12
@@ -60,9 +56,7 @@ def part_beside(path: Path) -> Iterator[Path]:
 
 
 def _claimed(path: Path) -> tuple[Path, IO[bytes]]:
-    """A new partial file, locked if the file system has locks; with another name if another process removed
-    it first.
-    """
+    """A new partial file, locked if that works; with another name if another process removed it first."""
     while True:
         part = path.with_name(f"{_beginning(path)}{secrets.token_hex(4)}.part")
         claim = part.open("xb")

@@ -55,11 +55,7 @@ class Form:
         return self.plain(value)
 
     def read(self, plain: Any, variables: Variables) -> Any:
-        """The value that was written.
-
-        Raises:
-            RefusedError: it was not written by `write`.
-        """
+        """The value that was written. RefusedError if it was not written by `write`."""
         return plain
 
     @property
@@ -316,15 +312,8 @@ def stored_fields(kind: type[Any]) -> dict[str, Form]:
 
 
 def object_of(kind: type[Any], /, *left_out: str, **forms: Form) -> Object:
-    """The object of a dataclass or named tuple: every field has a form, declared by `stored` or given here.
-
-    Args:
-        kind: the class.
-        left_out: fields that are not kept.
-        forms: of fields that do not declare one.
-
-    Raises:
-        TypeError: a field has no form and is not left out.
+    """The object of a dataclass or named tuple: every field has a form, declared by `stored` or given here, or is left
+    out. TypeError for a field with neither.
     """
     names = names_of(kind)
     declared = {**(stored_fields(kind) if is_dataclass(kind) else {}), **forms}
@@ -336,9 +325,8 @@ def object_of(kind: type[Any], /, *left_out: str, **forms: Form) -> Object:
 
 @dataclass(frozen=True)
 class Nested(Form):
-    """A dataclass with stored fields, each stored under its own name in a checkpoint.
-
-    A field whose default is None may be missing.
+    """A dataclass with stored fields, each under its own name in a checkpoint; one with a default of None may be
+    missing.
     """
 
     kind: type[Any]
@@ -384,9 +372,7 @@ class Array(Form):
 
 
 def marks_matrix(*, many: bool = False) -> Form:
-    """(n, n) marks: an edge has two marks, and no node has an edge with itself; with `many`, any number of
-    such matrices.
-    """
+    """(n, n) marks: an edge has two marks, no node an edge with itself; with `many`, any number of such matrices."""
     return As(Array("uint8", (None, *SQUARE) if many else SQUARE, 0, 4), back=_paired)
 
 

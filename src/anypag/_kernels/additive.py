@@ -119,14 +119,7 @@ def _beta_small(a, b, v):
 
 @njit(cache=True)
 def f_tail(first, second, share, beta):
-    """The upper tail of F with (first, second) degrees of freedom.
-
-    Args:
-        first: a whole number.
-        second: any number above 0.
-        share: the unexplained share, above 0 and up to 1.
-        beta: B(second / 2, 1 / 2).
-    """
+    """The upper tail of F with (first, second) degrees of freedom at an unexplained share; beta = B(second / 2, 1 / 2)."""
     if share >= 1.0:
         return 1.0
     a, v, rest = 0.5 * second, -math.log(share), 1.0 - share
@@ -177,9 +170,7 @@ def cauchy(first, second):
 
 @njit(cache=True, inline="always")
 def _sweep(block, start, end, size, tolerance):
-    """Sweeps the columns from start to end out of those after them, in the upper triangle. Returns how many
-    were kept.
-    """
+    """Sweeps columns start to end out of those after them, in the upper triangle. Returns how many were kept."""
     kept = 0
     for k in range(start, end):
         pivot = block[k, k]
@@ -213,9 +204,7 @@ def _sweep_lanes(block, start, end, size, lanes, tolerance, kept, inverse, share
 
 @njit(cache=True)
 def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left, kept, inverse, share):
-    """Writes the share of a single response that the tested columns do not explain, in every lane; 2 if it was
-    constant. `kept` counts the columns.
-    """
+    """Writes the unexplained share of a single response in every lane; 2 if it was constant. `kept` counts columns."""
     for i in range(n_tested + 1):
         a = tested + i if i < n_tested else response
         for j in range(i, n_tested + 1):
@@ -231,10 +220,8 @@ def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left
 
 @njit(cache=True)
 def _left_by(block, tested, n_tested, response, n_responses, tolerance, room):
-    """Wilks' lambda (the share of the responses that is not explained), and how many tested columns and responses were
-    kept.
-
-    `block` is read at the places in `tested` and `response`, in its upper triangle; `room` is written.
+    """Wilks' lambda (the unexplained share of the responses), and how many tested columns and responses were kept.
+    `block` is read in its upper triangle, at the places in `tested` and `response`; `room` is written.
     """
     for i in range(n_responses):
         for j in range(i, n_responses):
@@ -275,12 +262,8 @@ def _left_by(block, tested, n_tested, response, n_responses, tolerance, room):
 
 @njit(cache=True)
 def rao(wilks, n_tested, n_responses, freedom):
-    """Rao's F of Wilks' lambda: its degrees of freedom, and the unexplained share. Exact if there are at most two
-    tested columns or at most two responses.
-
-    Args:
-        wilks: lambda.
-        freedom: rows - 1 - columns of z.
+    """Rao's F of Wilks' lambda: its degrees of freedom, and the unexplained share; `freedom` is rows - 1 - columns of
+    z. Exact if there are at most two tested columns or at most two responses.
     """
     p, q = float(n_responses), float(n_tested)
     squares = p * p + q * q - 5.0
@@ -291,17 +274,13 @@ def rao(wilks, n_tested, n_responses, freedom):
 
 @njit(cache=True)
 def degree_of_set(rows, r, most):
-    """The degree of the functions of each of r condition variables: `most`, or less, so that columns are at most a
-    quarter of the rows.
-    """
+    """The degree of the functions of each of r conditions: at most `most`, and columns at most a quarter of the rows."""
     return max(1, min(most, rows // (4 * max(r, 1))))
 
 
 @njit(cache=True)
 def degree_of_tested(degree):
-    """The degree of the functions that are tested. It is lower than that of the condition set, which must fit more
-    closely.
-    """
+    """The degree of the functions that are tested: lower than that of conditions, which must fit more closely."""
     return 3 if degree >= 5 else 2 if degree >= 3 else 1
 
 
@@ -642,15 +621,10 @@ def _answer_group(basis, lanes, group, about, ends, block, left, kept, tolerance
 
 @njit(cache=True, nogil=True)
 def additive_tests(basis, most, x, y, z, tolerance, pvalues, strengths, rows_used):
-    """p-values and strengths of the two-way test.
+    """Writes p-values, strengths and, where there are gaps, the number of rows (all (b,)) of the two-way test.
 
-    Args:
-        basis: the columns and their correlations; `anypag.ci.additive.Basis` describes its arrays.
-        most: the largest degree of functions of a condition variable.
-        x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
-        tolerance: a smaller share of the variance counts as zero.
-        pvalues, strengths: (b,) float64, written.
-        rows_used: (b,) int64: the number of rows; overwritten where there are gaps.
+    `basis` is described by `anypag.ci.additive.Basis`. `most` is the largest degree of functions of a condition.
+    Members of z (b, r) are taken in the order given. A share of the variance below `tolerance` counts as zero.
     """
     r, start = z.shape[1], basis.start
     widest, heads = 0, 1

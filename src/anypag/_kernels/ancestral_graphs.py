@@ -88,9 +88,8 @@ def _has_ring(found, count, first, towards, n_before, ready):
 @patient(lists=FEW)
 @njit(cache=True)
 def contradicted(marks, start, neighbour, rows, is_contradicted, stand, room):
-    """Finds out which of these marks take part in a contradiction, in turns from row `stand[0]` on; is all done?
-
-    A row `(i, j, mark, ...)` is a mark at j on i–j that is set.
+    """Finds out which marks (rows `i, j, mark, ...`: a mark set at j on i–j) take part in a contradiction, in turns
+    from row `stand[0]` on; is all done?
     """
     n = len(marks)
     first, towards, last, origin = chain_lists(marks, start, neighbour)

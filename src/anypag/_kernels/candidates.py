@@ -244,10 +244,7 @@ def _sort_by_place(nodes, place, entries):
 
 @njit(cache=True, nogil=True)
 def _places(pool, z, places):
-    """Writes the places of the members of a set in a pool (nodes, distances), ascending. Returns the sum of distances.
-
-    Returns -1 if a member is not in the pool.
-    """
+    """Writes the ascending places of a set's members in a pool. Returns the sum of distances; -1 if one is missing."""
     nodes, distances = pool
     total = 0
     for k in range(len(z)):
@@ -267,10 +264,7 @@ def _places(pool, z, places):
 
 @njit(cache=True, nogil=True)
 def _where(pool_x, pool_y, z, places):
-    """The sum of distances of a set in the pool that gives it out first, and that pool (0: of x, 1: of y).
-
-    Writes the places of its members in that pool to `places`.
-    """
+    """The sum of distances of a set in the pool that gives it out first, and that pool (0: of x). Writes its places."""
     of_x = _places(pool_x, z, places)
     of_y = _places(pool_y, z, places)
     if of_y >= 0 and (of_x < 0 or of_y < of_x):
@@ -313,17 +307,12 @@ def _bound(least, margin):
 def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least, best_z, best_p):
     """Continues with the sets of one pool of an edge. Returns how many sets it tried, at most `room`.
 
-    Args:
-        near: correlations of the n members, sorted by `place`, below the diagonal. Row n is x, row n + 1 is y.
-        pools: both pools of the edge, each as (nodes, distances), then the nodes of all pools.
-        entries: (n,) where each member stands among the nodes of all pools.
-        next_new: (n + 1,) for each member, the first member from there on that is not in the edge's other pool, which
-            was searched before; n if there is none. Sets without such a member have been tried already.
-        cursor: [0] is 1 if the search is to continue after the set in [1:], which holds places among the members, and
-            0 if it is to begin. Both are written; [0] is 0 when all sets have been tried.
-        rule: tolerance, roots and margin.
-        scratch: arrays to write to.
-        least, best_z, best_p: of this edge, as in `best_sets`; written.
+    `near`: correlations of the n members, sorted by `place`, below the diagonal; row n is x, row n + 1 is y. `entries`:
+    where each member stands among the nodes of all pools. `next_new` (n + 1,): the first member from there on that is
+    not in the edge's other pool, which was searched before; n if there is none. Sets without such a member have been
+    tried already. `cursor[0]` is 1 if the search continues after the set of places in `cursor[1:]`; it is 0 at the
+    start, and when all sets have been tried. `rule`: tolerance, roots and margin. The last three are written, as in
+    `best_sets`.
     """
     tolerance, roots, margin = rule
     held, covariance, weight, left, n_kept, n_new, z = scratch
@@ -410,24 +399,14 @@ def _bring_together(correlation, columns, nodes, entries, x, y, is_single, near)
 @patient(lists=1_000)
 @njit(cache=True, nogil=True)
 def best_sets(correlation, order, place, edges, rule, room, best):
-    """Continues the search for the best set of every edge.
+    """Continues the search for the best set of every edge. Returns how many sets were tried, at most `room`.
 
-    Of sets with equal p-values above 0, the best is the one that `_kernels.candidates.next_sets` gives out first.
-
-    Args:
-        correlation: (p, p), symmetric to the bit.
-        order: (n,) int32, the column of each node.
-        place: (n,) int32, its rank in the order of elimination.
-        edges: first, nodes, distances, others (the pools, as `_kernels.pools` gives them), then (m,) the ends of the
-            edges, and whether the sets of an edge are to be tried.
-        rule: tolerance and roots, as in `_kernels.gaussian`; margin: see the top of this file.
-        room: the largest number of sets to try.
-        best: cursor (3 + r,) int64: edge, side, then the cursor of `_try_sets`; zeros at first, and at the end the edge
-            is m; least (m,) the smallest |rho| so far given a set of which no member was left out, `inf` at first;
-            best_z (m, r) int32, ascending; best_p (m,) float64, NaN at first.
-
-    Returns:
-        How many sets were tried.
+    Of sets with equal p-values above 0, the best is the one that `next_sets` gives out first. Node i is column
+    `order[i]`, and `place[i]` its rank in the order of elimination. `edges`: the pools, as `_kernels.pools` gives them,
+    then the ends of the m edges, and whether the sets of an edge are to be tried. `rule`: tolerance and roots, as in
+    `_kernels.gaussian`, and margin. `best` is written: cursor (3 + r,), zeros at first: edge (m at the end), side, then
+    the cursor of `_try_sets`; least (m,), `inf` at first: the smallest |rho| so far given a set of which no member was
+    left out; best_z (m, r), ascending; best_p (m,), NaN at first.
     """
     first, nodes, distances, others, xs, ys, is_open = edges
     cursor, least, best_z, best_p = best

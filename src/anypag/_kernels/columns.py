@@ -8,10 +8,8 @@ from anypag._kernels.patience import njit, patient
 @patient()
 @njit(cache=True, nogil=True)
 def correlations(products, scale, place, first, end):
-    """Turns rows first to end of products into correlations in place and reorders columns: new column j was column
-    place[j].
-
-    `products` (p, p) is symmetric to the bit. `scale` (p,) holds the roots of its diagonal, 1 for a constant.
+    """Turns rows first to end of products (symmetric to the bit) into correlations in place; new column j was
+    `place[j]`. `scale` (p,) holds the roots of the diagonal of the products, 1 for a constant.
     """
     row = np.empty(len(place))
     for a in range(first, end):
@@ -38,9 +36,7 @@ def has_beyond(correlation, first, end, least):
 @patient()
 @njit(cache=True, nogil=True)
 def reorder_rows(table, place, begin, end):
-    """Moves row place[i] to row i, for all rows and columns begin to end, in place along the cycles of the
-    permutation.
-    """
+    """Moves row place[i] to row i, for columns begin to end, in place along the cycles of the permutation."""
     is_done = np.zeros(len(place), np.bool_)
     kept = np.empty(table.shape[1])
     for first in range(len(place)):
@@ -123,13 +119,8 @@ def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, c
 @njit(cache=True)
 def tell_each_other(codes, levels, least, least_rows):
     """Pairs (a, b) of columns, a < b, that nearly determine each other: knowing one lowers the errors in guessing the
-    other by a share of at least `least` (Goodman and Kruskal's lambda, both ways), but not to zero.
-
-    Args:
-        codes: (p, n) int64 from 0 on, -1 for a gap; a pair is judged by the rows that have both.
-        levels: (p,) how many each column has.
-        least: the share.
-        least_rows: of a pair.
+    other by a share of at least `least` (Goodman and Kruskal's lambda, both ways), but not to zero. A pair is judged by
+    the rows that have both values, and needs `least_rows` of them. `codes` (p, n) are -1 for a gap.
     """
     p, n = codes.shape
     most = levels.max()

@@ -198,18 +198,12 @@ def _most_combinations(levels, x, y, z, most):
 def count_statistics(
     codes, weights, levels, has_gaps, most_cells, x, y, z, most_binary, family, statistics, freedoms, rows_used
 ):
-    """Statistic, degrees of freedom and rows of every query over discrete columns.
+    """Writes statistic, degrees of freedom and rows, (b,) each, of every query over discrete columns.
 
-    Args:
-        codes: (p, n) int32, the levels as 0, 1, ...; -1 where there is no value.
-        weights: (n,) int64, how many rows each one represents, 1 or more.
-        levels: (p,) int64, how many levels each column has.
-        has_gaps: whether any code is -1.
-        most_cells: the most cells of a dense table; larger tables are counted in a hash table.
-        x: (b,) int32; y: (b,) int32; z: (b, r) int32. Strata follow each other in the order of the members of a set.
-        most_binary: sets of binary columns with at most this many members of z use the formula of 2 x 2 tables.
-        family: PEARSON or LOG_LIKELIHOOD.
-        statistics: (b,) float64; freedoms: (b,) int64; rows_used: (b,) int64; all written.
+    `codes` (p, n): the levels as 0, 1, ..., -1 for a gap; `weights` (n,): how many rows each one represents; `levels`
+    (p,): how many each column has. Tables of more than `most_cells` cells are counted in a hash table. Strata follow
+    each other in the order of the members of a set. Sets of binary columns with at most `most_binary` members of z use
+    the formula of 2 x 2 tables. `family` is PEARSON or LOG_LIKELIHOOD.
     """
     n = codes.shape[1]
     n_rows = weights.sum()  # decides how to count, so that weighted rows give the same bits as repeated rows

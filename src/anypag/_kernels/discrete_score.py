@@ -141,9 +141,7 @@ def _of_node(matrix, table, numbers, keys, values, v, nodes, k, room):
 
 @njit(ADDING, cache=True, nogil=True)
 def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
-    """Writes the score of v with its first k parents and each candidate. Returns the score above which a
-    parent is added.
-    """
+    """Writes the score of v with k parents and each candidate. Returns the score above which a parent is added."""
     data = (matrix, table, numbers, keys, values)
     nodes = np.empty(k + 2, np.int64)
     for x in range(k):
@@ -190,9 +188,7 @@ def _priors(shares, level, prior):
 
 @njit(cache=True, nogil=True)
 def _joint(layout, r, tables, prior, factor, joint):
-    """Writes the probability of row r with each joint state, up to a scale. Returns their sum, and the log
-    of the scale.
-    """
+    """Writes the probability of row r with each joint state, up to a scale. Returns their sum and the log scale."""
     cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
     factor[:] = 1.0
     for c in range(cell.shape[1]):
@@ -326,15 +322,10 @@ def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, va
     (1996): the marginal likelihood of the rows completed with expected hidden causes, corrected by the likelihood ratio
     of the rows and their completion. EM ends after `sweeps` sweeps, or when one gains less than 0.5.
 
-    Args:
-        layout, weight: the distinct rows, and how often each occurs.
-        ess: prior rows of BDeu.
-        sweeps: at most.
-        tables, shares: changed.
-        counts, expected: (cells of the tables,) and (joint states,) expected counts of the rows so far; changed.
-        stand: (2,) the current sweep and row of EM; zeros at first.
-        value: (2,) the log-likelihood so far, and that of the last sweep, which begins as -inf.
-        room: (1,) how much work to do; changed.
+    `weight`: how often each distinct row of `layout` occurs; `ess`: prior rows of BDeu; `counts`, `expected`: expected
+    counts so far, of cells and of joint states; `stand`: sweep and row, zeros at first; `value`: the log-likelihood so
+    far, and that of the last sweep, -inf at first; `room` (1,): how much work to do. All but the first four are
+    changed.
     """
     n_rows, n_levels, sizes = layout.n_rows, layout.n_levels, layout.sizes
     hidden_counts = np.empty_like(shares)
@@ -354,9 +345,7 @@ def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, va
 
 @njit(cache=True, nogil=True)
 def draw(layout, tables, shares, uniform, drawn, stand, room):
-    """Draw for every row a joint state of the hidden causes from its distribution given the row, into `drawn` (h,
-    rows). Rows before `stand[0]` are drawn already. Returns whether all are drawn.
-    """
+    """Draw the joint state of the hidden causes of each row from `stand[0]` on into `drawn` (h, rows). Are all drawn?"""
     states = len(layout.level)
     prior, joint = np.empty(states), np.empty(states)
     factor = np.empty((len(layout.part), layout.n_parts.max()))

@@ -92,9 +92,7 @@ def _append(correlation, node, members, kept, tolerance, covariance, weight):
 
 @njit(cache=True, inline="always")
 def _keep(correlation, members, count, tolerance, covariance, weight):
-    """Moves to the front those of the first `count` members that earlier ones do not determine.
-    Returns their number.
-    """
+    """Moves to the front those of the first `count` members that earlier ones do not determine. Returns their number."""
     kept = 0
     for i in range(count):
         if _append(correlation, members[i], members, kept, tolerance, covariance, weight) >= tolerance:
@@ -139,14 +137,11 @@ def _from_many(correlation, x, y, z, tolerance, strengths, left_out):
 @patient(table=20_000)
 @njit(cache=True, nogil=True)
 def partial_correlations(correlation, x, y, z, tolerance, strengths, left_out):
-    """|rho| of every query, and how many members of its condition set were left out as redundant.
+    """Writes |rho| of every query, and how many members of its set were left out as redundant (`left_out`, zeros on
+    entry).
 
-    Args:
-        correlation: (p, p) float64, symmetric to the bit.
-        x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
-        tolerance: a smaller share of the variance counts as zero.
-        strengths: (b,) float64, written.
-        left_out: (b,) int32, written; zeros on entry.
+    `correlation` is symmetric to the bit. Members of z (b, r) are taken in the order given. A share of the variance
+    below `tolerance` counts as zero.
     """
     # unsigned indices cannot be negative, which spares every look-up a check for counting from the end
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)
@@ -172,14 +167,9 @@ def pvalue(rho, root):
 @patient()
 @njit(cache=True, nogil=True)
 def fisher_z_pvalues(strengths, left_out, roots, pvalues):
-    """Two-sided p-values of Fisher's z transform of |rho|.
+    """Writes two-sided p-values of Fisher's z transform of |rho|; `pvalues` may be `strengths` itself.
 
-    Args:
-        strengths: (b,) float64 in [0, 1].
-        left_out: (b,) int32.
-        roots: (r + 1,) float64, sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 where not
-            positive.
-        pvalues: (b,) float64, written; may be `strengths` itself.
+    `roots` (r + 1,): sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 where not positive.
     """
     for i in range(len(strengths)):
         pvalues[i] = pvalue(strengths[i], roots[left_out[i]])
@@ -200,9 +190,7 @@ def _complete_rows(has_value, members, rows):
 
 @njit(cache=True, nogil=True)
 def _centre(values, rows, centred):
-    """Writes the values in these rows, scaled to about 1 by a power of two and centred twice. Returns whether they
-    vary. Only these rows determine the scale.
-    """
+    """Writes the values in these rows, scaled by them to about 1 by a power of two and centred twice. Do they vary?"""
     low, high = values[rows[0]], values[rows[0]]
     for i in range(1, len(rows)):
         low, high = min(low, values[rows[i]]), max(high, values[rows[i]])
@@ -281,16 +269,11 @@ def _excess(values, rows):
 
 @njit(cache=True, nogil=True)
 def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengths, left_out, rows_used, excess):
-    """|rho| of every query from the rows in which none of its own columns has a gap.
+    """Writes |rho| of every query, as `partial_correlations`, from the rows in which none of its own columns has a gap.
 
     A member of the condition set that is constant in these rows is left out; if x or y is constant in them, rho = 0.
-
-    Args:
-        values: (p, n) float64; arbitrary where a value is missing.
-        has_value: (p, n) bool.
-        x, y, z, tolerance, strengths, left_out: as in `partial_correlations`.
-        rows_used: (b,) int64, written: the number of rows of each query.
-        excess: (b,) float64, written: how far x and y are from normal in these rows.
+    `values` (p, n) are arbitrary where a value is missing. Also written: the number of rows of each query, and how far
+    x and y are from normal in them (`excess`).
     """
     r = z.shape[1]
     members = np.empty(r + 2, np.int32)
@@ -409,19 +392,13 @@ def _spread(start, members, columns):
 def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
     """The likelihood-ratio statistic of independence of two blocks of Gaussian columns given others.
 
-    Args:
-        blocks: correlation (q, q) float64; start (p + 1,) int64: columns start[i]:start[i + 1] belong to variable i;
-            values (q, n) float64 and has_value (q, n) bool as in `pairwise_partial_correlations`, with n = 0 if there
-            are no gaps. If there are, a column that is constant in the rows of a question (a level that does not occur
-            in them) is left out of it.
-        x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
-        tolerance: a smaller share of the variance counts as zero.
-        nearly_normal: χ² is used while the product of the two excesses and the next term of Box's expansion are
-            at most this.
-        answers: written. statistics (b,) float64, with Bartlett's correction; freedoms (b,) int64, columns kept of x
-            times columns kept of y, 0 if there are too few rows; rows_used (b,) int64 and excess (b,) float64, how far
-            x and y are from normal, only where there are gaps; widths (b, 3) int64, columns kept of z, x and y; traces
-            (b,) float64, Pillai's trace, only where χ² is not used.
+    `blocks`: correlation (q, q); start (p + 1,): columns start[i]:start[i + 1] belong to variable i; values and
+    has_value (q, n), with n = 0 if there are no gaps. If there are, a column that is constant in the rows of a question
+    (a level that does not occur in them) is left out of it. χ² is used while the product of the two excesses and the
+    next term of Box's expansion are at most `nearly_normal`. `answers` are written: statistics (b,), with Bartlett's
+    correction; freedoms (b,), columns kept of x times columns kept of y, 0 if there are too few rows; rows_used and
+    excess (b,), only where there are gaps; widths (b, 3), columns kept of z, x and y; traces (b,), Pillai's trace, only
+    where χ² is not used.
     """
     correlation, start, values, has_value = blocks
     statistics, freedoms, rows_used, widths, excess, traces = answers
@@ -492,13 +469,11 @@ def _strong_columns(row, least, found):
 @patient()
 @njit(cache=True, nogil=True)
 def pairs_from(correlation, order, first, end, least):
-    """The pairs of nodes i < j, i from first to end, with |rho| of at least `least`; node i is column order[i].
+    """The pairs of nodes i < j, i from first to end, with |rho| of at least `least`, row by row; node i is column
+    order[i].
 
     A row is read in memory order. The columns found are then put in the order of nodes: few by insertion, many by a
     scan over all nodes.
-
-    Returns:
-        The two nodes and |rho| of each, row by row.
     """
     n = len(order)
     size = 64 + 4 * (end - first)
@@ -557,10 +532,8 @@ def _list_near(row, start, neighbour, column, block, here, node, stamps, stamp, 
 
 @njit(cache=True, nogil=True)
 def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places, count):
-    """Appends the neighbours of a node in the block that are not listed yet, except `other`.
-
-    Returns:
-        How many are listed now, and how many neighbours the node has in the block.
+    """Appends the neighbours of a node in the block that are not listed yet, except `other`. Returns how many are
+    listed now, and how many neighbours the node has in the block.
     """
     n_near = 0
     for e in range(start[node], start[node + 1]):
@@ -601,21 +574,14 @@ def _least_square(squares, count):
 @patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def best_singles(correlation, order, edges, max_sets, tolerance, root, margin, found):
-    """For every edge the node of its two pools of radius 1 that gives the largest p-value as the condition set.
+    """For every edge the node of its two pools of radius 1 that gives the largest p-value as the condition set. Returns
+    how many questions were answered.
 
     Ties go to the node that `_kernels.candidates` gives out first: nodes of x's pool before those only in y's pool,
-    then by how strongly they depend on x and y, then by index.
-
-    Args:
-        correlation: (p, p); order: (n,) int32, the column of each node.
-        edges: start, neighbour, block (the graph, as in `_kernels.pools`), then (m,) the ends and the block of each.
-        max_sets: an edge with more candidates than this is not tested; negative for no limit.
-        tolerance, root, margin: as above.
-        found: written: (m,) bool, both pools have a node; (m,) bool, the edge has more than `max_sets` candidates; (m,
-            1) int32 and (m,) float64, the node and its p-value where there are candidates.
-
-    Returns:
-        How many questions were answered.
+    then by how strongly they depend on x and y, then by index. `edges`: start, neighbour, block (the graph, as in
+    `_kernels.pools`), then (m,) the ends and the block of each. An edge with more than `max_sets` candidates is not
+    tested; negative for no limit. `found` is written: both pools have a node; there are more than `max_sets`
+    candidates; (m, 1) the node and (m,) its p-value where there are candidates.
     """
     start, neighbour, block, xs, ys, edge_block = edges
     is_open, is_large, best_z, best_p = found

@@ -209,19 +209,13 @@ def _row_of_residual(b, bs, residual, i):
 
 @njit("float64(float64[:, ::1], int64, uint8[:, ::1], float64)", cache=True, nogil=True)
 def ricf(s, d, relation, stop):
-    """Residual iterative conditional fitting (Drton, Eichler & Richardson 2009).
-
-    Args:
-        s: (m, m) covariances of the members of a district (the first d) and of their other parents.
-        d: the size of the district.
-        relation: (d, m) parents and spouses of the members.
-        stop: a sweep that lowers the value by less ends the iteration.
-
-    Returns:
-        the least log|Ω| + tr(Ω⁻¹ B S B') - d found, with B = I - coefficients; -IMPOSSIBLE if a step fails.
+    """Residual iterative conditional fitting (Drton, Eichler & Richardson 2009): the least log|Ω| + tr(Ω⁻¹ B S B') - d
+    found, with B = I - coefficients; -IMPOSSIBLE if a step fails.
 
     Each member in turn is regressed on its parents and on the pseudo-variables of its spouses, with everything else
-    fixed. Updated on the way: the inverse of Ω (`inverse`), F = B S (`bs`) and E = B S B' (`residual`).
+    fixed, until a sweep lowers the value by less than `stop`. `s` (m, m) are covariances of the d members of a
+    district, then of their other parents; `relation` (d, m) says which are parents and spouses. Updated on the way: the
+    inverse of Ω (`inverse`), F = B S (`bs`) and E = B S B' (`residual`).
     """
     m = len(s)
     b = np.zeros((d, m))
@@ -552,10 +546,7 @@ def _of_node(matrix, table, numbers, keys, values, nodes, m, room):
 
 @njit(ADDING, cache=True, nogil=True)
 def adding_blocks(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
-    """Writes the score of v with its first k parents and each candidate. Variables may have several columns.
-
-    Returns the score above which a parent is added.
-    """
+    """As `adding` in `_kernels.discrete_score`, where variables may have several columns."""
     data = (matrix, table, numbers, keys, values)
     nodes = np.empty(k + 2, np.int64)
     nodes[0] = v
@@ -571,10 +562,7 @@ def adding_blocks(matrix, table, numbers, keys, values, v, parents, k, candidate
 
 @njit(REMOVING, cache=True, nogil=True)
 def removing_blocks(matrix, table, numbers, keys, values, v, parents, k, worth, room):
-    """Writes the score of v without each of its first k parents. Returns its score with all of them.
-
-    Variables may have several columns.
-    """
+    """As `removing`, where variables may have several columns."""
     data = (matrix, table, numbers, keys, values)
     nodes = np.empty(k + 1, np.int64)
     nodes[0] = v

@@ -306,13 +306,9 @@ def _third_moment(sums_x, sums_y, n):
 
 @njit(cache=True, nogil=True)
 def _add_stratum(counts_x, counts_y, rows, product, cumulants):
-    """Adds the cumulants of one stratum to `cumulants`. Returns the statistic of the stratum.
+    """Adds the cumulants of one stratum of 3 rows or more to `cumulants`. Returns the statistic of the stratum.
 
-    Args:
-        counts_x, counts_y: the rows of each level.
-        rows: of the stratum, 3 or more.
-        product: Σ o (o - 2 e) / ((R + 1) (C + 1)) over the cells with rows: o observed, e expected.
-        cumulants: (3,) float64, written.
+    `product` is Σ o (o - 2 e) / ((R + 1) (C + 1)) over the cells with rows: o observed, e expected.
     """
     n = float(rows)
     sums_x, sums_y = _matrix_sums(counts_x, n), _matrix_sums(counts_y, n)
@@ -435,9 +431,7 @@ def _is_within(mask, whole):
 
 @njit(cache=True, nogil=True)
 def _widen(whole, columns, n_columns, cells, members, widths, most_summed):
-    """Adds the members of a set to the columns counted together if the table stays small. Returns the number of columns
-    and of cells.
-    """
+    """Adds the members of a set to the columns counted together if the table stays small. Returns columns and cells."""
     more, more_cells = n_columns, cells
     for column in members:
         if not (whole[column >> 6] >> np.uint64(column & 63)) & np.uint64(1):
@@ -488,11 +482,8 @@ def _find_table(cells, columns, widths, members, is_kept, ends, begins, same):
 
     Both lists ascend. Columns are summed out from the first on, so that most sums are over long runs. Intermediate
     tables stay in `cells` and serve the next sets with the same first columns; together they have no more cells than
-    the first table.
-
-    Args:
-        is_kept: which columns the previous set had; ends, begins: where its intermediate tables are. All are updated.
-        same: whether the previous set is of the same `columns`.
+    the first table. `is_kept`, `ends` and `begins` describe the tables of the previous set and are updated; `same` says
+    whether that was a set of the same `columns`.
     """
     inner, outer, place = np.int64(1), ends[0], 0
     for d in range(len(columns)):
@@ -514,9 +505,7 @@ def _find_table(cells, columns, widths, members, is_kept, ends, begins, same):
 
 @njit(cache=True, nogil=True)
 def _list_strata(members, levels, steps, a, b, strata):
-    """Lists the first cell of every combination of levels of all columns except those at places a and b. Returns their
-    number.
-    """
+    """Lists the first cell of every combination of levels of all columns but those at a and b. Returns their number."""
     n_strata = 1
     strata[0] = 0
     for d in range(len(members)):
@@ -576,20 +565,15 @@ def _answer(table, members, levels, widths, questions, places, most_binary, fami
 @patient(lists=FEW)  # `cells` and the number of queries bound the work
 @njit(cache=True, nogil=True)
 def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, answers):
-    """Statistic and degrees of freedom of queries.
+    """Writes statistic and degrees of freedom of queries.
 
-    Args:
-        rows: codes (p, n) the levels as 0, 1, ..., of a type that holds the number of any cell; weights (n,) int32, how
-            many rows each one represents; levels (p,) int64, how many each column has; widths (p,) int64, one more for
-            columns with gaps, whose code is that last number. Cells of gaps are counted and summed, but in no answer.
-        x, y: (b,) int32; z: (b, r) int32, the queries.
-        most_binary: sets of binary columns with at most this many members of z use the formula of 2 x 2 tables.
-        most_summed: the most cells of a table that is made to serve several sets.
-        cells: (4, m) int32, scratch space; m is at least `most_summed` and the combinations of levels of any set.
-        family: PEARSON, LOG_LIKELIHOOD or PERMUTATIONS.
-        answers: written. statistics (b,) float64; freedoms (b,) int64 of G² and χ², no entries for PERMUTATIONS;
-            cumulants (b, 3) float64, the first three of PERMUTATIONS, no entries for G² and χ²; rows_used (b,) int64,
-            no entries without gaps.
+    `rows`: codes (p, n), the levels as 0, 1, ..., of a type that holds the number of any cell; weights (n,), how many
+    rows each one represents; levels (p,), how many each column has; widths (p,), one more for columns with gaps, whose
+    code is that last number. Cells of gaps are counted and summed, but in no answer. Sets of binary columns with at
+    most `most_binary` members of z use the formula of 2 x 2 tables. A table that serves several sets has at most
+    `most_summed` cells. `cells` (4, m) is scratch space, with m at least `most_summed` and the combinations of levels
+    of any set. `family` is PEARSON, LOG_LIKELIHOOD or PERMUTATIONS. `answers`: statistics (b,); freedoms (b,), not for
+    PERMUTATIONS; cumulants (b, 3), only for PERMUTATIONS; rows_used (b,), only with gaps.
     """
     codes, weights, levels, widths = rows
     n, width = codes.shape[1], z.shape[1] + 2
@@ -739,16 +723,11 @@ def _product_of_cells(rows, codes_a, codes_b, weights, counts_a, counts_b, numbe
 
 @njit(cache=True, nogil=True)
 def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants, rows_used):
-    """Statistic, cumulants and rows of queries, each by sorting the rows; the same to the bit as `joint_statistics`.
+    """Writes statistic, cumulants and rows of queries, each by sorting the rows; the same bits as `joint_statistics`.
 
     Rows are sorted by the levels of y, of x and of each member of z in turn, so that strata, levels and cells are runs.
-    The time depends on the rows, not on the number of combinations of levels.
-
-    Args:
-        codes: (p, n) int32, the levels as 0, 1, ...; -1 where there is no value.
-        weights: (n,) int64, how many rows each one represents; levels: (p,) int64, how many each column has.
-        x: (b,) int32; y: (b,) int32; z: (b, r) int32; x before y and z ascending.
-        statistics: (b,) float64; cumulants: (b, 3) float64; rows_used: (b,) int64; all written.
+    The time depends on the rows, not on the number of combinations of levels. Arguments as for `count_statistics`; in a
+    query x comes before y and z ascends.
     """
     n, r = codes.shape[1], z.shape[1]
     columns = np.empty(r + 2, np.int32)

@@ -71,9 +71,8 @@ def _best(worth, row, candidates, count, least):
 
 @njit(cache=True, nogil=True)
 def _grown(score, v, before, count, chosen, room):
-    """Follow the tree of v while parents are added. Write them to `chosen[1:]` and their number to `chosen[0]`.
-
-    Returns the last node, or -1 if the trees are full, or -2 if there is no room left.
+    """Follow the tree of v while parents are added. Write them to `chosen[1:]` and their number to `chosen[0]`. Returns
+    the last node, or -1 if the trees are full, or -2 if there is no room left.
     """
     adding, _, data, trees = score
     used, base, node, worth, child = trees
@@ -107,9 +106,8 @@ def _grown(score, v, before, count, chosen, room):
 
 @njit(cache=True, nogil=True)
 def _shrunk(score, v, at, chosen, room):
-    """Follow the tree of v from a node on while parents are removed, also from `chosen`. Returns the score of v.
-
-    Returns NaN if there is no room left, and `NEVER` if the trees are full.
+    """Follow the tree of v from a node on while parents are removed, also from `chosen`. Returns the score of v; NaN if
+    there is no room left, `NEVER` if the trees are full.
     """
     _, removing, data, trees = score
     _, base, node, worth, child = trees
@@ -139,10 +137,8 @@ def _shrunk(score, v, at, chosen, room):
 
 @njit(cache=True, nogil=True)
 def _best_parents(score, v, before, count, chosen, room):
-    """The score of v with the parents that grow-shrink finds among the first `count` nodes of `before`.
-
-    Writes their number, then the parents, to `chosen`. Returns NaN if there is no room left:
-    the trees keep what was computed.
+    """The score of v with the parents that grow-shrink finds among the first `count` nodes of `before`; NaN if there is
+    no room left (the trees keep what was computed). Writes their number, then the parents, to `chosen`.
     """
     while True:
         at = _grown(score, v, before, count, chosen, room)
@@ -158,17 +154,10 @@ def _best_parents(score, v, before, count, chosen, room):
 def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
     """Move every variable, one after the other, to where the order scores best. Returns True when all were tried.
 
-    The tiers must ascend along `order`. They still do afterwards: a variable moves within its tier only.
-
-    Args:
-        adding, removing, data: the functions and arrays of the score.
-        trees: the arrays of the trees.
-        order: (n,) the variables; changed.
-        tier: (n,) the tier of each variable.
-        stand: (3,) the variable that is being moved, the place that is being tried, and how many variables were moved
-            so far; changed.
-        scores: (3, n) the scores at the places tried so far for that variable; changed.
-        room: (1,) how much work to do; changed.
+    The tiers must ascend along `order`. They still do afterwards: a variable moves within its tier only. `stand` (3,):
+    the variable that is being moved, the place that is being tried, and how many were moved so far. `scores` (3, n):
+    the scores at the places tried so far for that variable. `room` (1,): how much work to do. These and `order` are
+    changed.
     """
     n = len(order)
     score = (adding, removing, data, trees)
@@ -221,9 +210,8 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
 
 @njit(f"boolean({_SCORE}, int64[::1], uint8[:, ::1], float64[::1], int64[::1])", cache=True, nogil=True)
 def parents_in(adding, removing, data, trees, order, parents, scores, room):
-    """Write the DAG of an order (`parents[i, j] = 1` where i is a parent of j) and the score of each place.
-
-    Returns True when all places are done. Places whose score is not NaN were done before.
+    """Write the DAG of an order (`parents[i, j] = 1` where i is a parent of j) and the score of each place whose score
+    is NaN. Returns True when all places are done.
     """
     score = (adding, removing, data, trees)
     chosen = np.empty(len(order) + 1, np.int64)

@@ -236,7 +236,6 @@ NONE = 0
 @njit(cache=True, nogil=True)
 def slot_of(empty, start, other, row, a, b):
     """The slot of a pair's separating set: a row of `members`, 0 for the empty set, -1 if no set is known.
-
     `other[start[a]:start[a + 1]]` are the nodes b > a, ascending, with a set that has members, in `row`.
     """
     low, high = min(a, b), max(a, b)
@@ -311,10 +310,10 @@ def _key(n, a, b, slot):
 @patient(lists=FEW)
 @njit(cache=True)
 def check_keys(marks, start, neighbour, slots, lowest):
-    """A key for every check that orientation needs. For each a–b–c without an edge a–c, a–b and b–c are checked given
-    the separating set of a and c, if its slot is `lowest` or above.
+    """A key for every check that orientation needs: (smaller end · n + larger end), then 32 bits for the slot.
 
-    A key is (smaller end · n + larger end), then 32 bits for the slot. Keys are unordered and may repeat.
+    For each a–b–c without an edge a–c, a–b and b–c are checked given the separating set of a and c, if its slot is
+    `lowest` or above. Keys are unordered and may repeat.
     """
     empty, first, other, row = slots
     n = len(marks)

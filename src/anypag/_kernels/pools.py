@@ -382,10 +382,7 @@ def _within(found, n_found, r, max_sets, scratch):
 @patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def possible_d_sep(graph, begin, room):
-    """FCI's Possible-D-Sep of every node from `begin` on, until `room` is used up.
-
-    That of node `begin + k` is `first[k]:first[k + 1]` of the nodes, any number of edges away.
-    """
+    """FCI's Possible-D-Sep of nodes from `begin` on, until `room` is used up: `first[k]:first[k + 1]` of the nodes."""
     _, start, neighbour = graph
     n = len(start) - 1
     block = np.zeros(len(neighbour), np.int64)
@@ -426,10 +423,9 @@ def _is_in_block(start, block, v, edge_block, k):
 @patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def node_pools(first_of, nodes_of, later, start, block, xs, ys, edge_block, room):
-    """Pools that depend on one end only: for each edge the nodes listed for x without y, and for y without x.
-
-    Nodes known to be no cause of x, of y or of selection are left out and, unless `block` is empty, nodes outside the
-    edge's block.
+    """Pools that depend on one end only: for each edge the nodes listed for x without y, and for y without x. Nodes
+    known to be no cause of x, of y or of selection are left out and, unless `block` is empty, nodes outside the edge's
+    block.
     """
     first = np.zeros(2 * len(xs) + 1, np.int64)
     total = 0

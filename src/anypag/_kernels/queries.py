@@ -38,17 +38,10 @@ def renumbered(order, x, y, z):
 @patient()
 @njit(cache=True, nogil=True)
 def arranged(place, stored, x, y, z):
-    """The questions with x before y and the members of z in ascending order, both by `place`.
+    """Whether all indices are within the table, then the questions with x before y and the members of z ascending.
 
-    Indices that come in are indices of the table; indices that are returned say where the columns are stored.
-
-    Args:
-        place: (p,) int32, the place of each column in the order of the names.
-        stored: (p,) int32, where the column at each place is stored.
-        x: (b,) int32; y: (b,) int32; z: (b, r) int32.
-
-    Returns:
-        Whether all indices are within the table, then x, y and z. If an index is not, x, y and z mean nothing.
+    Both are ordered by `place` (p,), the place of each column in the order of the names. Indices that are returned say
+    where columns are stored (`stored` (p,), by place); they mean nothing if an index is outside the table.
     """
     r, last = z.shape[1], np.uint32(len(place) - 1)
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # as unsigned, a negative index is a large one

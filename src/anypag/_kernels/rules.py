@@ -88,10 +88,7 @@ def _holds(members, slot, node):
 
 @njit(cache=True)
 def _slot_of(empty, start, other, row, a, b):
-    """As `slot_of` in `_kernels.pairs`, copied because kernel files do not import each other.
-
-    `other[start[a]:start[a + 1]]` are the nodes b > a, ascending, with a set that has members, in `row`.
-    """
+    """As `slot_of` in `_kernels.pairs`, copied because kernel files do not import each other."""
     low, high = min(a, b), max(a, b)
     left, right = start[low], start[low + 1]
     while left < right:
@@ -110,9 +107,7 @@ def _slot_of(empty, start, other, row, a, b):
 @njit(cache=True, nogil=True)
 def rule_0(marks, start, neighbour, slots, members, begin, end, wanted, rows):
     """A *-* B *-* C, A and C not adjacent, B not in their separating set: A *-> B <-* C; for B from begin to end.
-
-    `slots` are the arguments of `_slot_of`. Threads can work on different ranges of B at once: only columns B of
-    `wanted` are written.
+    Threads can work on different ranges of B at once: only columns B of `wanted` are written.
     """
     empty, first, other, row = slots
     count = 0
@@ -347,7 +342,6 @@ def rule_4(marks, start, neighbour, paths, is_in_set, wanted, rows, stand, room)
 @njit(cache=True)
 def _collider_parents(marks, start, neighbour, d, c, seen, stamp, queue, room):
     """Writes the parents of c at the end of a path from d on which all are colliders and parents of c; their number.
-
     Nodes that have the stamp already are left out, and so are those behind them.
     """
     n_queued = done = np.int64(0)

@@ -65,9 +65,8 @@ def _is_connected(start, neighbour, near, far, x, y, conditioned, opened, stamp,
 @patient()
 @njit(cache=True, nogil=True)
 def separated(start, neighbour, near, far, x, y, z, always, answer):
-    """answer[i] = is x[i] m-separated from y[i] given z[i] and `always`?
-
-    Returns the first invalid row (an index out of range, x = y, x or y conditioned on), -1 if there is none.
+    """answer[i] = is x[i] m-separated from y[i] given z[i] and `always`? Returns the first invalid row (an index out of
+    range, x = y, x or y conditioned on), -1 if there is none.
     """
     n = len(start) - 1
     conditioned = np.zeros(n, np.int64)
@@ -227,9 +226,8 @@ def directed_path(start, neighbour, near, far, a, b):
 @patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def inducing_path(start, neighbour, near, far):
-    """The nodes of an inducing path between two non-adjacent nodes of an ancestral graph; empty if there is none.
-
-    Every inner node of such a path is a collider on it and an ancestor of one of its ends.
+    """The nodes of an inducing path between two non-adjacent nodes of an ancestral graph; empty if there is none. Every
+    inner node of such a path is a collider on it and an ancestor of one of its ends.
     """
     n = len(start) - 1
     anterior = np.zeros(n, np.int64)
@@ -311,10 +309,9 @@ def transitive(table):
 @patient()
 @njit(cache=True, nogil=True)
 def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
-    """Does Z separate X and Y in a MAG once the arrows from X to the nodes in `is_first` are taken out?
-
-    The search runs over states (2v + 1: node v entered by an arrowhead) from all of X at once; walks contain nodes of X
-    only at their start.
+    """Does Z separate X and Y in a MAG once the arrows from X to the nodes in `is_first` are taken out? The search runs
+    over states (2v + 1: node v entered by an arrowhead) from all of X at once; walks have nodes of X only at their
+    start.
     """
     n = len(start) - 1
     opened, queue, count = np.zeros(n, np.int64), np.empty(2 * n + 1, np.int64), np.int64(0)

@@ -93,9 +93,7 @@ def _district(spouse, v, of, members):
 
 @njit(f"float64({_MATRIX}, {_FLAGS}, {_FLAGS}, {_PLACES}, int64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def _refit(s, arrow, spouse, members, d, at, b, omega):
-    """Regress one member of a district on its parents and on the pseudo-variables of its spouses, with everything else
-    fixed.
-
+    """Regress one member of a district on its parents and on the pseudo-variables of its spouses, all else fixed.
     Returns the largest change of a number; -1 if a system is singular.
     """
     n, i = len(s), members[at]
@@ -172,19 +170,10 @@ def _refit(s, arrow, spouse, members, d, at, b, omega):
 
 @njit(f"int64({_MATRIX}, {_FLAGS}, {_FLAGS}, float64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
-    """The maximum-likelihood B and Ω of a diagram.
+    """The most sweeps that a district took to the maximum-likelihood B and Ω of a diagram; -1 if a system is singular.
 
-    Args:
-        s: (n, n) the covariance of the nodes.
-        arrow: (n, n) 1 where i -> j.
-        spouse: (n, n) 1 where i <-> j.
-        stop: a sweep that moves no number by more than this is the last one.
-        most_sweeps: the most sweeps over a district.
-        b: (n, n) zeros; receives B.
-        omega: (n, n) zeros; receives Ω.
-
-    Returns:
-        the most sweeps that a district took; -1 if a system is singular.
+    `arrow[i, j]` is 1 where i -> j, `spouse` where i <-> j. A sweep that moves no number by more than `stop` is the
+    last one of a district, or sweep `most_sweeps`. B and Ω are written to `b` and `omega`, zeros on entry.
     """
     n = len(s)
     if not _least_squares(s, arrow, b, omega):
@@ -213,16 +202,11 @@ def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
 
 @njit(f"boolean({_FLAGS}, {_MATRIX}, uint8[::1], {_MATRIX})", cache=True, nogil=True)
 def total_effects(arrow, b, is_set, effects):
-    """All total effects of a diagram, along its arrows: exactly 0 where no directed path leads.
+    """Writes all total effects of a diagram (of x on y at [x, y]): 0 where no directed path leads. False if arrows have
+    a cycle.
 
-    Args:
-        arrow: (n, n) 1 where i -> j.
-        b: (n, n) B, the weight of i in the equation of j at [j, i].
-        is_set: (n,) 1 for nodes whose equations are cut: joint effects of several causes.
-        effects: (n, n) receives at [x, y] the effect of x on y, 0 on the diagonal.
-
-    Returns:
-        False if the arrows have a cycle.
+    `b` holds at [j, i] the weight of i in the equation of j. Equations of nodes in `is_set` are cut: joint effects of
+    several causes.
     """
     n = len(b)
     waiting, order = np.zeros(n, np.int64), np.empty(n, np.int64)

@@ -39,18 +39,9 @@ class Checkpoint:
     """The checkpoint of a run; use it in a `with` statement.
 
     `state` and `history` are those at the end of the earlier run; None and empty for a new run. `problem` is that of
-    the run, with the same numbering of nodes.
-
-    Args:
-        path: the file.
-        problem: of the run; its test gets the answers and counts of the file.
-        algorithm: of the run.
-        facts: the identity of the run (`fingerprint`).
-        resume: continue from the file if it exists; otherwise an existing file is an error.
-
-    Raises:
-        CheckpointError: the file exists and must not (or belongs to another run, is damaged or in use); or it cannot be
-            written.
+    the run, with the same numbering of nodes; its test gets the answers and counts of the file. `facts` identify the
+    run (`fingerprint`). With `resume` the run continues from the file if it exists; otherwise an existing file is an
+    error. CheckpointError: so it is, or the file belongs to another run, is damaged, in use or cannot be written.
     """
 
     def __init__(self, path: Path, problem: Problem, algorithm: Algorithm, facts: Fingerprint, *, resume: bool) -> None:
@@ -170,9 +161,7 @@ def store_of_run(
     path: Path, facts: Fingerprint, first: dict[str, Any], read: Callable[[Store], None], *, resume: bool
 ) -> Store:
     """The file of a run: a new one with its `first` facts, or the one that is there, once `read` has read it.
-
-    Raises:
-        CheckpointError: there is a file, and the run does not resume from it or is another one.
+    CheckpointError if there is a file, and the run does not resume from it or is another one.
     """
     if not path.exists():
         return Store.create(path, {"run": facts, **first})

@@ -41,13 +41,7 @@ MOST_SHOWN = 60
 
 
 def fingerprint(algorithm: Algorithm, problem: Problem, data_or_test: Any) -> Fingerprint:
-    """The facts that determine the course of a run.
-
-    Args:
-        algorithm: a user's algorithm is identified by its code, one of the package by its name.
-        problem: what it works on.
-        data_or_test: what it was made from.
-    """
+    """The facts that determine the course of a run. A user's algorithm is identified by its code, ours by its name."""
     from anypag import __version__
 
     choices = problem.choices

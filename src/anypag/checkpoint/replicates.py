@@ -20,13 +20,8 @@ from anypag.stability.stability import Failure
 
 
 class KeptReplicates:
-    """The graphs of the resamples done so far, in a file; use it in a `with` statement.
-
-    Args:
-        path: the file.
-        facts: the identity of the run.
-        names: the variables.
-        resume: continue from the file if it exists; otherwise an existing file is an error.
+    """The graphs of the resamples done so far, in a file; use it in a `with` statement. With `resume` it continues from
+    the file if it exists; otherwise an existing file is an error.
     """
 
     def __init__(self, path: Path, facts: Fingerprint, names: tuple[str, ...], *, resume: bool) -> None:

@@ -33,11 +33,7 @@ def state_parts(state: State) -> tuple[dict[str, Any], dict[str, AnyArray | None
 
 
 def state_of(store: Store, algorithm: Algorithm, problem: Problem) -> State:
-    """The state in a file, from which a search of this problem can continue.
-
-    Raises:
-        RefusedError: there is none.
-    """
+    """The state in a file, from which a search of this problem can continue. RefusedError if there is none."""
     form, tree = Nested(algorithm.state), dict[str, Any]()
     for name, leaf in _leaves(form, "state"):
         *above, last = name.split("/")

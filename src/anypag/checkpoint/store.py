@@ -39,11 +39,7 @@ class Store:
     """An open file of facts and arrays; use it in a `with` statement."""
 
     def __init__(self, path: Path) -> None:
-        """Open an existing file.
-
-        Raises:
-            CheckpointError: it is not a checkpoint, is damaged, or is in use by another process.
-        """
+        """Open an existing file. CheckpointError if it is no checkpoint, is damaged, or in use by another process."""
         self.path = path
         self._file = _opened(path)
         try:
@@ -234,11 +230,7 @@ def _is_cut_off(file: IO[bytes]) -> bool:
 
 
 def _put_in_place(part: Path, target: Path) -> None:
-    """Rename the complete file, unless the name is taken: of two runs that start at once, one wins.
-
-    Raises:
-        FileExistsError: there is a file of that name.
-    """
+    """Rename the complete file; FileExistsError if the name is taken: of two runs that start at once, one wins."""
     try:
         os.link(part, target)
     except FileExistsError:

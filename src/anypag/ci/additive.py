@@ -288,10 +288,7 @@ class HeadProducts:
 
 
 def _excess_of(functions: Floats, is_discrete: bool) -> Floats:
-    """(3,) how far the first one, two and three functions (n, q) of a column are from normal.
-
-    As `excess_of_levels` says it; rows with gaps are left out.
-    """
+    """(3,) how far the first one, two and three functions (n, q) of a column are from normal, without rows with gaps."""
     rows = functions[~np.isnan(functions).any(axis=1)]
     n, each, found = float(len(rows)), np.ones(len(rows)), []
     if is_discrete:

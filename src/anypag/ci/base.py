@@ -210,10 +210,7 @@ def without_score(test: CITest) -> DataError:
 
 
 def strength_of(test: CITest, queries: Queries) -> PValues | None:
-    """How strongly x and y depend on each other (larger is stronger), if the test measures it (`test.strength`).
-
-    p-values cannot tell strong dependences apart: they are all 0.
-    """
+    """How strongly x and y depend, if the test measures it: p-values of strong dependences are all 0."""
     measure = getattr(innermost(test), "strength", None)
     return None if measure is None else np.asarray(measure(queries), np.float64)
 
@@ -234,9 +231,7 @@ def is_test(thing: Any) -> bool:
 
 
 def as_test(candidate: Any) -> CITest:
-    """Any object with `names` and `pvalues(queries)` as a test. Unless it says otherwise, it is not exact and takes one
-    question at a time.
-    """
+    """An object with `names` and `pvalues(queries)` as a test; by default not exact, and one question at a time."""
     if not hasattr(candidate, "pvalues") or not hasattr(candidate, "names"):
         raise CITestError(f"A test has `names` and `pvalues(queries)`; got {candidate!r}, which lacks one of them.")
     names = checked_names(candidate.names, len(candidate.names))

@@ -118,11 +118,7 @@ class CountTest(StatisticTest):
 
     @property
     def codes(self) -> npt.NDArray[np.int32]:
-        """(p, n) the level of each column in each row: 0, 1, ..., -1 where there is none.
-
-        Raises:
-            DataError: there are only counts, and too many rows to write out.
-        """
+        """(p, n) the level of each column in each row; -1 for none. DataError if rows are too many to write out."""
         if self._grouped is not None or (len(self.weights) < self.n and self.n * len(self.names) > MOST_NUMBERS):
             raise DataError(
                 f"A score reads the rows one by one; there are only counts of {self.n:,} rows. Choose a method that "
@@ -131,11 +127,7 @@ class CountTest(StatisticTest):
         return np.repeat(self.distinct[self.place], self.weights, axis=1)
 
     def score(self) -> DiscreteScore:
-        """The BDeu score, from the counts of the test.
-
-        Raises:
-            DataError: values are missing, or there are only counts, and too many rows to write out.
-        """
+        """The BDeu score, from the counts of the test. DataError if values are missing, or rows too many to write out."""
         from anypag.scores.discrete import DiscreteScore, rarity_of
 
         require_no_gaps(self.has_gaps)

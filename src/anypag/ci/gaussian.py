@@ -283,13 +283,7 @@ class FisherZ(DataTest):
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """The rows of a table with missing values; each test leaves out the rows in which its own columns have gaps.
-
-    Args:
-        names: of the columns.
-        values: (p, n); an arbitrary number where a value is missing.
-        has_value: (p, n).
-    """
+    """The (p, n) rows of a table with gaps; a test leaves out the rows in which its own columns have gaps."""
 
     names: tuple[str, ...]
     values: Floats

@@ -108,9 +108,7 @@ class WeightedGCM(GCM):
     """
 
     def _weights(self, z: Floats) -> Floats:
-        """(n, 1 + cuts · columns) ones, then 1 in rows where a column of z is above one of its quantiles,
-        else -1.
-        """
+        """(n, 1 + cuts · columns) ones, then 1 in rows where a column of z is above one of its quantiles, else -1."""
         shares = np.arange(1, CUTS + 1) / (CUTS + 1)
         cuts = np.quantile(z, shares, axis=0) if z.shape[1] else np.empty((CUTS, 0))
         signs = [np.where(z[:, k] > cut, 1.0, -1.0) for k in range(z.shape[1]) for cut in cuts[:, k]]

@@ -56,11 +56,7 @@ class Card(Products, Protocol):
 
 
 def cuda_card() -> Card:
-    """The card of this machine.
-
-    Raises:
-        CardError: there is none, or no driver, or no CuPy, in a sentence.
-    """
+    """The card of this machine. CardError, in a sentence, if there is none, or no driver, or no CuPy."""
     try:
         import cupy
     except ImportError:
@@ -88,11 +84,7 @@ def _unusable(why: str) -> CardError:
 
 
 class CudaCard:
-    """A card of NVIDIA's, through CuPy.
-
-    Args:
-        cupy: the module.
-    """
+    """A card of NVIDIA's, through the module CuPy."""
 
     def __init__(self, cupy: Any) -> None:
         self._cupy = cupy

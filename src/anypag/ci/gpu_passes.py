@@ -39,15 +39,7 @@ Made = TypeVar("Made")
 
 
 def card_for(device: str) -> Card | None:
-    """The card to use; None for the CPU.
-
-    Args:
-        device: "cuda" (a card, or an error that says why not), "auto" (the CPU where there is none, with a warning) or
-            "cpu".
-
-    Raises:
-        CardError: a card was asked for and cannot be used.
-    """
+    """The card to use, None for the CPU. Without a card, "cuda" raises CardError and "auto" warns and takes the CPU."""
     if device == "cpu":
         return None
     try:
@@ -60,9 +52,7 @@ def card_for(device: str) -> Card | None:
 
 
 def or_on_cpu(work: Callable[[Card | None], Made], card: Card | None, device: str) -> tuple[Made, Card | None]:
-    """The value of `work(card)`, and the card. If the card fails and `device` is "auto", the work is done
-    without it.
-    """
+    """The value of `work(card)`, and the card; if the card fails and `device` is "auto", the work is done without it."""
     try:
         return work(card), card
     except CardError as error:
@@ -73,13 +63,7 @@ def or_on_cpu(work: Callable[[Card | None], Made], card: Card | None, device: st
 
 
 class GPUPasses:
-    """What a test asks a card for, with the CPU beside it.
-
-    Args:
-        card: has the correlation matrix.
-        on_cpu: the passes on the CPU, over the same matrix.
-        may_leave: if the card has too little memory, continue on the CPU with a warning.
-    """
+    """What a test asks a card for; with `may_leave` the CPU goes on, with a warning, if the card has too little memory."""
 
     at_once = AT_ONCE
 

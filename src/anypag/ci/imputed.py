@@ -108,10 +108,7 @@ class ImputedFisherZ(DataTest):
 
 
 def _signed(test: FisherZ, queries: Queries) -> Floats:
-    """Partial correlations: the size is that of Fisher's z, the sign comes from the inverse of each small matrix.
-
-    Members are in the order of names and x before y, so that the answer has the same bits however it is asked.
-    """
+    """Partial correlations: size by Fisher's z, sign by the inverse of each small matrix; equal bits in any order."""
     asked = test.arranged(queries)
     members = np.column_stack([asked.x, asked.y, asked.z])
     small = test.correlation[members[:, :, None], members[:, None, :]]

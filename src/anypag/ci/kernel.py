@@ -103,10 +103,7 @@ def _median_distance(columns: Floats) -> float:
 
 
 def _weighted_tail(statistic: float, weights: Floats) -> float:
-    """The upper tail of a weighted sum of χ² with one degree of freedom each, by its first three cumulants.
-
-    (Hall 1983; Buckley and Eagleson 1988.)
-    """
+    """The upper tail of a weighted sum of χ²(1) by three cumulants (Hall 1983; Buckley and Eagleson 1988)."""
     from scipy.stats import gamma
 
     first, second, third = (float(np.sum(weights**k)) for k in (1, 2, 3))
@@ -150,9 +147,7 @@ def _hsic(x: Floats, y: Floats) -> float:
 
 
 def _left_over(x: Floats, y: Floats, inflation: float) -> float:
-    """The p-value from two kernels with z regressed out; the null comes from the products of their leading
-    eigenvectors.
-    """
+    """The p-value from two kernels with z regressed out; its null is from products of their leading eigenvectors."""
     factors = [_directions(part) for part in (x, y)]
     products = (factors[0][:, :, None] * factors[1][:, None, :]).reshape(len(x), -1)
     gram = products @ products.T if products.shape[1] > len(x) else products.T @ products

@@ -85,46 +85,23 @@ class Passes(Protocol):
         """About how many questions one call should bring."""
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
-        """The pairs of nodes i < j, i in `rows`, that are dependent given nothing, row by row, with their p-values.
-
-        Args:
-            order: (n,) the column of each node.
-            alpha: pairs with a p-value above this are independent.
-            rows: which nodes i.
+        """The pairs of nodes i < j, i in `rows`, whose p-value given nothing is at most alpha, row by row, with it.
+        Node i is column `order[i]`.
         """
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
-        """Test edges given each single node of their pools of radius 1; returns for each edge the node with the largest
-        p-value.
-
-        Args:
-            order: (n,) the column of each node.
-            edges: the edges and their neighbours.
-            max_sets: an edge with more such nodes is not tested; -1 for no limit.
+        """For each edge the single node of its pools of radius 1 with the largest p-value; edges with more than
+        `max_sets` such nodes are not tested (-1: no limit).
         """
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """Continue the search for each edge's best condition set: r nodes of one of its pools with the largest p-value.
-
-        Args:
-            order: (n,) the column of each node.
-            edges: the edges and their pools.
-            best: the best sets so far, updated in place. Of equal sets the first in the order of the candidates wins.
-            room: how many sets to try, at the most.
-
-        Returns:
-            How many sets were tried.
+        Returns how many sets were tried, at most `room`. `best` is updated; of equal sets the first candidate wins.
         """
 
 
 class CorrelationPasses:
-    """Passes over the correlation matrix of a table of n rows.
-
-    Args:
-        correlation: (p, p), symmetric to the bit.
-        n: the number of rows.
-        place: (p,) the rank of each column by name; the members of a set are taken in this order.
-    """
+    """Passes over a correlation matrix, symmetric to the bit, of n rows; members of a set are taken by their `place`."""
 
     at_once = 8_000_000
     """Questions a call; a few milliseconds of work."""
@@ -165,10 +142,6 @@ class RaisedPasses:
 
     p falls with |rho| for every pair, so that the best of several sets stays the best. Only sets that are copies of
     each other, whose |rho| differ in the last bits, may change places.
-
-    Args:
-        passes: those before p-values are raised.
-        test: says which pairs they are, and has their p-values.
     """
 
     def __init__(self, passes: Passes, test: FisherZ) -> None:

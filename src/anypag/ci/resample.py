@@ -46,19 +46,13 @@ class Resamples(Protocol):
     def n(self) -> int: ...
 
     def test(self, counts: Counts) -> CITest:
-        """The test of the resample that has row i `counts[i]` times.
-
-        Raises:
-            DataError: the resample cannot be used (a column is constant in it, say).
-        """
+        """The test of the resample that has row i `counts[i]` times. DataError if it cannot be used."""
         ...
 
 
 def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
     """The rows that resamples are drawn from: counts of different rows where the test takes counts, else all rows.
-
-    Raises:
-        DataError: the rows would have to be read into memory, and are too many.
+    DataError if too many rows would have to be read into memory.
     """
     source = as_source(data, choices.names, choices.kinds)
     if isinstance(source, Table):
@@ -90,16 +84,10 @@ def _require_few(count: int) -> None:
 def resamples_of(
     test: CITest, source: Table | CountedTable | None, choices: Choices, *, by_sums: bool = True
 ) -> Resamples:
-    """The object that makes the tests of resamples of the rows behind a test.
+    """The object that makes the tests of resamples of the rows behind a test; ParameterError if it has no such rows.
 
-    Args:
-        test: bound to the source, or brought by the user.
-        source: the rows; None if the user gave a test instead of data.
-        choices: by which the test was bound.
-        by_sums: False if a wrapper changes the answers of the test (`ci.contexts`): it is then bound to repeated rows.
-
-    Raises:
-        ParameterError: the test has no rows that could be resampled.
+    `source` is None if the user gave a test instead of data. With `by_sums=False` a wrapper changes the answers of the
+    test (`ci.contexts`): it is then bound to repeated rows.
     """
     if getattr(test, "exact", False):  # a user's test may lack `exact`
         return SameForAll(test)
@@ -179,12 +167,8 @@ class ByRows:
 class ByCounts:
     """Tests of discrete columns, which take the counts as weights.
 
-    Args:
-        whole: the test of all rows.
-        begins: (m,) a row of the source stands for one or more equal rows; the index of the first of them.
-        is_used: (m,) whether the test counts a row of the source; False for rows dropped for their gaps.
-        n: the number of rows that the source represents.
-        singular: what to do with copies.
+    A row of the source stands for one or more equal rows; `begins` is the index of the first of them. `is_used` is
+    False for rows dropped for their gaps. `n` is the number of rows that the source represents.
     """
 
     whole: CountTest
@@ -215,9 +199,7 @@ class ByCounts:
 
 
 def without_absent_levels(codes: Codes) -> Codes:
-    """The codes with the levels of each column renumbered 0, 1, ..., skipping levels that do not occur in
-    these rows.
-    """
+    """The codes with the levels of each column renumbered 0, 1, ..., without levels that do not occur."""
     for i, column in enumerate(codes):
         is_there = np.zeros(column.max() + 2, np.bool_)  # the last place is for -1
         is_there[column] = True
@@ -231,15 +213,8 @@ def without_absent_levels(codes: Codes) -> Codes:
 class BySums:
     """Tests that need only correlations, which are made from weighted sums.
 
-    Args:
-        kind_of_test: the class of the tests.
-        names: of the variables.
-        kinds: of the variables, as the test takes them.
-        codes: for each discrete variable its (m,) levels in the complete rows.
-        rows: the continuous columns, and one column of zeros and ones for each level of the discrete ones.
-        start: (p + 1,) where the columns of each variable begin.
-        singular: what to do with copies and exact relations.
-        device: where Fisher's z computes; alpha: its significance level.
+    `codes`: for each discrete variable its (m,) levels in the complete rows. `rows`: the continuous columns, and one
+    column of zeros and ones for each level of the discrete ones; those of variable i begin at `start[i]`.
     """
 
     kind_of_test: type[DataTest]

@@ -64,9 +64,7 @@ def _in_contexts(test: type[DataTest], source: Source, choices: Choices) -> CITe
 
 
 def _bound(test: type[DataTest], source: Source, choices: Choices) -> DataTest:
-    """The test of a source that has its names and kinds already. The transform is made here. Of columns that are copies
-    of each other, one stands for all.
-    """
+    """The test of a source that has its names and kinds: transformed, and with one column for all copies of it."""
     fits = choices.device == "cpu" or test.takes == "continuous"
     require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)
     if choices.transform != "none":

@@ -113,9 +113,7 @@ class SlowTest(DataTest):
 
 
 def _standardised(columns: Floats) -> Floats:
-    """The columns that are not constant, with mean 0 and standard deviation 1; scaled first, so that no
-    square overflows.
-    """
+    """The columns that are not constant, with mean 0 and deviation 1; scaled first, so that no square overflows."""
     scaled = columns / np.maximum(np.abs(columns).max(axis=0, initial=0.0), 1e-300)
     centred = scaled - scaled.mean(axis=0)
     deviation = np.sqrt(np.square(centred).mean(axis=0))

@@ -73,11 +73,7 @@ class Counted(Wrapper):
 
 
 class Cached(Wrapper):
-    """A test that caches every answer.
-
-    `known` maps `(x, y, z)`, with x < y and z ascending, to the p-value; it can be filled in advance (from a
-    checkpoint).
-    """
+    """A test that caches every answer: `known` maps `(x, y, z)`, with x < y and z ascending, to the p-value."""
 
     def __init__(self, test: CITest, known: dict[tuple[int, int, tuple[int, ...]], float] | None = None) -> None:
         super().__init__(test)
@@ -140,11 +136,7 @@ class Parcel(Generic[Value]):
 
 
 def parcel(value: Value) -> Any:
-    """The value as an argument of tasks for the backend of the surrounding `joblib.parallel_config`.
-
-    Returns:
-        A `Parcel`; with a Dask client, a future of one, which Dask resolves on the worker.
-    """
+    """The value as an argument of joblib's tasks: a `Parcel`, or with a Dask client a future of one."""
     backend, _ = get_active_backend()
     client = getattr(backend, "client", None)
     packed = Parcel(value)
@@ -195,14 +187,10 @@ def question_text(queries: Queries, names: tuple[str, ...]) -> str:
 
 
 class Dispatched(Wrapper):
-    """A test whose questions are answered by workers.
+    """A test of one question at a time, whose questions are answered by workers.
 
     `block` is how many questions to send at a time: enough for all workers, but at most about a second of work, because
     some may turn out to be unnecessary.
-
-    Args:
-        test: takes one question at a time.
-        n_jobs: as in joblib.
     """
 
     def __init__(self, test: CITest, n_jobs: int | None) -> None:

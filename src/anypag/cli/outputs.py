@@ -157,10 +157,8 @@ LEAST_FREE = 1_000_000
 
 
 def check_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
-    """Check before the work that all outputs can be written.
-
-    Raises:
-        ParameterError: a folder does not exist or is not writable, or a path is not a file or is named twice.
+    """Check before the work that all outputs can be written: ParameterError for a folder that does not exist or is not
+    writable, and for a path that is not a file or is named twice.
     """
     from anypag.errors import ParameterError
 
@@ -221,13 +219,7 @@ def is_drawn(path: Path) -> bool:
 
 
 class Drawing:
-    """Limits on drawing.
-
-    Args:
-        interrupts: a signal ends all drawing.
-        clock: of the command.
-        time_budget: seconds on that clock; drawing may take `SECONDS_FOR_DRAWING` more. None for no limit.
-    """
+    """Limits on drawing: a signal ends it, and so does the clock `SECONDS_FOR_DRAWING` after the time budget, if any."""
 
     def __init__(self, interrupts: Interrupts, clock: Clock, time_budget: float | None) -> None:
         self._interrupts = interrupts

@@ -21,11 +21,8 @@ if TYPE_CHECKING:
 
 
 class Terminal:
-    """Standard output and standard error as a command sees them.
-
-    Args:
-        as_json: standard output is for one JSON document; text for people goes to standard error.
-        quiet: only errors are printed.
+    """Standard output and error as a command sees them. With `as_json` text for people goes to standard error; with
+    `quiet` only errors are printed.
     """
 
     def __init__(self, *, as_json: bool = False, quiet: bool = False) -> None:
@@ -135,11 +132,7 @@ def _grid(rows: list[list[str]], styles: Sequence[str]) -> Any:
 
 
 class Output:
-    """A stream that records errors instead of raising them, except a closed pipe.
-
-    Args:
-        stream: the stream; None if it is closed.
-    """
+    """A stream that records errors instead of raising them, except a closed pipe; None is a closed stream."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream

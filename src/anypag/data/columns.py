@@ -25,11 +25,8 @@ NO_NUMBERS = "Turn it into numbers (a date: into days since a start) or drop it.
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column as numbers, NaN for a missing value.
-
-    `labels` are the texts that the numbers are codes of; None for a column of numbers.
-
-    `is_categorical` says that the type alone makes the column discrete: truth values, categories.
+    """A column as numbers, NaN for a missing value. `labels` are the texts that the numbers are codes of; None for
+    numbers. `is_categorical`: the type alone makes it discrete (truth values, categories).
     """
 
     values: npt.NDArray[np.float64]

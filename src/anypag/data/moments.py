@@ -35,14 +35,9 @@ CHUNK = 4_000_000
 class Moments:
     """Means, standard deviations and correlations of columns: all that the Gaussian test needs.
 
-    Args:
-        names: of the columns.
-        n: the number of rows.
-        mean: (p,).
-        deviation: (p,) standard deviations, with n - 1; 0 for a constant column.
-        correlation: (p, p), symmetric to the bit, ones on the diagonal; 0 beside a constant column.
-        kurtosis: (p,) the mean fourth power about the mean, over the squared variance: 3 for a normal column, 0 for a
-            constant one and where only a covariance matrix is at hand.
+    `deviation` is with n - 1; 0 for a constant column. `correlation` is symmetric to the bit, with ones on the
+    diagonal; 0 beside a constant column. `kurtosis` is the mean fourth power about the mean, over the squared variance:
+    3 for a normal column, 0 for a constant one and where only a covariance matrix is at hand.
     """
 
     names: tuple[str, ...]
@@ -78,9 +73,7 @@ class Products(Protocol):
         """The diagonal of such a table."""
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """Correlations from products; row i comes from row place[i] of the products. They stay on the card; the
-        returned copy is fetched by this many threads.
-        """
+        """Correlations from products (row i from row place[i]), which stay on the card; a copy, fetched by threads."""
 
 
 def moments_of(
@@ -103,12 +96,7 @@ def rows_in_chunk(p: int) -> int:
 
 
 class Sums:
-    """Means and centred products of the rows added so far.
-
-    Args:
-        names: of the columns, which are stored in the order of their names.
-        multiplier: a graphics card that multiplies matrices; None for the CPU.
-    """
+    """Means and centred products of the rows added so far, columns by name; `multiplier` is a graphics card or None."""
 
     def __init__(self, names: Sequence[str], multiplier: Products | None = None) -> None:
         p = len(names)
@@ -214,9 +202,7 @@ def without_gaps(values: Floats) -> Floats:
 
 
 def _centre(columns: Floats, origin: Floats, exponent: npt.NDArray[np.int32]) -> Floats:
-    """Scales (p, m) columns by 2**-exponent and centres them. Returns their means on that scale, relative
-    to the origin.
-    """
+    """Scales (p, m) columns by 2**-exponent and centres them. Returns their means on that scale, from the origin."""
     half = -exponent // 2  # two steps, neither of which overflows: much faster than ldexp on every value
     columns *= np.ldexp(1.0, half)[:, None]
     columns *= np.ldexp(1.0, -exponent - half)[:, None]
@@ -271,13 +257,8 @@ there, up to rounding.
 
 @dataclass(frozen=True, eq=False)
 class StandardRows:
-    """Complete rows of columns with mean 0 and variance 1, from which weighted correlations are computed.
-
-    Args:
-        names: of the columns.
-        order: (p,) the indices that sort the columns by name; they are stored in this order.
-        values: (m, p).
-        is_complete: (n,) which of all rows they are.
+    """Complete rows of columns with mean 0 and variance 1, from which weighted correlations are computed. Columns are
+    stored in the `order` of their names; `is_complete` says which of all rows they are.
     """
 
     names: tuple[str, ...]
@@ -293,10 +274,7 @@ class StandardRows:
         return cls(tuple(names), order, np.ascontiguousarray(_standardised(values[is_complete][:, order])), is_complete)
 
     def moments(self, counts: Counts, on: Products | None = None) -> Moments:
-        """The moments of a resample, in units of the standardised columns (correlations do not depend on units).
-
-        `on` is a graphics card that multiplies matrices; None for the CPU.
-        """
+        """The moments of a resample, in units of the standardised columns, on a graphics card if `on` is one."""
         weights = counts[self.is_complete]
         taken = np.flatnonzero(weights)
         n, times = int(weights.sum()), weights[taken].astype(np.float64)

@@ -50,16 +50,11 @@ _AT_END = {
 class Context(NamedTuple):
     """The context of an edge, besides its two marks.
 
-    Args:
-        selection: whether the sample may be selected by something the variables affect.
-        unselected_a: an arrowhead at `a`, on any edge, says that `a` does not affect selection.
-        unselected_b: this for `b`.
-        visible: nothing unmeasured can act directly on both (see `is_visible`).
-        final: the search is complete, so that the edge will stay.
-        by_tests: edges come from tests, so that larger condition sets may still remove them.
-        not_cause_a: knowledge says that `a` is no cause of `b`.
-        not_cause_b: knowledge says that `b` is no cause of `a`.
-        by_design: both are contexts, joined by the design of the experiments.
+    `selection`: the sample may be selected by something the variables affect. `unselected_a`: an arrowhead at `a`, on
+    any edge, says that `a` does not affect selection. `visible`: nothing unmeasured can act directly on both (see
+    `is_visible`). `final`: the search is complete, so that the edge will stay. `by_tests`: edges come from tests, so
+    that larger condition sets may still remove them. `not_cause_a`: knowledge says that `a` is no cause of `b`.
+    `by_design`: both are contexts, joined by the design of the experiments.
     """
 
     selection: bool = True

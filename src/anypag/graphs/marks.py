@@ -77,9 +77,7 @@ class Edge(NamedTuple):
 
 
 def _clear(name: str) -> str:
-    """The name, in quotes if an edge could be misread: if it has blanks at its ends or contains what looks
-    like an edge.
-    """
+    """The name, in quotes if it has blanks at its ends or contains what looks like an edge."""
     is_clear = name == name.strip() and not _UNCLEAR.search(name)
     return name if is_clear else json.dumps(name, ensure_ascii=False)
 

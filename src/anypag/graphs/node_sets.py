@@ -109,15 +109,9 @@ def spread(steps: tuple[NodeSet, ...], sources: NodeSet, inside: NodeSet) -> Nod
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The edges of a PAG, a set of nodes for each node and each kind of step.
-
-    Args:
-        children: nodes that it may cause, by their edge (a step of a possibly directed path).
-        parents: nodes that may cause it, by their edge.
-        circles: nodes joined to it by `o-o`.
-        invisible: nodes joined to it by an edge that is not visible.
-        invisible_into: those of them whose edge has an arrowhead at this node.
-        visible: nodes to which it has a visible arrow.
+    """The edges of a PAG: for each node sets of nodes. `children` it may cause, and `parents` may cause it, by their
+    edge. `circles` are joined to it by `o-o`; `invisible` by an edge that is not visible, `invisible_into` with an
+    arrowhead at this node. It has a visible arrow to those in `visible`.
     """
 
     children: tuple[NodeSet, ...]

@@ -39,9 +39,7 @@ class Colliders(Protocol):
         ...
 
     def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
-        """R4: the paths that can be decided, and for each whether B is in the set that separates D and C (so is no
-        collider).
-        """
+        """R4: the paths that can be decided; for each, is B in the set that separates D and C, so no collider?"""
         ...
 
 
@@ -74,15 +72,8 @@ def orient(
     knowledge: KnownCauses | None = None,
     look: Look = do_nothing,
 ) -> Orientation:
-    """All marks that follow.
-
-    Args:
-        known: (n, n) the skeleton: circles, and marks known in advance, which never change.
-        colliders: answers R0 and R4.
-        rules: the rules to run after R0; by default all that need no knowledge.
-        skeleton: the edges as lists, if already computed.
-        knowledge: for the rules that need it.
-        look: called from time to time; an exception in it ends the work.
+    """All marks that follow from a skeleton: `known` (n, n) has circles, and marks known in advance, which never
+    change. `rules` run after R0; by default all that need no knowledge. `look` is called from time to time.
     """
     edges = Skeleton.of(known) if skeleton is None else skeleton
     rules = rules_after_0(selection=True) if rules is None else rules

@@ -54,12 +54,8 @@ CLOSURE = 26
 
 
 def rules_after_0(*, selection: bool, knowledge: bool = False, final: bool = False) -> tuple[Rule, ...]:
-    """The rules that are repeated after R0 until none sets a mark any more, in the order they are tried.
-
-    Args:
-        selection: whether the sample may be selected.
-        knowledge: whether there is knowledge.
-        final: whether all edges are known to be right.
+    """The rules that are repeated after R0 until none sets a mark any more, in the order they are tried. `final` says
+    that all edges are known to be right.
     """
     return tuple(
         rule

@@ -88,14 +88,7 @@ def is_definitely_connected(marks: Marks, adjacent: npt.NDArray[np.bool_], x: No
     A node inside a path is of *definite status* if it is a collider there (arrowheads on both sides), has a tail on one
     side, or has circles on both sides while its two neighbours on the path are not adjacent; the last two cannot be
     colliders in any member. In a PAG two nodes are separated in all members exactly if no path of definite status
-    connects them (Zhang 2008).
-
-    Args:
-        marks: of a PAG; edges may have been removed for identification.
-        adjacent: (n, n) which nodes were adjacent before.
-        x: the nodes that a walk begins at.
-        y: the nodes that it leads to.
-        z: the nodes conditioned on.
+    connects them (Zhang 2008). Edges may have been removed for identification; `adjacent` says which nodes had one.
     """
     above_z = reached_backwards((marks == Mark.ARROW) & (marks.T == Mark.TAIL), list(members(z)))
     neighbours = [np.flatnonzero(row).tolist() for row in marks]

@@ -31,15 +31,8 @@ MOST_NAMED = 3
 
 
 def bind(statements: Sequence[Statement], names: Sequence[str], *, selection: bool) -> Facts:
-    """The facts about the columns, with all that follows.
-
-    Args:
-        statements: the user's statements.
-        names: the columns.
-        selection: may the sample have been selected?
-
-    Raises:
-        KnowledgeError: a name is not a column, or the statements contradict each other.
+    """The facts about the columns, with all that follows. KnowledgeError if a name is not a column, or the statements
+    contradict each other.
     """
     said = facts_said(statements, names, selection=selection)
     refuse_contradictions(statements, said, names, lambda statement: _alone(statement, statements, names))
@@ -158,16 +151,8 @@ _BEGIN = "What is said to be known contradicts itself:"
 
 
 def refuse_contradictions(statements: Sequence[Statement], said: Facts, names: Sequence[str], saying: Saying) -> None:
-    """Raise if the statements cannot all be true.
-
-    Args:
-        statements: the user's statements.
-        said: the same, bound to columns, without what follows.
-        names: the columns.
-        saying: gives the facts of one statement.
-
-    Raises:
-        KnowledgeError: with the shortest chain of statements that contradict each other.
+    """Raise KnowledgeError, with the shortest chain of statements, if the statements cannot all be true. `said` are the
+    facts of all, without what follows; `saying` gives those of one.
     """
 
     def source(kind: str, a: int, b: int) -> str:
@@ -217,9 +202,7 @@ def _sentence(chain: list[int], source: SaidBy, names: Sequence[str]) -> str:
 
 
 def _refuse_idle_edges(said: Facts, source: SaidBy, names: Sequence[str]) -> None:
-    """Raise an error for joined pairs that, without selection, can have neither a causal link nor a hidden
-    common cause.
-    """
+    """Raise for joined pairs that, without selection, can have neither a causal link nor a hidden common cause."""
     idle = said.joined & said.unconfounded & said.not_causes & said.not_causes.T
     for a, b in np.argwhere(idle)[:1]:
         kinds = (("joined", a, b), ("unconfounded", a, b), ("not_causes", a, b), ("not_causes", b, a))

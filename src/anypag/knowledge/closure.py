@@ -38,15 +38,8 @@ def orient_with_knowledge(
     final: bool = False,
     look: Look = do_nothing,
 ) -> Orientation:
-    """The marks that the rules find from a skeleton and knowledge.
-
-    Args:
-        given: (n, n) the skeleton: circles, and marks that are given besides knowledge.
-        colliders: answers R0 and R4.
-        facts: knowledge, with all that follows.
-        skeleton: the edges as lists.
-        final: are all edges known to be right?
-        look: called from time to time; an exception in it ends the work.
+    """The marks that the rules find from a skeleton and knowledge. `given` (n, n) are circles, and marks given besides
+    knowledge; `final`: are all edges known to be right?
     """
     start = seeded(given, facts, final=final)
     rules = rules_after_0(selection=not bool(facts.not_selecting.all()), knowledge=True, final=final)
@@ -116,14 +109,8 @@ class SeparationsOf(CollidersOf):
 
 
 def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS, look: Look = do_nothing) -> Closure:
-    """All marks that follow from a PAG and what is known.
-
-    Args:
-        pag: (n, n) the marks of a valid PAG, without knowledge.
-        mag: (n, n) those of a member of its class.
-        facts: knowledge, with all that follows.
-        most_trials: how many marks to try at most.
-        look: called from time to time; an exception in it ends the work.
+    """All marks that follow from a valid PAG without knowledge, a member of its class, and facts, with `most_trials` at
+    most.
     """
     search = _MemberSearch(pag, mag, facts, most_trials, look)
     start = search.follow(seeded(pag, facts))
@@ -235,9 +222,7 @@ def _way(marks: Marks, a: int, b: int) -> list[int]:
 
 
 def _circle_near(marks: Marks, nodes: list[int]) -> tuple[int, int] | None:
-    """A circle on an edge between these nodes; else on another edge of theirs; else any circle; None if
-    there is none.
-    """
+    """A circle on an edge between these nodes; else on another edge of theirs; else any circle, or None."""
     is_circle = marks == Mark.CIRCLE
     among, beside = np.zeros_like(is_circle), np.zeros_like(is_circle)
     among[np.ix_(nodes, nodes)] = True

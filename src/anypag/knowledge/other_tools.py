@@ -59,10 +59,8 @@ _SECTIONS = ("addtemporal", "forbiddirect", "requiredirect", "forbiddengroup", "
 
 
 def parse_tetrad(text: str, forbidden_edges: Forbidden = "refuse") -> tuple[Statement, ...]:
-    """The statements of a knowledge file of Tetrad.
-
-    Raises:
-        KnowledgeError: a line cannot be read, or a PAG cannot express it; the message has its number.
+    """The statements of a knowledge file of Tetrad. KnowledgeError, with the number of the line, if a PAG cannot
+    express it.
     """
     check_reading(forbidden_edges)
     tiers: dict[int, tuple[str, ...]] = {}
@@ -137,11 +135,7 @@ def _as_tiers(tiers: dict[int, tuple[str, ...]]) -> list[Statement]:
 
 
 def parse_causal_learn(background: Any, forbidden_edges: Forbidden = "refuse") -> tuple[Statement, ...]:
-    """The statements of a `BackgroundKnowledge`.
-
-    Raises:
-        KnowledgeError: it is no such object, or a PAG cannot express it.
-    """
+    """The statements of a `BackgroundKnowledge`. KnowledgeError if it is no such object, or a PAG cannot express it."""
     check_reading(forbidden_edges)
     parts = ("tier_map", "required_rules_specs", "forbidden_rules_specs")
     if not all(hasattr(background, part) for part in parts):

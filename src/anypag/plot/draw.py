@@ -42,9 +42,7 @@ def svg(graph: Any, *, legend: bool = True) -> str:
 
 
 def svg_if_possible(graph: Any) -> str | None:
-    """The picture as SVG for notebooks; None (so that they show text) if a library is missing or the graph is too
-    large.
-    """
+    """The picture as SVG for notebooks; None, so that they show text, if it cannot be drawn."""
     try:
         return svg(graph)
     except (MissingExtraError, GraphError):

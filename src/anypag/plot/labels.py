@@ -80,12 +80,7 @@ class Legend:
 
 
 def legend_for(edges: Iterable[Edge], *, selection: bool = True) -> Legend:
-    """The legend, with a line for each kind of edge in the graph.
-
-    Args:
-        edges: the edges of the graph.
-        selection: whether the sample may have been selected; a tail then says less.
-    """
+    """The legend, with a line for each kind of edge in the graph. With `selection` a tail says less."""
     kinds = {frozenset({edge.mark_a, edge.mark_b}) for edge in edges}
     samples = [sample for sample in _SAMPLES if frozenset(sample[:2]) in kinds]
     entries = tuple(

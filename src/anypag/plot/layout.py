@@ -39,11 +39,7 @@ def is_drawable(graph: MixedGraph) -> bool:
 
 
 def require_drawable(graph: MixedGraph) -> None:
-    """Raise GraphError if a graph is too large for a picture.
-
-    Raises:
-        GraphError: it has too many variables or edges; the message says what to do instead.
-    """
+    """Raise GraphError, which says what to do instead, if a graph has too many variables or edges for a picture."""
     if not is_drawable(graph):
         raise GraphError(
             f"A graph of {len(graph):,} variables and {len(graph.edges()):,} edges is too large for a picture: at most "
@@ -89,12 +85,7 @@ MOST_TO_STRETCH = 30
 
 
 def positions(marks: Marks, sizes: Points) -> Points:
-    """The centres of the nodes of a graph.
-
-    Args:
-        marks: the graph.
-        sizes: (n, 2) width and height of each node's box.
-    """
+    """The centres of the nodes of a graph whose boxes have these sizes, (n, 2) width and height."""
     igraph = plotting("igraph")
     pairs = np.argwhere(np.triu(marks)).astype(np.intp)
     graph = igraph.Graph(n=len(marks), edges=pairs.tolist())

@@ -31,9 +31,7 @@ _FONTS = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 
 def mark_shape(mark: Mark, ink: str = "", paper: str = "") -> str:
-    """A mark with its tip at the origin, pointing right; with the given colours, or (in the report) coloured by a style
-    sheet.
-    """
+    """A mark with its tip at the origin, pointing right; in these colours, or those of a style sheet."""
     head = f' fill="{ink}" stroke-linejoin="round" stroke-width="1"' if ink else ""
     inside = f' fill="{paper}"' if paper else ""
     stem = -MARK_LENGTH

@@ -36,10 +36,7 @@ MOST_LISTED = 1_000_000
 
 class Unlisted(NamedTuple):
     """Says that a file leaves out the pairs which the empty set separates: all pairs that it neither joins nor lists.
-
-    Args:
-        rows: of the data.
-        unseparated: the pairs without an edge and without a separating set.
+    `unseparated` pairs have neither an edge nor a separating set; `rows` is their number in the data.
     """
 
     rows: int | None

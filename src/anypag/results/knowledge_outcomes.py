@@ -121,9 +121,7 @@ class _Judge:
         return f"the data prefer graphs without it by {gain:.1f} log units: {how_much}"
 
     def _closed(self, facts: Facts) -> Closed:
-        """The marks that follow from some of the statements. All calls together may take as many trials as
-        one closure.
-        """
+        """The marks that follow from some of the statements; all calls together have the trials of one closure."""
         share = len(self._statements)
         return closed_with(facts, self._base, self.state, self.problem, final=self.final, share=share)
 
@@ -182,9 +180,7 @@ class _Judge:
         return f"the graph that the data give has no path left by which {a} could cause {b}"
 
     def _broken(self, alone: Facts) -> str:
-        """Which variable is, by the data, a cause of what it is said not to cause, with the mark and the
-        test behind it.
-        """
+        """Which variable is, by the data, a cause of what it is said not to cause; the mark and test behind it."""
         marks = self._base.orientation.marks
         leads = _surely_lead(marks, alone.not_selecting if self.facts.selection else np.ones(len(marks), np.bool_))
         broken = alone.not_causes & leads
@@ -210,9 +206,7 @@ class _Judge:
         return [self.problem.nodes.names[k] for k in self.problem.nodes.order]
 
     def _against_with_others(self, statement: Statement) -> str:
-        """Why the data contradict it together with other statements, each of which alone agrees with them; empty if
-        they do not.
-        """
+        """Why the data contradict it together with others, each of which alone agrees with them; empty if not."""
         if not any(one is statement for one in self._at_odds):
             return ""
         others = [str(one) for one in self._at_odds if one is not statement]
@@ -220,9 +214,7 @@ class _Judge:
 
     @cached_property
     def _at_odds(self) -> list[Statement]:
-        """A minimal set of statements that agree with the data one by one but not together. There may be other such
-        sets.
-        """
+        """A minimal set of statements (perhaps not the only one) that agree with the data one by one but not together."""
         if self._agree(self.facts, self._all):
             return []
         left = [one for one in self._statements if not self._against(self._alone(one), self._closed_alone(one))]
@@ -340,9 +332,8 @@ def _surely_lead(marks: Marks, not_selecting: Flags) -> Flags:
 
 
 def _may_lead(marks: Marks, *, selection: bool) -> Flags:
-    """(n, n) can i be a cause of j: does a path lead there without an arrowhead at the start of any edge?
-
-    Without selection no edge has a tail at its far end either.
+    """(n, n) can i be a cause of j: does a path lead there without an arrowhead at the start of any edge (nor, without
+    selection, a tail at its far end)?
     """
     is_open = (marks != Mark.NONE) & (marks.T != Mark.ARROW)
     return np.asarray(transitive(is_open if selection else is_open & (marks != Mark.TAIL)), np.bool_)

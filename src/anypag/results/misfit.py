@@ -29,14 +29,9 @@ class Misfit:
     """How well a table fits what the probabilities assume.
 
     A table that is not said to misfit may still mislead: hidden causes that leave no trace are not seen.
-
-    Args:
-        rows_per_number: the rows for each number that the best graph must learn from a table with levels; None for
-            other tables.
-        share: of pairs in which tables drawn from the best graph are unlike this one; None if there were no rows to
-            compare.
-        worst: the pairs that are most unlike, the worst first.
-        curved: whether the audit found a curve, or functions of the causes explain most of it.
+    `rows_per_number`: the rows for each number that the best graph must learn from a table with levels; None for other
+    tables. `share`: of pairs in which tables drawn from the best graph are unlike this one; None without rows. `worst`:
+    the pairs that are most unlike. `curved`: the audit found a curve, or functions of the causes explain most of it.
     """
 
     rows_per_number: float | None
@@ -45,11 +40,7 @@ class Misfit:
     curved: bool = False
 
     def lines(self, how_to_pool: str = "ap.pooled") -> tuple[str, ...]:
-        """The warning, or nothing where no misfit was found.
-
-        Args:
-            how_to_pool: how to say that there are several data sets; "" where it was said.
-        """
+        """The warning, or nothing. `how_to_pool`: how to say that there are several data sets; "" where it was said."""
         found = [*self._few_rows(), *self._unlike(how_to_pool)]
         if not found:
             return ()

@@ -194,10 +194,7 @@ def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
 
 
 def _correlations(pag: PAG, among: Callable[[list[int]], Floats], names: dict[str, int], edge: Edge) -> str:
-    """The correlation of the two, and the partial correlation given all neighbours of either.
-
-    `among` gives the correlations of some columns.
-    """
+    """The correlation of the two, and the partial one given all neighbours of either; `among` gives correlations."""
     others = dict.fromkeys([*pag.neighbours(edge.a), *pag.neighbours(edge.b)])
     given = [names[name] for name in others if name not in edge[:2]][:MOST_GIVEN]
     i, j = names[edge.a], names[edge.b]

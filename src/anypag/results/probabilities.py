@@ -39,9 +39,7 @@ class Change(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """Another way in which two variables may be joined, how probable it is, the share of the sampled graphs, and what
-    then changes.
-    """
+    """Another way in which two variables may be joined: its probability, its share, and what then changes."""
 
     symbol: str
     probability: float
@@ -141,13 +139,8 @@ class Probabilities:
 
 
 def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection: bool = False) -> Probabilities:
-    """The probabilities that a posterior gives, over graphs with hidden causes or without.
-
-    Args:
-        posterior: with at least one sampled graph.
-        pag: the answer, with marks from knowledge.
-        hidden: whether the sampled graphs can have hidden causes.
-        selection: whether the sample may be selected.
+    """The probabilities that a posterior with sampled graphs gives to the answer `pag`, which has marks from knowledge.
+    `hidden`: the sampled graphs can have hidden causes.
     """
     names, (yes, no) = posterior.names, posterior.causes(selection=selection)
     pairs, elsewhere = _states_of_pairs(posterior)

@@ -141,13 +141,7 @@ def _too_long(n: int, rows: int, seconds: float) -> Sentence:
 
 
 def bind_again(test: CITest, method: Algorithm, choices: Choices) -> Problem:
-    """The problem with a test of other rows of the same table, without repeating the checks.
-
-    Args:
-        test: over the same variables as before.
-        method: the same.
-        choices: those of the earlier problem, except budgets.
-    """
+    """The problem with a test of other rows of the same table, without repeating the checks."""
     counted = _counted(test, choices.n_jobs)
     return pose(counted, choices, score_for(test) if method.facts.needs_score else None)
 

@@ -77,13 +77,9 @@ class Bootstrap:
 
 
 class Resampling:
-    """A bootstrap set up and ready to run: everything checked, nothing tested yet.
-
-    Args:
-        data_or_test: a table or a CI test, as for `learn`.
-        choices: the choices of `learn`; budgets and checkpoint are for all searches together.
-        plan: how many resamples, of what kind, from which seed.
-        cluster: a column, or a value for each row, that says which rows are drawn together; not searched over.
+    """A bootstrap set up and ready to run: everything checked, nothing tested yet. Budgets and checkpoint are for all
+    searches together. `cluster`: a column, or a value for each row, that says which rows are drawn together; it is not
+    searched over.
     """
 
     def __init__(self, data_or_test: Any, choices: Choices, plan: Plan, cluster: Any = None) -> None:
@@ -120,13 +116,9 @@ class Resampling:
         tick: Tick = no_tick,
         listening: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> Bootstrap:
-        """Search the whole data, then the resamples. When a budget is spent or on Ctrl-C, the finished ones are
-        returned.
-
-        Args:
-            whole: runs the search on the whole data; by default with `tick`.
-            tick: called before every batch of tests of the whole data, and after every resample.
-            listening: a context for the time of the resamples, in which signals may raise `Stopped`.
+        """Search the whole data (by `whole`, if given), then the resamples. When a budget is spent or on Ctrl-C, the
+        finished ones are returned. In `listening`, a context for the time of the resamples, signals may raise
+        `Stopped`.
         """
         with self._checkpoint() as kept:
             budget = Budget(self.search.problem.choices, self.choices.n_jobs)

@@ -42,12 +42,8 @@ MOST_CHECKED_AT_ONCE = 500
 
 
 class Search:
-    """A search set up and ready to run: everything checked, nothing tested yet.
-
-    Args:
-        data_or_test: a table or a CI test, as for `learn`.
-        choices: the choices of `learn`.
-        source: the name of the data, if it is not that of the file.
+    """A search set up and ready to run: everything checked, nothing tested yet. Arguments as for `learn`; `source` is
+    the name of the data, if it is not that of the file.
     """
 
     def __init__(self, data_or_test: Any, choices: Choices | None = None, source: str | None = None) -> None:
@@ -110,12 +106,8 @@ class Search:
         return single_blas if self.problem.test.batch > 1 else nullcontext()
 
     def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
-        """Run all steps, or until something stops the run; the result always has the graph of the last finished step.
-
-        Args:
-            watcher: called before every batch of tests and after every step; by default it keeps the budgets of the
-                choices and asks their `stop`.
-            latest: the result to continue from; by default the start.
+        """Run all steps from `latest` (by default the start), or until the watcher (by default of the budgets and
+        `stop` of the choices) stops the run; the result always has the graph of the last finished step.
         """
         watcher = Watcher(self.problem.choices, self.problem.test) if watcher is None else watcher
         result = self.result() if latest is None else latest
@@ -278,10 +270,8 @@ def learn(
 
 
 def learned(search: Search, choices: Choices, listeners: Listeners) -> Result:
-    """The result of a search, with a checkpoint if one was chosen. `learn` and the command line call this.
-
-    Raises:
-        AnypagError: a test or the checkpoint failed; its `result` is that of the last finished step, if there is one.
+    """The result of a search, with a checkpoint if one was chosen; for `learn` and the command line. AnypagError if a
+    test or the checkpoint failed; its `result` is that of the last finished step, if there is one.
     """
     if choices.checkpoint is None:
         return _watched(search, choices, listeners, None)
@@ -384,10 +374,7 @@ def warn_of_close_calls(search: Search) -> None:
 
 
 def warn_of_contradictions(result: Result) -> None:
-    """Warn of a table that does not fit, and of what in the result cannot be true.
-
-    Graphs with very many variables are checked on demand, because that takes long.
-    """
+    """Warn of a table that does not fit and, unless that takes long, of what in the result cannot be true."""
     for line in result.misfit_told:
         warnings.warn(line, AnypagWarning, stacklevel=3)
     if not result.is_exact and len(result.pag) <= MOST_CHECKED_AT_ONCE and result.contradictions:

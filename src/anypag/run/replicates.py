@@ -63,14 +63,7 @@ def _some(seconds: float) -> float:
 
 
 def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Made:
-    """Learn the graph of one resample.
-
-    Args:
-        sent: a parcel with the rows of the data.
-        plan: which of them each resample has.
-        allowed: the choices, and what is left of the budgets.
-        k: the number of the resample.
-    """
+    """Learn the graph of resample k of the rows in the parcel `sent`; `allowed`: choices, and what is left of budgets."""
     rows: Resamples = opened(sent)
     choices = allowed.from_now()
     try:
@@ -97,14 +90,9 @@ def choices_of_a_replicate(choices: Choices) -> Choices:
 def made_through_joblib(
     rows: Resamples, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
 ) -> Iterator[Made]:
-    """The replicates of these numbers, as they finish.
-
-    Args:
-        rows: of the data; sent once to each worker.
-        plan: which of them each resample has.
-        numbers: of the resamples to make.
-        choices: `n_jobs` says how many at a time; if it is None, the surrounding `joblib.parallel_config` does.
-        left: what the replicate of a number may use, called when it is dispatched.
+    """The replicates of these numbers, as they finish. `rows` go once to each worker. `choices.n_jobs` says how many
+    run at a time; if it is None, the surrounding `joblib.parallel_config` does. `left` says what a replicate may use,
+    and is called when it is dispatched.
     """
     backend, _ = get_active_backend()
     streams = bool(getattr(backend, "supports_return_generator", False))
@@ -128,12 +116,7 @@ def _parallel(choices: Choices, return_as: str) -> Parallel:
 
 
 class Budget:
-    """The time and tests left for a run over many searches. Compiling in this process does not count.
-
-    Args:
-        choices: those of the whole run, none left open.
-        n_jobs: how many replicates run at a time, as in joblib.
-    """
+    """The time and tests left for a run over many searches, `n_jobs` at a time. Compiling here does not count."""
 
     def __init__(self, choices: Choices, n_jobs: int | None = 1) -> None:
         self._choices, self._of_a_replicate = choices, choices_of_a_replicate(choices)

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 
 class Stopped(BaseException):
-    """Raised inside a step to abandon it; the run ends with the state before the step. It is not an error, so not an
-    `Exception`.
-    """
+    """Raised inside a step to abandon it: the run ends with the state before. No error, so no `Exception`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -82,13 +80,9 @@ class Listeners:
 
 
 class Watcher:
-    """Called before every batch of tests and after every step; either may end the run by raising `Stopped`.
-
-    Args:
-        choices: the budgets and `stop`.
-        test: of the run; its evaluations count against the budget from now on.
-        listeners: their signals are checked first, and wait while files are written and callbacks run.
-        checkpoint: of the run.
+    """Called before every batch of tests and after every step; either may end the run by raising `Stopped`. Evaluations
+    of the test count against the budget from now on. Signals of listeners are checked first, and wait while files are
+    written and callbacks run.
     """
 
     def __init__(

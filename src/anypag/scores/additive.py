@@ -80,9 +80,7 @@ def _require_different(correlation: Floats, names: list[str]) -> None:
 
 
 def _adding(gram: Floats, columns: Counts) -> Counts:
-    """The columns that are not linear combinations of earlier ones: a column with three values has two functions, not
-    five.
-    """
+    """The columns that are no linear combinations of earlier ones: one with three values has two functions."""
     kept: list[int] = []
     for column in columns.tolist():
         slopes = np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, column])
@@ -94,9 +92,7 @@ def _adding(gram: Floats, columns: Counts) -> Counts:
 def _paying(
     gram: Floats, first: Counts, further: dict[int, Counts], n: int, price_of_edge: float, n_columns: int
 ) -> set[int]:
-    """The variables whose further functions gain more than they cost, the largest gain first, as many as
-    the rows allow.
-    """
+    """The variables whose further functions gain more than they cost, the largest gain first, as rows allow."""
     gains = {}
     for (i, columns), own in zip(further.items(), first, strict=True):
         fall = _fall(gram, own, columns, first[first != own])
@@ -110,9 +106,7 @@ def _paying(
 
 
 def _fall(gram: Floats, first: int, further: Counts, others: Counts) -> Floats:
-    """How much the log variance of each other column falls when `further` columns explain it in addition to
-    the first.
-    """
+    """How much the log variance of each other column falls when `further` columns explain it besides the first."""
     own = gram[first]
     left = gram[np.ix_(further, further)] - np.outer(own[further], own[further])
     shared = gram[np.ix_(further, others)] - np.outer(own[further], own[others])

@@ -97,11 +97,9 @@ class DiscreteScore(Score):
 
     def prices(self, hidden: Sequence[int] = ()) -> Floats:
         """(p, p) the price of an edge between each two columns; symmetric, so that equivalent DAGs have equal scores.
-        Edges between hidden columns and columns with many levels are forbidden.
-
-        Args:
-            hidden: the numbers of levels of hidden columns, which come after the measured ones. Their rare levels are
-                not known, so they add nothing to the price.
+        Edges between hidden columns and columns with many levels are forbidden. `hidden`: the numbers of levels of
+        hidden columns, which come after the measured ones; their rare levels are not known, so they add nothing to the
+        price.
         """
         rarity = np.array([*self.rarity, *(0.0 for _ in hidden)])
         more_levels = np.array([*self.n_levels, *hidden]) - 1.0
@@ -138,11 +136,8 @@ class DiscreteScore(Score):
         return replace(self, names=names, levels=levels, n_levels=n_levels, rarity=rarity)
 
     def with_hidden(self, hidden: npt.NDArray[np.uint8], n_levels: Sequence[int]) -> Self:
-        """A score with hidden columns after the columns of this one. Cached counts of the measured columns stay valid.
-
-        Args:
-            hidden: (k, n) the level of every hidden column in every row.
-            n_levels: (k,) how many levels each of them has, whether or not they occur.
+        """A score with hidden columns, (k, n) levels and how many each has, after the columns of this one. Cached
+        counts of the measured columns stay valid.
         """
         names = (*self.names, *(f"hidden {h + 1}" for h in range(len(hidden))))
         levels = np.vstack([self.levels, hidden.astype(np.int32)])

@@ -61,12 +61,7 @@ class Fit(NamedTuple):
 
 
 class LatentScore:
-    """Scores DAGs with hidden causes; caches the best fit of every component.
-
-    Args:
-        discrete: BDeu of the measured columns.
-        look: called often during EM; an exception in it ends EM.
-    """
+    """Scores DAGs with hidden causes; caches the best fit of every component. `look` is called often during EM."""
 
     def __init__(self, discrete: DiscreteScore, look: Look = do_nothing) -> None:
         self._discrete, self._look = discrete, look
@@ -76,13 +71,7 @@ class LatentScore:
         self._rows: dict[bytes, tuple[npt.NDArray[np.int64], Floats]] = {}
 
     def of(self, dag: LatentDAG, hidden: HiddenLevels | None = None, sweeps: int = SWEEPS) -> float:
-        """The score.
-
-        Args:
-            dag: the graph.
-            hidden: (k, rows) levels of the hidden causes to start EM from; without them it starts at random.
-            sweeps: of EM, at most.
-        """
+        """The score, by at most so many sweeps of EM from `hidden`, (k, rows) levels of hidden causes, or at random."""
         alone = np.flatnonzero(~dag.children.any(axis=0))
         plain = sum(self._of_node(int(v), np.flatnonzero(dag.parents[:, v])) for v in alone)
         groups = [group for group in dag.components() if dag.children[group].any()]

@@ -132,14 +132,7 @@ def _by_rules(facts: Facts, base: Base, state: State, problem: Problem, final: b
 
 
 def close_state(state: Kind, problem: Problem, *, final: bool, look: Look = do_nothing) -> Kind:
-    """The last state of a search with all that follows from knowledge.
-
-    Args:
-        state: the last state.
-        problem: with facts.
-        final: are all edges known to be right?
-        look: called from time to time; an exception in it ends the work.
-    """
+    """The last state of a search with all that follows from knowledge; `final`: are all edges known to be right?"""
     assert problem.facts is not None
     base = base_of(state, problem, final=final, look=look)
     closed = closed_with(problem.facts, base, state, problem, final=final, look=look)

@@ -18,14 +18,7 @@ from anypag.search.state import Keys, State, StepInfo
 
 
 class Inquiry:
-    """The test of a problem, as one step sees it.
-
-    Args:
-        problem: gives the test and the numbering of nodes.
-        r: the iteration.
-        tick: called before each batch; an exception in it abandons the step.
-        state: the state before the step, with the questions that earlier steps counted.
-    """
+    """The test of a problem, as one step (iteration r) sees it; a tick that raises abandons the step."""
 
     def __init__(self, problem: Problem, r: int, tick: Tick = no_tick, state: State | None = None) -> None:
         self.problem = problem
@@ -59,9 +52,7 @@ class Inquiry:
 
     @property
     def passes(self) -> Passes | None:
-        """The test's `Passes` over its correlations; None if a wrapper changes its answers or limits
-        their number.
-        """
+        """The test's `Passes`; None if a wrapper changes its answers or limits their number."""
         test = self.problem.test
         form: Passes | None = getattr(with_its_answers(test), "passes", None)
         return None if test.distinct or test.limit is not None else form
@@ -145,14 +136,9 @@ class Inquiry:
         return p
 
     def finished(self, phase: str, before: State, tested: State, after: State, n_open: int) -> tuple[State, StepInfo]:
-        """The state after a step, with the questions it counted, and the `StepInfo` of the step.
-
-        Args:
-            phase: the step's phase, for people.
-            before: the state before the step.
-            tested: the state after its candidates were tested.
-            after: the state at its end.
-            n_open: the edges that remain although sets of this size were tried on them.
+        """The state after a step, with the questions it counted, and the `StepInfo` of the step. `tested` is the state
+        after candidates were tested; `n_open` counts the edges that remain although sets of this size were tried on
+        them.
         """
         n_edges = [state.n_edges for state in (before, tested, after)]
         info = StepInfo(
@@ -236,10 +222,7 @@ class Asked:
 
     @property
     def keys(self) -> Keys | None:
-        """All questions counted, as a table of keys; None if repeated questions count too, or none was asked.
-
-        New keys are sorted before they enter the table, so that it does not depend on threads or batches.
-        """
+        """All questions counted, as a table of keys, sorted; None if repeated questions count too, or none was asked."""
         from anypag._kernels import queries as kernel
 
         if not self._distinct or not len(fresh := np.concatenate([np.empty((0, 2), np.uint64), *self._fresh])):

@@ -91,10 +91,7 @@ def _ordered_by_sums(problem: Problem, table: npt.NDArray[np.float32] | Floats, 
 
 
 def _sums_of_rows(table: npt.NDArray[np.float32] | Floats, threads: int) -> Floats:
-    """(n,) the sum over all pairs of each node, as exact integer sums, so that the order of adding does not matter.
-
-    The unit is so coarse that the largest sum still fits into the 53 bits of a float without rounding.
-    """
+    """(n,) the sum over all pairs of each node, as exact integer sums in a unit so coarse that they fit into 53 bits."""
     n, runs = len(table), slices(len(table), ROWS_AT_ONCE)
     threads = threads_for(n * n, threads)
     largest = max(map_in_threads(lambda run: kernel.largest_beside(table, run.start, run.stop), runs, threads))

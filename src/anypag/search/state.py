@@ -55,9 +55,7 @@ class GraphBlocks(NamedTuple):
 
 
 class Anteriors(NamedTuple):
-    """Possible anteriors: which nodes have a path to which, without an arrowhead against its direction
-    (`_kernels.pools.anteriors`).
-    """
+    """Possible anteriors of nodes: see `_kernels.pools.anteriors`."""
 
     group: npt.NDArray[np.int32]
     """(n,) nodes with such paths to each other are a group."""
@@ -149,10 +147,7 @@ class State:
 
     @property
     def _is_listed(self) -> bool:
-        """Is the skeleton computed, or quick to compute?
-
-        It is neither in the first step: listing the edges of a complete graph takes longer than a pass over all pairs.
-        """
+        """Is the skeleton computed, or quick to compute? Listing the edges of a complete graph takes long."""
         return self.earlier_edges is not None or "skeleton" in self.__dict__
 
     def edges(self) -> tuple[Indices, Indices]:
@@ -169,9 +164,7 @@ class State:
         return x[is_unsettled], y[is_unsettled]
 
     def but(self, **changes: object) -> Self:
-        """The state with other fields. What was computed from its marks is kept, unless these change: `replace` would
-        compute it anew.
-        """
+        """The state with other fields; what was computed from its marks is kept unless these change."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__, **changes)
         if "marks" in changes:

@@ -205,9 +205,7 @@ def pair_counts(found: Stability | None, a: str, b: str, edge: Edge | None) -> P
 
 
 class ResampleRow(NamedTuple):
-    """A row of the table: how many resamples repeat a pair's edge, how many join it, the edge, and what
-    most others have.
-    """
+    """A row of the table: resamples with a pair's edge, resamples that join it, the edge, what most others have."""
 
     same: int
     joined: int

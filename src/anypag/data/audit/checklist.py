@@ -127,13 +127,7 @@ CHECKS = (
 
 
 class Audited(NamedTuple):
-    """A source as a test reads it, with what was found in it.
-
-    Args:
-        audit: the findings.
-        source: columns of the kinds that the test takes; without incomplete rows if these are to be dropped.
-        has_gaps: whether values are missing, so that each test leaves out rows of its own.
-    """
+    """A source as a test reads it (kinds that it takes, dropped rows left out), and what was found in it."""
 
     audit: Audit
     source: Source

@@ -69,10 +69,8 @@ def _perhaps_copies(table: Table) -> list[int]:
 
 
 def copies_by_levels(source: Source) -> dict[str, str]:
-    """Discrete columns that repeat an earlier one, perhaps under other labels; for sources outside memory.
-
-    Copies have equal counts of rows for their levels. If two columns have equal counts, their pairs of levels are
-    counted.
+    """Discrete columns that repeat an earlier one, perhaps under other labels, for sources outside memory: columns
+    whose levels have equal counts are compared by the counts of their pairs.
     """
     earlier: dict[tuple[int, ...], list[int]] = {}
     copies = {}

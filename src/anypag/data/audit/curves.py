@@ -149,10 +149,7 @@ def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32
 
 
 def _basis(values: Floats) -> Floats:
-    """(5, c, n) of each column three straight lines, and what two powers of its ranks add; zeros if one adds nothing.
-
-    All have mean 0 and length 1, and those of a column are orthogonal.
-    """
+    """(5, c, n) of each column three lines, and what two powers of its ranks add, orthonormal; zeros for nothing."""
     parts = _parts(values, np.float64)
     _make_orthonormal(parts)
     return parts
@@ -217,9 +214,7 @@ def _targets(values: Floats) -> Floats:
 
 
 def _make_orthonormal(parts: Floats) -> None:
-    """Changes (5, c, n) parts to what each adds to those before it, with mean 0 and length 1, or to 0 if it adds
-    nothing.
-    """
+    """Changes (5, c, n) parts to what each adds to those before it, with mean 0 and length 1; 0 if it adds nothing."""
     for k, part in enumerate(parts):
         part -= part.mean(axis=1)[:, None]
         whole = np.sqrt(_products(part, part))

@@ -66,10 +66,7 @@ def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
 
 
 def _is_clear(moments: Moments) -> bool:
-    """Does single precision, in half the time, show that there is no relation?
-
-    With a relation the last pivot would be a rounding error of about 1e-7.
-    """
+    """Does single precision show that there is no relation? With one the last pivot would be an error of about 1e-7."""
     from scipy.linalg.lapack import spstrf
 
     p = len(moments.names)
@@ -167,10 +164,7 @@ def _meetings(values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64],
 
 def _groups(expected: npt.NDArray[np.float64]) -> list[list[int]]:
     """Groups of columns that are never 1 together although chance would make them: grown from the clearest pair, each
-    column in at most one group.
-
-    Args:
-        expected: (p, p) for two columns that are never 1 together, in how many rows they should be; −inf for others.
+    column in at most one group. `expected`: in how many rows two such columns should be 1; −inf for other pairs.
     """
     p = len(expected)
     enough, to_join = math.log(max(p * (p - 1) / 2, 1.0) / CHANCE), math.log(max(p, 1) / CHANCE_OF_JOINING)
@@ -187,9 +181,7 @@ def _groups(expected: npt.NDArray[np.float64]) -> list[list[int]]:
 
 
 def _finding(table: Table, columns: list[int]) -> Finding | None:
-    """The finding for a group; None if it does not hold in all rows, or if one of two columns is the
-    other's complement.
-    """
+    """The finding for a group; None if it does not hold in all rows, or if two columns are complements."""
     values = table.values[:, columns]
     ones = np.nansum(values[~np.isnan(values).all(axis=1)], axis=1)
     is_copy = len(columns) == 2 and bool((ones == 1).all())  # a copy, which has a check of its own

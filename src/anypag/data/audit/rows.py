@@ -51,15 +51,8 @@ def missing_findings(
     incomplete: int = 0,
     costly: str = "",
 ) -> list[Finding]:
-    """Missing values: an error, or the cost of the chosen way to handle them.
-
-    Args:
-        names: the columns.
-        counts: how many values each lacks.
-        n: the number of rows.
-        missing: how they are handled.
-        incomplete: how many rows have gaps, if that was counted.
-        costly: the sentence of `costly_columns`.
+    """Missing values: an error, or the cost of the chosen way to handle them. `counts`: how many values each column
+    lacks; `incomplete`: the rows with gaps, if counted; `costly`: the sentence of `costly_columns`.
     """
     columns = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count)
     if not columns:

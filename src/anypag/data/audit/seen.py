@@ -21,13 +21,8 @@ LEAST_ROWS = 4
 class Seen:
     """The usable columns of a source, as checks see them.
 
-    Args:
-        source: all original rows, before rows are dropped or values transformed.
-        used: the rows and values that the test will read.
-        needs: what the test asks for.
-        n_columns: of the whole table, including unusable ones.
-        threads: for moments.
-        on: a graphics card that multiplies matrices; None for the CPU.
+    `source` has all original rows, `used` those that the test will read, as it will read them. `n_columns` counts
+    unusable columns too. `on` is a graphics card that multiplies matrices; None for the CPU.
     """
 
     source: Source
@@ -78,14 +73,8 @@ def _rows_of(source: Source) -> Table:
 
 
 class Check(NamedTuple):
-    """One check of an audit.
-
-    Args:
-        about: what it looks for, in a few words.
-        find: gives the findings.
-        wants: what the source must provide.
-        most_columns: the check is skipped with more columns.
-        is_needed: whether a test with these needs has a use for it.
+    """One check of an audit: what it looks for, in a few words, how, and what the source must provide; skipped with
+    more columns than `most_columns` or where `is_needed` says that a test has no use for it.
     """
 
     about: str

@@ -148,11 +148,7 @@ class CountedTable(ThroughRows):
         return self if names is None else self.take(names)
 
     def rows(self) -> Table:
-        """The table written out, for what works on rows.
-
-        Raises:
-            DataError: it would be too large.
-        """
+        """The table written out, for what works on rows. DataError if it would be too large."""
         if self.n * len(self.names) > MOST_NUMBERS:
             raise DataError(
                 f"The counts stand for {self.n:,} rows of {len(self.names)} columns, and this works on the rows "

@@ -112,16 +112,9 @@ def _chosen(moments: Moments, names: Sequence[str]) -> Moments:
 def covariance_moments(
     covariance: Any, n: int, names: Sequence[str] | None = None, reading: Reading = AS_USUAL
 ) -> Moments:
-    """The moments of a table of n rows, from its covariance or correlation matrix.
-
-    Args:
-        covariance: a square array, a data frame of one (pandas, polars, ...), or the path of a file of one.
-        n: the number of rows.
-        names: for an array, the names of its columns; otherwise, which columns to use.
-        reading: how a file is read.
-
-    Raises:
-        DataError: it is not such a matrix; the message says what to do.
+    """The moments of a table of n rows, from its covariance or correlation matrix: a square array, a data frame of one,
+    or the path of a file, read as `reading` says. `names`: of the columns of an array; otherwise, which columns to use.
+    DataError if it is not such a matrix.
     """
     there, matrix = _named(covariance, reading)
     matrix = _filled_in(matrix)

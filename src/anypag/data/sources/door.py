@@ -20,16 +20,8 @@ BYTES_A_NUMBER = 4
 
 
 def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str, Kind] | None = None) -> Source:
-    """The data as a source.
-
-    Args:
-        data: a source; any table that `as_table` takes; a file, which is read in parts where it is large; a table in an
-            engine (DuckDB, Dask, Spark, ...).
-        names: for an array, the names of its columns; otherwise, which columns to use.
-        kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
-
-    Raises:
-        DataError: it is not a table.
+    """The data as a source: any table that `as_table` takes; a file, which is read in parts where it is large; a table
+    in an engine (DuckDB, Dask, Spark, ...). `names` and `kinds` as in `as_table`. DataError if it is not a table.
     """
     if isinstance(data, str | Path) and not _is_small(Path(data)):
         source: Source = FileTable.of(data, None if names is None else name_sequence(names))
@@ -43,9 +35,7 @@ def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str,
 
 
 def _is_small(path: Path) -> bool:
-    """Is a file small enough to be read whole? True for an unreadable file too, so that reading it reports
-    the error.
-    """
+    """Is a file small enough to be read whole? True for an unreadable one, so that reading reports the error."""
     if not path.is_file() or ending_of(path) == ".xlsx":
         return True
     if ending_of(path) in TEXT_ENDINGS:

@@ -36,13 +36,7 @@ MOST_COUNTED = 100_000
 
 @dataclass(frozen=True, eq=False)
 class EngineTable(ThroughRows):
-    """The columns of a table in an engine.
-
-    Args:
-        engine: runs the queries.
-        given_kinds: kinds that the user or the test set.
-        read: findings so far.
-    """
+    """The columns of a table in an engine, with the kinds that the user or the test set, and the findings so far."""
 
     engine: Engine
     given_kinds: Mapping[str, Kind] = field(default_factory=dict)
@@ -52,11 +46,7 @@ class EngineTable(ThroughRows):
 
     @classmethod
     def of(cls, data: Any, names: Sequence[str] | None = None) -> Self:
-        """A table in an engine, or some of its columns.
-
-        Raises:
-            DataError: it has no rows, or no such columns.
-        """
+        """A table in an engine, or some of its columns. DataError if it has no rows, or no such columns."""
         made = cls(Engine.of(data, names))
         if made.n == 0:
             raise DataError(f"A table needs rows and columns; got 0 rows and {len(made.names)} columns.")
@@ -227,9 +217,7 @@ class EngineTable(ThroughRows):
 
 
 def _expressions(names: Sequence[str], levels: Sequence[Levels | None]) -> list[Any]:
-    """The continuous columns, and a column of zeros and ones for every level of a discrete one except the
-    most frequent.
-    """
+    """The continuous columns, and an indicator of every level of a discrete one except the most frequent."""
     import narwhals as nw
 
     made = []

@@ -27,12 +27,7 @@ Piece = TypeVar("Piece")
 
 @dataclass(frozen=True, eq=False)
 class GroupedCounts:
-    """The counts of some columns at a time.
-
-    Args:
-        source: the table.
-        levels: (p,) how many levels each column has, a gap being one of them.
-    """
+    """The counts of some columns of an engine's table at a time; a gap is one of the levels of a column."""
 
     source: EngineTable
     levels: tuple[int, ...]

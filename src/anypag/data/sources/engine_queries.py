@@ -72,13 +72,7 @@ def _whole(column: Any) -> Counts:
 
 @dataclass(frozen=True, eq=False)
 class Engine:
-    """A lazy table, and the queries put to it.
-
-    Args:
-        names: of its columns.
-        is_text: (p,) which of them hold text; all others are float64.
-        frame: of narwhals.
-    """
+    """A lazy table (`frame`, of narwhals), and the queries put to it. Columns that are not text are float64."""
 
     names: tuple[str, ...]
     is_text: tuple[bool, ...]

@@ -40,15 +40,10 @@ _IS_ROW = "\0is a row"
 
 @dataclass(frozen=True, eq=False)
 class FileTable(ThroughRows):
-    """The columns of a file, whose rows are read in parts when they are needed.
+    """The columns of a CSV, TSV, Parquet or Arrow IPC file, whose rows are read in parts when they are needed.
 
-    Args:
-        path: a CSV, TSV, Parquet or Arrow IPC file.
-        names: the columns that are used.
-        read: findings from opening the file.
-        given_kinds: kinds that the user or the test set.
-        is_complete: whether rows with gaps are left out.
-        kept: what was read before; all views of a file share it.
+    `read`: findings from opening the file; `given_kinds`: kinds that the user or the test set; `is_complete`: rows with
+    gaps are left out; `kept`: what was read before, shared by all views of a file.
     """
 
     path: Path
@@ -60,11 +55,7 @@ class FileTable(ThroughRows):
 
     @classmethod
     def of(cls, path: str | Path, names: Sequence[str] | None = None) -> Self:
-        """The columns of a file, or some of them.
-
-        Raises:
-            DataError: there is no such file or column, or the file holds no rows.
-        """
+        """The columns of a file, or some of them. DataError if there is no such file or column, or no rows."""
         path = Path(path)
         chosen, index = made_from_file(path, lambda frame: _chosen(frame, names))
         found = [*([] if index is None else [INDEX_LEFT_OUT]), *repeated_names_in(path, chosen)]
@@ -95,10 +86,8 @@ class FileTable(ThroughRows):
         return self.sample().kinds[i] if labels is None else infer_kind(np.empty(0), labels)
 
     def with_settled_kinds(self) -> FileTable | Table:
-        """The file as a table with kinds inferred from all rows; it is read whole, unless it is too large.
-
-        Raises:
-            DataError: it is too large, and the first rows show that it has discrete columns.
+        """The file as a table with kinds inferred from all rows; read whole, unless it is too large (DataError, if the
+        first rows show that it has discrete columns).
         """
         if self.path.stat().st_size <= LARGE_FILE:
             return self.rows()

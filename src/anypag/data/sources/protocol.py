@@ -27,13 +27,9 @@ Lacked = Literal["rows", "order"]
 class Needs(NamedTuple):
     """What a test, an algorithm and the choices require of a table; the audit reports what violates it.
 
-    Args:
-        takes: the kind as which the test treats every column; "any" if it uses the columns' own kinds.
-        missing: what is done about missing values.
-        singular: whether columns that are functions of others are an error.
-        max_r: the largest condition set that will be asked for; None: all columns but two.
-        score: whether a score is made of the same rows.
-        sees_curves: whether the test sees more than straight lines.
+    `takes`: the kind as which the test treats every column; "any" if it uses the columns' own. `max_r`: the largest
+    condition set that will be asked for; None: all columns but two. `score`: whether a score is made of the same rows.
+    `sees_curves`: whether the test sees more than straight lines.
     """
 
     takes: Kind | Literal["any"] = "any"
@@ -45,15 +41,8 @@ class Needs(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """The result of one pass over all rows.
-
-    Args:
-        n: rows.
-        n_complete: rows without a gap.
-        missing: (p,) missing values.
-        infinite: (p,) infinite values.
-        low: (p,) the smallest value; NaN for text and for columns without values.
-        high: (p,) the largest value.
+    """The result of one pass over all rows: how many (and without a gap), then for each column missing and infinite
+    values, the smallest and the largest value (NaN for text and for columns without values).
     """
 
     n: int
@@ -137,10 +126,7 @@ class Source(Protocol):
         """Rows for checks that need values: all rows, or the first ones; an empty table if the source has no rows."""
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
-        """Means, deviations and correlations of some columns as numbers, over the rows without gaps in them.
-
-        `on` is a graphics card that multiplies matrices; None for the CPU.
-        """
+        """Means, deviations and correlations of some columns, over rows without gaps in them; `on`: a graphics card."""
 
     def spread(self) -> Spread:
         """The moments of all columns, the discrete ones spread out."""
@@ -149,11 +135,7 @@ class Source(Protocol):
         """The distinct rows of some columns with their counts; None if there are too many."""
 
     def rows(self) -> Table:
-        """All rows in memory.
-
-        Raises:
-            DataError: there are none, or too many of them.
-        """
+        """All rows in memory. DataError if there are none, or too many of them."""
 
 
 class ThroughRows:

@@ -34,9 +34,7 @@ SELECTION = ""
 
 
 class PairClaim(NamedTuple):
-    """What tests say about a pair: `given` is a minimal set that separates the two, or None if nothing
-    separates them.
-    """
+    """What tests say about a pair: a minimal set that separates the two (`given`), or None if nothing does."""
 
     a: str
     b: str

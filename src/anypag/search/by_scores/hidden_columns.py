@@ -81,14 +81,7 @@ def keeps_to(dag: LatentDAG, facts: Facts) -> bool:
 
 def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, facts: Facts, tick: Tick) -> CompletedDAG:
     """The DAG with one more hidden cause, with further levels and merged causes if these raise the score; unchanged if
-    no cause does.
-
-    Args:
-        so_far: the current DAG.
-        discrete: BDeu of the measured columns.
-        tries: proposals that are refined.
-        facts: what is known of the measured columns; `so_far` keeps to it.
-        tick: called often; may end the search.
+    no cause does. `tries` proposals are refined. `facts` are about the measured columns; `so_far` keeps to them.
     """
     if len(so_far.dag.n_levels) >= MOST_CAUSES:
         return so_far
@@ -142,12 +135,8 @@ def _proposals(dag: LatentDAG, discrete: DiscreteScore, facts: Facts) -> Iterato
 
 
 def _begun(dag: LatentDAG, others: HiddenLevels, completed: LatentScore) -> HiddenLevels:
-    """Levels to start EM from: the given ones of the other causes, and drawn ones of the last cause.
-
-    Args:
-        dag: the graph.
-        others: levels of all its hidden causes but the last.
-        completed: the score with these as columns.
+    """Levels to start EM from: the given ones of the other causes, and drawn ones of the last cause. `completed` is the
+    score with the given ones as columns.
     """
     return np.vstack([others, completed.drawn(dag.with_last_hidden(), None, [len(dag.n_levels)])])
 
@@ -276,9 +265,7 @@ def _with_more_levels(
 
 
 def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
-    """Graphs with one more level for one hidden cause, which is moved to the end, and the old indices of
-    the other causes.
-    """
+    """Graphs with one more level for one hidden cause, moved to the end, and the old indices of the others."""
     for h, size in enumerate(dag.n_levels):
         if size < MOST_LEVELS:
             others = [other for other in range(len(dag.n_levels)) if other != h]

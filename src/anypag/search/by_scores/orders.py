@@ -24,13 +24,7 @@ Order = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Orders:
-    """Orders that are being improved.
-
-    Args:
-        order: (k, n) one order a row.
-        settled: (k,) no sweep moves a variable of this order any more.
-        tier: (n,) a variable never comes before one of an earlier tier.
-    """
+    """Orders (k, n) that are being improved. In a settled one no sweep moves a variable; tiers (n,) ascend along each."""
 
     order: Order = stored(Array("int64", (None, "n"), 0, "n"))
     settled: npt.NDArray[np.bool_] = stored(Array("bool", (None,)))

@@ -62,10 +62,7 @@ class GraphSample:
         return int(self.counts.sum())
 
     def adding(self, mag: Marks, diagram: Marks | None = None, *, cold: bool = True) -> Self:
-        """The sample with one more graph: its MAG, and the sampled diagram if it differs from the MAG.
-
-        `cold` says whether it was sampled at temperature 1.
-        """
+        """The sample with one more graph: its MAG, and the diagram if it differs; `cold`: sampled at temperature 1."""
         pag = marks_of_class(mag)
         diagrams = self._with(mag if diagram is None else diagram)
         met = np.flatnonzero((self.pags == pag).all(axis=(1, 2)))
@@ -86,9 +83,7 @@ class GraphSample:
         return replace(self, for_effects=_appended(before, diagram))
 
     def arranged(self, places: npt.NDArray[np.intp]) -> Self:
-        """The sample with the classes that are most frequent at temperature 1 first, and node `places[i]` at place
-        i.
-        """
+        """The sample with the classes most frequent at temperature 1 first, and node `places[i]` at place i."""
         most_first = np.lexsort((-self.counts, -self.cold))
         pags = self.pags[most_first][:, places][:, :, places]
         return replace(self, pags=pags, counts=self.counts[most_first], cold=self.cold[most_first])
@@ -209,12 +204,8 @@ class Posterior:
 
     def causes(self, *, selection: bool = False) -> tuple[Floats, Floats]:
         """Two (n, n) arrays: the share of sampled graphs, at all temperatures, in whose class i causes j in every
-        member, and the share in which it does in none.
-
-        In the other graphs the class leaves it open; counting members of a class would only reflect the prior.
-
-        Args:
-            selection: whether the sample may be selected; a tail then claims less.
+        member, and the share in which it does in none. In the others the class leaves it open; counting members of a
+        class would only reflect the prior. With `selection` a tail claims less.
         """
         size = (len(self.names),) * 2
         known = Facts.none(len(self.names)) if self.facts is None else self.facts

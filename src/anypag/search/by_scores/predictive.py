@@ -48,12 +48,7 @@ def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
 
 
 def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
-    """(p, p) how many standard errors the dependence of each two columns is off.
-
-    Args:
-        levels: (p, n) of every column in every row.
-        parents: (p, p) i is a parent of j.
-    """
+    """(p, p) how many standard errors the dependence of each two columns, (p, n) levels, is off."""
     levels = levels[:, :: _step(levels.shape[1])]
     drawn = [_information(_drawn_levels(levels, parents, rng)) for rng in _generators(levels.T)]
     middle = np.mean(drawn, axis=0)
@@ -105,13 +100,8 @@ def _sum_of_logs(codes: LevelRows) -> float:
 
 
 def off_in_columns(values: Floats, is_discrete: Flags, parents: Flags, *, functions: bool = False) -> Floats:
-    """(p, p) how many standard errors correlations of each two columns, their squares or third powers are off.
-
-    Args:
-        values: (n, p) without gaps.
-        is_discrete: (p,) columns of levels.
-        parents: (p, p) i is a parent of j.
-        functions: whether effects of numbers are polynomials of normal scores instead of straight lines.
+    """(p, p) how many standard errors correlations of each two columns, their squares or third powers are off. With
+    `functions`, effects of numbers are polynomials of normal scores instead of straight lines.
     """
     values = in_units(values[:: _step(len(values))])[0]
     for v in np.flatnonzero(is_discrete):

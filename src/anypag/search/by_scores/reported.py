@@ -52,12 +52,8 @@ def reported(
 ) -> Floats:
     """(16, p) the probability of each state of each pair i < j, row by row of the upper triangle; they sum to 1.
 
-    Args:
-        cold: (16, p) shares of the graphs sampled at temperature 1 (`sampled_graphs.states_of`).
-        every: (16, p) shares of the graphs sampled at all temperatures.
-        answer: (n, n) the marks of the answer.
-        facts: knowledge about the variables.
-        from_counts: whether the score was made of counts (discrete columns), not of correlations.
+    `cold` and `every` (16, p): shares of the graphs sampled at temperature 1 and at all (`sampled_graphs.states_of`).
+    `answer`: the marks of the answer. `from_counts`: the score was made of counts, not of correlations.
     """
     i, j = np.triu_indices(len(answer), 1)
     adjacent = (answer != 0).astype(np.int64)

@@ -55,14 +55,8 @@ def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: 
     first.
 
     A change is reported if most graphs with that state have it, and clearly more than of the graphs with the answer's
-    state.
-
-    Args:
-        states: (c, p) of the sampled classes.
-        counts: (c,) how often each was sampled.
-        answers: (k, p) the states of the answer; several rows if several states count as equal.
-        pair: its index.
-        state: the other state.
+    state. `states` (c, p) are those of the sampled classes, `answers` (k, p) those of the answer: several rows if
+    several states count as equal.
     """
     often = state_shares(states, counts, states[:, pair] == state)
     usual = state_shares(states, counts, (states[:, pair] == answers[:, pair, None]).any(axis=0))

@@ -82,12 +82,8 @@ def needs_mags(facts: Facts) -> bool:
 
 
 def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
-    """A graph with all required edges and as many of the given edges as agree; None if none was found.
-
-    Args:
-        marks: of a graph without directed cycles.
-        facts: knowledge, with all that follows.
-        hidden: may there be `<->` and `---`?
+    """A graph with all required edges and as many of the given edges as agree; None if none was found. With `hidden`
+    there may be `<->` and `---`.
     """
     allowed = allowed_states(facts)
     others = replace(
@@ -170,12 +166,9 @@ def _with(marks: Marks, i: int, j: int, state: Ends) -> Marks:
 def near_mag(pag: Marks, strength: Floats) -> Marks:
     """A maximal ancestral graph with the edges of a PAG, as many of its marks as possible, and few extra edges.
 
-    Args:
-        pag: (n, n) marks, of a valid PAG or not.
-        strength: (n, n) how sure an edge is; edges are added strongest first.
-
-    Each edge gets the state that differs least from the PAG's marks (a circle fits a tail, then an arrowhead) among
-    those that keep the graph ancestral; then edges are added where an inducing path would make it not maximal.
+    Each edge, the surest (`strength`) first, gets the state that differs least from the PAG's marks (a circle fits a
+    tail, then an arrowhead) among those that keep the graph ancestral; then edges are added where an inducing path
+    would make it not maximal.
     """
     n = len(pag)
     marks = np.zeros((n, n), np.uint8)

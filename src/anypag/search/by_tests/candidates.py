@@ -62,16 +62,8 @@ def no_pools(x: Indices) -> Pools:
 
 
 def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: PDSep, look: Look = do_nothing) -> Pools:
-    """The pools of ICD: PDSep_r, the nodes on PDS-walks of length ≤ r that lie on a path between x and y.
-
-    Args:
-        state: the graph.
-        problem: the strength of dependences orders the nodes of a pool; nodes known to be no cause of x, of y or of
-            selection are left out.
-        x: (m,) one end of each edge.
-        y: (m,) the other end.
-        walks: their length, and which nodes they may pass.
-        look: called now and then; what it raises ends the work.
+    """The pools of ICD: PDSep_r, the nodes on PDS-walks of length ≤ r that lie on a path between x and y. Nodes known
+    to be no cause of x, of y or of selection are left out.
     """
     if walks.r == 0:
         return no_pools(x)
@@ -92,10 +84,7 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
 def _lists_in_turns(
     make: Callable[[int, Counts], tuple[Any, ...]], n: int, per_item: int, look: Look
 ) -> tuple[Any, ...]:
-    """The lists of n items, in turns: `make(done, room)` gives where those of the next items begin, then the lists.
-
-    Each item has `per_item` lists.
-    """
+    """The lists of n items, `per_item` each; `make(done, room)` gives where those of the next items begin, and them."""
     parts: list[tuple[Any, ...]] = []
     done = 0
 
@@ -121,9 +110,8 @@ def neighbour_pools(state: State, problem: Problem, look: Look = do_nothing) -> 
 def possible_d_sep_pools(
     state: State, problem: Problem, look: Look = do_nothing
 ) -> Callable[[Indices, Indices], Pools]:
-    """The pools of the last phase of FCI, for some edges at a time: Possible-D-Sep of x, and of y.
-
-    With `possible_dsep="on-paths"` only nodes on a path between the two (Colombo et al. 2012).
+    """The pools of the last phase of FCI, for some edges at a time: Possible-D-Sep of x, and of y; with
+    `possible_dsep="on-paths"` only nodes on a path between the two (Colombo et al. 2012).
     """
     skeleton = state.skeleton
     find = partial(pool_kernel.possible_d_sep, (state.marks, skeleton.start, skeleton.neighbour))

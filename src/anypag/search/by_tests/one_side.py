@@ -30,13 +30,7 @@ from anypag.search.state import State
 
 def test_one_side(state: State, pools: Pools, inquiry: Inquiry, x: Indices, y: Indices, seen: Indices) -> TestedEdges:
     """Test each edge x–y given the sets of one of its pools, of all sizes up to r that this side has not tested yet.
-
-    Args:
-        state: the state at the start of iteration r.
-        pools: of the edges.
-        inquiry: of iteration r.
-        x, y: the edges.
-        seen: (n, n) `[a, b]`: the size up to which all sets of a's pool for the edge a–b are done; written.
+    `seen[a, b]`: the size up to which all sets of a's pool for the edge a–b are done; written.
     """
     r, sepset = inquiry.r, inquiry.problem.choices.sepset
     within = _sizes_within(pools, r)
@@ -97,14 +91,8 @@ def _better(best: Best, found: Best, alpha: float) -> Best:
 
 
 def needed(state: State, least: int, near: Indices, edge_of: Counts, queries: Queries) -> Flags:
-    """Which of these candidates have to be asked about.
-
-    Args:
-        state: the state at the start of the iteration.
-        least: the size of the smallest sets that the search asks about.
-        near: (m,) of each edge, the end whose pool its candidates are from.
-        edge_of: the edge of each question.
-        queries: an edge and a candidate each.
+    """Which of these candidates of edges have to be asked about; they are from the pool of the end `near` of each edge,
+    and the search asks about sets of `least` members or more.
     """
     is_needed = np.ones(len(queries), np.bool_)
     for k, (x, y, z) in enumerate(zip(queries.x, queries.y, queries.z, strict=True)):
@@ -114,9 +102,7 @@ def needed(state: State, least: int, near: Indices, edge_of: Counts, queries: Qu
 
 
 def is_superfluous(sepsets: Sepsets, x: int, y: int, z: Indices, neighbours: frozenset[int], least: int) -> bool:
-    """Is z superfluous: would a subset of at least `least` members, all among `neighbours`, separate x and
-    y if z did?
-    """
+    """Would a subset of z of at least `least` members, all among `neighbours`, separate x and y if z did?"""
     members = frozenset(z.tolist())
     for end, other in ((x, y), (y, x)):
         found = _sets_between(sepsets, end, z)

@@ -39,11 +39,7 @@ class Best(NamedTuple):
 
 
 def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> Best:
-    """Test the candidates of every edge.
-
-    `"first"` stops at an edge's first separating set; `"largest-p"` tests all of an edge's candidates and takes the one
-    with the largest p-value.
-    """
+    """Test the candidates of every edge: up to its first separating set, or for "largest-p" all of them."""
     passes = inquiry.passes if sepset == "largest-p" and candidates.r else None
     if passes is None:
         inquiry.expect(candidates.n_sets, len(candidates.x))

@@ -92,14 +92,9 @@ def without_separated(
 ) -> Removal:
     """The state without the edges that sets of r nodes separate.
 
-    Args:
-        state: the graph, frozen.
-        inquiry: puts the questions.
-        r: the size of the sets.
-        test_some: tests some edges given the r-subsets of their pools.
-        shrunk: makes the separating sets minimal, where smaller ones from the same pools have not all been tried.
-        most_singles: where pools are the neighbours in the same block, so that one pass may test all single nodes: the
-            most that an edge may have for that.
+    `test_some` tests some edges given the r-subsets of their pools. `shrunk` makes the separating sets minimal, where
+    smaller ones from the same pools have not all been tried. Where pools are the neighbours in the same block, one pass
+    may test all single nodes, if an edge has at most `most_singles`.
     """
     if r == 0 and (after := _without_independent_pairs(state, inquiry)) is not None:
         return Removal(after, state.n * (state.n - 1) // 2, after.edges(), (_NO_NODES, _NO_NODES))
@@ -202,9 +197,8 @@ def _without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
 
 
 def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> TestedEdges | None:
-    """Tests edges given each single node of their pools, by a pass; None if the test has no such pass.
-
-    Edges with more than `max_sets` such nodes stay open without a best set.
+    """Tests edges given each single node of their pools, by a pass; None if the test has no such pass. Edges with more
+    than `max_sets` such nodes stay open without a best set.
     """
     problem = inquiry.problem
     passes = inquiry.passes
