@@ -44,7 +44,7 @@ from anypag.data.table import as_table
 from anypag.effects.estimate.draws import LinearColumns, drawn_effects
 from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
 from anypag.effects.identify.verdict import verdict
-from anypag.effects.sampled import AllDraws
+from anypag.effects.sampled_question import AllDraws
 from anypag.graphs.base import Marks
 from anypag.graphs.dag import DAG
 from anypag.scores.gaussian import GaussianScore
@@ -60,15 +60,16 @@ FIRST_SEED_OF_PRICES = 5000
 KINDS = ("rand", "conf")
 WEIGHTS = {"strong": (0.3, 1.0), "weak": (0.1, 0.5)}
 ROWS = (500, 2_000, 8_000)
-CELLS = (
-    *product(KINDS, ("strong", "weak"), ROWS[:2]),
-    *product(("mixed", "discrete"), ("strong",), ROWS[:2]),
-    *product(KINDS, WEIGHTS, ROWS[2:]),
+SYSTEMS = (
+    (product(KINDS, ("weak",), ROWS[:1]), 100),
+    (product(KINDS, ("strong",), ROWS[:2]), 40),
+    (product(KINDS, ("weak",), ROWS[1:2]), 40),
+    (product(("mixed", "discrete"), ("strong",), ROWS[:2]), 40),
+    (product(KINDS, WEIGHTS, ROWS[2:]), 16),
 )
-"""Those that something is asked of come first."""
+CELLS = {cell: systems for cells, systems in SYSTEMS for cell in cells}
+"""How many systems each has; those that something is asked of come first."""
 RESAMPLES = 20
-SYSTEMS, SYSTEMS_OF_WEAK = 48, 100
-"""In each cell; in those with weak effects and 500 rows, where a share has the largest error."""
 
 
 PAGE = Path(__file__).parent.parent / "docs" / "effects.md"
@@ -350,7 +351,7 @@ def parts_of(lines: list[dict[str, Any]]) -> dict[str, list[str]]:
 
 def lines_of(lines: list[dict[str, Any]], joined: list[str]) -> list[dict[str, Any]]:
     """The lines of these cells, from the systems that all of them have: else cells with more would count more."""
-    systems, first = {name_of(cell): systems_of(cell) for cell in CELLS}, min(line["seed"] for line in lines)
+    systems, first = {name_of(cell): n for cell, n in CELLS.items()}, min(line["seed"] for line in lines)
     end = first + min(systems[name] for name in joined)
     return [line for line in lines if line["cell"] in joined and line["seed"] < end]
 
@@ -449,8 +450,8 @@ def page(found: list[dict[str, Any]]) -> str:
     lines = [line for line in found if "left_out" not in line]
     first = min(line["seed"] for line in found)
     told = (
-        f"{SYSTEMS} systems in each cell, {SYSTEMS_OF_WEAK} where weak effects have 500 rows; seeds from {first} on."
-        f"{left_out_told(found)}"
+        f"Systems in a cell: {max(CELLS.values())} where weak effects have 500 rows, {min(CELLS.values())} with 8,000 "
+        f"rows, else {CELLS['rand', 'strong', 500]}; seeds from {first} on.{left_out_told(found)}"
     )
     return f"{MARK}{told}\n\n{table(lines)}\n\n{reached(lines)}\n{END}"
 
@@ -466,10 +467,6 @@ def left_out_told(found: list[dict[str, Any]]) -> str:
 
 def name_of(cell: tuple[str, str, int]) -> str:
     return f"{cell[0]}, {cell[1]}, {cell[2]:,}"
-
-
-def systems_of(cell: tuple[str, str, int]) -> int:
-    return SYSTEMS_OF_WEAK if cell[1:] == ("weak", ROWS[0]) else SYSTEMS
 
 
 def main() -> None:
@@ -495,7 +492,7 @@ def main() -> None:
 
 def answers(chosen: argparse.Namespace) -> list[dict[str, Any]]:
     """What every method says, cell by cell; what is known so far is written after every cell."""
-    cells = tuple(product(KINDS, WEIGHTS, ROWS[:2])) if chosen.prices else CELLS
+    cells = tuple(product(KINDS, WEIGHTS, ROWS[:2])) if chosen.prices else tuple(CELLS)
     of_one, first = (prices_of_system, FIRST_SEED_OF_PRICES) if chosen.prices else (one_system, FIRST_SEED)
     first = first if chosen.first is None else chosen.first
     began, longest, lines = time.perf_counter(), 0.0, list[dict[str, Any]]()
@@ -503,7 +500,7 @@ def answers(chosen: argparse.Namespace) -> list[dict[str, Any]]:
         start = time.perf_counter()
         if start - began + longest > chosen.seconds:
             break
-        seeds = range(first, first + (chosen.systems or systems_of(cell)))
+        seeds = range(first, first + (chosen.systems or CELLS[cell]))
         found = Parallel(n_jobs=chosen.jobs)(delayed(told_of_system)(of_one, *cell, seed) for seed in seeds)
         lines += [line for part in found for line in part]
         longest = max(longest, time.perf_counter() - start)

@@ -16,10 +16,12 @@ from linear_truth import slope_and_effect, systems
 import anypag as ap
 from anypag.data.table import as_table
 from anypag.effects.answer import Effect
+from anypag.effects.drawn_effect import DrawnEffect, Span
 from anypag.effects.estimate.draws import DrawnColumn, LinearColumns, drawn_effects, total_effects_of
 from anypag.effects.estimate.table_draws import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
-from anypag.effects.sampled import DrawnEffect, Span, _limits, _missing_told, headline, sampled_effect
+from anypag.effects.sampled import _missing_told, sampled_effect
+from anypag.effects.sampled_words import _limits, headline
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.node_sets import members as nodes_in
 from anypag.scores.gaussian import GaussianScore

@@ -8,11 +8,13 @@ from typing import Any
 
 from anypag.data.sources.pooled import Pooled
 from anypag.data.table import Table
+from anypag.effects.drawn_effect import DrawnEffect
 from anypag.effects.effect import effect
 from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.table_draws import LevelTable
 from anypag.effects.learned import Adjusting
-from anypag.effects.sampled import AllDraws, DrawnEffect, SampledEffect, sampled_effect
+from anypag.effects.sampled import SampledEffect, sampled_effect
+from anypag.effects.sampled_question import AllDraws
 from anypag.errors import DataError, Option, ParameterError
 from anypag.results.result import Result
 

@@ -13,6 +13,8 @@ from anypag.data.files.read_table import rows_from
 from anypag.data.files.scan import Reading
 from anypag.data.sources.pooled import Pooled
 from anypag.data.table import Kind, Table, clusters_in
+from anypag.effects.class_groups import ClassGroup
+from anypag.effects.drawn_effect import DrawnEffect, Span
 from anypag.effects.estimate.estimates import Entries, Estimate, Model
 from anypag.effects.estimate.fitting import Sampling, chosen_model, columns_of, complete_rows, estimated
 from anypag.effects.estimate.learners import Learner
@@ -27,7 +29,8 @@ from anypag.effects.identify.verdict import Status, Verdict, adjustment_formula
 from anypag.effects.learned import Adjusting, Beside, gaps_told
 from anypag.effects.no_effect import ZERO_NOTES, association
 from anypag.effects.question import AFewNodes, nodes_of
-from anypag.effects.sampled import ClassGroup, DrawnEffect, SampledEffect, Span, headline, told
+from anypag.effects.sampled import SampledEffect
+from anypag.effects.sampled_words import headline, told
 from anypag.errors import DataError, Option, ParameterError
 from anypag.files import write_whole
 from anypag.graphs.node_sets import NodeSet

@@ -34,7 +34,8 @@ from anypag.effects.question import (
     rests_on_knowledge,
     without_copies,
 )
-from anypag.effects.sampled import sampled_effect, shares_told
+from anypag.effects.sampled import sampled_effect
+from anypag.effects.sampled_words import shares_told
 from anypag.errors import GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.dag import DAG

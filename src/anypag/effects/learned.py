@@ -10,6 +10,7 @@ import numpy as np
 from anypag.arrays import Flags, Floats, in_units
 from anypag.data.levels import indicators
 from anypag.data.table import Table
+from anypag.effects.drawn_effect import DrawnEffect
 from anypag.effects.estimate.draws import SEED, DrawnColumn
 from anypag.effects.estimate.estimates import Along, Contrast, Estimate, EstimateModel, Level, Slope, number, shown
 from anypag.effects.estimate.fitting import Sampling, columns_of, complete_rows, levels_of
@@ -29,7 +30,7 @@ from anypag.effects.estimate.sensitivity import Robustness, e_values, ratio_of_d
 from anypag.effects.identify.adjustment import Between, between, canonical, is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.question import nodes_of
-from anypag.effects.sampled import DrawnEffect, SampledEffect
+from anypag.effects.sampled import SampledEffect
 from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.base import ancestry
 from anypag.graphs.node_sets import NodeSet, members

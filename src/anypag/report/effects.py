@@ -10,7 +10,7 @@ from anypag.effects.all_pairs import effects_of
 from anypag.effects.answer import HEADINGS
 from anypag.effects.effect import IN_THE_SAMPLE, effect_of_graph
 from anypag.effects.question import checked_graph, may_be_selected
-from anypag.effects.sampled import headline, told
+from anypag.effects.sampled_words import headline, told
 from anypag.errors import ContradictionError, DataError, GraphError
 from anypag.graphs.text import quote
 from anypag.plot.effect_draws import draws_svg

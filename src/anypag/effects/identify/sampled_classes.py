@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Flags
+from anypag.arrays import Counts, Flags
 from anypag.effects.identify.adjustment import between
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.minimal_sets import smallest
@@ -130,6 +130,15 @@ class SampledClasses:
         chosen, cycle = completed(marks[np.ix_(order, order)])
         back = np.argsort(order)
         return None if cycle else np.asarray(chosen[np.ix_(back, back)])
+
+    def members_if_causal(self, x: NodeSet, at: Counts) -> tuple[Counts, Marks]:
+        """Of the graphs at some places those whose class has a member as in `if_causal`, and these members."""
+        member = {k: self.if_causal(k, x) for k in np.unique(self.of[at]).tolist()}
+        known = [(k, marks) for k in at.tolist() if (marks := member[int(self.of[k])]) is not None]
+        found = np.zeros((len(known), len(self.names), len(self.names)), np.uint8)
+        for place, (_, marks) in enumerate(known):
+            found[place] = marks
+        return np.array([k for k, _ in known], np.int64), found
 
     def trusted(self, k: int, x: NodeSet) -> CausalGraph | None:
         """The member of `if_causal` as a `CausalGraph` whose arrows hide no common cause."""

@@ -1,0 +1,169 @@
+"""A question to sampled graphs: the verdict of each class, and draws of the effect from each graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import product
+from typing import Literal, NamedTuple, Self
+
+import numpy as np
+
+from anypag.arrays import Counts, Flags, Floats
+from anypag.data.table import Table
+from anypag.effects.drawn_effect import DrawnEffect
+from anypag.effects.estimate.draws import Hidden, LinearColumns, drawn_effects
+from anypag.effects.estimate.table_draws import LevelTable
+from anypag.effects.identify.sampled_classes import SampledClasses
+from anypag.effects.identify.verdict import Verdict
+from anypag.graphs.base import ancestry
+from anypag.graphs.node_sets import NodeSet, members
+
+Said = Literal["zero", "identified", "open"]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A question about an effect, and the verdict of each class."""
+
+    classes: SampledClasses
+    x: NodeSet
+    y: NodeSet
+    given: NodeSet
+    verdicts: list[Verdict]
+
+    @classmethod
+    def of(cls, classes: SampledClasses, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Self:
+        """Ask every class."""
+        return cls(classes, x, y, given, classes.verdicts(x, y, given, within))
+
+    @cached_property
+    def said(self) -> list[Said]:
+        """The status by each class."""
+        words: dict[str, Said] = {"zero": "zero", "unidentified": "open"}
+        return [words.get(verdict.status, "identified") for verdict in self.verdicts]
+
+    def share(self, word: Said) -> float:
+        """The share of counted graphs whose class says so."""
+        return float(self.graphs_of(word)[self.classes.counts].mean())
+
+    @property
+    def zero_at_less(self) -> float | None:
+        """The share of the graphs sampled at a lower price of an edge whose class says "zero"; None without such."""
+        at_less = ~self.classes.counts
+        return float(self.graphs_of("zero")[at_less].mean()) if at_less.any() else None
+
+    def graphs_of(self, word: Said) -> Flags:
+        """(m,) whether a graph's class has this status."""
+        return np.array([said == word for said in self.said])[self.classes.of]
+
+    def lines(
+        self, rows: LinearColumns, of_all: AllDraws | None = None, confounding: float | None = None
+    ) -> list[DrawnEffect]:
+        """Draws for every cause and outcome; `of_all` has those between all columns, one cause at a time."""
+        causes, outcomes = (rows.places(np.array(list(members(part)))) for part in (self.x, self.y))
+        is_set = np.isin(np.arange(len(rows.columns)), causes) if self.x & (self.x - 1) else None
+        draw = partial(drawn_effects, rows=rows, causes=causes, outcomes=outcomes, is_set=is_set)
+        is_ready = of_all is not None and is_set is None
+        drawn, causal = self._taken(of_all, causes, outcomes) if of_all and is_ready else self._drawn(draw)
+        moved = None if confounding is None else self._drawn(draw, self._hidden(confounding))[1]
+        return [
+            DrawnEffect(rows.columns[cause], rows.columns[outcome], drawn[:, i, j].copy(), causal[:, i, j].copy(), hide)
+            for (i, cause), (j, outcome) in product(enumerate(causes), enumerate(outcomes))
+            for hide in [None if moved is None else moved[:, i, j].copy()]
+        ]
+
+    def _drawn(self, draw: Callable[..., Floats], hidden: Hidden | None = None) -> tuple[Floats, Floats]:
+        """Draws of all graphs; and of those whose class allows an effect, from the member without hidden common causes
+        of the ends of an arrow if it leaves the effect open.
+        """
+        classes, is_open = self.classes, np.flatnonzero(self.graphs_of("open"))
+        drawn = draw(classes.diagrams, classes.place, hidden=hidden)
+        drawn[self._is_spoilt()] = np.nan
+        causal, (at, diagrams) = drawn.copy(), classes.members_if_causal(self.x, is_open)
+        hide = None if hidden is None else hidden._replace(arrows=hidden.arrows[at])
+        causal[at] = draw(diagrams, classes.place[at], hidden=hide)
+        return drawn, causal[~self.graphs_of("zero")]
+
+    def _taken(self, of_all: AllDraws, causes: Counts, outcomes: Counts) -> tuple[Floats, Floats]:
+        """The same from draws between all columns."""
+        drawn, is_open = of_all.draws[:, causes][:, :, outcomes], np.flatnonzero(self.graphs_of("open"))
+        drawn[self._is_spoilt()] = np.nan
+        causal = drawn.copy()
+        causal[is_open] = of_all.if_causal(self.classes, self.x, is_open)[:, :, outcomes]
+        return drawn, causal[~self.graphs_of("zero")]
+
+    def _hidden(self, strength: float) -> Hidden:
+        """Common causes behind all arrows that may hide one."""
+        return Hidden(strength, np.stack([self.classes.open_arrows(k) for k in self.classes.of.tolist()]))
+
+    def lines_of_levels(self, rows: LevelTable) -> list[DrawnEffect]:
+        """Draws of risk differences for the levels of causes and outcomes but the first, in each group given."""
+        causes, given = (tuple(members(part)) for part in (self.x, self.given))
+        return [
+            DrawnEffect(cause, outcome, drawn[:, i, j].copy(), causal[:, i, j].copy(), group=group)
+            for y, (group, own) in product(members(self.y), rows.groups(given))
+            for drawn, causal in [self._of_levels(rows, causes, y, own)]
+            for (i, cause), (j, outcome) in product(enumerate(rows.columns(causes)), enumerate(rows.columns((y,))))
+        ]
+
+    def _of_levels(self, rows: LevelTable, causes: tuple[int, ...], y: int, own: Flags | None) -> tuple[Floats, Floats]:
+        """Draws of all graphs, and of those whose class allows an effect."""
+        classes, is_open = self.classes, np.flatnonzero(self.graphs_of("open"))
+        drawn = rows.drawn(classes.diagrams, classes.place, causes, y, own)
+        drawn[self._is_spoilt()] = np.nan
+        causal, at = drawn.copy(), np.unique(classes.of[is_open]).tolist()
+        sets = {c: classes.set_if_causal(c, self.x, 1 << y, self.given) for c in at}
+        for k in is_open.tolist():
+            z = sets[int(classes.of[k])]
+            if z is None:
+                causal[k] = np.nan
+            else:
+                steps = [(tuple(members(z)) if x == causes[0] else (), x) for x in causes]
+                causal[k] = rows.adjusted(steps, causes, y, int(classes.place[k]), rows=own)
+        return drawn, causal[~self.graphs_of("zero")]
+
+    def _is_spoilt(self) -> Flags:
+        """(m,) graphs in which a condition comes after a cause: the effect given it is no total effect."""
+        if not self.given:
+            return np.zeros(len(self.classes), np.bool_)
+        marks = self.classes.diagrams
+        x, z = (list(members(part)) for part in (self.x, self.given))
+        return np.array([ancestry(m)[np.ix_(x, z)].any() for m in marks])
+
+
+class AllDraws(NamedTuple):
+    """Draws of the effects between all columns of a table: (m, c, c).
+
+    Args:
+        rows: the columns.
+        draws: (m, c, c) from the sampled graphs.
+        of_members: by cause, for graphs that were asked for (m,), (m, columns of the cause, c) draws of the member of
+            their class in which no arrow hides a common cause.
+    """
+
+    rows: LinearColumns
+    draws: Floats
+    of_members: dict[NodeSet, tuple[Flags, Floats]]
+
+    @classmethod
+    def of(cls, classes: SampledClasses, table: Table) -> Self:
+        """One draw for each sampled graph."""
+        rows = LinearColumns.of(table)
+        everyone = np.arange(len(rows.columns))
+        return cls(rows, drawn_effects(classes.diagrams, classes.place, rows, everyone, everyone), {})
+
+    def if_causal(self, classes: SampledClasses, x: NodeSet, at: Counts) -> Floats:
+        """(k, columns of x, c) the draws of these graphs if no arrow hides a common cause; as sampled where no member
+        of their class is like that.
+        """
+        causes, everyone = self.rows.places(np.array(list(members(x)))), np.arange(len(self.rows.columns))
+        if x not in self.of_members:
+            self.of_members[x] = np.zeros(len(classes), np.bool_), self.draws[:, causes].copy()
+        is_done, found = self.of_members[x]
+        new = at[~is_done[at]]
+        places, diagrams = classes.members_if_causal(x, new)
+        found[places] = drawn_effects(diagrams, classes.place[places], self.rows, causes, everyone)
+        is_done[new] = True
+        return np.asarray(found[at])
