@@ -1,6 +1,4 @@
-"""The catalogue of methods and tests: the facts about each and where it is defined. Importing this file loads none of
-them.
-"""
+"""Methods and tests: the facts about each and where it is defined. Importing this file loads none of them."""
 
 from __future__ import annotations
 

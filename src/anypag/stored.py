@@ -312,9 +312,7 @@ def stored_fields(kind: type[Any]) -> dict[str, Form]:
 
 
 def object_of(kind: type[Any], /, *left_out: str, **forms: Form) -> Object:
-    """The object of a dataclass or named tuple: every field has a form, declared by `stored` or given here, or is left
-    out. TypeError for a field with neither.
-    """
+    """The object of a dataclass or named tuple: every field has a form (by `stored` or given here) or is left out."""
     names = names_of(kind)
     declared = {**(stored_fields(kind) if is_dataclass(kind) else {}), **forms}
     if set(names) - set(left_out) != set(declared):
@@ -325,9 +323,7 @@ def object_of(kind: type[Any], /, *left_out: str, **forms: Form) -> Object:
 
 @dataclass(frozen=True)
 class Nested(Form):
-    """A dataclass with stored fields, each under its own name in a checkpoint; one with a default of None may be
-    missing.
-    """
+    """A dataclass with stored fields, each under its own name; one with a default of None may be missing."""
 
     kind: type[Any]
 
@@ -384,9 +380,7 @@ def _paired(marks: Any, variables: Variables) -> Any:
 
 
 def rule_rows(rules: Mapping[int, Any]) -> Form:
-    """Marks that rules set or wanted: rows of rule, two nodes, mark and up to two further nodes. `rules` gives the
-    known rules when a file is read.
-    """
+    """Marks that rules set or wanted: rows of rule, two nodes, mark, up to two more nodes; `rules`: the known ones."""
 
     def of_rules(rows: Any, variables: Variables) -> Any:
         n = len(variables.names)

@@ -119,7 +119,7 @@ def _beta_small(a, b, v):
 
 @njit(cache=True)
 def f_tail(first, second, share, beta):
-    """The upper tail of F with (first, second) degrees of freedom at an unexplained share; beta = B(second / 2, 1 / 2)."""
+    """The upper tail of F with (first, second) degrees of freedom at an unexplained share; beta: B(second / 2, 1/2)."""
     if share >= 1.0:
         return 1.0
     a, v, rest = 0.5 * second, -math.log(share), 1.0 - share
@@ -274,7 +274,7 @@ def rao(wilks, n_tested, n_responses, freedom):
 
 @njit(cache=True)
 def degree_of_set(rows, r, most):
-    """The degree of the functions of each of r conditions: at most `most`, and columns at most a quarter of the rows."""
+    """The degree of the functions of each of r conditions: `most`, or so few that columns are a quarter of the rows."""
     return max(1, min(most, rows // (4 * max(r, 1))))
 
 
@@ -384,9 +384,7 @@ def _count_columns(members, r, start, is_discrete, degree, degree_tested, n_prod
 
 @njit(cache=True)
 def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, places, nowhere):
-    """Writes the columns of a question: z up to ends[0], then x, then y, padded with `nowhere`. Returns the place after
-    the columns of z, where products begin.
-    """
+    """Writes the columns of a question: z up to ends[0], then x, y, padding. Returns the place after those of z."""
     for k in range(ends[2]):
         places[k] = nowhere
     count = 0
@@ -565,9 +563,7 @@ def _fill_group(basis, lanes, about, rows, ends, room, block):
 
 @njit(cache=True)
 def _answer_group(basis, lanes, group, about, ends, block, left, kept, tolerance, betas, room, rows_used, answers):
-    """Writes p-values and strengths of the questions of a group after z has been swept out. `betas` caches B(a, 1/2)
-    for the latest row count, by number of columns.
-    """
+    """Writes the answers to the questions of a group, z swept out; `betas` caches B(a, 1/2) for one number of rows."""
     start, is_discrete, excess = basis.start, basis.is_discrete, basis.excess
     members, degrees, _ = about
     pvalues, strengths = answers

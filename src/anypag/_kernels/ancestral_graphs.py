@@ -61,9 +61,7 @@ def _reach(source, first, towards, found, stamp, now):
 
 @njit(cache=True)
 def _has_ring(found, count, first, towards, n_before, ready):
-    """Is there a ring of tails among these nodes, a set that contains all their followers? Removes nodes without a
-    predecessor until none is left or all have one.
-    """
+    """Is there a ring of tails among these nodes? Nodes without a predecessor are removed until all have one."""
     for k in range(count):
         n_before[found[k]] = 0
     for k in range(count):
@@ -88,9 +86,7 @@ def _has_ring(found, count, first, towards, n_before, ready):
 @patient(lists=FEW)
 @njit(cache=True)
 def contradicted(marks, start, neighbour, rows, is_contradicted, stand, room):
-    """Finds out which marks (rows `i, j, mark, ...`: a mark set at j on i–j) take part in a contradiction, in turns
-    from row `stand[0]` on; is all done?
-    """
+    """Finds out which marks (rows `i, j, mark, ...`) take part in a contradiction, from `stand[0]` on; is all done?"""
     n = len(marks)
     first, towards, last, origin = chain_lists(marks, start, neighbour)
     if first[n] == 0:

@@ -58,9 +58,7 @@ def _next_with_sum(distances, r, total, chosen, is_fresh):
 
 @njit(cache=True, nogil=True)
 def _repeats(others, low, chosen, r, total, side):
-    """Was this set already given out from the other pool, because its sum of distances is smaller there or (for the
-    second pool) equal?
-    """
+    """Did the other pool give out this set, by a smaller sum of distances or (for the second pool) an equal one?"""
     elsewhere = 0
     for k in range(r):
         if others[low + chosen[k]] == 0:

@@ -38,9 +38,8 @@ def _two_by_two(n, n_x, n_y, n_xy, family):
 
 @njit(cache=True, nogil=True)
 def _renumber(keys, count, slots, numbers):
-    """Replaces keys (>= 0) by 0, 1, 2, ... in the order in which they first occur. Returns how many keys differ.
-
-    `slots` and `numbers` are a hash table. Its size is a power of two, and at least twice the number of keys.
+    """Replaces keys (>= 0) by 0, 1, 2, ... in the order of first occurrence. Returns how many differ. The hash table
+    (`slots`, `numbers`) has a size that is a power of two, at least twice the number of keys.
     """
     last = np.uint64(len(slots) - 1)
     slots[:] = -1

@@ -235,9 +235,7 @@ def _work_of_row(layout):
 
 @njit(cache=True, nogil=True)
 def _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
-    """Add rows from `stand[1]` on to the expected counts (over the hidden causes) and to the log-likelihood `value[0]`.
-    Returns whether all rows are added.
-    """
+    """Add rows from `stand[1]` on to the expected counts and to the log-likelihood `value[0]`. Are all rows added?"""
     cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
     states = len(layout.level)
     prior, joint = np.empty(states), np.empty(states)
@@ -345,7 +343,7 @@ def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, va
 
 @njit(cache=True, nogil=True)
 def draw(layout, tables, shares, uniform, drawn, stand, room):
-    """Draw the joint state of the hidden causes of each row from `stand[0]` on into `drawn` (h, rows). Are all drawn?"""
+    """Draw the joint state of the hidden causes of each row from `stand[0]` on into `drawn` (h, rows). Is all done?"""
     states = len(layout.level)
     prior, joint = np.empty(states), np.empty(states)
     factor = np.empty((len(layout.part), layout.n_parts.max()))

@@ -92,7 +92,7 @@ def _append(correlation, node, members, kept, tolerance, covariance, weight):
 
 @njit(cache=True, inline="always")
 def _keep(correlation, members, count, tolerance, covariance, weight):
-    """Moves to the front those of the first `count` members that earlier ones do not determine. Returns their number."""
+    """Moves members that earlier ones of the first `count` do not determine to the front. Returns their number."""
     kept = 0
     for i in range(count):
         if _append(correlation, members[i], members, kept, tolerance, covariance, weight) >= tolerance:
@@ -237,9 +237,7 @@ def _local_correlation(centred, width, count, correlation):
 
 @njit(cache=True, nogil=True)
 def _excess(values, rows):
-    """The excess (`anypag.ci.permuted`) of a variable in some rows: of one column of numbers, or of zeros and ones for
-    every level but one.
-    """
+    """The excess (`anypag.ci.permuted`) of a variable in some rows: numbers, or zeros and ones for levels but one."""
     n, width, on_diagonal = float(len(rows)), 0.0, 0.0
     if len(values) == 1:
         largest = mean = second = fourth = 0.0
@@ -339,10 +337,7 @@ def _wilks(block, width_z, width_x, width_y, tolerance, members, chosen, covaria
 
 @njit(cache=True, nogil=True)
 def _take_out(block, k, rows, columns, tolerance):
-    """Takes column k out of the rows and columns after it, up to `rows` and `columns`; scales its row to unit length.
-
-    A column with less than `tolerance` left is left out: its row becomes zeros.
-    """
+    """Takes column k out of those after it and scales its row to length 1; zeros if less than `tolerance` is left."""
     scale = 1.0 / math.sqrt(block[k, k]) if block[k, k] >= tolerance else 0.0
     for j in range(k, columns):
         block[k, j] *= scale
@@ -353,10 +348,7 @@ def _take_out(block, k, rows, columns, tolerance):
 
 @njit(cache=True, nogil=True)
 def _trace(block, width_z, width_x, width_y, tolerance):
-    """Pillai's trace: the sum of the squared canonical correlations of x and y given z.
-
-    `block` holds the correlations of the columns of z, then x, then y; its upper triangle is overwritten.
-    """
+    """Pillai's trace: the sum of squared canonical correlations of x and y given z; overwrites the upper triangle."""
     end_x, end = width_z + width_x, width_z + width_x + width_y
     for k in range(width_z):
         _take_out(block, k, end, end, tolerance)
@@ -532,9 +524,7 @@ def _list_near(row, start, neighbour, column, block, here, node, stamps, stamp, 
 
 @njit(cache=True, nogil=True)
 def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places, count):
-    """Appends the neighbours of a node in the block that are not listed yet, except `other`. Returns how many are
-    listed now, and how many neighbours the node has in the block.
-    """
+    """Lists a node's new neighbours in the block, except `other`. Returns how many are listed, and how many it has."""
     n_near = 0
     for e in range(start[node], start[node + 1]):
         v = neighbour[e]
@@ -548,9 +538,7 @@ def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _squares(xy, of_x, of_y, count, tolerance, squares):
-    """rho² of x and y given each node, up to rounding; -1 if the node nearly determines x or y. The loop has no branch,
-    so that the compiler can vectorise it.
-    """
+    """rho² of x and y given each node, up to rounding; -1 if it nearly determines one. Without a branch, for speed."""
     for i in range(count):
         left_x, left_y = 1.0 - of_x[i] * of_x[i], 1.0 - of_y[i] * of_y[i]
         joint = xy - of_x[i] * of_y[i]

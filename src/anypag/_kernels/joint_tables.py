@@ -48,9 +48,7 @@ def _combine(before, column, step, after):
 
 @njit(cache=True, nogil=True)
 def _count_cells(combined, weights, total, cells):
-    """Counts rows by cell. With few cells, four tables are filled in turn, so that additions to one cell need not wait
-    for each other.
-    """
+    """Counts rows by cell. With few cells, four tables are filled in turn: additions to one cell need not wait."""
     turns = 4 if total <= _FEW_CELLS else 1
     for cell in range(turns * total):
         cells[cell] = 0

@@ -165,9 +165,7 @@ def count_left(start, neighbour, is_out, begin, end, count):
 @patient()
 @njit(cache=True, nogil=True)
 def write_left(marks, start, neighbour, is_out, begin, end, new_start, new_node, new_neighbour, left):
-    """Writes lists and marks of the remaining neighbours of nodes begin to end. `left` is zeros on entry: zeroed memory
-    costs nothing until it is written to.
-    """
+    """Writes lists and marks of the remaining neighbours of nodes begin to end. `left` is zeros on entry."""
     for i in range(begin, end):
         place = new_start[i]
         for e in range(start[i], start[i + 1]):

@@ -93,9 +93,7 @@ def _district(spouse, v, of, members):
 
 @njit(f"float64({_MATRIX}, {_FLAGS}, {_FLAGS}, {_PLACES}, int64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def _refit(s, arrow, spouse, members, d, at, b, omega):
-    """Regress one member of a district on its parents and on the pseudo-variables of its spouses, all else fixed.
-    Returns the largest change of a number; -1 if a system is singular.
-    """
+    """Regress a member of a district on parents and spouses' pseudo-variables. The largest change; -1 if singular."""
     n, i = len(s), members[at]
     rest, place = np.empty(d - 1, np.int64), np.full(n, -1, np.int64)
     r = 0

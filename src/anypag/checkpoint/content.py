@@ -175,9 +175,7 @@ def _of_function(function: Any) -> Iterator[Any]:
 
 
 def _as_used_in(function: Any, value: Any) -> Any:
-    """A value that a function uses from its module: data, settings and functions of its own package by content, others
-    by name.
-    """
+    """A global that a function uses: data, settings and functions of its own package by content, others by name."""
     is_function = hasattr(value, "__code__")
     is_own = is_function and _root(value.__module__) == _root(function.__module__)
     is_plain = not hasattr(value, "__dict__") or isinstance(value, np.ndarray) or _is_frame(value)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from anypag.checkpoint.content import content_hash
-from anypag.choices import DECLARED, Choice, Choices
+from anypag.choices import DECLARED, Choices
 from anypag.ci.base import Queries, innermost, is_test, with_its_answers
 from anypag.ci.data_test import DataTest
 from anypag.data.sources.counted import CountedTable
@@ -53,13 +53,12 @@ def fingerprint(algorithm: Algorithm, problem: Problem, data_or_test: Any) -> Fi
         "data": _data_hash(data_or_test, problem),
         "method": algorithm.name,
         "algorithm": None if isinstance(choices.method, str) else content_hash(algorithm),
-        **{name: _said(name, choices) for name, choice in DECLARED.items() if _matters(name, choice)},
+        **{
+            name: _said(name, choices)
+            for name, choice in DECLARED.items()
+            if choice.part != "run" and name not in {"method", "test", "names"}  # these are facts of their own
+        },
     }
-
-
-def _matters(name: str, choice: Choice) -> bool:
-    """Does this choice change the course of a run? (The method, test and names are separate facts.)"""
-    return choice.part != "run" and name not in {"method", "test", "names"}
 
 
 def _said(name: str, choices: Choices) -> Any:
@@ -86,9 +85,7 @@ def _data_hash(data: Any, problem: Problem) -> str:
 
 
 def _answers_for_pairs(test: DataTest) -> list[float]:
-    """The strength of each pair's dependence, which identifies a table in an engine without reading its rows. Only the
-    first digits count, because sums of an engine vary in the last ones.
-    """
+    """The first digits of all pairs' strengths, which identify a table in an engine; its sums vary in the last ones."""
     x, y = np.triu_indices(len(test.names), 1)
     strengths = test.strength(Queries(x, y, np.empty((len(x), 0))))
     return [round(float(value), 6) for value in strengths]

@@ -208,11 +208,14 @@ class Basis(NamedTuple):
         """The functions of the columns of a table, for condition sets of up to `largest` members."""
         is_discrete = np.array([kind == "discrete" for kind in table.kinds])
         gaps = np.isnan(table.values)
-        spread = _spread(_scores(table, is_discrete), is_discrete, degree_for(table.n))
+        spread = [
+            indicators(u) if discrete else straight_if_mostly_one(functions(u, degree_for(table.n)), _largest_share(u))
+            for u, discrete in zip(_scores(table, is_discrete).T, is_discrete, strict=True)
+        ]
         widths = [part.shape[1] for part in spread]
         require_few(table.names, widths)
         start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
-        columns, nothing = _rows(np.column_stack(spread)), np.empty((0, 0))
+        columns, nothing = _unit(np.ascontiguousarray(np.column_stack(spread).T)), np.empty((0, 0))
         excess = np.stack([_excess_of(part, d) for part, d in zip(spread, is_discrete, strict=True)])
         if gaps.any():
             has_value, none = np.ascontiguousarray(~gaps.T), nothing.astype(np.int64)
@@ -288,7 +291,7 @@ class HeadProducts:
 
 
 def _excess_of(functions: Floats, is_discrete: bool) -> Floats:
-    """(3,) how far the first one, two and three functions (n, q) of a column are from normal, without rows with gaps."""
+    """(3,) how far the first one, two and three functions (n, q) of a column are from normal, without its gaps."""
     rows = functions[~np.isnan(functions).any(axis=1)]
     n, each, found = float(len(rows)), np.ones(len(rows)), []
     if is_discrete:
@@ -343,13 +346,6 @@ def _scores(table: Table, is_discrete: Flags) -> Floats:
     return scores
 
 
-def _spread(scores: Floats, is_discrete: Flags, degree: int) -> list[Floats]:
-    return [
-        indicators(u) if discrete else straight_if_mostly_one(functions(u, degree), _largest_share(u))
-        for u, discrete in zip(scores.T, is_discrete, strict=True)
-    ]
-
-
 def _largest_share(u: Floats) -> float:
     """The share of the rows with a value that have the most frequent value."""
     present = u[~np.isnan(u)]
@@ -384,11 +380,6 @@ def functions(u: Floats, degree: int) -> Floats:
     s = found[0]
     found[TESTED:TESTED] = [s * s, s * s * s]
     return np.column_stack(found[:degree])
-
-
-def _rows(columns: Floats) -> Floats:
-    """(q, n) the columns as rows with mean 0 and length 1; gaps stay gaps."""
-    return _unit(np.ascontiguousarray(columns.T))
 
 
 def _unit(rows: Floats) -> Floats:

@@ -127,7 +127,7 @@ class CountTest(StatisticTest):
         return np.repeat(self.distinct[self.place], self.weights, axis=1)
 
     def score(self) -> DiscreteScore:
-        """The BDeu score, from the counts of the test. DataError if values are missing, or rows too many to write out."""
+        """The BDeu score, from the counts of the test. DataError if values are missing, or there are too many rows."""
         from anypag.scores.discrete import DiscreteScore, rarity_of
 
         require_no_gaps(self.has_gaps)

@@ -87,7 +87,7 @@ class DataTest(ABC):
         """(b,) the number of rows each answer rests on."""
 
     def score(self) -> Score:
-        """The score of what the test read; it rates graphs over the same columns and rows. DataError if there is none."""
+        """The score of what the test read, for graphs over the same columns and rows. DataError if there is none."""
         raise without_score(self)
 
     def _keep_some_rows(self, source: Source) -> None:

@@ -52,7 +52,7 @@ def card_for(device: str) -> Card | None:
 
 
 def or_on_cpu(work: Callable[[Card | None], Made], card: Card | None, device: str) -> tuple[Made, Card | None]:
-    """The value of `work(card)`, and the card; if the card fails and `device` is "auto", the work is done without it."""
+    """The value of `work(card)`, and the card. If the card fails and `device` is "auto", the work is done without."""
     try:
         return work(card), card
     except CardError as error:
@@ -63,7 +63,7 @@ def or_on_cpu(work: Callable[[Card | None], Made], card: Card | None, device: st
 
 
 class GPUPasses:
-    """What a test asks a card for; with `may_leave` the CPU goes on, with a warning, if the card has too little memory."""
+    """What a test asks a card for. With `may_leave` the CPU goes on, with a warning, where its memory is too small."""
 
     at_once = AT_ONCE
 

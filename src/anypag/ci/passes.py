@@ -101,7 +101,7 @@ class Passes(Protocol):
 
 
 class CorrelationPasses:
-    """Passes over a correlation matrix, symmetric to the bit, of n rows; members of a set are taken by their `place`."""
+    """Passes over a correlation matrix, symmetric to the bit, of n rows; members of a set are taken by `place`."""
 
     at_once = 8_000_000
     """Questions a call; a few milliseconds of work."""

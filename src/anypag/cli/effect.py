@@ -19,7 +19,6 @@ from anypag.cli.terminal import Terminal, panics_held
 
 if TYPE_CHECKING:
     from anypag.data.table import Kind, Table
-    from anypag.effects.answer import Effect
     from anypag.effects.estimate.learners import Learner
     from anypag.graphs.base import MixedGraph
     from anypag.results.result import Result
@@ -152,7 +151,7 @@ def effect(
         cluster=cluster,
         confounding=confounding,
     )
-    sets = _first_sets(found)
+    sets = [list(z) for z in islice(found.minimal_sets(), MOST_SETS)] if found.status == "adjustment" else []
     if as_json:
         terminal.json({**found.to_dict(), "minimal_sets": sets})
     else:
@@ -228,8 +227,3 @@ def _in_sets(table: Table, source: MixedGraph | Result, name: str, ends: list[st
     if assume or table.n == source.n_rows or any(one in contexts for one in ends):
         raise ParameterError(NEEDS_SETS)
     return as_observed(table, name, contexts)
-
-
-def _first_sets(found: Effect) -> list[list[str]]:
-    """The first minimal adjustment sets, if the effect is identified by adjustment."""
-    return [list(z) for z in islice(found.minimal_sets(), MOST_SETS)] if found.status == "adjustment" else []

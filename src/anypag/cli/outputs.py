@@ -89,9 +89,7 @@ def sets_of(
     context: str | None,
     contexts_test: Any,
 ) -> Any:
-    """Several data sets in one table: one file each, or one file with a column that tells them apart; of each file the
-    chosen columns.
-    """
+    """Several data sets in one table: one file each, or one file with a column that tells them apart."""
     from anypag.data.sources.pooled import pooled
     from anypag.data.table import as_table
     from anypag.errors import ParameterError
@@ -129,9 +127,7 @@ def chosen_columns(
     also: Sequence[str | None] = (),
     files: Sequence[Path] = (),
 ) -> list[str] | None:
-    """The columns to use, without the column of counts and with those in `also`; None for all. What is dropped may be
-    in another of the files.
-    """
+    """The columns to use (None: all), without counts, with `also`; what is dropped may be in another of the files."""
     if not columns and not drop:
         return None
     from anypag.data.files.read_table import INDEX_NAMES
@@ -219,7 +215,7 @@ def is_drawn(path: Path) -> bool:
 
 
 class Drawing:
-    """Limits on drawing: a signal ends it, and so does the clock `SECONDS_FOR_DRAWING` after the time budget, if any."""
+    """Limits on drawing: a signal ends it, and so does the clock, `SECONDS_FOR_DRAWING` after the time budget."""
 
     def __init__(self, interrupts: Interrupts, clock: Clock, time_budget: float | None) -> None:
         self._interrupts = interrupts

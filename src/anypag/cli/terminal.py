@@ -193,9 +193,7 @@ def guarded_streams() -> Iterator[None]:
 
 @contextmanager
 def panics_held(path: Path) -> Iterator[None]:
-    """A context that holds back what a compiled library prints while a binary file is read. The text is shown on
-    success and dropped if the file is refused: the error message says enough.
-    """
+    """A context that holds back what a compiled library prints while a binary file is read; dropped on an error."""
     from anypag.data.files.scan import TEXT_ENDINGS, ending_of
     from anypag.errors import AnypagError
 

@@ -224,10 +224,7 @@ def from_products(
     *,
     threads: int = 1,
 ) -> Moments:
-    """Moments from sums of centred products; columns in the order of their names, scaled by 2**-exponent.
-
-    The correlations overwrite the products, because with many columns both would not fit into memory.
-    """
+    """Moments from sums of centred products, which they overwrite; columns by name, scaled by 2**-exponent."""
     from anypag._kernels.columns import correlations, reorder_rows
 
     back = np.argsort(name_order(names))

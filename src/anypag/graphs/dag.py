@@ -73,9 +73,7 @@ def find_cycle(adjacency: Marks) -> list[int]:
 
 
 def _peel(adjacency: Marks) -> tuple[list[int], list[int]]:
-    """Remove nodes without parents repeatedly. Returns the removed nodes in order, and those that stay (on or behind
-    cycles).
-    """
+    """Remove nodes without parents repeatedly. Returns them in order, and those that stay (on or behind cycles)."""
     n_parents: list[int] = adjacency.sum(axis=0, dtype=np.int64).tolist()
     children: list[list[int]] = [[] for _ in n_parents]
     for node, child in np.argwhere(adjacency).tolist():

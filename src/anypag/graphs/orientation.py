@@ -89,9 +89,7 @@ def orient_in_place(
     scratch: Scratch | None = None,
     look: Look = do_nothing,
 ) -> Orientation:
-    """As `orient`, but writes into the given marks, because a table of all pairs may take a gigabyte. Repeated calls
-    can share the scratch tables.
-    """
+    """As `orient`, but writes into the given marks: a table of all pairs may take a gigabyte."""
     graph = Pass(marks, skeleton, knowledge, Scratch() if scratch is None else scratch, look)
     graph.follow(RULES[0], colliders)
     waiting = list(rules)

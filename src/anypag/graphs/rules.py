@@ -54,9 +54,7 @@ CLOSURE = 26
 
 
 def rules_after_0(*, selection: bool, knowledge: bool = False, final: bool = False) -> tuple[Rule, ...]:
-    """The rules that are repeated after R0 until none sets a mark any more, in the order they are tried. `final` says
-    that all edges are known to be right.
-    """
+    """The rules that are repeated after R0 until none sets a mark, in order; `final`: all edges are right."""
     return tuple(
         rule
         for rule in RULES.values()

@@ -49,9 +49,7 @@ class Skeleton(NamedTuple):
     def without(
         self, marks: Marks, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32], threads: int = 1
     ) -> tuple[Self, Marks]:
-        """The edges without those between x and y, and a matrix with the remaining marks. Only remaining marks are
-        written, so most of a large sparse matrix is never touched.
-        """
+        """The edges but those between x and y, and a new matrix of marks: most of a sparse one is never touched."""
         n = len(marks)
         is_out, left = np.zeros((n, -(-n // 8)), np.uint8), np.zeros(marks.shape, np.uint8)
         kernel.take_out(x, y, is_out)

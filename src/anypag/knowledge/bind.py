@@ -31,9 +31,7 @@ MOST_NAMED = 3
 
 
 def bind(statements: Sequence[Statement], names: Sequence[str], *, selection: bool) -> Facts:
-    """The facts about the columns, with all that follows. KnowledgeError if a name is not a column, or the statements
-    contradict each other.
-    """
+    """The facts about the columns, with all that follows. KnowledgeError for unknown names and contradictions."""
     said = facts_said(statements, names, selection=selection)
     refuse_contradictions(statements, said, names, lambda statement: _alone(statement, statements, names))
     return said.closed()

@@ -53,9 +53,7 @@ def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
 
 
 def known_of(facts: Facts) -> KnownCauses:
-    """The tables that rules read. "No hidden common cause" is used only without selection, which can look like a common
-    cause.
-    """
+    """The tables that rules read. Selection can look like a hidden common cause, so "none" is used only without it."""
     return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 
@@ -109,9 +107,7 @@ class SeparationsOf(CollidersOf):
 
 
 def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS, look: Look = do_nothing) -> Closure:
-    """All marks that follow from a valid PAG without knowledge, a member of its class, and facts, with `most_trials` at
-    most.
-    """
+    """All marks that follow from a valid PAG without knowledge, a member of its class, and facts."""
     search = _MemberSearch(pag, mag, facts, most_trials, look)
     start = search.follow(seeded(pag, facts))
     try:

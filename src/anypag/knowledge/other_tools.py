@@ -59,9 +59,7 @@ _SECTIONS = ("addtemporal", "forbiddirect", "requiredirect", "forbiddengroup", "
 
 
 def parse_tetrad(text: str, forbidden_edges: Forbidden = "refuse") -> tuple[Statement, ...]:
-    """The statements of a knowledge file of Tetrad. KnowledgeError, with the number of the line, if a PAG cannot
-    express it.
-    """
+    """The statements of a knowledge file of Tetrad. KnowledgeError, with the line, if a PAG cannot express it."""
     check_reading(forbidden_edges)
     tiers: dict[int, tuple[str, ...]] = {}
     found: list[Statement] = []

@@ -42,9 +42,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Box:
-    """A node: its name, the label shown (the name, perhaps shortened), centre and size, and how round its corners are
-    (contexts of several data sets have sharp ones).
-    """
+    """A node: name, the label shown, centre and size, and how round its corners are (those of contexts are sharp)."""
 
     name: str
     label: str

@@ -1,6 +1,4 @@
-"""Pictures as SVG text, written without a library. Colours are attributes, which every viewer understands; the style
-only adds features of browsers.
-"""
+"""Pictures as SVG text. Colours are attributes, which every viewer understands; the style is for browsers only."""
 
 from __future__ import annotations
 

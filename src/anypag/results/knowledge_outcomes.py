@@ -106,9 +106,7 @@ class _Judge:
         return getattr(self.state, "rival", None) is None
 
     def _cost(self, statement: Statement) -> str:
-        """How much better a graph that violates the statement fits, if scores found one; else empty. This is only
-        reported: statements count as facts, and chains never violate them.
-        """
+        """How much better a graph that violates the statement fits, if scores found one; else empty. Told, not used."""
         rival = getattr(self.state, "rival", None)  # only searches by scores find one
         if rival is None or rival.pag is None:
             return ""
@@ -214,7 +212,7 @@ class _Judge:
 
     @cached_property
     def _at_odds(self) -> list[Statement]:
-        """A minimal set of statements (perhaps not the only one) that agree with the data one by one but not together."""
+        """A minimal set (perhaps of several) of statements that agree with the data one by one but not together."""
         if self._agree(self.facts, self._all):
             return []
         left = [one for one in self._statements if not self._against(self._alone(one), self._closed_alone(one))]
@@ -332,9 +330,7 @@ def _surely_lead(marks: Marks, not_selecting: Flags) -> Flags:
 
 
 def _may_lead(marks: Marks, *, selection: bool) -> Flags:
-    """(n, n) can i be a cause of j: does a path lead there without an arrowhead at the start of any edge (nor, without
-    selection, a tail at its far end)?
-    """
+    """(n, n) can i be a cause of j: does a path of edges lead there whose marks allow it?"""
     is_open = (marks != Mark.NONE) & (marks.T != Mark.ARROW)
     return np.asarray(transitive(is_open if selection else is_open & (marks != Mark.TAIL)), np.bool_)
 

@@ -90,9 +90,7 @@ class Probabilities:
         return self.elsewhere
 
     def is_cause(self, a: str, b: str) -> tuple[float, float, float] | None:
-        """Is a a cause of b? The shares of sampled graphs that say yes, that say no, and that leave it open; None
-        where an older file does not say.
-        """
+        """Is a a cause of b? The shares of sampled graphs that say yes, no, or neither; None in an older file."""
         if self.causes is None:
             return None
         yes, no = self.causes.get((a, b), (0.0, 1.0))

@@ -411,7 +411,7 @@ def write_fields(result: Result) -> dict[str, Any]:
 
 
 def read_fields(content: Mapping[str, Any], pag: PAG) -> Result:
-    """The result with this graph and the fields of a file. RefusedError for a field that `write_fields` does not write."""
+    """The result with this graph and the fields of a file. RefusedError for what `write_fields` does not write."""
     variables = Variables(pag.names)
     said = Object({**RESULT.forms, **GROUNDS.forms}).read(_without(content, *VIEWS, "format", "version"), variables)
     about, kept = ({name: said[name] for name in form.forms} for form in (RESULT, GROUNDS))

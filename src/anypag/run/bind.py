@@ -1,6 +1,4 @@
-"""Makes a problem from data (or a test) and choices: checks everything, counts threads and workers, tests
-nothing yet.
-"""
+"""Makes a problem from data (or a test) and choices: checks everything, counts workers, tests nothing yet."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ class Resampling:
         except Stopped as stopped:
             return stopped.reason
         except BrokenExecutor as error:
-            if _was_interrupted(error):
+            if "KeyboardInterrupt" in str(error.__cause__):
                 return "interrupt"
             raise
         finally:
@@ -172,11 +172,6 @@ class Resampling:
                 warnings.simplefilter("ignore", UserWarning)
                 made.close()  # type: ignore[attr-defined]  # it is a generator
         return None
-
-
-def _was_interrupted(error: BrokenExecutor) -> bool:
-    """Did Ctrl-C, which a terminal sends to all processes of a job, end a worker that was still importing?"""
-    return "KeyboardInterrupt" in str(error.__cause__)
 
 
 def _tell(tick: Tick, r: int, total: int, done: int, n_tests: int) -> None:

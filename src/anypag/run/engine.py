@@ -382,10 +382,7 @@ def warn_of_contradictions(result: Result) -> None:
 
 
 def _reason_of(raised: BaseException) -> str:
-    """Why a run was stopped.
-
-    If a signal arrives just as a compiled function is entered or left, its exception is the cause of a `SystemError`.
-    """
+    """Why a run was stopped. A signal on the way into or out of compiled code is the cause of a `SystemError`."""
     cause: BaseException | None = raised
     while isinstance(cause, SystemError):
         cause = cause.__cause__

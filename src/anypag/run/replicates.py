@@ -63,7 +63,7 @@ def _some(seconds: float) -> float:
 
 
 def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Made:
-    """Learn the graph of resample k of the rows in the parcel `sent`; `allowed`: choices, and what is left of budgets."""
+    """Learn the graph of resample k of the rows in the parcel `sent`, by the choices and what is left of budgets."""
     rows: Resamples = opened(sent)
     choices = allowed.from_now()
     try:

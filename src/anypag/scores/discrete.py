@@ -112,9 +112,7 @@ class DiscreteScore(Score):
 
     @cached_property
     def association(self) -> Floats:
-        """(p, p) how much each two variables tell about each other, in nats per row: what an edge between them adds to
-        the score before its price; at least 0.
-        """
+        """(p, p) what an edge of two variables adds to the score before its price, in nats per row; at least 0."""
         from anypag._kernels.discrete_score import of_set
 
         rest = self.bound[1:]
@@ -136,9 +134,7 @@ class DiscreteScore(Score):
         return replace(self, names=names, levels=levels, n_levels=n_levels, rarity=rarity)
 
     def with_hidden(self, hidden: npt.NDArray[np.uint8], n_levels: Sequence[int]) -> Self:
-        """A score with hidden columns, (k, n) levels and how many each has, after the columns of this one. Cached
-        counts of the measured columns stay valid.
-        """
+        """A score with hidden columns, (k, n) levels, after those of this one, whose cached counts stay valid."""
         names = (*self.names, *(f"hidden {h + 1}" for h in range(len(hidden))))
         levels = np.vstack([self.levels, hidden.astype(np.int32)])
         rarity = (*self.rarity, *(0.0 for _ in hidden))

@@ -118,9 +118,7 @@ class LatentScore:
         return float(of_set(*rest, nodes, len(nodes)) - of_set(*rest, nodes[1:].copy(), len(parents)))
 
     def _fit(self, component: LatentDAG, hidden: HiddenLevels | None, sweeps: int) -> Fit:
-        """The better of the cached fit and a new one. A cached fit of as many sweeps is enough, unless levels
-        are given for a final score.
-        """
+        """The better of a cached and a new fit; a cached one of as many sweeps is enough, unless levels are given."""
         children = component.children.any(axis=0)
         key = (component.n_levels, component.children.tobytes(), component.parents[:, children].tobytes())
         done, known = self._fits.get(key, (0, None))
@@ -205,9 +203,7 @@ class LatentScore:
 
 
 def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Floats]:
-    """Random tables to start EM: those without hidden causes, perturbed for each hidden state; hidden levels are
-    equally likely.
-    """
+    """Random tables to start EM: those without hidden causes, perturbed for each hidden state, all equally likely."""
     random = np.random.default_rng(seed)
     tables, shares = _empty(layout)
     for c, (n_rows, n_levels) in enumerate(zip(layout.n_rows, layout.n_levels, strict=True)):

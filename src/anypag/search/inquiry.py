@@ -222,7 +222,7 @@ class Asked:
 
     @property
     def keys(self) -> Keys | None:
-        """All questions counted, as a table of keys, sorted; None if repeated questions count too, or none was asked."""
+        """All questions counted, as a sorted table of keys; None if repeated questions count too, or none was asked."""
         from anypag._kernels import queries as kernel
 
         if not self._distinct or not len(fresh := np.concatenate([np.empty((0, 2), np.uint64), *self._fresh])):

@@ -91,7 +91,7 @@ def _ordered_by_sums(problem: Problem, table: npt.NDArray[np.float32] | Floats, 
 
 
 def _sums_of_rows(table: npt.NDArray[np.float32] | Floats, threads: int) -> Floats:
-    """(n,) the sum over all pairs of each node, as exact integer sums in a unit so coarse that they fit into 53 bits."""
+    """(n,) the sum over all pairs of each node, as sums of integers in a unit so coarse that they fit into 53 bits."""
     n, runs = len(table), slices(len(table), ROWS_AT_ONCE)
     threads = threads_for(n * n, threads)
     largest = max(map_in_threads(lambda run: kernel.largest_beside(table, run.start, run.stop), runs, threads))

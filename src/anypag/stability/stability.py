@@ -1,6 +1,4 @@
-"""Resampling: which rows each resample has, from one seed (`Plan`), and the outcome: graphs, frequencies, failures
-(`Stability`).
-"""
+"""Resampling: which rows each resample has, from one seed (`Plan`); graphs, frequencies, failures (`Stability`)."""
 
 from __future__ import annotations
 

@@ -90,9 +90,7 @@ def _curves_of_pair(values: Floats, i: int, j: int) -> list[tuple[int, int, floa
 
 
 def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
-    """Pairs (x, y) of columns of (n, c) values without gaps where y depends on x by a curve, and the share of variance
-    that it explains; p is the number of columns in the whole check.
-    """
+    """Pairs (x, y) of columns where y depends on x by a curve, and the share it explains; p: columns of the check."""
     if len(values) < LEAST_ROWS or values.shape[1] < 2:
         return []
     usable = np.flatnonzero(~mostly_one(values))
@@ -111,9 +109,7 @@ def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
 
 
 def _may_be_curved(values: Floats) -> Flags:
-    """(c, c) for each x and y of (n, c) values, may y depend on x by a curve? Pairs are excluded by the normal scores
-    of y, in single precision with a margin of 5 %.
-    """
+    """(c, c) may y depend on x by a curve? By the normal scores of y, in single precision with a margin of 5 %."""
     n, c = values.shape
     parts = np.empty((5, c, n), np.float32)
     for some in slices(c, COLUMNS_AT_ONCE):
@@ -230,9 +226,7 @@ def _products(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any
 
 
 def _curve(basis: Floats, target: Floats) -> tuple[float, float]:
-    """Minus the p-value of a curve (-1 if there is clearly none), and the share of the variance left by lines that the
-    powers explain.
-    """
+    """Minus the p-value of a curve (-1 if there is clearly none), and the share of the rest that the powers explain."""
     squares = np.square(basis @ target)
     line, more = float(squares[:3].sum()), float(squares[3:].sum())
     share = more / max(1.0 - line, _NOTHING)
@@ -240,9 +234,7 @@ def _curve(basis: Floats, target: Floats) -> tuple[float, float]:
 
 
 def _pvalue(basis: Floats, target: Floats, share: float) -> float:
-    """The p-value of a share, by an F test whose degrees of freedom give the share the variance it has under
-    permutations (Box and Watson 1962).
-    """
+    """The p-value of a share, by an F test with the share's variance under permutations (Box and Watson 1962)."""
     from scipy.special import fdtrc
 
     lines, powers = basis[:3], basis[3:]

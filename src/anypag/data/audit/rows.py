@@ -61,7 +61,7 @@ def missing_findings(
     message = f"Values are missing in some of the {n} rows: {shown}."
     empty = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count == n)
     if empty:
-        return [empty_finding(empty)]
+        return [Finding("error", "empty", empty, f"There is no value at all in {listed(empty)}.", "Drop it.")]
     if missing == "error":
         rows = f"only the {n - incomplete:,} complete rows are used{costly}" if incomplete else "only complete rows"
         drop = (Option("missing", "drop"), f" ({rows})")
@@ -71,11 +71,6 @@ def missing_findings(
     used = f"Only the {n - left_out:,} complete rows are used" if left_out else "The tests use fewer rows"
     cost = f"{used}; it is assumed that what is missing does not depend on the values."
     return [Finding("warning", "missing", columns, message, cost, left_out)]
-
-
-def empty_finding(columns: tuple[str, ...]) -> Finding:
-    """Columns without any value."""
-    return Finding("error", "empty", columns, f"There is no value at all in {listed(columns)}.", "Drop it.")
 
 
 def costly_columns(names: Sequence[str], gaps: npt.NDArray[np.bool_]) -> str:
@@ -255,9 +250,7 @@ _ROUNDING = 4 * np.finfo(np.float64).eps
 
 
 def order_findings(table: Table) -> list[Finding]:
-    """Columns whose values resemble those of the row before. Monotone columns are skipped: they are row numbers, or the
-    table is sorted by them.
-    """
+    """Columns whose values resemble those of the row before; not monotone ones, by which the table may be sorted."""
     zigzags = _both_ways(table.values[:_GLANCE])
     continuous = table.of_kind("continuous")
     chosen = [i for i in continuous if zigzags[i] or not is_monotone(table.values[:, i])]

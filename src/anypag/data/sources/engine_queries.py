@@ -188,9 +188,7 @@ class Engine:
         return Centres(int(n), mean, low, high)
 
     def moments(self, summary: Centres) -> Moments:
-        """The moments from sums of products about the mean, of columns scaled by powers of two, in the order of the
-        names. They equal those of the table in memory up to the last digits.
-        """
+        """The moments by sums about the mean, columns scaled by powers of two; as in memory up to the last digits."""
         import narwhals as nw
 
         n, mean, low, high = summary

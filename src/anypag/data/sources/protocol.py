@@ -61,9 +61,7 @@ class Levels(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """The moments of all columns, where a discrete one is replaced by a column of zeros and ones for every level but
-    the most frequent. The columns of variable i begin at start[i].
-    """
+    """The moments of all columns, a discrete one as indicators of all levels but one, from start[i] on."""
 
     moments: Moments
     start: Counts

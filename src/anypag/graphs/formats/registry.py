@@ -198,7 +198,7 @@ def as_graph(thing: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
         found: MixedGraph = thing.pag
         return found
     inner = getattr(thing, "G", thing)
-    if is_causal_learn_graph(inner):
+    if hasattr(inner, "graph") and hasattr(inner, "get_nodes"):
         return from_causal_learn(inner.graph, [str(node.get_name()) for node in inner.get_nodes()], kind=kind)
     if type(thing).__module__.partition(".")[0] == "networkx":
         return from_networkx(thing, kind=kind)
@@ -206,8 +206,3 @@ def as_graph(thing: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
         "A graph is wanted: a PAG, MAG or DAG, a result, a graph of causal-learn or a networkx.DiGraph; "
         f"got {type(thing).__name__}."
     )
-
-
-def is_causal_learn_graph(thing: Any) -> bool:
-    """Is it a graph object of causal-learn?"""
-    return hasattr(thing, "graph") and hasattr(thing, "get_nodes")

@@ -258,9 +258,7 @@ class _Conclusions:
                 self._keep_apart(a, c, why | more)
 
     def _keep_apart(self, a: str, b: str, why: Claims) -> None:
-        """Conclusions from: a does not affect selection, and a is b or causes b. Then a causes nothing that is
-        independent of b.
-        """
+        """a does not affect selection, and is b or causes b: then it causes nothing that is independent of b."""
         for c, more in self._apart[b].items():
             self._add(False, a, c, why | more)
 

@@ -115,9 +115,7 @@ def completed(marks: Marks) -> tuple[Marks, list[int]]:
 
 
 def _maximum_cardinality_order(adjacent: Flags) -> list[int]:
-    """The nodes in maximum-cardinality order: next is the node with most neighbours already taken. In a chordal graph
-    these neighbours form a clique.
-    """
+    """The nodes, next the one with most neighbours already taken: in a chordal graph these form a clique."""
     n_taken = np.zeros(len(adjacent), np.int64)
     order: list[int] = []
     for _ in range(len(adjacent)):

@@ -230,9 +230,7 @@ def _mag_of_tests(marks: Marks, problem: Problem) -> Marks:
 
 
 def _agreeing(chosen: Sequence[Marks], problem: Problem) -> list[Marks]:
-    """The starts, changed to agree with knowledge. The smallest graph that agrees is added, so that there
-    is at least one.
-    """
+    """The starts, changed to agree with knowledge, and the smallest graph that agrees."""
     facts = facts_of_chain(problem)
     if facts is None:
         return list(chosen)
@@ -420,9 +418,7 @@ def with_draws_for_effects(state: BayesState, problem: Problem) -> BayesState:
 
 
 def _with_hidden_drawn(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """The state with newly drawn levels of hidden causes, if there are any; chains keep their graphs and
-    are scored again.
-    """
+    """The state with newly drawn levels of hidden causes; chains keep their graphs and are scored again."""
     discrete = problem.score_in_order
     if not len(state.n_levels) or not isinstance(discrete, DiscreteScore):
         return state

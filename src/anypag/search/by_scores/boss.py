@@ -105,9 +105,7 @@ def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[Boss
 
 
 def _with_knowledge(state: BossState, problem: Problem, facts: Facts, tick: Tick) -> BossState:
-    """The best DAG that agrees with knowledge, improved; and the best DAG without knowledge if it fits the data much
-    better.
-    """
+    """The best DAG that agrees with knowledge, improved; and the best without it, if that fits the data much better."""
     best = _best_dag(state.orders, problem, tick)
     if agrees(best, nothing_hidden(facts)):
         best = _improved(best, problem, nothing_hidden(facts), tick)

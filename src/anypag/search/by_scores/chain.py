@@ -48,10 +48,7 @@ class Prior:
 
     @cache  # noqa: B019 - a prior is a few numbers, and lives as long as the program
     def terms(self, n: int) -> Floats:
-        """(4, pairs + 2) its logarithm, as four sums: by the number of edges, of `-->`, of `<->` and of `---`.
-
-        Rounded to 2⁻²⁰ like all scores in a chain, so that sums of them are exact.
-        """
+        """(4, pairs + 2) its logarithm: four sums by the number of edges, `-->`, `<->`, `---`, multiples of 2⁻²⁰."""
         k = np.arange(n * (n - 1) // 2 + 2)
         weights = (self.directed, self.both, self.undirected)
         log_gamma = np.vectorize(lgamma, otypes=[np.float64])
@@ -62,9 +59,7 @@ class Prior:
 
 
 class Known(NamedTuple):
-    """Knowledge of causes as bits (n, words): which nodes cause which, which do not, and which are no cause of
-    selection. Zero rows mean no knowledge.
-    """
+    """Knowledge as bits (n, words): which nodes cause which, which do not, and which do not cause selection."""
 
     causes: Bits
     not_causes: Bits
@@ -185,9 +180,7 @@ class Landscape:
 
 @dataclass(frozen=True, eq=False)
 class Walker:
-    """The current state of a chain: its graph, the best graph so far, their scores, and the state of the
-    random generator.
-    """
+    """The current state of a chain: its graph, the best graph so far, their scores, and the random state."""
 
     graph: Bits
     best: Bits

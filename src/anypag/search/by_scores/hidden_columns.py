@@ -135,9 +135,7 @@ def _proposals(dag: LatentDAG, discrete: DiscreteScore, facts: Facts) -> Iterato
 
 
 def _begun(dag: LatentDAG, others: HiddenLevels, completed: LatentScore) -> HiddenLevels:
-    """Levels to start EM from: the given ones of the other causes, and drawn ones of the last cause. `completed` is the
-    score with the given ones as columns.
-    """
+    """Levels to start EM from: the given ones of other causes, and drawn ones of the last, by the `completed` score."""
     return np.vstack([others, completed.drawn(dag.with_last_hidden(), None, [len(dag.n_levels)])])
 
 

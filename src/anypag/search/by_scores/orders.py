@@ -24,7 +24,7 @@ Order = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Orders:
-    """Orders (k, n) that are being improved. In a settled one no sweep moves a variable; tiers (n,) ascend along each."""
+    """Orders (k, n) that are being improved. In a settled one no sweep moves a variable; tiers (n,) ascend in each."""
 
     order: Order = stored(Array("int64", (None, "n"), 0, "n"))
     settled: npt.NDArray[np.bool_] = stored(Array("bool", (None,)))

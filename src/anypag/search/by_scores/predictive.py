@@ -119,9 +119,7 @@ def off_in_columns(values: Floats, is_discrete: Flags, parents: Flags, *, functi
 def _drawn_columns(
     values: Floats, sizes: npt.NDArray[np.int64], parents: Flags, functions: bool, rng: np.random.Generator
 ) -> Floats:
-    """A table from the DAG: least squares, plus residuals of random rows. Levels are copied from rows whose parents
-    predict about the same.
-    """
+    """A table from the DAG: least squares plus residuals of random rows; levels from rows with like predictions."""
     n = len(values)
     drawn = np.empty_like(values)
     for v in _causes_first(parents):

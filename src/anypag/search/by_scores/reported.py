@@ -34,9 +34,7 @@ NO_EDGE = NUMBERS[""]
 
 
 class Kept(NamedTuple):
-    """How much of the marks at temperature 1 and at all temperatures is kept, given that there is an edge; the rest is
-    how edges of true graphs are usually marked.
-    """
+    """How much of the marks (at temperature 1, at all) is kept, given an edge; the rest: how true ones are marked."""
 
     cold: float
     every: float

@@ -82,9 +82,7 @@ def needs_mags(facts: Facts) -> bool:
 
 
 def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
-    """A graph with all required edges and as many of the given edges as agree; None if none was found. With `hidden`
-    there may be `<->` and `---`.
-    """
+    """A graph with all required edges and as many given ones as agree, or None; `<->` and `---` only if `hidden`."""
     allowed = allowed_states(facts)
     others = replace(
         facts, causes=np.zeros_like(facts.causes)
@@ -141,10 +139,7 @@ def _pairs(marks: Marks, facts: Facts) -> Iterator[tuple[int, int]]:
 
 
 def _tried(own: Ends, *, hidden: bool) -> list[Ends]:
-    """The state that a pair has, then the others; `<->` and `---` only where something may be hidden.
-
-    Arrows come first: large groups of nodes joined by `<->` cannot be scored.
-    """
+    """The state that a pair has, then the others, arrows first: large groups joined by `<->` cannot be scored."""
     states = [FORTH, BACK, BOTH, FLAT] if hidden else [FORTH, BACK]
     return sorted(states, key=lambda state: state != own)
 

@@ -148,9 +148,7 @@ Needed = Callable[[Counts, Queries], Flags]
 
 
 class Candidates:
-    """The candidate sets of many edges, in blocks; only edges with `is_open` have any. If there is a filter `needed`,
-    sets that it rejects are left out.
-    """
+    """The candidate sets of many edges (`is_open`), in blocks, without those that the filter `needed` rejects."""
 
     def __init__(
         self, x: Indices, y: Indices, r: int, pools: Pools, is_open: Flags, needed: Needed | None = None

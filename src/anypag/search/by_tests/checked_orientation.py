@@ -43,9 +43,7 @@ class CheckedColliders(SepsetColliders):
 
 
 def check_and_orient(state: State, inquiry: Inquiry) -> State:
-    """Check the edges that R0 and R4 rely on, remove those that are separated, and orient; repeat until
-    none is removed.
-    """
+    """Check the edges that R0 and R4 rely on, remove the separated ones, and orient; repeat until none is removed."""
     while True:
         state, fallen = _check_triples(state, inquiry)
         if not fallen:
@@ -79,9 +77,7 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
 
 
 def _check_paths(state: State, paths: tuple[tuple[int, ...], ...], inquiry: Inquiry) -> tuple[State, bool]:
-    """The check before R4: test neighbours on a path <D, ..., C>, given every subset of sepset(D, C)
-    without these two.
-    """
+    """The check before R4: test neighbours on a path <D, ..., C>, given every subset of sepset(D, C) without them."""
     facts = inquiry.problem.facts
     is_joined = np.zeros((state.n, state.n), np.bool_) if facts is None else facts.joined
     questions = dict.fromkeys(
@@ -107,9 +103,7 @@ def _subsets(sepset: tuple[int, ...], without: tuple[int, int]) -> list[tuple[in
 
 
 def _remove(state: State, tested: PairTests, inquiry: Inquiry) -> tuple[State, bool]:
-    """Remove the edges found independent. Of several separating sets the smallest is kept, then the one with the
-    largest p-value.
-    """
+    """Remove the edges found independent, by the smallest separating set, then the one with the largest p-value."""
     state = state.keeping(tested.x, tested.y, tested.p)
     found = tested.take(tested.p > inquiry.alpha)
     if not len(found.p):

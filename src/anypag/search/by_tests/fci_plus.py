@@ -182,9 +182,7 @@ def _additions(state: State) -> Iterator[tuple[int, int, int, tuple[int, ...]]]:
 
 
 def possible_links(marks: Marks) -> list[tuple[int, int]]:
-    """Edges X <-> Y with U <-> X and Y <-> V, U and V not adjacent, and paths from U to Y and V to X that meet no
-    arrowhead at the start of an edge.
-    """
+    """Edges X <-> Y with U <-> X, Y <-> V, U and V not adjacent, and anterior paths from U to Y and from V to X."""
     is_two_headed = (marks == Mark.ARROW) & (marks.T == Mark.ARROW)
     leads = _leads(marks)
     found = []

@@ -54,9 +54,7 @@ def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | N
 
 
 def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) -> Best:
-    """The best set of each edge, by a pass of the test that enumerates the sets itself. Calls grow; the first one is
-    short, because it may run uncompiled and cannot be interrupted.
-    """
+    """The best set of each edge, by a pass that enumerates the sets; calls grow, since one cannot be interrupted."""
     edges, best, room = candidates.pooled, BestSets.none(len(candidates.x), candidates.r), FIRST_SETS
     while best.n_done < len(candidates.x):
         if room > FIRST_SETS:  # it takes longer than the counting
@@ -87,9 +85,7 @@ def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset 
 
 
 def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:
-    """Drop members while x and y stay independent, until no single member can be dropped. Of several members, the one
-    is dropped whose loss leaves the largest p-value.
-    """
+    """Drop members while x and y stay independent: always the one whose loss leaves the largest p-value."""
     smallest = inquiry.problem.smallest_set
     if found.z.shape[1] <= smallest or not len(found.p):
         return found
@@ -101,7 +97,7 @@ def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:
         pair, smaller = _single_drops(z[active])
         rows = active[pair]
         answers = inquiry.ask_padded(found.x[rows], found.y[rows], smaller, "minimal sets")
-        best = _largest(rows, answers)
+        best = np.asarray(kernel.largest_of_each(rows, answers), np.int64)
         best = best[answers[best] > inquiry.alpha]
         active = rows[best]
         z[active], p[active] = smaller[best], answers[best]
@@ -114,11 +110,6 @@ def _single_drops(z: Indices) -> tuple[npt.NDArray[np.intp], Indices]:
     keep = np.arange(z.shape[1]) != place[:, None]
     smaller = z[pair][keep].reshape(len(pair), -1) if len(pair) else np.empty((0, max(0, z.shape[1] - 1)), np.int32)
     return pair, padded(smaller, z.shape[1])
-
-
-def _largest(group: Counts, p: Floats) -> Counts:
-    """For each group, whose rows stand together, the row with the largest p, the first of equals."""
-    return np.asarray(kernel.largest_of_each(group, p), np.int64)
 
 
 def _up_to_first(edge_of: Counts, independent: Flags) -> Flags:

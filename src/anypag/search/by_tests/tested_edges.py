@@ -197,9 +197,7 @@ def _without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
 
 
 def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> TestedEdges | None:
-    """Tests edges given each single node of their pools, by a pass; None if the test has no such pass. Edges with more
-    than `max_sets` such nodes stay open without a best set.
-    """
+    """Tests edges given each single node of their pools, at most `max_sets`, by a pass; None if the test has none."""
     problem = inquiry.problem
     passes = inquiry.passes
     if passes is None or problem.facts is not None or problem.choices.sepset != "largest-p":
