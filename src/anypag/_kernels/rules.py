@@ -365,13 +365,8 @@ def _collider_parents(marks, start, neighbour, d, c, seen, stamp, queue, room):
 @njit(cache=True)
 def _scratch(n, neighbour):
     """Room for `_follow_uncovered`: stamps of nodes and of edges, the edge before each edge, a queue."""
-    size = len(neighbour)
-    return (
-        np.zeros(n, np.int64),
-        np.zeros(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty((size + 1, 2), np.int64),
-    )
+    m = len(neighbour)
+    return np.zeros(n, np.int64), np.zeros(m, np.int64), np.empty(m, np.int64), np.empty((m + 1, 2), np.int64)
 
 
 @njit(cache=True)

@@ -95,9 +95,8 @@ def differences(then: object, now: Fingerprint) -> list[str]:
     """The facts in which two runs differ, one clause each; hashes themselves are not shown."""
     if not isinstance(then, dict):
         return ["what it was made for is not recorded in it"]
-    return [
-        _difference(name, then.get(name), now.get(name)) for name in {**now, **then} if then.get(name) != now.get(name)
-    ]
+    pairs = {name: (then.get(name), now.get(name)) for name in {**now, **then}}
+    return [_difference(name, *pair) for name, pair in pairs.items() if pair[0] != pair[1]]
 
 
 def _difference(name: str, then: Any, now: Any) -> str:

@@ -61,7 +61,12 @@ def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
     groups = source.groups() if is_counted else None
     if groups is not None:
         return groups
-    _require_few(source.n * len(source.names))
+    count = source.n * len(source.names)
+    if count > MOST_NUMBERS:
+        raise DataError(
+            f"Rows must be in memory to be resampled, at most {MOST_NUMBERS:,} numbers; these have {count:,}. "
+            "Take a sample of the rows, or read them yourself (`anypag.data.as_table`) if memory allows."
+        )
     return source.rows()
 
 
@@ -71,14 +76,6 @@ def _takes_counts(choices: Choices, source: Source) -> bool:
         return "continuous" not in source.kinds
     found = class_of_test(choices.test) if isinstance(choices.test, str) else choices.test
     return isinstance(found, type) and issubclass(found, CountTest) and found.__module__.startswith("anypag.")
-
-
-def _require_few(count: int) -> None:
-    if count > MOST_NUMBERS:
-        raise DataError(
-            f"Rows must be in memory to be resampled, at most {MOST_NUMBERS:,} numbers; these have {count:,}. "
-            "Take a sample of the rows, or read them yourself (`anypag.data.as_table`) if memory allows."
-        )
 
 
 def resamples_of(

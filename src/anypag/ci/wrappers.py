@@ -81,7 +81,8 @@ class Cached(Wrapper):
 
     def pvalues(self, queries: Queries) -> PValues:
         """The p-values; only the questions not met before reach the test."""
-        keys = _keys(queries)
+        low, high = np.minimum(queries.x, queries.y).tolist(), np.maximum(queries.x, queries.y).tolist()
+        keys = list(zip(low, high, map(tuple, np.sort(queries.z, axis=1).tolist()), strict=True))
         missing = {key: row for row, key in enumerate(keys) if key not in self.known}
         if missing:
             fresh = queries.take(np.fromiter(missing.values(), np.intp))
@@ -113,11 +114,6 @@ def n_oracle(test: CITest, n: int) -> CITest:
     if n < 0:
         raise CITestError(f"The largest condition set has 0 or more members; got n = {n}.")
     return _UpTo(test, n)
-
-
-def _keys(queries: Queries) -> list[tuple[int, int, tuple[int, ...]]]:
-    low, high = np.minimum(queries.x, queries.y).tolist(), np.maximum(queries.x, queries.y).tolist()
-    return list(zip(low, high, map(tuple, np.sort(queries.z, axis=1).tolist()), strict=True))
 
 
 Value = TypeVar("Value")

@@ -225,9 +225,5 @@ def _described(graph: MixedGraph, result: Result | None) -> dict[str, Any]:
     for row in rows if said else ():
         row["probability"] = said.of_edge(*row.values())  # type: ignore[union-attr]
     counts = Counter(edge.symbol for edge in edges)
-    return {
-        "kind": type(graph).__name__,
-        "nodes": list(graph.names),
-        "edges": rows,
-        "counts": dict(sorted(counts.items())),
-    }
+    kind, ordered = type(graph).__name__, dict(sorted(counts.items()))
+    return {"kind": kind, "nodes": list(graph.names), "edges": rows, "counts": ordered}

@@ -191,12 +191,6 @@ _TYPES: dict[str, Any] = {
 }
 
 
-def names_to_choose(name: str) -> type[StrEnum]:
-    """The names that a choice may have, for an option of it."""
-    members = {value.upper().replace("-", "_"): value for value in DECLARED[name].check.names}
-    return cast(type[StrEnum], StrEnum(name, members))
-
-
 TYPED = tuple(name for name, choice in DECLARED.items() if choice.typed)
 """The choices that can be typed."""
 
@@ -224,7 +218,8 @@ def with_choices(*names: str) -> Callable[[Callable[..., ExitCode]], Callable[..
 
 def _parameter(name: str) -> inspect.Parameter:
     choice, default = DECLARED[name], DEFAULTS[name]
-    names = names_to_choose(name)
+    members = {value.upper().replace("-", "_"): value for value in DECLARED[name].check.names}
+    names = cast(type[StrEnum], StrEnum(name, members))
     kind: Any = _TYPES.get(str(choice.typed), names if default is not None else names | None)
     if choice.typed == "name" and default is not None:
         default = names(default)

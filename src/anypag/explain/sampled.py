@@ -77,7 +77,10 @@ def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
     `symbol` is the edge of the answer, written from a to b; "" where there is none.
     """
     alternative = said.alternative(a, b, symbol)
-    told = f"{_how_often(said, a, b, symbol)}{_before_knowledge(said, a, b, symbol)}"
+    kind = "sampled graphs" if said.hidden else "sampled graphs without hidden causes"
+    n = round(said.share_of_edge(a, b, symbol) * said.n_samples)
+    told = f"{shown_share(said.of_edge(a, b, symbol))}: in {n:,} of {said.n_samples:,} {kind}"
+    told += _before_knowledge(said, a, b, symbol)
     if alternative is None or alternative.share < LEAST_TOLD:
         return f"{told}."
     return f"{told}; {_alternatively(said, a, b, alternative)}.{_others(said, a, b, symbol, alternative)}"
@@ -91,12 +94,6 @@ def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
         for one, other, (yes, no, _) in asked
         if round(no, 2) < 1
     )
-
-
-def _how_often(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    kind = "sampled graphs" if said.hidden else "sampled graphs without hidden causes"
-    n = round(said.share_of_edge(a, b, symbol) * said.n_samples)
-    return f"{shown_share(said.of_edge(a, b, symbol))}: in {n:,} of {said.n_samples:,} {kind}"
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
@@ -168,7 +165,10 @@ def probable_graphs(result: Result) -> tuple[Probable, ...]:
     said = result.probabilities
     if said is None:
         return ()
-    answer = _answer_as_sampled(result.pag, said)
+    changed = {frozenset(pair) for pair in said.as_sampled}
+    kept = [edge for edge in edges_of(result.pag) if frozenset(edge[:2]) not in changed]
+    before = [(a, b, symbol) for (a, b), symbol in said.as_sampled.items() if symbol]
+    answer = _pag((*kept, *before), result.pag)
     graphs = [(share, _pag(edges, result.pag)) for share, edges in said.graphs]
     return tuple(Probable(share, graph, differences(answer, graph)) for share, graph in graphs)
 
@@ -189,13 +189,6 @@ def about_probable(result: Result) -> Iterator[str]:
         yield "Only graphs without hidden causes were sampled."
     if said.as_sampled:
         yield "Marks that rules alone do not find from what was known beforehand are left out here."
-
-
-def _answer_as_sampled(pag: PAG, said: Probabilities) -> PAG:
-    changed = {frozenset(pair) for pair in said.as_sampled}
-    kept = [edge for edge in edges_of(pag) if frozenset(edge[:2]) not in changed]
-    before = [(a, b, symbol) for (a, b), symbol in said.as_sampled.items() if symbol]
-    return _pag((*kept, *before), pag)
 
 
 def _pag(edges: Edges, like: PAG) -> PAG:

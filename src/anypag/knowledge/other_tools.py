@@ -72,7 +72,10 @@ def parse_tetrad(text: str, forbidden_edges: Forbidden = "refuse") -> tuple[Stat
             if mark:
                 found += _marked_tier(mark, tiers[number], place, forbidden_edges)
         else:
-            a, b = _two(words, section, place)
+            names = [word for word in words if word not in {"==>", "-->"}]
+            if len(names) != 2:
+                raise KnowledgeError(f"In {place} ({section}) two names were wanted; got {' '.join(words)!r}.")
+            a, b = names[0], names[1]
             found += required(a, b, place) if section == "requiredirect" else [forbidden(a, b, place, forbidden_edges)]
     return (*_as_tiers(tiers), *found)
 
@@ -114,13 +117,6 @@ def _marked_tier(mark: str, names: tuple[str, ...], place: str, reading: Forbidd
             "with forbidden='no cause'."
         )
     return [PairStatement("not_causes", names, names, place)] if len(names) > 1 else []
-
-
-def _two(words: list[str], section: str, place: str) -> tuple[str, str]:
-    names = [word for word in words if word not in {"==>", "-->"}]
-    if len(names) != 2:
-        raise KnowledgeError(f"In {place} ({section}) two names were wanted; got {' '.join(words)!r}.")
-    return names[0], names[1]
 
 
 def _as_tiers(tiers: dict[int, tuple[str, ...]]) -> list[Statement]:

@@ -268,11 +268,8 @@ def _character_width(character: str) -> float:
     return 0.7 if character.isupper() else 0.61
 
 
-KINDS = {
-    frozenset({Mark.TAIL, Mark.ARROW}): "cause",
-    frozenset({Mark.ARROW}): "confounded",
-    frozenset({Mark.TAIL}): "selected",
-}
+_ENDS = {"cause": {Mark.TAIL, Mark.ARROW}, "confounded": {Mark.ARROW}, "selected": {Mark.TAIL}}
+KINDS = {frozenset(ends): kind for kind, ends in _ENDS.items()}
 
 
 def kind_of(mark_a: Mark, mark_b: Mark) -> str:

@@ -86,7 +86,8 @@ class Search:
         """One step after the other, from the start or from a state reached before."""
         if state is None:
             with self._beside_blas, interruptible(tick) as watch:
-                self._order_nodes(watch)
+                if self.algorithm.facts.orders_nodes and not self.problem.is_ordered:
+                    self.problem = order_nodes(self.problem, watch)
             state = self.start
         try:
             while not state.done:
@@ -155,10 +156,6 @@ class Search:
         from anypag.search.apply_knowledge import closed_step
 
         return closed_step(self.algorithm, state, info, self.problem, tick)
-
-    def _order_nodes(self, tick: Tick) -> None:
-        if self.algorithm.facts.orders_nodes and not self.problem.is_ordered:
-            self.problem = order_nodes(self.problem, tick)
 
 
 def learn(

@@ -80,13 +80,6 @@ def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Made:
     return Made(k, result.pag.marks, None, result.n_tests)
 
 
-def choices_of_a_replicate(choices: Choices) -> Choices:
-    """The choices for a replicate: without those about data, which the bound test has used, and about the run."""
-    told = replace(choices, **{name: DEFAULTS[name] for name in (*ABOUT_DATA, *ABOUT_THE_RUN)})
-    has_workers = "n_jobs" in algorithm(choices.method).facts.uses  # the workers are busy with replicates
-    return replace(told, n_jobs=1) if has_workers else told
-
-
 def made_through_joblib(
     rows: Resamples, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
 ) -> Iterator[Made]:
@@ -119,7 +112,9 @@ class Budget:
     """The time and tests left for a run over many searches, `n_jobs` at a time. Compiling here does not count."""
 
     def __init__(self, choices: Choices, n_jobs: int | None = 1) -> None:
-        self._choices, self._of_a_replicate = choices, choices_of_a_replicate(choices)
+        told = replace(choices, **{name: DEFAULTS[name] for name in (*ABOUT_DATA, *ABOUT_THE_RUN)})
+        has_workers = "n_jobs" in algorithm(choices.method).facts.uses  # the workers are busy with replicates
+        self._choices, self._of_a_replicate = choices, replace(told, n_jobs=1) if has_workers else told
         n_at_a_time = effective_n_jobs(n_jobs)
         # a replicate may be dispatched before the result of its worker's last one was read
         self._places = 1 if n_at_a_time == 1 else 2 * n_at_a_time

@@ -110,17 +110,12 @@ class _Network:
     def draw(self, values: npt.NDArray[np.int32], nodes: Iterable[int], random: np.random.Generator) -> None:
         """Fill `values` (variables, rows) at the nodes, whose parents are filled or come earlier."""
         for node in nodes:
-            combination = self._combination(values, node)
+            combination = np.zeros(values.shape[1], np.intp)
+            for parent in self.parents[node]:
+                combination = combination * self.cumulative[parent].shape[1] + values[parent]
             uniform = random.random(values.shape[1])
             for bound in self.cumulative[node].T[:-1]:
                 values[node] += uniform >= bound[combination]
-
-    def _combination(self, values: npt.NDArray[np.int32], node: int) -> npt.NDArray[np.intp]:
-        """Which row of the node's table each row of the sample looks up."""
-        number = np.zeros(values.shape[1], np.intp)
-        for parent in self.parents[node]:
-            number = number * self.cumulative[parent].shape[1] + values[parent]
-        return number
 
 
 def _network(dag: DAG, tables: ConditionalTables) -> _Network:

@@ -123,15 +123,11 @@ def selection_children(dag: DAG, count: int = 1, *, n_parents: int = 2, seed: Se
             f"A selection node has up to {len(dag)} parents, all nodes; got n_parents = {n_parents!r}."
         )
     random = generator(seed, "selection_children")
-    names = _fresh_names(dag, count)
+    taken = set(dag.names)
+    free = (f"S{i}" for i in range(len(dag) + count))
+    names = tuple([name for name in free if name not in taken][:count])
     adjacency = np.zeros((len(dag) + count, len(dag) + count), np.uint8)
     adjacency[: len(dag), : len(dag)] = dag.adjacency
     for child in range(len(dag), len(dag) + count):
         adjacency[random.choice(len(dag), n_parents, replace=False), child] = 1
     return DAG(adjacency, (*dag.names, *names)), names
-
-
-def _fresh_names(dag: DAG, count: int) -> tuple[str, ...]:
-    taken = set(dag.names)
-    free = (f"S{i}" for i in range(len(dag) + count))
-    return tuple([name for name in free if name not in taken][:count])

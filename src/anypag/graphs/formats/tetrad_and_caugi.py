@@ -117,7 +117,10 @@ def parse_caugi_document(document: object) -> Parsed:
     graph = _member(document, "graph", dict)
     names = [_text(name, "A node") for name in _member(graph, "nodes", list)]
     edges = [_edge(edge) for edge in _member(graph, "edges", list)]
-    return Parsed(names, edges, _kind(graph, document.get("meta")))
+    meta = document.get("meta")
+    tags = meta.get("tags") if isinstance(meta, dict) else None
+    tagged = [tag for tag in tags if isinstance(tag, str) and tag in KINDS] if isinstance(tags, Sequence) else []
+    return Parsed(names, edges, tagged[0] if tagged else "DAG" if graph.get("class") == "DAG" else None)
 
 
 def _member(parent: dict[str, Any], key: str, kind: type) -> Any:
@@ -142,9 +145,3 @@ def _text(value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise FormatError(f"{what} is a text; got {abbreviated(value)}.")
     return value
-
-
-def _kind(graph: dict[str, Any], meta: Any) -> str | None:
-    tags = meta.get("tags") if isinstance(meta, dict) else None
-    tagged = [tag for tag in tags if isinstance(tag, str) and tag in KINDS] if isinstance(tags, Sequence) else []
-    return tagged[0] if tagged else "DAG" if graph.get("class") == "DAG" else None

@@ -182,7 +182,9 @@ def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[Bay
     """The next step of the phase that the search is in."""
     tests: dict[int, int] = {}
     if state.phase == "orders":
-        after = _order(state, problem, tick)
+        orders = settle_next(state.orders, problem, tick)
+        phase = "tests" if orders.all_settled else "orders"
+        after = replace(with_orders(state, orders, problem, tick), phase=phase)
     elif state.phase == "tests":
         after, tests = _tested(state, problem, tick)
     else:
@@ -190,13 +192,6 @@ def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[Bay
             state, problem, tick
         )
     return after, info_of(state.phase, state, after, tests)
-
-
-def _order(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """Settle one order."""
-    orders = settle_next(state.orders, problem, tick)
-    phase = "tests" if orders.all_settled else "orders"
-    return replace(with_orders(state, orders, problem, tick), phase=phase)
 
 
 def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState, dict[int, int]]:
@@ -280,18 +275,14 @@ def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
         return _answered(state)
     if problem.facts is not None:
         freely = landscape.freely()
-        start = graph_of(with_design(_without_causes(free_dag(problem, tick), problem.facts.design), problem.facts))
+        dag = free_dag(problem, tick)
+        gone = (dag == Mark.ARROW) & problem.facts.design
+        start = graph_of(with_design(np.where(gone | gone.T, np.uint8(Mark.NONE), dag), problem.facts))
         free = cooled(Walker.at(start, freely, seed=state.cooled + 1), freely, effort, tick)
         state = replace(state, rival=Rival.of(marks_of(free.best), marks_of(state.best), problem))
     if _hides_columns(problem):
         return _answered(replace(state, phase="hidden causes"))
     return _ready_to_sample(state, problem)
-
-
-def _without_causes(dag: Marks, nodes: Flags) -> Marks:
-    """The DAG without the edges into some nodes."""
-    gone = (dag == Mark.ARROW) & nodes
-    return np.where(gone | gone.T, np.uint8(Mark.NONE), dag)
 
 
 def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:

@@ -192,10 +192,4 @@ def info_of(phase: str, before: State, after: State, tests: dict[int, int] | Non
     )
 
 
-ALGORITHM = Algorithm(
-    "boss",
-    METHODS["boss"],
-    init=init,
-    step=step,  # type: ignore[arg-type]
-    state=BossState,
-)
+ALGORITHM = Algorithm("boss", METHODS["boss"], init, step, state=BossState)  # type: ignore[arg-type]

@@ -73,10 +73,4 @@ def _parent_sets(dag: FoundDAG, is_joined: Flags) -> dict[int, list[tuple[int, i
     return sets
 
 
-ALGORITHM = Algorithm(
-    "gfci",
-    METHODS["gfci"],
-    init=init,
-    step=step,  # type: ignore[arg-type]
-    state=GfciState,
-)
+ALGORITHM = Algorithm("gfci", METHODS["gfci"], init, step, state=GfciState)  # type: ignore[arg-type]

@@ -113,7 +113,10 @@ def off_in_columns(values: Floats, is_discrete: Flags, parents: Flags, *, functi
     seen, _ = _moments(values, sizes)
     middle, variance = (np.mean(parts, axis=0) for parts in zip(*drawn, strict=True))
     off = np.abs(seen - middle) / np.sqrt(np.maximum(variance, 1.0) * (1 + 1 / TABLES) / len(values))
-    return _of_variables(off, sizes)
+    starts = np.concatenate([[0], np.cumsum(np.maximum(sizes, 1))[:-1]])
+    largest = np.maximum.reduceat(np.maximum.reduceat(off.max(axis=0), starts, axis=0), starts, axis=1)
+    both: Floats = np.maximum(largest, largest.T)
+    return both
 
 
 def _drawn_columns(
@@ -177,14 +180,6 @@ def _standard(columns: Floats) -> Floats:
     spread = centred.std(axis=0)
     found: Floats = centred / np.where(spread > 0, spread, 1.0)
     return found
-
-
-def _of_variables(off: Floats, sizes: npt.NDArray[np.int64]) -> Floats:
-    """(p, p) the largest number of each two variables, from those of their columns."""
-    starts = np.concatenate([[0], np.cumsum(np.maximum(sizes, 1))[:-1]])
-    largest = np.maximum.reduceat(np.maximum.reduceat(off.max(axis=0), starts, axis=0), starts, axis=1)
-    both: Floats = np.maximum(largest, largest.T)
-    return both
 
 
 def _causes_first(parents: Flags) -> Iterator[int]:

@@ -253,10 +253,4 @@ def _ascending(nodes: set[int]) -> tuple[int, ...]:
     return tuple(sorted(nodes))
 
 
-ALGORITHM = Algorithm(
-    "fci+",
-    METHODS["fci+"],
-    init=init,
-    step=step,  # type: ignore[arg-type]
-    state=LinksState,
-)
+ALGORITHM = Algorithm("fci+", METHODS["fci+"], init, step, state=LinksState)  # type: ignore[arg-type]

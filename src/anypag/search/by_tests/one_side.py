@@ -103,19 +103,15 @@ def is_superfluous(sepsets: Sepsets, x: int, y: int, z: Indices, neighbours: fro
     """Would a subset of z of at least `least` members, all among `neighbours`, separate x and y if z did?"""
     members = frozenset(z.tolist())
     for end, other in ((x, y), (y, x)):
-        found = _sets_between(sepsets, end, z)
+        slots = sepsets.slot(np.full(len(z), end), z)
+        rows = sepsets.members[slots]
+        found = [
+            None if slot == UNKNOWN else frozenset(row[row >= 0].tolist())
+            for slot, row in zip(slots, rows, strict=True)
+        ]
         for given in {known for known in found if known is not None}:
             part = given - {other}
             is_asked = part < members and part <= neighbours and len(part) >= least
             if is_asked and all(known == given for w, known in zip(z, found, strict=True) if w not in part):
                 return True
     return False
-
-
-def _sets_between(sepsets: Sepsets, end: int, z: Indices) -> list[frozenset[int] | None]:
-    """The set that separates each member of z from an end, or None."""
-    slots = sepsets.slot(np.full(len(z), end), z)
-    rows = sepsets.members[slots]
-    return [
-        None if slot == UNKNOWN else frozenset(row[row >= 0].tolist()) for slot, row in zip(slots, rows, strict=True)
-    ]
