@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import anypag as ap
-from anypag.ci.imputed import ImputedFisherZ, filled_in
+from anypag.ci.slow.imputed import ImputedFisherZ, filled_in
 
 DRAWS = 150
 ROWS = 500

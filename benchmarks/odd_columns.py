@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 import anypag as ap
-from anypag.ci.imputed import ImputedFisherZ, filled_in
+from anypag.ci.slow.imputed import ImputedFisherZ, filled_in
 
 Array = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator], tuple[Array, tuple[int, ...]]]
@@ -216,7 +216,7 @@ def power_of_imputed(seed: int, per_predictor: float) -> tuple[bool, bool]:
         per_predictor: the rows for each column that a gap is filled in from; 10 in the package.
     """
     quiet()
-    setattr(import_module("anypag.ci.imputed"), "ROWS_PER_PREDICTOR", per_predictor)  # noqa: B010
+    setattr(import_module("anypag.ci.slow.imputed"), "ROWS_PER_PREDICTOR", per_predictor)  # noqa: B010
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(60, 30))
     values[:, 1] += values[:, 0]

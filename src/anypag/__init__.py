@@ -19,15 +19,15 @@ if _TYPE_CHECKING:
     from anypag.ci.discrete import GSquared as GSquared
     from anypag.ci.discrete import PermutationChiSquared as PermutationChiSquared
     from anypag.ci.gaussian import FisherZ as FisherZ
-    from anypag.ci.gcm import GCM as GCM
-    from anypag.ci.gcm import WeightedGCM as WeightedGCM
-    from anypag.ci.imputed import ImputedFisherZ as ImputedFisherZ
-    from anypag.ci.imputed import filled_in as filled_in
-    from anypag.ci.kernel import KCI as KCI
-    from anypag.ci.kernel import RCoT as RCoT
     from anypag.ci.mixed import DegenerateGaussian as DegenerateGaussian
     from anypag.ci.oracle import Oracle as Oracle
     from anypag.ci.resolve import from_causal_learn as from_causal_learn
+    from anypag.ci.slow.gcm import GCM as GCM
+    from anypag.ci.slow.gcm import WeightedGCM as WeightedGCM
+    from anypag.ci.slow.imputed import ImputedFisherZ as ImputedFisherZ
+    from anypag.ci.slow.imputed import filled_in as filled_in
+    from anypag.ci.slow.kernel import KCI as KCI
+    from anypag.ci.slow.kernel import RCoT as RCoT
     from anypag.ci.wrappers import n_oracle as n_oracle
     from anypag.data.audit import audit as audit
     from anypag.data.files.read_table import read_table as read_table
@@ -73,9 +73,9 @@ _PUBLIC = {
     "ci.base": "CITest from_callable Queries",
     "ci.discrete": "ChiSquared GSquared PermutationChiSquared",
     "ci.gaussian": "FisherZ",
-    "ci.gcm": "GCM WeightedGCM",
-    "ci.imputed": "filled_in ImputedFisherZ",
-    "ci.kernel": "KCI RCoT",
+    "ci.slow.gcm": "GCM WeightedGCM",
+    "ci.slow.imputed": "filled_in ImputedFisherZ",
+    "ci.slow.kernel": "KCI RCoT",
     "ci.mixed": "DegenerateGaussian",
     "ci.oracle": "Oracle",
     "ci.resolve": "from_causal_learn",

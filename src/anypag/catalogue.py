@@ -181,10 +181,10 @@ TESTS = {
     "chisq": ("anypag.ci.discrete", "ChiSquared"),
     "mixed": ("anypag.ci.mixed", "DegenerateGaussian"),
     "additive": ("anypag.ci.additive", "Additive"),
-    "imputed": ("anypag.ci.imputed", "ImputedFisherZ"),
-    "rcot": ("anypag.ci.kernel", "RCoT"),
-    "kci": ("anypag.ci.kernel", "KCI"),
-    "gcm": ("anypag.ci.gcm", "GCM"),
-    "weighted-gcm": ("anypag.ci.gcm", "WeightedGCM"),
+    "imputed": ("anypag.ci.slow.imputed", "ImputedFisherZ"),
+    "rcot": ("anypag.ci.slow.kernel", "RCoT"),
+    "kci": ("anypag.ci.slow.kernel", "KCI"),
+    "gcm": ("anypag.ci.slow.gcm", "GCM"),
+    "weighted-gcm": ("anypag.ci.slow.gcm", "WeightedGCM"),
 }
 """The module and class (a `DataTest`) of each test, by its name."""

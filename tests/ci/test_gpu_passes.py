@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.ci import gpu_passes
 from anypag.ci.gaussian import FisherZ
-from anypag.ci.gpu_card import CardError, cuda_card
-from anypag.ci.gpu_code import SOURCE
+from anypag.ci.gpu import card_passes
+from anypag.ci.gpu.card import CardError, cuda_card
+from anypag.ci.gpu.cuda_code import SOURCE
 from anypag.errors import AnypagWarning, ParameterError
 from numpy_card import NumpyCard
 
@@ -36,7 +36,7 @@ def told(result: ap.Result) -> Any:
 @pytest.fixture
 def card(monkeypatch: pytest.MonkeyPatch) -> NumpyCard:
     made = NumpyCard()
-    monkeypatch.setattr(gpu_passes, "cuda_card", lambda: made)
+    monkeypatch.setattr(card_passes, "cuda_card", lambda: made)
     return made
 
 
@@ -95,7 +95,7 @@ def test_a_close_call_is_counted_and_said(card: NumpyCard) -> None:
 
 @pytest.mark.parametrize("fails_after", [0, 1, 2])
 def test_a_card_whose_memory_is_full(fails_after: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu_passes, "cuda_card", lambda: NumpyCard(fails_after))
+    monkeypatch.setattr(card_passes, "cuda_card", lambda: NumpyCard(fails_after))
     with pytest.raises(CardError, match="memory of the graphics card is too small"):
         ap.learn(data(0), method="icd", device="cuda")
     with pytest.warns(AnypagWarning, match="The CPU goes on, as device = 'auto' allows"):

@@ -9,7 +9,7 @@ from scipy import stats
 
 import anypag as ap
 from anypag import FisherZ, Queries
-from anypag.ci.imputed import ImputedFisherZ, filled_in
+from anypag.ci.slow.imputed import ImputedFisherZ, filled_in
 from anypag.errors import DataError, ParameterError
 from naive_ci import residuals
 

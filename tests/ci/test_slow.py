@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression
 
 import anypag as ap
 from anypag import GCM, KCI, Queries, RCoT, WeightedGCM
-from anypag.ci.kernel import MOST_ROWS_OF_KCI, _inflation, _inflation_of_features, _ridge, _weighted_tail
+from anypag.ci.slow.kernel import MOST_ROWS_OF_KCI, _inflation, _inflation_of_features, _ridge, _weighted_tail
 from anypag.errors import DataError
 
 Array = npt.NDArray[np.float64]

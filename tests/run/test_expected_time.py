@@ -7,7 +7,7 @@ import pytest
 
 import anypag as ap
 from anypag.choices import Choices
-from anypag.ci import imputed
+from anypag.ci.slow import imputed
 from anypag.run.clock import Clock
 from anypag.run.engine import Search
 from anypag.run.watcher import Estimated

@@ -30,8 +30,8 @@ from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.choices import Choices, Device, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, require_no_gaps
-from anypag.ci.gpu_card import Card
-from anypag.ci.gpu_passes import GPUPasses, card_for, or_on_cpu
+from anypag.ci.gpu.card import Card
+from anypag.ci.gpu.card_passes import GPUPasses, card_for, or_on_cpu
 from anypag.ci.passes import CorrelationPasses, Passes, RaisedPasses, roots_of
 from anypag.ci.permuted import NEARLY_NORMAL, excess_of_numbers, pvalues_of_traces
 from anypag.data.audit.checklist import Audited, audited

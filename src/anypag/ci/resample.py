@@ -20,7 +20,7 @@ from anypag.ci.base import CITest, as_test, rows_behind
 from anypag.ci.counting import CountTest
 from anypag.ci.data_test import DataTest
 from anypag.ci.gaussian import FisherZ
-from anypag.ci.gpu_passes import card_for, or_on_cpu
+from anypag.ci.gpu.card_passes import card_for, or_on_cpu
 from anypag.ci.mixed import Blocks, DegenerateGaussian
 from anypag.ci.permuted import excess_of_levels, excess_of_numbers
 from anypag.ci.resolve import class_of_test, resolve_test

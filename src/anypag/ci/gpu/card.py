@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats, Indices
-from anypag.ci.gpu_code import SOURCE
+from anypag.ci.gpu.cuda_code import SOURCE
 from anypag.ci.passes import NearEdges
 from anypag.data.moments import Products
 from anypag.errors import AnypagError, Option

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from anypag.arrays import Flags, Floats, Indices
 from anypag.ci.base import PValues
-from anypag.ci.gpu_card import Card, CardError, cuda_card
+from anypag.ci.gpu.card import Card, CardError, cuda_card
 from anypag.ci.passes import (
     ROUNDING,
     BestSets,

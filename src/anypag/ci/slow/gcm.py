@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from anypag.arrays import Flags, Floats
-from anypag.ci.slow import SlowTest
+from anypag.ci.slow.slow_test import SlowTest
 from anypag.data.findings import Singular
 from anypag.data.table import Kind, Missing
 
@@ -41,7 +41,7 @@ class GCM(SlowTest):
     """The generalised covariance measure.
 
     Args:
-        data, names, kinds, missing, singular, max_r, seed: as for `anypag.ci.slow.SlowTest`.
+        data, names, kinds, missing, singular, max_r, seed: as for `anypag.ci.slow.slow_test.SlowTest`.
         regressor: a regressor of scikit-learn, or a function that makes one; every regression gets its own copy. The
             default is least squares on a cubic spline of each column of z, and on products of every two columns if
             these are at most a twentieth of the rows; its degrees of freedom are then allowed for.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from anypag.arrays import Floats
-from anypag.ci.slow import SlowTest
+from anypag.ci.slow.slow_test import SlowTest
 from anypag.errors import DataError, Option
 
 FEATURES = 5
@@ -27,7 +27,7 @@ _MOST_PRODUCTS = 2000
 
 
 class RCoT(SlowTest):
-    """The randomised conditional correlation test. Arguments as for `anypag.ci.slow.SlowTest`.
+    """The randomised conditional correlation test. Arguments as for `anypag.ci.slow.slow_test.SlowTest`.
 
     Each question draws its random numbers from `seed` and the names in it, so its answer does not depend on the order
     of questions or on the worker. Each side is seen through five random functions only: with an unlucky seed it misses
