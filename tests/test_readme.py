@@ -22,9 +22,10 @@ def blocks(language: str) -> list[str]:
 
 
 def without_times(text: str) -> str:
-    """Seconds differ from run to run, and so does the room they take; a first run also says that it compiles."""
+    """Seconds differ from run to run, and so does the room they take; a slow run also says what it is waiting for."""
     lines = (re.sub(r"\s+", " ", re.sub(r"[\d.,]+ m?s\b", "TIME", line)).strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith(("Wrote ", "Compiling")))
+    told_while_slow = re.compile(r"Wrote |Compiling|\w+: about .* left\.$")
+    return "\n".join(line for line in lines if line and not told_while_slow.match(line))
 
 
 def typed(command: str, folder: Path) -> str:
