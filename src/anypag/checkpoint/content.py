@@ -143,9 +143,7 @@ def _declared_identity(value: Any) -> str:
     """The identity that an object declares."""
     said = value.identity()
     if not isinstance(said, str):
-        raise CheckpointError(
-            f"identity() of a {type(value).__qualname__} must return a text; it returned {said!r:.60}."
-        )
+        raise CheckpointError(f"identity() of a {type(value).__qualname__} must return a text; got {said!r:.60}.")
     return said
 
 

@@ -25,12 +25,8 @@ ContextSet = tuple[int, ...]
 
 
 class OfContexts(Wrapper):
-    """A test that knows which columns are contexts.
-
-    Args:
-        test: of all rows.
-        table: the rows, with the columns of the test.
-        apart: for some contexts, the test of the rows that are compared for it, over the other columns and itself.
+    """A test (of all rows) that knows which columns are contexts. `apart` has, for some contexts, the test of the rows
+    that are compared for it, over the other columns and itself.
     """
 
     answers_alike = False
@@ -104,13 +100,7 @@ class OfContexts(Wrapper):
 
 
 def with_contexts(test: CITest, source: object, bind: Callable[[Table], CITest]) -> CITest:
-    """The test, or if its source has contexts, the test that knows of them.
-
-    Args:
-        test: bound to the source.
-        source: the rows.
-        bind: binds the same test to other rows.
-    """
+    """The test, or if its source has contexts, the test that knows of them; `bind` binds it to other rows."""
     if not isinstance(source, Pooled) or not source.contexts:
         return test
     apart: dict[str, CITest] = {}

@@ -285,9 +285,7 @@ class StandardRows:
         products += products.T.copy()  # symmetric to the bit, and twice the product
         products /= 2.0
         products -= n * np.outer(mean, mean)
-        np.fill_diagonal(
-            products, np.maximum(np.diag(products), 0.0)
-        )  # a constant column has only rounding errors left
+        np.fill_diagonal(products, np.maximum(np.diag(products), 0.0))  # of constants rounding errors are left
         return from_products(self.names, n, mean, products, np.zeros(len(mean), np.int32), kurtosis)
 
     def _moments_on(self, on: Products, n: int, mean: Floats, rows: Floats, kurtosis: Floats) -> Moments:

@@ -57,15 +57,9 @@ FEW_ROWS = f"No interval: those of AIPW were seen to hold the truth from {LEAST_
 class Adjustment:
     """An adjustment for one cause and one outcome, fitted to rows.
 
-    Args:
-        part: the columns, without incomplete rows.
-        cause: the name of the cause.
-        outcome: the name of the outcome.
-        levels: of a cause with two levels, the first and the other.
-        rows: the columns as numbers below 1; a cause with two levels as 0 and 1.
-        exponent: slopes of these numbers are to be multiplied by this power of two.
-        scores: of straight lines or of a learner.
-        n_dropped: the rows with gaps that were left out.
+    `part`: the columns, without the `n_dropped` rows with gaps. `levels`: of a cause with two levels, the first and the
+    other. `rows`: the columns as numbers below 1, such a cause as 0 and 1; slopes of these are to be multiplied by 2 to
+    the power of `exponent`. `scores`: of straight lines or of a learner.
     """
 
     part: Table

@@ -134,13 +134,9 @@ class Question:
 
 
 class AllDraws(NamedTuple):
-    """Draws of the effects between all columns of a table: (m, c, c).
-
-    Args:
-        rows: the columns.
-        draws: (m, c, c) from the sampled graphs.
-        of_members: by cause, for graphs that were asked for (m,), (m, columns of the cause, c) draws of the member of
-            their class in which no arrow hides a common cause.
+    """Draws of the effects between all columns of a table: (m, c, c). `of_members` has by cause, for graphs that were
+    asked for (m,), (m, columns of the cause, c) draws of the member of their class in which no arrow hides a common
+    cause.
     """
 
     rows: LinearColumns

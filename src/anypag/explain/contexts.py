@@ -60,9 +60,7 @@ def _leads(edge: Edge | None) -> bool | None:
 
 
 def targets_table(result: Result) -> dict[str, list[Any]]:
-    """What experiments changed, in columns that any dataframe library takes: context, variable, directly,
-    probability.
-    """
+    """What experiments changed, in columns for any dataframe library: context, variable, directly, probability."""
     rows = acts_on(result)
     return {name: [getattr(row, name) for row in rows] for name in ActsOn._fields}
 

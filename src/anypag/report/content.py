@@ -58,9 +58,7 @@ MOST_REASONS = 20_000
 
 
 def content(result: Result, call: str | None, spell: Callable[[Option], str] = str, data: Any = None) -> dict[str, Any]:
-    """The content of the page; `spell` writes options as in Python or as on the command line, effects are drawn from
-    `data`.
-    """
+    """The content of the page; `spell` writes options as in Python or on the command line; effects come from `data`."""
     facts, is_whole = facts_of(result), is_drawable(result.pag)
     drawn = with_contexts(picture(result.pag) if is_whole else ring(result.pag), result)
     words: Words = {}

@@ -31,18 +31,9 @@ def write_report(
     spell: Callable[[Option], str] = str,
     data: Any = None,
 ) -> None:
-    """Write a report, whole or not at all: one HTML file that needs no network and no other file.
-
-    Args:
-        result: what a search learned.
-        path: the file.
-        call: the call or command line that made the result.
-        spell: how options are written; by default as in Python.
-        data: a table to draw effects from, if graphs were sampled; without it the page has the
-            shares of graphs alone.
-
-    Raises:
-        MissingExtraError: igraph, which computes the layout, is not installed.
+    """Write a report, whole or not at all: one HTML file that needs no network and no other file. `call`: the call or
+    command line that made the result. `spell`: how options are written; by default as in Python. `data`: a table to
+    draw effects from, if graphs were sampled. MissingExtraError if igraph, which computes the layout, is not installed.
     """
     write_whole(Path(path), report_html(result, call=call, spell=spell, data=data).encode())
 
@@ -62,14 +53,9 @@ def report_html(
 
 def page_of(package: str, name: str, title: str, may: str = "", content: str = "") -> str:
     """The text of a page that draws a graph: the template of this name in a package, its style and its script, with
-    what all pages share (`drawing.js`, `drawing.css`, `drawing.html`).
-
-    Args:
-        package: where the files are.
-        name: of the files, without their endings.
-        title: of the page, not escaped.
-        may: what the page may do besides running its script, in the words of a content security policy.
-        content: JSON that is safe inside a script element (`as_json`).
+    what all pages share (`drawing.js`, `drawing.css`, `drawing.html`). The title is not escaped yet. `may`: what the
+    page may do besides running its script, in the words of a content security policy. `content`: JSON that is safe
+    inside a script element (`as_json`).
     """
     script = _part("drawing.js") + _part(f"{name}.js", package)
     marks = "".join(f'<g id="mark-{int(mark)}" class="mark">{MARK_SHAPES[mark]}</g>' for mark in MARK_SHAPES)

@@ -219,22 +219,12 @@ def _bar() -> Iterator[Tick]:
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[tests]:,} tests"),
-        TimeElapsedColumn(),
-    )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    said, tests = TextColumn("{task.description}"), TextColumn("{task.fields[tests]:,} tests")
+    with Bar(said, BarColumn(), tests, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("r = 0", tests=0)
 
         def tick(progress: Progress) -> None:
-            bar.update(
-                task,
-                description=progress.said,
-                completed=progress.done,
-                total=progress.total,
-                tests=progress.n_evaluated,
-            )
+            done, total, n_tests = progress.done, progress.total, progress.n_evaluated
+            bar.update(task, description=progress.said, completed=done, total=total, tests=n_tests)
 
         yield tick

@@ -119,9 +119,7 @@ def selection_children(dag: DAG, count: int = 1, *, n_parents: int = 2, seed: Se
     if not is_whole(count):
         raise ParameterError(f"count is how many selection nodes to add, 0 or more; got {count!r}.")
     if count and not (is_whole(n_parents) and n_parents <= len(dag)):
-        raise ParameterError(
-            f"A selection node has up to {len(dag)} parents, all nodes; got n_parents = {n_parents!r}."
-        )
+        raise ParameterError(f"A selection node has up to {len(dag)} parents; got n_parents = {n_parents!r}.")
     random = generator(seed, "selection_children")
     taken = set(dag.names)
     free = (f"S{i}" for i in range(len(dag) + count))

@@ -124,11 +124,7 @@ def not_in_encoding(path: Path, encoding: str, byte: int | None = None) -> DataE
 
 
 def _read(path: Path, most: int | None) -> bytes:
-    """The first bytes of a file, unpacked; all of them if `most` is None.
-
-    Raises:
-        DataError: a packed file is too large once it is unpacked.
-    """
+    """The first bytes of a file, unpacked (None: all). DataError if a packed file is too large once it is unpacked."""
     with path.open("rb") as file:
         is_packed = file.read(2) == _GZIP
         file.seek(0)

@@ -56,10 +56,8 @@ def ending_of(path: Path) -> str:
 
 
 def made_from_file(path: Path, make: Callable[[polars.LazyFrame], Made], reading: Reading = AS_USUAL) -> Made:
-    """The value of `make(frame)` for the lazy table in a file.
-
-    Raises:
-        DataError: there is no such file, its ending is unknown, or it does not hold what its ending says.
+    """The value of `make(frame)` for the lazy table in a file. DataError if there is no such file, its ending is
+    unknown, or it does not hold what its ending says.
     """
     import polars
 
@@ -266,11 +264,7 @@ _process = os.getpid()
 
 
 def require_threads() -> None:
-    """Raise an error if the threads of polars were lost in a fork.
-
-    Raises:
-        DataError: this process was forked from one that had read a file or used polars before.
-    """
+    """Raise DataError if this process was forked from one that had used polars, whose threads are then lost."""
     global _process
     if os.getpid() == _process:
         return

@@ -219,7 +219,5 @@ class Engine:
         parts = []
         for part in slices(len(expressions), EXPRESSIONS):
             named = [one.alias(f"v{k}") for k, one in enumerate(expressions[part])]
-            parts += (
-                self.frame.select(*named).collect().rows()[0]
-            )  # `row` of old versions does not return plain numbers
+            parts += self.frame.select(*named).collect().rows()[0]  # old versions: `row` gives no plain numbers
         return np.array([np.nan if value is None else float(value) for value in parts])

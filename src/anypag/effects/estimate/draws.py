@@ -73,13 +73,8 @@ def levels_told(levels: Iterable[tuple[str, Level]]) -> str:
 class LinearColumns:
     """Columns of numbers for linear systems: discrete variables have one, of 0 and 1, for each level but the first.
 
-    Args:
-        columns: what each is.
-        node: (c,) the place of its variable among those of the table.
-        correlation: (c, c).
-        scale: (c,) standard deviations.
-        n: the rows.
-        clustered: where rows come in clusters, their standardised values and the cluster of each.
+    `node` (c,): the place of a column's variable among those of the table. `scale` (c,): standard deviations.
+    `clustered`: where rows come in clusters, their standardised values and the cluster of each.
     """
 
     columns: tuple[DrawnColumn, ...]
@@ -149,14 +144,9 @@ def drawn_effects(
     """(m, causes, outcomes) draws of total effects, in the units of the data; NaN where a fit fails, and for causes
     that may decide who is in the sample.
 
-    Args:
-        diagrams: (m, p, p) the sampled graphs, over the variables of the table.
-        numbers: (m,) the number of each in its sample.
-        rows: the columns.
-        causes: places among the columns.
-        outcomes: places among the columns.
-        is_set: (c,) columns that are set together: the effect of each with the others fixed.
-        hidden: common causes that arrows hide.
+    `diagrams` (m, p, p): the sampled graphs, over the variables of the table; `numbers` (m,): of each in its sample.
+    Causes and outcomes are places among the columns. Columns in `is_set` (c,) are set together: the effect of each with
+    the others fixed. `hidden`: common causes that arrows hide.
     """
     factor = _factor(rows.correlation)
     ratio = rows.scale[outcomes] / rows.scale[causes][:, None]

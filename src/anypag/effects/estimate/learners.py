@@ -72,14 +72,9 @@ class WithError(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """The rows' parts of an estimate that is a ratio of two sums.
-
-    Args:
-        top: (n,) what is summed above the line.
-        bottom: (n,) what is summed below it.
-        cluster: (n,) the cluster of each row; None if rows are independent.
-        clipped: the share of rows whose chance was moved to `CLIP`.
-        left: the sum of squares of what is left of the outcome; NaN for AIPW.
+    """The rows' parts of an estimate that is a ratio of two sums, `top` (n,) over `bottom` (n,). `cluster`: of each
+    row; None if rows are independent. `clipped`: the share of rows whose chance was moved to `CLIP`. `left`: the sum of
+    squares of what is left of the outcome; NaN for AIPW.
     """
 
     top: Floats

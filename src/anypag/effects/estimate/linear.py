@@ -22,13 +22,8 @@ from anypag.graphs.node_sets import NodeSet, members
 
 @dataclass(frozen=True)
 class Weighted:
-    """Columns that a model is fitted to, each row with a weight.
-
-    Args:
-        rows: (n, k) the columns, each divided by a power of two.
-        exponent: (k,) the exponents of these powers.
-        nodes: (k,) the node of the graph for each column.
-        weights: (n,) how often each row counts; None if each counts once.
+    """Columns (n, k) that a model is fitted to, each divided by a power of two (`exponent`), and the node of the graph
+    for each. `weights` (n,): how often each row counts; None if each counts once.
     """
 
     rows: Floats

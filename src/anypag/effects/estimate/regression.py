@@ -24,12 +24,7 @@ LEAST = 1e-10
 
 @dataclass(frozen=True)
 class Regression(Weighted):
-    """A regression of some columns on others.
-
-    Args:
-        rows: (n, k) the columns; a discrete column has one number for each level.
-        is_discrete: (k,) which of them are discrete.
-    """
+    """A regression of some columns on others; a discrete column has one number for each level."""
 
     is_discrete: tuple[bool, ...] = ()
 
@@ -74,10 +69,7 @@ class Regression(Weighted):
 
 
 def _solved(design: Floats, outcomes: Floats, *, exact: bool) -> Floats:
-    """The coefficients of standardised columns.
-
-    A resample may lack a level, and then many coefficients fit equally well: those of least length are returned.
-    """
+    """The coefficients of standardised columns; where many fit (a level is missing in a resample), the shortest."""
     inverse = np.linalg.pinv(design.T @ design, rcond=LEAST, hermitian=True)
     if exact and np.linalg.matrix_rank(design.T @ design, tol=LEAST, hermitian=True) < design.shape[1]:
         raise DeterminedError

@@ -107,15 +107,8 @@ def with_hidden_causes(
 
     An arrow a → b can if a has no spouse and all parents of a are parents of b: with e the noise of a, adding d · e to
     the noise of b and taking d off the weight of a changes nothing that can be seen. The correlation between the two
-    noises is drawn between -strength and strength, for every such arrow.
-
-    Args:
-        arrow: (n, n) where i → j.
-        weights: (n, n) the weight of i in the equation of j at [j, i].
-        noise: (n, n) the covariance of the noises.
-        open_arrows: (n, n) arrows of which nobody knows that they hide nothing.
-        strength: the largest correlation.
-        random: what the correlations come from.
+    noises is drawn between -strength and strength, for every such arrow of `open_arrows`, of which nobody knows that
+    they hide nothing. `weights` holds at [j, i] the weight of i in the equation of j; `noise` is a covariance.
     """
     found, is_alone = weights.copy(), (noise != 0).sum(axis=1) == 1
     for a, b in np.argwhere(arrow & open_arrows):

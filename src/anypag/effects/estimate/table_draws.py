@@ -35,12 +35,9 @@ SetCause = tuple[tuple[int, ...], int]
 
 
 class LevelTable:
-    """A table of levels, and draws of risk differences from it.
-
-    Args:
-        table: without gaps; its columns are the variables in the order of their names.
-        n_levels: of the hidden causes that sampled graphs have.
-        clusters: (n,) the cluster of each row; None if rows are independent.
+    """A table of levels without gaps, and draws of risk differences from it; its columns are the variables in the order
+    of their names. `n_levels`: of the hidden causes that sampled graphs have. `clusters` (n,): None if rows are
+    independent.
     """
 
     def __init__(self, table: Table, n_levels: tuple[int, ...], clusters: Counts | None = None) -> None:

@@ -20,14 +20,8 @@ MOST_CELLS = 10_000_000
 
 @dataclass(frozen=True)
 class Tables:
-    """Counts of the combinations of levels that occur.
-
-    Args:
-        cells: (cells, columns) the levels, as positions.
-        counts: (cells,) how many rows have them.
-        n_levels: (columns,) how many levels each column has.
-        nodes: the node of the graph for each column.
-        of_row: (n,) the combination that each row has.
+    """Counts of the combinations of levels that occur: (cells, columns) levels as positions, how many rows have each,
+    how many levels a column has, its node in the graph, and the combination that each row has (`of_row`).
     """
 
     cells: npt.NDArray[np.int64]

@@ -21,15 +21,11 @@ from anypag.graphs.node_sets import NodeSet, members, spread
 
 
 class Between(NamedTuple):
-    """The nodes and edges between X and Y.
+    """The nodes and edges between causes X and outcomes Y.
 
-    Args:
-        x: the causes.
-        y: the outcomes.
-        first: the nodes that proper possibly directed paths from X to Y go to first.
-        forbidden: the possible descendants of nodes on such a path; an adjustment set contains none of them.
-        hidden: first edges of such paths that are not visible, as (node of X, next node).
-        given: conditions of the effect, P(y | do(x), given); an adjustment set comes on top of them.
+    `first`: the nodes that proper possibly directed paths from X to Y go to first. `forbidden`: the possible
+    descendants of nodes on such a path; an adjustment set contains none of them. `hidden`: first edges of such paths
+    that are not visible, as (node of X, next node). `given`: conditions, to which an adjustment set is added.
     """
 
     x: NodeSet

@@ -63,13 +63,9 @@ WHAT_HELPS_BESIDE_KNOWLEDGE = (
 
 
 def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGraph:
-    """The prepared graph; `what_helps` is added to the error if it contradicts itself.
+    """The prepared graph. GraphError if it implies selection; ContradictionError, with `what_helps`, if it is no PAG.
 
     A MAG is the graph of one member of a class; in a DAG nothing is hidden, so that all its arrows are visible.
-
-    Raises:
-        GraphError: the graph implies selection.
-        ContradictionError: it is not the PAG of any MAG.
     """
     return _causal_graph_of(_Exactly(graph), what_helps)
 

@@ -37,11 +37,8 @@ NO_GRAPH_AGREES = (
 
 
 class SampledClass(NamedTuple):
-    """One class.
-
-    Args:
-        causal: its PAG with the marks from knowledge, and a member that agrees with it.
-        doubtful: nodes that may affect selection: the ends of `---` and `--o`.
+    """One class: its PAG with the marks from knowledge, a member that agrees with it (`causal`), and the nodes that may
+    affect selection, the ends of `---` and `--o` (`doubtful`).
     """
 
     causal: CausalGraph
@@ -50,18 +47,12 @@ class SampledClass(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SampledClasses:
-    """Sampled graphs that agree with knowledge, and their classes. Variables are in the order of their names, so that
-    nothing depends on the order of columns.
+    """Sampled graphs that agree with knowledge, and their classes in order of first appearance. Variables are in the
+    order of their names, so that nothing depends on the order of columns.
 
-    Args:
-        names: of the variables.
-        diagrams: (m, nodes, nodes) the graphs; hidden causes of discrete columns are the last nodes.
-        place: (m,) the number of each graph among all sampled ones, which seeds its random numbers.
-        of: (m,) the class of each graph.
-        counts: (m,) False for graphs sampled at a lower price of edges: they give draws, but do not enter shares.
-        classes: in order of first appearance.
-        selection: whether the sample may be selected.
-        n_levels: of the hidden causes of discrete columns.
+    `diagrams` (m, nodes, nodes): hidden causes of discrete columns are the last nodes. `place` (m,): the number of each
+    graph among all sampled ones, which seeds its random numbers. `of` (m,): its class. `counts` (m,): False for graphs
+    sampled at a lower price of edges: they give draws, but do not enter shares. `n_levels`: of hidden causes.
     """
 
     names: tuple[str, ...]
@@ -75,11 +66,7 @@ class SampledClasses:
 
     @classmethod
     def of_diagrams(cls, found: Diagrams, known: Knowledge | None, *, selection: bool) -> Self:
-        """The classes of sampled graphs.
-
-        Raises:
-            ContradictionError: none of the graphs agrees with knowledge.
-        """
+        """The classes of sampled graphs. ContradictionError if none of the graphs agrees with knowledge."""
         order = np.argsort(np.array(found.names, np.str_), kind="stable")
         names = tuple(found.names[place] for place in order)
         marks = found.arranged(order).marks

@@ -17,14 +17,9 @@ Status = Literal["zero", "adjustment", "formula", "identified", "unidentified"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a graph says about P(y | do(x), given).
-
-    Args:
-        status: zero, identified by adjustment, by a formula, or not identified.
-        way: what lies between causes and outcomes.
-        z: the canonical adjustment set, where there is one.
-        formula: a formula for the effect, where there is one.
-        stopped: where identification failed, if there is no formula.
+    """What a graph says about P(y | do(x), given): zero, identified by adjustment, by a formula, or not identified;
+    what lies between causes and outcomes; the canonical adjustment set and a formula, where there are such; and where
+    identification failed (`stopped`).
     """
 
     status: Status

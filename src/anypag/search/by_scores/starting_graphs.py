@@ -84,9 +84,7 @@ def needs_mags(facts: Facts) -> bool:
 def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
     """A graph with all required edges and as many given ones as agree, or None; `<->` and `---` only if `hidden`."""
     allowed = allowed_states(facts)
-    others = replace(
-        facts, causes=np.zeros_like(facts.causes)
-    )  # required causes may only follow from edges added later
+    others = replace(facts, causes=np.zeros_like(facts.causes))  # these may follow from edges added later
     found = _with_causes(_with_edges(np.zeros_like(marks), marks, others, allowed, hidden=hidden), facts, allowed)
     if found is None or not agrees(found, facts):
         least = _with_causes(np.zeros_like(marks), facts, allowed)
