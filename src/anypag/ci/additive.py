@@ -78,14 +78,8 @@ class Additive(DataTest):
     """The two-way F test of functions of ranks, for any mix of continuous and discrete columns.
 
     Args:
-        data: any table; see `anypag.data.as_table`.
-        names: for an array, the names of its columns; otherwise, which columns to use.
+        data, names, missing, singular, max_r, threads: as for `FisherZ`; ranks are those among all values of a column.
         kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
-        missing: "error" (missing values raise an error), "drop" (rows with any are left out), "pairwise" (each test
-            leaves out the rows in which its own columns have gaps; ranks are those among all values of a column).
-        singular: "error" (columns that are exact functions of others raise an error), "keep" (they stay).
-        max_r: the largest condition set that will be asked for, if known.
-        threads: how many threads compute the matrix; it is the same to the bit.
         score: whether a score of the same columns will be made; it cannot tell apart two columns that sort the rows in
             the same order.
 
@@ -131,16 +125,8 @@ class Additive(DataTest):
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
-        return cls(
-            data,
-            choices.names,
-            kinds=choices.kinds,
-            missing=choices.missing,
-            singular=choices.singular,
-            max_r=choices.max_r,
-            threads=choices.threads,
-            score=choices.needs_score,
-        )
+        told = {name: getattr(choices, name) for name in ("names", "kinds", "missing", "singular", "max_r", "threads")}
+        return cls(data, score=choices.needs_score, **told)
 
     @property
     def has_gaps(self) -> bool:

@@ -112,15 +112,8 @@ class FisherZ(DataTest):
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
-        test = cls(
-            data,
-            choices.names,
-            missing=choices.missing,
-            singular=choices.singular,
-            max_r=choices.max_r,
-            threads=choices.threads,
-            device=choices.device,
-        )
+        told = {name: getattr(choices, name) for name in ("names", "missing", "singular", "max_r", "threads", "device")}
+        test = cls(data, **told)
         if test._gpu is not None:
             test._gpu.alpha = choices.alpha
         return test

@@ -51,14 +51,8 @@ class DegenerateGaussian(StatisticTest):
     """The degenerate-Gaussian likelihood-ratio test, for any mix of continuous and discrete columns.
 
     Args:
-        data: any table; see `anypag.data.as_table`.
-        names: for an array, the names of its columns; otherwise, which columns to use.
+        data, names, missing, singular, max_r: as for `FisherZ`.
         kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
-        missing: "error" (missing values raise an error), "drop" (rows with any are left out), "pairwise" (each test
-            leaves out the rows in which its own columns have gaps).
-        singular: "error" (columns that are exact functions of others raise an error), "keep" (they stay).
-        max_r: the largest condition set that will be asked for, if known; only for the warning about too few
-            rows.
 
     >>> rng = np.random.default_rng(0)
     >>> group = rng.integers(0, 3, size=300)

@@ -332,22 +332,10 @@ class Result:
         confounding: float | None = None,
     ) -> Effect:
         """The effect of causes on outcomes, from the graph and data; see `anypag.effect`."""
+        asked = {name: value for name, value in locals().items() if name != "self"}
         from anypag.effects.effect import effect
 
-        return effect(
-            self,
-            cause,
-            outcome,
-            given,
-            selection_bias=selection_bias,
-            data=data,
-            model=model,
-            assume=assume,
-            learner=learner,
-            by=by,
-            cluster=cluster,
-            confounding=confounding,
-        )
+        return effect(self, **asked)
 
     def effects(self, data: Any = None, *, selection_bias: bool | None = None) -> dict[str, list[Any]]:
         """The effects between all pairs, drawn from sampled graphs, in columns that any dataframe

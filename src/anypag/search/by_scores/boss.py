@@ -179,17 +179,10 @@ def _best_dag(orders: Orders, problem: Problem, tick: Tick) -> Marks:
 
 def info_of(phase: str, before: State, after: State, tests: dict[int, int] | None = None) -> StepInfo:
     """The `StepInfo` of a step that asks no tests."""
-    return StepInfo(
-        r=max(after.r, 0),
-        phase=phase,
-        n_edges=after.n_edges,
-        removed=max(before.n_edges - after.n_edges, 0),
-        removed_by_checks=0,
-        n_open=0,
-        tests={} if tests is None else tests,
-        n_evaluated=sum((tests or {}).values()),
-        n_conflicts=0,
-    )
+    tests = {} if tests is None else tests
+    counts = {"removed": max(before.n_edges - after.n_edges, 0), "n_evaluated": sum(tests.values())}
+    none = dict.fromkeys(("removed_by_checks", "n_open", "n_conflicts"), 0)
+    return StepInfo(r=max(after.r, 0), phase=phase, n_edges=after.n_edges, tests=tests, **counts, **none)
 
 
 ALGORITHM = Algorithm("boss", METHODS["boss"], init, step, state=BossState)  # type: ignore[arg-type]

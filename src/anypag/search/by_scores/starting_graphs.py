@@ -167,8 +167,7 @@ def near_mag(pag: Marks, strength: Floats) -> Marks:
     marks = np.zeros((n, n), np.uint8)
     for i, j in _strongest_first(pag, strength):
         for state in _nearest_states(pag, i, j):
-            trial = marks.copy()
-            trial[i, j], trial[j, i] = state
+            trial = _with(marks, i, j, state)
             if is_ancestral(trial):
                 marks = trial
                 break
