@@ -89,7 +89,7 @@ def is_determined(codes, levels, a, b, c):
 def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, chance):
     """The columns (a, b) that determine c, but neither alone; a == b where one is enough, (-1, -1) where none do.
 
-    Only where every combination of levels that occurs has so many rows on average, and where that would come by chance
+    Only if the combinations of levels that occur have `rows_per_cell` rows on average, and if that would come by chance
     with a small probability over all pairs or triples: else it is no wonder.
     """
     p = codes.shape[0]

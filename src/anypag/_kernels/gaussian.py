@@ -92,7 +92,7 @@ def _append(correlation, node, members, kept, tolerance, covariance, weight):
 
 @njit(cache=True, inline="always")
 def _keep(correlation, members, count, tolerance, covariance, weight):
-    """Moves members that earlier ones of the first `count` do not determine to the front. Returns their number."""
+    """Moves to the front those of the first `count` members that earlier ones do not determine; returns how many."""
     kept = 0
     for i in range(count):
         if _append(correlation, members[i], members, kept, tolerance, covariance, weight) >= tolerance:
@@ -190,7 +190,7 @@ def _complete_rows(has_value, members, rows):
 
 @njit(cache=True, nogil=True)
 def _centre(values, rows, centred):
-    """Writes the values in these rows, scaled by them to about 1 by a power of two and centred twice. Do they vary?"""
+    """Writes the values in these rows, centred twice and scaled to about 1 by a power of two. Returns: do they vary?"""
     low, high = values[rows[0]], values[rows[0]]
     for i in range(1, len(rows)):
         low, high = min(low, values[rows[i]]), max(high, values[rows[i]])

@@ -210,7 +210,9 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
 
 @njit(f"boolean({_SCORE}, int64[::1], uint8[:, ::1], float64[::1], int64[::1])", cache=True, nogil=True)
 def parents_in(adding, removing, data, trees, order, parents, scores, room):
-    """Write the DAG of an order (`parents[i, j] = 1`: i is a parent of j) and the scores that are NaN. Are all done?"""
+    """Write the DAG of an order (`parents[i, j] = 1`: i is a parent of j), and all scores that are still NaN. Is it
+    done?
+    """
     score = (adding, removing, data, trees)
     chosen = np.empty(len(order) + 1, np.int64)
     for q in range(len(order)):

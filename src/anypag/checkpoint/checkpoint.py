@@ -41,7 +41,8 @@ class Checkpoint:
     `state` and `history` are those at the end of the earlier run; None and empty for a new run. `problem` is that of
     the run, with the same numbering of nodes; its test gets the answers and counts of the file. `facts` identify the
     run (`fingerprint`). With `resume` the run continues from the file if it exists; otherwise an existing file is an
-    error. CheckpointError: so it is, or the file belongs to another run, is damaged, in use or cannot be written.
+    error. CheckpointError is raised then, and for a file that belongs to another run, is damaged, in use or cannot be
+    written.
     """
 
     def __init__(self, path: Path, problem: Problem, algorithm: Algorithm, facts: Fingerprint, *, resume: bool) -> None:

@@ -210,7 +210,7 @@ def without_score(test: CITest) -> DataError:
 
 
 def strength_of(test: CITest, queries: Queries) -> PValues | None:
-    """How strongly x and y depend, if the test measures it: p-values of strong dependences are all 0."""
+    """How strongly x and y depend on each other, or None; p-values do not tell, since all strong dependences have 0."""
     measure = getattr(innermost(test), "strength", None)
     return None if measure is None else np.asarray(measure(queries), np.float64)
 

@@ -143,7 +143,7 @@ def checked_column_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]
         if len(name) > LONGEST_NAME:
             raise DataError(
                 f"A column name may have up to {LONGEST_NAME:,} characters; {shortened(name)!r} has {len(name):,}. "
-                "The names stand on the first line of a text file; is it one of names?"
+                "Does the first line of the file hold the names?"
             )
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])

@@ -73,7 +73,7 @@ class Products(Protocol):
         """The diagonal of such a table."""
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """Correlations from products (row i from row place[i]), which stay on the card; a copy, fetched by threads."""
+        """Correlations from products, row i from row place[i]. They stay on the card; threads fetch a copy."""
 
 
 def moments_of(

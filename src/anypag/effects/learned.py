@@ -38,7 +38,7 @@ from anypag.graphs.node_sets import NodeSet, members
 MOST_SETS = 3
 """How many adjustment sets of sampled graphs are fitted, those of the most graphs."""
 MOST_COMPARED = 20_000
-"""Rows in which straight lines are compared with splines; of more rows so many, spread evenly."""
+"""Rows in which straight lines are compared with splines; of more rows this many are taken, spread evenly."""
 FAR = 2.0
 """Standard errors from which on straight lines and a learner are said to differ."""
 BANDS = 4

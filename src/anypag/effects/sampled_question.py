@@ -87,7 +87,7 @@ class Question:
         return drawn, causal[~self.graphs_of("zero")]
 
     def _taken(self, of_all: AllDraws, causes: Counts, outcomes: Counts) -> tuple[Floats, Floats]:
-        """The same from draws between all columns."""
+        """The draws of this question, taken from draws between all columns."""
         drawn, is_open = of_all.draws[:, causes][:, :, outcomes], np.flatnonzero(self.graphs_of("open"))
         drawn[self._is_spoilt()] = np.nan
         causal = drawn.copy()

@@ -36,7 +36,7 @@ MOST_LISTED = 1_000_000
 
 class Unlisted(NamedTuple):
     """Says that a file leaves out the pairs which the empty set separates: all pairs that it neither joins nor lists.
-    `unseparated` pairs have neither an edge nor a separating set; `rows` is their number in the data.
+    `rows` is the number of rows of the data; `unseparated` pairs have neither an edge nor a separating set.
     """
 
     rows: int | None

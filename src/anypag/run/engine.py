@@ -107,8 +107,8 @@ class Search:
         return single_blas if self.problem.test.batch > 1 else nullcontext()
 
     def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
-        """Run all steps from `latest` (by default the start), or until the watcher (by default of the budgets and
-        `stop` of the choices) stops the run; the result always has the graph of the last finished step.
+        """Run all steps, from `latest` if it is given, until the watcher stops the run; by default it watches the
+        budgets and `stop` of the choices. The result always has the graph of the last finished step.
         """
         watcher = Watcher(self.problem.choices, self.problem.test) if watcher is None else watcher
         result = self.result() if latest is None else latest
@@ -379,7 +379,7 @@ def warn_of_contradictions(result: Result) -> None:
 
 
 def _reason_of(raised: BaseException) -> str:
-    """Why a run was stopped. A signal on the way into or out of compiled code is the cause of a `SystemError`."""
+    """Why a run was stopped. A signal that arrives as compiled code is entered or left causes a `SystemError`."""
     cause: BaseException | None = raised
     while isinstance(cause, SystemError):
         cause = cause.__cause__

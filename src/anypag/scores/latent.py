@@ -71,7 +71,7 @@ class LatentScore:
         self._rows: dict[bytes, tuple[npt.NDArray[np.int64], Floats]] = {}
 
     def of(self, dag: LatentDAG, hidden: HiddenLevels | None = None, sweeps: int = SWEEPS) -> float:
-        """The score, by at most so many sweeps of EM from `hidden`, (k, rows) levels of hidden causes, or at random."""
+        """The score, by at most `sweeps` sweeps of EM, which starts from `hidden`, (k, rows) levels, or at random."""
         alone = np.flatnonzero(~dag.children.any(axis=0))
         plain = sum(self._of_node(int(v), np.flatnonzero(dag.parents[:, v])) for v in alone)
         groups = [group for group in dag.components() if dag.children[group].any()]
@@ -203,7 +203,7 @@ class LatentScore:
 
 
 def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Floats]:
-    """Random tables to start EM: those without hidden causes, perturbed for each hidden state, all equally likely."""
+    """Tables to start EM from: those without hidden causes, changed at random; hidden levels are equally likely."""
     random = np.random.default_rng(seed)
     tables, shares = _empty(layout)
     for c, (n_rows, n_levels) in enumerate(zip(layout.n_rows, layout.n_levels, strict=True)):

@@ -56,7 +56,7 @@ NO_CLASS = "the graph that the data give is not the PAG of any MAG"
 
 
 def base_of(state: State, problem: Problem, *, final: bool, look: Look = do_nothing) -> Base:
-    """The marks without knowledge; without R4, whose tests are not made here, if edges may still be removed."""
+    """The marks without knowledge. R4 is left out while edges may still fall: its tests are not made here."""
     if not _has_separations(state, problem):
         return _base_of_scores(state)
     colliders = SepsetColliders(state.sepsets, given=problem.always_given)
@@ -101,7 +101,7 @@ class Closed(NamedTuple):
 def closed_with(
     facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1, look: Look = do_nothing
 ) -> Closed:
-    """All that follows from graph and facts, by rules and, if need be, by exact closure: 1 / `share` of the trials."""
+    """All that follows from graph and facts, by rules and, if need be, exact closure (1 / `share` of its trials)."""
     by_rules = _by_rules(facts, base, state, problem, final, look)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)

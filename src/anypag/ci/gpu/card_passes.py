@@ -52,7 +52,7 @@ def card_for(device: str) -> Card | None:
 
 
 def or_on_cpu(work: Callable[[Card | None], Made], card: Card | None, device: str) -> tuple[Made, Card | None]:
-    """The value of `work(card)`, and the card. If the card fails and `device` is "auto", the work is done without."""
+    """The value of `work(card)`, and the card; None if it failed and `device` is "auto": the CPU did the work then."""
     try:
         return work(card), card
     except CardError as error:
@@ -63,7 +63,7 @@ def or_on_cpu(work: Callable[[Card | None], Made], card: Card | None, device: st
 
 
 class GPUPasses:
-    """What a test asks a card for. With `may_leave` the CPU goes on, with a warning, where its memory is too small."""
+    """What a test asks a card for. With `may_leave` the CPU goes on, with a warning, if the card lacks memory."""
 
     at_once = AT_ONCE
 

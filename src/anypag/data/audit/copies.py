@@ -27,7 +27,7 @@ MOST_ROWS = 5000
 """How many rows of a long table are checked: the first ones."""
 LEAST_ROWS = 20
 _BEGINNING = 200
-"""So many rows are enough to tell most discrete columns apart."""
+"""This many rows are enough to tell most discrete columns apart."""
 
 
 def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding]:

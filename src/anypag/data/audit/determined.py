@@ -24,9 +24,9 @@ LEAST_LEVELS = 10
 GLANCE = 1000
 """Rows that are searched for complete ones."""
 LOOK = 64
-"""So many complete rows rule out nearly all pairs."""
+"""This many complete rows rule out nearly all pairs."""
 FEW = 8
-"""So many of these rows, sorted by one column, rule out most other columns."""
+"""This many of these rows, sorted by one column, rule out most other columns."""
 
 
 def determined_findings(table: Table) -> list[Finding]:

@@ -244,7 +244,7 @@ LEAST_ORDERED, MOST_ORDERED = 20, 5000
 PANEL = 32
 """Columns worked on at once: few enough to stay in the cache."""
 _GLANCE = 16
-"""So many rows show for most columns that they are not sorted."""
+"""This many rows show for most columns that they are not sorted."""
 _ROUNDING = 4 * np.finfo(np.float64).eps
 """A generous bound on the relative rounding error of one product in a sum."""
 

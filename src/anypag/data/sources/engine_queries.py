@@ -188,7 +188,7 @@ class Engine:
         return Centres(int(n), mean, low, high)
 
     def moments(self, summary: Centres) -> Moments:
-        """The moments by sums about the mean, columns scaled by powers of two; as in memory up to the last digits."""
+        """The moments, from sums about the mean of columns scaled by powers of two; the last digits may differ."""
         import narwhals as nw
 
         n, mean, low, high = summary

@@ -50,7 +50,7 @@ class AdjustedRows(NamedTuple):
     cluster: Counts | None = None
 
     def thinned(self, most: int) -> AdjustedRows:
-        """At most so many rows, spread evenly."""
+        """At most this many rows, spread evenly."""
         step = -(-len(self.y) // most)
         y, x, z, cluster = self
         return AdjustedRows(y[::step], x[::step], z[::step], None if cluster is None else cluster[::step])

@@ -48,7 +48,7 @@ class Prior:
 
     @cache  # noqa: B019 - a prior is a few numbers, and lives as long as the program
     def terms(self, n: int) -> Floats:
-        """(4, pairs + 2) its logarithm: four sums by the number of edges, `-->`, `<->`, `---`, multiples of 2⁻²⁰."""
+        """(4, pairs + 2) its logarithm, the sum of four terms: by the number of edges, `-->`, `<->` and `---`."""
         k = np.arange(n * (n - 1) // 2 + 2)
         weights = (self.directed, self.both, self.undirected)
         log_gamma = np.vectorize(lgamma, otypes=[np.float64])

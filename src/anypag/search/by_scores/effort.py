@@ -44,7 +44,7 @@ class Effort:
 
     @classmethod
     def scaled(cls, effort: float, n: int, warmest: float = WARMEST) -> Self:
-        """1 is fast, 5 thorough; work grows with the number. `n` is that of the variables."""
+        """1 is fast, 5 thorough; work grows with the number. `n` is the number of variables."""
         return cls(
             orders=max(2, round(2.5 + 7.5 * effort)),
             dags=max(1, round((1 + effort) / 2)),

@@ -63,7 +63,9 @@ def _separated_by_parents(state: GfciState, dag: FoundDAG, inquiry: Inquiry) -> 
 
 
 def _parent_sets(dag: FoundDAG, is_joined: Flags) -> dict[int, list[tuple[int, int, list[int]]]]:
-    """The pairs without an edge (unless known to be joined), the parents of the one that is no ancestor, by number."""
+    """By the number of parents, the pairs without an edge, each with the parents of the end that is no ancestor of the
+    other. Pairs that are known to be joined are left out.
+    """
     above = ancestors(dag_marks(dag.parents))
     sets: dict[int, list[tuple[int, int, list[int]]]] = {}
     for x, y in np.argwhere(np.triu(((dag.parents | dag.parents.T) == 0) & ~is_joined, 1)).tolist():

@@ -223,7 +223,9 @@ class Posterior:
 
     @cached_property
     def marks(self) -> Marks:
-        """The marks of the PAG of least expected error, of those at temperature 1 and the best; without `facts`."""
+        """The marks of the PAG of least expected error, among those met at temperature 1 and the best-scoring one;
+        without what follows from `facts`.
+        """
         candidates = np.concatenate([self.best[None], self.sample.pags[self.sample.cold > 0]])
         chosen: Marks = candidates[least_expected_error(candidates, self._shares_in(self.sample.pags))]
         return chosen

@@ -24,7 +24,7 @@ TABLES = 3
 MOST_ROWS = 5000
 """More rows than this are thinned out: with very many rows every model is found out."""
 NEAR = 10
-"""A level is copied from one of so many rows."""
+"""A level is copied from one of this many rows."""
 FAR = 4.0
 """A pair differs if some number of it is this many standard errors off."""
 

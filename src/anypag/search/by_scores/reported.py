@@ -1,7 +1,7 @@
 """Reported probabilities: shares of sampled graphs, corrected by how often such shares are right.
 
-A score is too sure of itself: its prices are points, its approximations sharp, and a chain knows one mode. So what all
-graphs of a sample have is not certain. For correlations the shares at temperature 1 and at all temperatures are weighed
+A score is too sure of itself: it takes its prices and approximations as exact, and a chain stays near one mode. So what
+all graphs of a sample have is not certain. For correlations the shares at temperature 1 and at all temperatures are weighed
 against each other; the numbers were fitted by log loss on tables with known truth, those with even seeds, and are
 reported on the others. For counts there are a least and a most, fitted on the development grid alone, not on public
 networks (`benchmarks/grid.py`, `docs/accuracy.md`). What knowledge settles stays settled.
@@ -24,17 +24,19 @@ MOST, LEAST, LEAST_NEAR = 0.978, 0.025, 0.054
 a neighbour in the answer.
 """
 WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
-"""Correlations: the log odds of an edge are this sum of 1, the log odds of its share at temperature 1 and at all
-temperatures, and 1 if the two share a neighbour in the answer.
+"""Correlations: weights in the log odds of an edge, of a constant, of the log odds of its share at temperature 1 and at
+all temperatures, and of whether the two share a neighbour in the answer.
 """
 FINEST = 200
-"""Shares are taken as if of so many graphs, half a graph away from 0 and 1."""
+"""Shares stay half a graph away from 0 and 1, as if this many graphs had been sampled."""
 
 NO_EDGE = NUMBERS[""]
 
 
 class Kept(NamedTuple):
-    """How much of the marks (at temperature 1, at all) is kept, given an edge; the rest: how true ones are marked."""
+    """How much of the marks at temperature 1 and at all temperatures is kept, given that there is an edge; the rest is
+    how edges of true graphs are usually marked.
+    """
 
     cold: float
     every: float

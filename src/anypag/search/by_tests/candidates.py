@@ -84,7 +84,7 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
 def _lists_in_turns(
     make: Callable[[int, Counts], tuple[Any, ...]], n: int, per_item: int, look: Look
 ) -> tuple[Any, ...]:
-    """The lists of n items, `per_item` each; `make(done, room)` gives where those of the next items begin, and them."""
+    """The lists of n items, `per_item` each; `make(done, room)` gives the starts of the next ones, then the lists."""
     parts: list[tuple[Any, ...]] = []
     done = 0
 

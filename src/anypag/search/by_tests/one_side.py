@@ -91,7 +91,7 @@ def _better(best: Best, found: Best, alpha: float) -> Best:
 
 
 def needed(state: State, least: int, near: Indices, edge_of: Counts, queries: Queries) -> Flags:
-    """Which candidates, from the pool of the end `near` of each edge, must be asked about; smallest sets: `least`."""
+    """Which candidates must be asked about: sets of `least` nodes or more, from the pool of each edge's end `near`."""
     is_needed = np.ones(len(queries), np.bool_)
     for k, (x, y, z) in enumerate(zip(queries.x, queries.y, queries.z, strict=True)):
         neighbours = frozenset(z[state.marks[near[edge_of[k]], z] != 0].tolist())

@@ -54,7 +54,7 @@ def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | N
 
 
 def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) -> Best:
-    """The best set of each edge, by a pass that enumerates the sets; calls grow, since one cannot be interrupted."""
+    """The best set of each edge, by a pass that enumerates the sets. The first call is short: it may run uncompiled."""
     edges, best, room = candidates.pooled, BestSets.none(len(candidates.x), candidates.r), FIRST_SETS
     while best.n_done < len(candidates.x):
         if room > FIRST_SETS:  # it takes longer than the counting
