@@ -90,7 +90,7 @@ def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, c
     """The columns (a, b) that determine c, but neither alone; a == b where one is enough, (-1, -1) where none do.
 
     Only if the combinations of levels that occur have `rows_per_cell` rows on average, and if that would come by chance
-    with a small probability over all pairs or triples: else it is no wonder.
+    with a small probability over all pairs or triples.
     """
     p = codes.shape[0]
     pairs, triples = np.log(max(p * (p - 1), 1)), np.log(max(p * (p - 1) * (p - 2) // 2, 1))

@@ -51,7 +51,7 @@ def _solve(factor, k, x):
 
 @njit(f"boolean({_MATRIX}, {_FLAGS}, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def _least_squares(s, arrow, b, omega):
-    """Regress every node on its parents: the start of B and Ω, and their end for a node without spouses."""
+    """Regress every node on its parents: the first B and Ω; for a node without spouses also the last."""
     n = len(s)
     system, right, parents = np.empty((n, n)), np.empty(n), np.empty(n, np.int64)
     for j in range(n):
@@ -168,7 +168,7 @@ def _refit(s, arrow, spouse, members, d, at, b, omega):
 
 @njit(f"int64({_MATRIX}, {_FLAGS}, {_FLAGS}, float64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
-    """The most sweeps that a district took to the maximum-likelihood B and Ω of a diagram; -1 if a system is singular.
+    """Fits B and Ω of a diagram by maximum likelihood. Returns the most sweeps that a district took; -1 if singular.
 
     `arrow[i, j]` is 1 where i -> j, `spouse` where i <-> j. A sweep that moves no number by more than `stop` is the
     last one of a district, or sweep `most_sweeps`. B and Ω are written to `b` and `omega`, zeros on entry.

@@ -215,7 +215,7 @@ def _table(
 
 
 def _in_sets(table: Table, source: MixedGraph | Result, name: str, ends: list[str], assume: list[str] | None) -> Table:
-    """The table; if the result is of several data sets, whose contexts are no columns of it, as their observed set."""
+    """The table; for a result of several data sets as their observed set, which has no columns for contexts."""
     from anypag.data.sources.pooled import as_observed
     from anypag.errors import ParameterError
     from anypag.graphs.base import MixedGraph

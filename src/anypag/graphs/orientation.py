@@ -103,8 +103,8 @@ def orient_in_place(
 class Scratch:
     """Two (n, n) tables of zeros that orientations reuse: for proposed and for disputed marks.
 
-    Of a large graph new zeros take longer than the rules do. Who takes the tables gives them back as zeros; who fails
-    on the way does not, and the next one gets new ones.
+    Of a large graph new zeros take longer than the rules do. They are given back as zeros; after an error they
+    are not given back, and the next user gets new ones.
     """
 
     def __init__(self) -> None:

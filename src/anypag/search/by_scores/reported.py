@@ -1,9 +1,9 @@
 """Reported probabilities: shares of sampled graphs, corrected by how often such shares are right.
 
-A score is too sure of itself: it takes its prices and approximations as exact, and a chain stays near one mode. So what
-all graphs of a sample have is not certain. For correlations the shares at temperature 1 and at all temperatures are weighed
-against each other; the numbers were fitted by log loss on tables with known truth, those with even seeds, and are
-reported on the others. For counts there are a least and a most, fitted on the development grid alone, not on public
+A score is too sure of itself: it takes its prices and approximations as exact, and a chain stays near one mode. What
+all graphs of a sample have is not certain. For correlations the shares at temperature 1 and at all temperatures are
+weighed against each other; the numbers were fitted by log loss on tables with known truth, those with even seeds, and
+are reported on the others. For counts there are a least and a most, fitted on the development grid alone, not on public
 networks (`benchmarks/grid.py`, `docs/accuracy.md`). What knowledge settles stays settled.
 """
 
