@@ -91,7 +91,7 @@ class DataTest(ABC):
         raise without_score(self)
 
     def _keep_some_rows(self, source: Source) -> None:
-        """Keep the rows of a small table, and copies of rows all over a large one."""
+        """Keep the rows of a small table, and some from all parts of a large one."""
         if "rows" not in source.lacks and len(source.names) <= MOST_COLUMNS_KEPT:
             values = source.sample().values
             step = -(-len(values) // MOST_ROWS_KEPT)

@@ -88,7 +88,7 @@ def to_plain(statements: Iterable[Statement]) -> dict[str, Any]:
 
 
 def from_plain(plain: Any) -> tuple[Statement, ...]:
-    """The statements that `to_plain` wrote. KnowledgeError, which says what it is, if it is something else."""
+    """The statements that `to_plain` wrote. KnowledgeError if it is something else."""
     if not isinstance(plain, dict) or not isinstance(plain.get("statements"), list):
         raise KnowledgeError(f'Knowledge as JSON is {{"statements": [...]}}; got {plain!s:.80}.')
     return tuple(_statement(item, f"statement {k}") for k, item in enumerate(plain["statements"], 1))
