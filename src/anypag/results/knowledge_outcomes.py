@@ -106,7 +106,7 @@ class _Judge:
         return getattr(self.state, "rival", None) is None
 
     def _cost(self, statement: Statement) -> str:
-        """How much better a graph that violates the statement fits, if scores found one; else empty. Told, not used."""
+        """How much better a graph that violates the statement fits, if scores found one; else empty. Only reported."""
         rival = getattr(self.state, "rival", None)  # only searches by scores find one
         if rival is None or rival.pag is None:
             return ""

@@ -42,8 +42,8 @@ reported from there on.
 """
 
 SWEEPS_TIMES_PAIRS = 20_000
-"""A step has at most this number over n² sweeps, so that a run that is killed loses little. Orders of up to 30 variables
-settle in one."""
+"""A step has at most this number over n² sweeps, so that a run that is killed loses little. Orders of up to 30
+variables settle in one."""
 
 Kind = TypeVar("Kind", bound=State)
 

@@ -22,7 +22,7 @@ from anypag.graphs.dag import DAG
 TABLES = 3
 """How many tables are drawn."""
 MOST_ROWS = 5000
-"""More rows than this are thinned out: with very many rows every model is found out."""
+"""More rows than this are thinned out: with very many rows every model fails the check."""
 NEAR = 10
 """A level is copied from one of this many rows."""
 FAR = 4.0
