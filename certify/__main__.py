@@ -13,9 +13,14 @@ from anypag.catalogue import TEST_METHODS
 from certify.algorithms import COSTLY, Tally, certify
 from certify.contexts import certify_contexts
 from certify.knowledge import certify_knowledge
+from certify.series import certify_series
 
 HEAD = "method       nodes classes wrong skeletons wrong marks wrong on the way  tests a graph = per size 0, 1, 2, ..."
 KNOWLEDGE_HEAD = f"{'knowledge':<42} nodes    cases  unsound  missed by rules  wrong closures"
+SERIES_HEAD = (
+    f"{'time series':<40} systems classes  wrong adjacencies  unsound  conflicts   settled of marks  "
+    "agreed but open  tests"
+)
 CONTEXTS_HEAD = "contexts  JCI  nodes classes wrong skeletons  unsound incomplete  circles left of those without a word"
 
 
@@ -26,19 +31,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--method", nargs="+", default=(*TEST_METHODS, f"icd{COSTLY}"), help="all of them if left out")
     parser.add_argument("--knowledge", action="store_true", help="check what follows from knowledge instead")
     parser.add_argument("--contexts", action="store_true", help="check searches that know of contexts instead")
+    parser.add_argument("--series", action="store_true", help="check searches over the shifts of time series instead")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
     options = parser.parse_args(arguments)
     if options.knowledge:
         found = _knowledge(options.nodes, show=not options.json)
     elif options.contexts:
         found = _contexts(options.nodes, show=not options.json)
+    elif options.series:
+        found = _series(show=not options.json)
     else:
         found = _methods(options.nodes, options.method, show=not options.json)
     if options.json:
-        print(
-            json.dumps({"nodes": options.nodes, "kinds" if options.knowledge or options.contexts else "methods": found})
-        )
+        by_kind = options.knowledge or options.contexts or options.series
+        print(json.dumps({"nodes": options.nodes, "kinds" if by_kind else "methods": found}))
     return 0 if all(row["right"] for row in found) else 1
+
+
+def _series(*, show: bool) -> list[dict[str, Any]]:
+    if show:
+        print(SERIES_HEAD)
+    found = []
+    for tally in certify_series():
+        if show:
+            wrong = tally.wrong_adjacencies + tally.missing_on_the_way
+            print(
+                f"{tally.kind:<40} {tally.systems:>7,} {tally.classes:>7,} {wrong:>18} {tally.unsound:>8} "
+                f"{tally.conflicts:>10} {tally.settled:>8,} of {tally.marks:>5,} {tally.open_though_agreed:>16,} "
+                f"{tally.tests:>6,}",
+                flush=True,
+            )
+        found.append(tally.to_dict())
+    return found
 
 
 def _methods(nodes: int, methods: Sequence[str], *, show: bool) -> list[dict[str, Any]]:

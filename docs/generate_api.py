@@ -16,6 +16,7 @@ TARGET = Path(__file__).parent / "reference" / "api.md"
 SECTIONS = ("Args", "Returns", "Raises", "Yields")
 GROUPS = {
     "Learning": ["learn", "iterate", "bootstrap", "Result", "read_result", "Auto", "ICD", "FCI", "Bayes"],
+    "Time series": ["learn_series", "SeriesResult", "read_series"],
     "What is known beforehand": ["Knowledge"],
     "Data": ["read_table", "counted", "audit"],
     "Tests": ["FisherZ", "PermutationChiSquared", "GSquared", "ChiSquared", "DegenerateGaussian", "Oracle",

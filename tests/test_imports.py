@@ -28,6 +28,7 @@ LAYERS = (
     ("effects",),
     ("plot", "report", "explain"),
     ("saving",),
+    ("series",),
     ("cli", "__main__"),
 )
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}

@@ -65,6 +65,9 @@ if _TYPE_CHECKING:
     from anypag.run.estimators import ICD as ICD
     from anypag.run.estimators import Auto as Auto
     from anypag.run.estimators import Bayes as Bayes
+    from anypag.series.files import read_series as read_series
+    from anypag.series.learn import learn_series as learn_series
+    from anypag.series.series_result import SeriesResult as SeriesResult
 
 __version__ = "0.1.0.dev0"
 
@@ -102,6 +105,9 @@ _PUBLIC = {
     "run.bootstrap": "bootstrap",
     "run.engine": "iterate learn",
     "run.estimators": "Auto Bayes FCI ICD",
+    "series.files": "read_series",
+    "series.learn": "learn_series",
+    "series.series_result": "SeriesResult",
 }
 """By their home, the names that are loaded when first used."""
 _HOMES = {name: f"anypag.{home}" for home, names in _PUBLIC.items() for name in names.split()}

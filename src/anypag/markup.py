@@ -52,6 +52,11 @@ LONG = 20.0
 """Seconds above which people are told beforehand how long something takes."""
 
 
+def counted(n: int, what: str) -> str:
+    """A number of things: `1 edge`, `2 edges`, `12,000 tests`."""
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
 def duration(seconds: float) -> str:
     """A time in words, roughly.
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from anypag.cli import data, effect, graphs, learn
+from anypag.cli import data, effect, graphs, learn, series
 from anypag.cli.exits import ExitCode
 from anypag.cli.terminal import guarded_streams
 
@@ -38,6 +38,7 @@ def _paragraphs(function: Callable[..., None]) -> str:
 
 for function, name in (
     (learn.learn, "learn"),
+    (series.learn_series, "learn-series"),
     (data.audit, "audit"),
     (graphs.explain, "explain"),
     (effect.effect, "effect"),

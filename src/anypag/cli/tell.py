@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from anypag.catalogue import method_named
+from anypag.markup import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,11 +20,6 @@ _STOPPED = {
     "interrupt": "interrupted",
     "error": "an error ended the run",
 }
-
-
-def counted(n: int, what: str) -> str:
-    """A number of things: `1 edge`, `2 edges`, `12,000 tests`."""
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def iteration_line(item: Iteration) -> str:

@@ -70,6 +70,8 @@ class Table:
     """How its file was read, if the user gave options for that."""
     before: Table | None = None
     """The table before its columns were transformed; None if they were not."""
+    lags: int = 0
+    """Its rows are windows of a time series with so many lags (`anypag.series`); 0 for a plain table."""
 
     def __str__(self) -> str:
         """The kind of each column, one a line."""
@@ -191,6 +193,7 @@ class Table:
             self.read,
             self.reading,
             None if self.before is None else self.before.take(names),
+            self.lags,
         )
 
     def complete(self) -> Table:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -84,6 +85,8 @@ class Line:
     """Is that number a probability?"""
     number_at: Point | None = None
     """The place of its number; by default beside its middle (see `plot.labels.apart`)."""
+    lags: str = ""
+    """In a summary of time series, the lags of the edge, which stand in the place of its number."""
 
     @property
     def opacity(self) -> float:
@@ -139,18 +142,20 @@ def picture(graph: MixedGraph, padding: float = 24.0) -> Picture:
     """
     require_drawable(graph)
     bends = BENDS if is_small(len(graph), len(graph.edges())) else ()
-    return _on_paper(_boxes(graph, positions(graph.marks, _sizes(graph))), graph.edges(), bends, padding)
+    lines = partial(joined, edges=graph.edges(), bends=bends)
+    return on_paper(_boxes(graph, positions(graph.marks, _sizes(graph))), lines, padding)
 
 
 def ring(graph: MixedGraph, padding: float = 24.0) -> Picture:
     """The nodes of a graph of any size on a circle, without lines. Lines of one node at a time cross no box."""
-    return _on_paper(_boxes(graph, around(_sizes(graph))), (), (), padding)
+    return on_paper(_boxes(graph, around(_sizes(graph))), lambda boxes: (), padding)
 
 
-def _on_paper(boxes: tuple[Box, ...], edges: tuple[Edge, ...], bends: tuple[float, ...], padding: float) -> Picture:
-    left, top, right, below = extent(boxes, joined(boxes, edges, bends))
+def on_paper(boxes: tuple[Box, ...], lines: Callable[[tuple[Box, ...]], tuple[Line, ...]], padding: float) -> Picture:
+    """The picture of boxes, and of the lines that are made between them, on paper of the right size."""
+    left, top, right, below = extent(boxes, lines(boxes))
     boxes = tuple(replace(box, centre=_moved(box.centre, padding - left, padding - top)) for box in boxes)
-    return Picture(right - left + 2 * padding, below - top + 2 * padding, boxes, joined(boxes, edges, bends))
+    return Picture(right - left + 2 * padding, below - top + 2 * padding, boxes, lines(boxes))
 
 
 def _sizes(graph: MixedGraph) -> Points:
@@ -188,6 +193,15 @@ def joined(boxes: tuple[Box, ...], edges: tuple[Edge, ...], bends: tuple[float, 
     centres = np.array([box.centre for box in boxes]).reshape(-1, 2)
     sizes = np.array([(box.width, box.height) for box in boxes]).reshape(-1, 2)
     return tuple(_line(edge, boxes, (place[edge.a], place[edge.b]), centres, sizes, bends) for edge in edges)
+
+
+def bowed(boxes: tuple[Box, ...], edge: Edge, bend: float) -> Line:
+    """The line for an edge, bent by this much: for several between the same two boxes."""
+    place = {box.name: box for box in boxes}
+    a, b = place[edge.a], place[edge.b]
+    control = _control(a.centre, b.centre, bend)
+    tip_a, tip_b = _tip(a, control), _tip(b, control)
+    return Line(edge, _back(tip_a), control, _back(tip_b), tip_a, tip_b)
 
 
 def _line(

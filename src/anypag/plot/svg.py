@@ -114,6 +114,7 @@ def line_svg(line: Line) -> str:
     doubted, why = (" doubted", " (in a contradiction)") if line.is_doubted else ("", "")
     faint = "" if line.again is None else f' opacity="{line.opacity:.2f}"'
     again = "" if line.again is None else share_told(shown_share(line.again), line.is_probability)
+    again += f", at lag {line.lags}" if line.lags else ""
     dashed = ' stroke-dasharray="7 4"' if line.is_doubted else ""
     kind, title = kind_of(edge.mark_a, edge.mark_b), escape(f"{edge}{why}{again}")
     ink = getattr(LIGHT, kind)
@@ -130,11 +131,11 @@ def share_told(number: str, is_probability: bool) -> str:
 
 
 def _share_svg(line: Line) -> str:
-    """The probability of an edge, or how often resamples have it, beside it."""
-    if line.again is None:
+    """The probability of an edge, how often resamples have it, or its lags, beside it."""
+    if line.again is None and not line.lags:
         return ""
     place = f'x="{line.number.x:.1f}" y="{line.number.y + 4:.1f}" font-size="11" text-anchor="middle"'
-    share, paper = escape(shown_share(line.again)), LIGHT.paper
+    share, paper = escape(line.lags or shown_share(line.again or 0.0)), LIGHT.paper
     halo = f'<text class="halo" {place} fill="{paper}" stroke="{paper}" stroke-width="3">{share}</text>'
     return f'{halo}<text class="share" {place} fill="{LIGHT.soft}">{share}</text>'
 

@@ -125,8 +125,8 @@ def _draw_lines(axes: Any, lines: Sequence[Line], shift: Point = Point(0.0, 0.0)
     _draw_stems(axes, marks, width)
     _draw_heads(axes, marks, width)
     for line in lines:
-        if line.again is not None:
-            _draw_text(axes, line.number, shown_share(line.again), 11.0, _SOFT, "center")
+        if line.again is not None or line.lags:
+            _draw_text(axes, line.number, line.lags or shown_share(line.again or 0.0), 11.0, _SOFT, "center")
 
 
 def _draw_stems(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float) -> None:

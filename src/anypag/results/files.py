@@ -95,7 +95,7 @@ def read_result(path: str | os.PathLike[str]) -> Result | MixedGraph:
         FormatError: the file holds no graph, or a broken result.
     """
     path = Path(path)
-    document = _document(path)
+    document = document_in(path)
     meta = document.get("meta") if isinstance(document, dict) else None
     if not isinstance(meta, dict) or "anypag" not in meta:
         return read_graph(path)
@@ -105,7 +105,7 @@ def read_result(path: str | os.PathLike[str]) -> Result | MixedGraph:
         raise FormatError(f"{path.name}: {error}") from None
 
 
-def _document(path: Path) -> object:
+def document_in(path: Path) -> object:
     """The content of a JSON file; None for other files and for invalid JSON, which the graph reader reports."""
     if path.suffix.lower() != ".json":
         return None

@@ -49,6 +49,8 @@ from anypag.data.sources.protocol import Needs, Source
 
 MOST_COLUMNS = 300
 """The most columns for checks of all pairs or triples."""
+OF_WINDOWS = frozenset({"order", "conditions"})
+"""What is found in every table whose rows are windows of a time series, because they overlap."""
 ALWAYS_CHECKED = ("text among numbers", "infinite and missing values", "too few rows", "names that come twice")
 
 
@@ -169,7 +171,9 @@ def _checked(seen: Seen, first: Audit) -> Audit:
     told = [
         finding
         for finding in found
-        if (finding.problem != "levels" or finding.columns[0] not in unfit) and not _by_design(finding, contexts)
+        if (finding.problem != "levels" or finding.columns[0] not in unfit)
+        and not _by_design(finding, contexts)
+        and not (seen.table.lags and finding.problem in OF_WINDOWS)
     ]
     audit = Audit.of([*first.findings, *told], (*first.checked, *(check.about for check in able)), first.kinds)
     notes = (*power_notes(seen.used.n, seen.largest), *([] if seen.needs.sees_curves else curve_notes(seen.used_table)))

@@ -271,7 +271,10 @@ def order_findings(table: Table) -> list[Finding]:
         f"Neighbouring rows are alike in {listed(names, 5)} (autocorrelation up to {largest:.2f}), as in a time series "
         "or a sorted table. The tests take rows as drawn one by one; in a time series they find too many edges."
     )
-    remedy = "Of a time series take rows far apart, or model its lags; a table that was only sorted is fine."
+    remedy = (
+        "Search a time series with its lags: `anypag learn-series`, or `anypag.learn_series` in Python; a table that "
+        "was only sorted is fine."
+    )
     return [warning("order", names, message, remedy)]
 
 

@@ -8,17 +8,20 @@ is right, even if the search is stopped early.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations, pairwise
 
 import numpy as np
 
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Flags
-from anypag.graphs.orientation import Paths
+from anypag.graphs.orientation import Orientation, Paths
 from anypag.search.by_tests.separate import make_minimal
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import SepsetColliders, orientation_of
+from anypag.search.problem import Problem
 from anypag.search.state import PairTests, State
+from anypag.threads import Look
 
 
 class CheckedColliders(SepsetColliders):
@@ -42,13 +45,17 @@ class CheckedColliders(SepsetColliders):
         return (known[:0], is_in_set[:0]) if self.fallen else (known, is_in_set)
 
 
-def check_and_orient(state: State, inquiry: Inquiry) -> State:
+Orient = Callable[[State, SepsetColliders, Problem, Look], Orientation]
+"""Gives all marks that follow from the edges of a state and their colliders."""
+
+
+def check_and_orient(state: State, inquiry: Inquiry, orient: Orient = orientation_of) -> State:
     """Check the edges that R0 and R4 rely on, remove the separated ones, and orient; repeat until none is removed."""
     while True:
         state, fallen = _check_triples(state, inquiry)
         if not fallen:
             colliders = CheckedColliders(state, inquiry)
-            orientation = orientation_of(state, colliders, inquiry.problem, inquiry.look)
+            orientation = orient(state, colliders, inquiry.problem, inquiry.look)
             state = colliders.state
             if not colliders.fallen:
                 return state.with_orientation(orientation)

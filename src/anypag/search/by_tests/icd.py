@@ -22,11 +22,12 @@ from anypag.arrays import Indices
 from anypag.catalogue import METHODS
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import Candidates, PDSep, pdsep_pools
-from anypag.search.by_tests.checked_orientation import check_and_orient
+from anypag.search.by_tests.checked_orientation import Orient, check_and_orient
 from anypag.search.by_tests.one_side import sizes_seen, test_one_side
 from anypag.search.by_tests.separate import make_minimal, test_candidates
-from anypag.search.by_tests.tested_edges import TestedEdges, without_separated
+from anypag.search.by_tests.tested_edges import Removal, TestedEdges, without_separated
 from anypag.search.inquiry import Inquiry
+from anypag.search.orient import orientation_of
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
@@ -40,16 +41,23 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
 
     `tick` is called before each batch of tests; an exception in it abandons the step and leaves `state` unchanged.
     """
-    r = state.r + 1  # line 2
-    inquiry = Inquiry(problem, r, tick, state)
+    inquiry = Inquiry(problem, state.r + 1, tick, state)  # line 2
     seen = None if problem.test.batch > 1 else sizes_seen(state)  # one question at a time: one side is enough
     before = state if seen is None else replace(state, seen_sizes=seen)
     test_some = partial(_test_pdsep_sets, state, inquiry, seen)  # lines 10 to 14
-    most_singles = most_sets(problem, r) if r == 1 and seen is None else None
-    removal = without_separated(before, inquiry, r, test_some, make_minimal, most_singles)  # lines 9 to 15
+    most_singles = most_sets(problem, inquiry.r) if inquiry.r == 1 and seen is None else None
+    removal = without_separated(before, inquiry, inquiry.r, test_some, make_minimal, most_singles)  # lines 9 to 15
+    return iteration(state, removal, inquiry)
+
+
+def iteration(
+    state: State, removal: Removal, inquiry: Inquiry, orient: Orient = orientation_of
+) -> tuple[State, StepInfo]:
+    """The end of an iteration after its tests: settles edges, checks and orients those that are left."""
+    problem, r = inquiry.problem, inquiry.r
     tested = removal.state.settling(*removal.untried) if problem.test.exact else removal.state
     is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # otherwise the marks stay
-    after = check_and_orient(tested, inquiry) if is_changed else tested  # line 17
+    after = check_and_orient(tested, inquiry, orient) if is_changed else tested  # line 17
     is_done = not removal.n_tried or r >= problem.last_r  # lines 8 and 12
     after = after.but(done=is_done, earlier_edges=after.skeleton)
     n_open = int(kernel.count_marked(after.marks, *removal.tried))

@@ -1,0 +1,154 @@
+"""Checks of a time series: processes that wander, seasons, what the lags leave over, too few windows, uneven times."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anypag.arrays import Counts, Floats
+from anypag.data.findings import Finding, first_of_many, warning
+from anypag.errors import Option, Sentence, listed
+from anypag.markup import counted
+from anypag.series.lagged import Lagged
+
+MOST_LEFT = 0.2
+"""With a larger autocorrelation of what the window does not explain, the window is too short."""
+MOST_ALIKE = 0.98
+"""A process whose neighbouring values are correlated more than this wanders, or has a trend."""
+MOST_TREND = 0.5
+"""A straight line in time that explains more of a process than this is a trend."""
+LEAST_WINDOWS = 5
+"""Fewer windows for each column of a window are few."""
+MOST_IRREGULAR = 0.05
+"""With a larger share of neighbouring times that are not one step apart, times are irregular."""
+LEAST_SEASONS = 4
+"""A season must come back this often to be seen."""
+MOST_SEASON = 0.3
+"""The size of an autocorrelation at a season, beyond what the lags explain, that is told."""
+STAYS = 0.7
+"""After two seasons at least this share of it is left; the memory of a process fades faster."""
+SHORTEST, MOST_STEPS = 4, 400
+"""The shortest and the longest season that is looked for, in steps."""
+
+
+def series_findings(windows: Lagged) -> list[Finding]:
+    """What in a time series makes a result weaker, with what to do."""
+    left, places = _unexplained(windows), _places(windows)
+    return [
+        *_wandering(windows),
+        *_left_over(windows, left),
+        *_seasons(windows, left, places),
+        *_few_windows(windows),
+        *_irregular(windows),
+    ]
+
+
+def _columns(windows: Lagged) -> list[int]:
+    """The continuous processes that vary."""
+    table = windows.table
+    return [i for i in table.of_kind("continuous") if i < windows.window.k and np.ptp(table.values[:, i]) > 0]
+
+
+def _correlation(a: Floats, b: Floats) -> float:
+    spread = a.std() * b.std()
+    return float(((a - a.mean()) * (b - b.mean())).mean() / spread) if spread > 0 else 0.0
+
+
+def _places(windows: Lagged) -> Counts:
+    """(n,) the place of each window in its stretch of time; windows with missing values leave no gap here."""
+    first = np.concatenate([[0], np.flatnonzero(np.diff(windows.runs)) + 1])
+    places: Counts = np.arange(len(windows.runs)) - np.repeat(first, np.diff([*first, len(windows.runs)]))
+    return places
+
+
+def _wandering(windows: Lagged) -> list[Finding]:
+    """Processes with a trend or a unit root, or nearly so."""
+    table, k, found = windows.table, windows.window.k, []
+    time = np.arange(table.n, dtype=np.float64)
+    for i in _columns(windows):
+        alike = _correlation(table.values[:, i], table.values[:, k + i])
+        trend = _correlation(table.values[:, i], time) ** 2 if windows.n_units == 1 else 0.0
+        if alike > MOST_ALIKE or trend > MOST_TREND:
+            seen = f"follows a trend (time explains {trend:.0%} of it)" if trend > MOST_TREND else "wanders"
+            message = (
+                f"{table.names[i]!r} {seen}; neighbouring values are correlated by {alike:.2f}. Two series that wander "
+                "look related though they are not."
+            )
+            remedy = "Take differences from one time to the next (or growth rates), or take out the trend."
+            found.append(warning("trend", (table.names[i],), message, remedy))
+    return first_of_many(found)
+
+
+def _unexplained(windows: Lagged) -> dict[str, Floats]:
+    """What a linear regression on all the past in the window leaves of each process."""
+    table, k = windows.table, windows.window.k
+    past = table.values[:, k:]
+    chosen = _columns(windows)
+    if not chosen or table.n <= 2 * past.shape[1]:
+        return {}
+    centred = past - past.mean(axis=0)
+    values = table.values[:, chosen] - table.values[:, chosen].mean(axis=0)
+    left = values - centred @ np.linalg.lstsq(centred, values, rcond=None)[0]
+    return {table.names[i]: left[:, n] for n, i in enumerate(chosen)}
+
+
+def _left_over(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
+    """Processes with more memory than the window is long."""
+    is_next = np.diff(windows.runs) == 0
+    found = {name: _correlation(rest[1:][is_next], rest[:-1][is_next]) for name, rest in left.items()}
+    large = {name: size for name, size in found.items() if abs(size) > MOST_LEFT}
+    if not large:
+        return []
+    worst = max(large.values(), key=abs)
+    lag = windows.window.max_lag
+    message = (
+        f"What {counted(lag, 'lag')} {'leaves' if lag == 1 else 'leave'} unexplained of {listed(list(large), 5)} is "
+        f"still autocorrelated (up to "
+        f"{worst:.2f}): these processes remember more than the window shows, and edges may be too many."
+    )
+    return [warning("memory", large, message, Sentence("Raise ", Option("max_lag"), "."))]
+
+
+def _seasons(windows: Lagged, left: dict[str, Floats], places: Counts) -> list[Finding]:
+    """Processes that repeat themselves after more steps than the window has, again and again."""
+    longest = min(int(places.max(initial=0)) // LEAST_SEASONS, MOST_STEPS)
+    limit, found = max(MOST_SEASON, 4 / np.sqrt(len(places))), []
+    for name, rest in left.items():
+        sizes = np.array([_alike_after(windows, rest, steps) for steps in range(2 * longest + 1)])
+        periods = np.arange(max(windows.window.max_lag + 1, SHORTEST), longest + 1)
+        periods = periods[(sizes[periods] > limit) & (sizes[2 * periods] > STAYS * sizes[periods])]
+        if len(periods):
+            period = int(periods[np.argmax(sizes[periods] > 0.9 * sizes[periods].max())])
+            message = (
+                f"{name!r} repeats itself every {period} steps (autocorrelation {sizes[period]:.2f}), as seasons do; "
+                "the window does not reach that far back."
+            )
+            remedy = "Subtract the mean of each season, or take differences to the same season before."
+            found.append(warning("season", (name,), message, remedy))
+    return first_of_many(found)
+
+
+def _alike_after(windows: Lagged, rest: Floats, steps: int) -> float:
+    """The correlation of values that are so many steps apart in one stretch of time; 0 if there are too few."""
+    if not SHORTEST <= steps < len(rest):
+        return 0.0
+    same = windows.runs[steps:] == windows.runs[:-steps]
+    return _correlation(rest[steps:][same], rest[:-steps][same]) if same.sum() > 3 else 0.0
+
+
+def _few_windows(windows: Lagged) -> list[Finding]:
+    n, columns = windows.table.n, len(windows.window)
+    if n >= LEAST_WINDOWS * columns:
+        return []
+    message = f"There are {n:,} windows for {columns} columns (processes times lags): few edges can be found."
+    remedy = Sentence("Choose a smaller ", Option("max_lag"), ", fewer processes, or a longer series.")
+    return [warning("windows", (), message, remedy)]
+
+
+def _irregular(windows: Lagged) -> list[Finding]:
+    if windows.irregular <= MOST_IRREGULAR:
+        return []
+    message = (
+        f"{windows.irregular:.0%} of neighbouring times are not one step apart: lags mean different times, and "
+        f"{windows.n_breaks:,} gaps are not crossed."
+    )
+    return [warning("times", (), message, "Bring the series to even steps first (a mean a day, say).")]

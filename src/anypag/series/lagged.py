@@ -1,0 +1,218 @@
+"""From a frame in the order of time to a table of windows: one row for every time with enough past.
+
+A window lies within one unit of a panel, has no gap in time and no missing value; the times for which there is none are
+counted and said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from anypag.arrays import Counts, Flags, Floats
+from anypag.choices import require
+from anypag.data.table import Kind, Table, as_table
+from anypag.errors import DataError, Option
+from anypag.markup import counted
+from anypag.series.window import Window
+
+_QUARTER = re.compile(r"(\d{4})-?[qQ]([1-4])")
+TOLERANCE = 1e-4
+"""How far two times may be from one step apart, as a share of the step (1959.25 is not exact)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lagged:
+    """A table of windows, and how it came about."""
+
+    window: Window
+    table: Table = field(repr=False)
+    """(n windows, k · (max_lag + 1) columns), the latest slice first; columns are named as the window names them."""
+    units: Counts = field(repr=False)
+    """(n,) the unit of each window, as codes in the order of their first rows."""
+    runs: Counts = field(repr=False)
+    """(n,) the stretch without gaps in time that each window lies in."""
+    n_rows: int
+    n_units: int
+    n_breaks: int
+    """Gaps in time inside units."""
+    n_without_past: int
+    """Rows with fewer than `max_lag` rows before them in their stretch."""
+    n_incomplete: int
+    """Windows that were left out because a value in them is missing."""
+    irregular: float = 0.0
+    """The share of neighbouring times that are not one step apart."""
+
+    @property
+    def told(self) -> str:
+        """The windows in a sentence.
+
+        >>> data = {"x": [1.0, 2.0, 4.0, 3.0, 5.0, 4.5, float("nan"), 3.0]}
+        >>> lagged(data, 2).told
+        '4 windows of lags 0 to 2 from 8 rows: 2 rows have too little past, 2 windows have missing values.'
+        """
+        units = f" of {counted(self.n_units, 'unit')}" if self.n_units > 1 else ""
+        lags = f"of lags 0 to {self.window.max_lag}"
+        whole = f"{counted(self.table.n, 'window')} {lags} from {counted(self.n_rows, 'row')}{units}"
+        why = [
+            f"{counted(self.n_breaks, 'gap')} in time {_are(self.n_breaks)} not crossed" if self.n_breaks else "",
+            f"{counted(self.n_without_past, 'row')} {_have(self.n_without_past)} too little past"
+            if self.n_without_past
+            else "",
+            f"{counted(self.n_incomplete, 'window')} {_have(self.n_incomplete)} missing values"
+            if self.n_incomplete
+            else "",
+        ]
+        return f"{whole}: {', '.join(filter(None, why))}." if any(why) else f"{whole}."
+
+    def clusters(self, block: int | None = None) -> Counts:
+        """(n,) which windows are drawn together when they are resampled: those of a unit, or blocks of neighbours."""
+        if block is None and self.n_units > 1:
+            return self.units
+        least = 2 * (self.window.max_lag + 1)
+        length = max(least, round(self.table.n ** (1 / 3))) if block is None else block
+        is_length = isinstance(length, int | np.integer) and not isinstance(length, bool) and bool(length >= 1)
+        require(is_length, "block", "a whole number from 1 on", block)
+        first = np.concatenate([[0], np.flatnonzero(np.diff(self.runs)) + 1])
+        place = np.arange(self.table.n) - np.repeat(first, np.diff([*first, self.table.n]))
+        return np.cumsum(place % length == 0).astype(np.int64) - 1
+
+
+def _have(n: int) -> str:
+    return "has" if n == 1 else "have"
+
+
+def _are(n: int) -> str:
+    return "was" if n == 1 else "were"
+
+
+def lagged(
+    data: Any,
+    max_lag: int,
+    *,
+    time: str | None = None,
+    unit: str | None = None,
+    names: Sequence[str] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+) -> Lagged:
+    """The windows of a frame.
+
+    Args:
+        data: any table that `learn` takes, its rows in the order of time unless `time` is given.
+        max_lag: how many steps back the window goes, 1 or more.
+        time: the column of times: numbers, or dates such as 2020-01-31, 2020-01 or 2020Q1.
+        unit: the column that says whose row it is, in a panel.
+        names: the processes; all other columns by default.
+        kinds: of processes whose kind should not be guessed.
+
+    Raises:
+        DataError: there are no windows, two rows have one time, or times cannot be read.
+    """
+    is_lag = isinstance(max_lag, int | np.integer) and not isinstance(max_lag, bool) and max_lag >= 1
+    require(is_lag, "max_lag", "a whole number from 1 on", max_lag)
+    whole = as_table(data)
+    apart = [name for name in (time, unit) if name is not None]
+    processes = [name for name in whole.names if name not in apart] if names is None else list(names)
+    series = whole.take(processes).with_kinds(kinds or {})
+    units = np.zeros(whole.n, np.int64) if unit is None else _codes(whole, unit)
+    times = np.arange(whole.n, dtype=np.float64) if time is None else _times(whole, time)
+    order = np.lexsort((times, units))
+    units, times, values = units[order], times[order], series.values[order]
+    is_next, irregular = _follows(units, times, unit)
+    return _cut(Window(series.names, int(max_lag)), series, values, units, is_next, irregular)
+
+
+def _cut(window: Window, series: Table, values: Floats, units: Counts, is_next: Flags, irregular: float) -> Lagged:
+    """The windows of rows in order: `is_next[i]` says that row i is one step after row i - 1 of the same unit."""
+    runs = np.cumsum(~is_next) - 1
+    first = np.flatnonzero(~is_next)
+    past = np.arange(len(values)) - first[runs]
+    ends = np.flatnonzero(past >= window.max_lag)
+    rows = np.hstack([values[ends - lag] for lag in range(window.max_lag + 1)])
+    whole = ~np.isnan(rows).any(axis=1)
+    n_units = int(units.max()) + 1
+    if whole.sum() < 2:
+        raise DataError(
+            f"A series must have at least 2 windows of {window.max_lag + 1} neighbouring rows without a gap (hundreds "
+            f"are useful); this one has {whole.sum()}. Choose a smaller ",
+            Option("max_lag"),
+            ", fill in missing values, or see that the times are evenly spaced.",
+        )
+    copies = window.max_lag + 1
+    table = Table(
+        window.names,
+        np.asfortranarray(rows[whole]),
+        series.labels * copies,
+        series.kinds * copies,
+        series.read,
+        series.reading,
+        lags=window.max_lag,
+    )
+    counts = (len(first) - n_units, int((past < window.max_lag).sum()), int((~whole).sum()))
+    return Lagged(window, table, units[ends][whole], runs[ends][whole], len(values), n_units, *counts, irregular)
+
+
+def _codes(table: Table, unit: str) -> Counts:
+    """(n,) the unit of each row, numbered in the order of first rows."""
+    values = table.take([unit]).values[:, 0]
+    _require_all(values, unit)
+    _, first, codes = np.unique(values, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[codes].astype(np.int64)
+
+
+def _require_all(values: Floats, name: str) -> None:
+    if np.isnan(values).any():
+        raise DataError(f"{np.isnan(values).sum():,} rows have no value of {name!r}. Fill it in, or leave them out.")
+
+
+def _times(table: Table, time: str) -> Floats:
+    """(n,) times as numbers: of dates months, if there is one a month or fewer; else days or seconds."""
+    column = table.take([time])
+    values, labels = column.values[:, 0], column.labels[0]
+    _require_all(values, time)
+    if labels is None:
+        return values
+    dates = np.array([_date(text, time) for text in labels])[values.astype(np.int64)]
+    months = dates.astype("datetime64[M]")
+    days = (dates.astype("datetime64[D]") - months.astype("datetime64[D]")).astype(np.int64)
+    is_last = (dates.astype("datetime64[D]") + 1).astype("datetime64[M]") > months
+    if np.all(days == days[0]) or bool(is_last.all()):
+        return months.astype(np.int64).astype(np.float64)
+    seconds: Floats = (dates - dates.min()).astype(np.float64)
+    return seconds
+
+
+def _date(text: str, time: str) -> np.datetime64:
+    quarter = _QUARTER.fullmatch(text)
+    iso = f"{quarter[1]}-{3 * int(quarter[2]) - 2:02d}" if quarter else text
+    try:
+        return np.datetime64(iso, "s")
+    except ValueError:
+        message = f"The time {text!r} in column {time!r} cannot be read. Write 2020-01-31, 2020-01, 2020Q1 or a number."
+        raise DataError(message) from None
+
+
+def _follows(units: Counts, times: Floats, unit: str | None) -> tuple[Flags, float]:
+    """(n,) is a row one step after the row before it, of the same unit? And the share of neighbours that are not."""
+    same, apart = np.diff(units) == 0, np.diff(times)
+    if bool((same & (apart == 0)).any()):
+        n = int((same & (apart == 0)).sum())
+        whose = "" if unit is None else " of one unit"
+        remedy = "Name the column that says whose row it is (unit)." if unit is None else "Keep one of them."
+        raise DataError(f"{counted(n, 'row')}{whose} {_have(n)} the same time as the row before. {remedy}")
+    step = _step(apart[same])
+    is_next = same & (np.abs(apart - step) <= TOLERANCE * step)
+    share = float(1 - is_next[same].mean()) if same.any() else 0.0
+    return np.concatenate([[False], is_next]), share
+
+
+def _step(apart: Floats) -> float:
+    """The most usual distance between neighbouring times, the smallest of several."""
+    if not len(apart):
+        return 1.0
+    found, counts = np.unique(np.round(apart / np.median(apart), 4), return_counts=True)
+    return float(found[np.argmax(counts)] * np.median(apart))

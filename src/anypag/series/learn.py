@@ -1,0 +1,146 @@
+"""`learn_series`: what causes what in time series, and how long it takes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from anypag.choices import Choices
+from anypag.ci.base import CITest
+from anypag.data.audit.copies import copies_in
+from anypag.data.columns import Transform
+from anypag.data.table import Kind, Table
+from anypag.errors import AnypagWarning, DataError
+from anypag.graphs.marks import Mark
+from anypag.graphs.pag import PAG
+from anypag.knowledge.knowledge import Knowledge
+from anypag.run.clock import Clock
+from anypag.run.engine import Search, learned, source_of, warn_of, warn_of_close_calls
+from anypag.run.watcher import Listeners, showing
+from anypag.search.algorithm import Algorithm
+from anypag.search.problem import Chosen
+from anypag.search.progress import Tick
+from anypag.series.checks import series_findings
+from anypag.series.known import known_of
+from anypag.series.lagged import Lagged, lagged
+from anypag.series.series_result import SeriesResult
+from anypag.series.shifts import icd_over_shifts
+from anypag.series.window import Window
+
+
+def learn_series(
+    data: Any,
+    max_lag: int,
+    *,
+    time: str | None = None,
+    unit: str | None = None,
+    method: str | Algorithm = "auto",
+    alpha: float = 0.01,
+    test: str | Callable[..., Any] | CITest = "auto",
+    max_r: int | None = None,
+    time_budget: float | None = None,
+    max_tests: int | None = None,
+    progress: bool | Tick = False,
+    effort: float = 1.0,
+    selection_bias: bool = False,
+    knowledge: Knowledge | None = None,
+    names: Sequence[str] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+    transform: Transform = "none",
+    threads: int = 1,
+) -> SeriesResult:
+    """Learn what causes what in a time series or a panel, at which lag, with hidden processes allowed for.
+
+    Args:
+        data: any table that `learn` takes, one row a time (and unit).
+        max_lag: how many steps back causes are looked for, 1 or more. A row of the search is a window: the values at a
+            time and at `max_lag` times before it. Windows do not cross units or gaps in time, and have no missing
+            values; `result.told` counts those that are left out.
+        time: the column of times, numbers or dates; without it the rows are in the order of time.
+        unit: the column that says whose row it is, in a panel.
+        method: "auto" (a posterior over graphs of the window where a score fits, else "icd"), "icd" (tests over
+            shifts: a pair of nodes and its copies in time are one) or another method of `learn`, for the window's
+            table with the order of time as knowledge.
+        selection_bias: True if which times or units are in the table may depend on the processes. It is taken not to,
+            unlike in `learn`.
+        knowledge: statements about nodes of the window, `x(t-1) ~> y`, which hold at all times; of those that deny
+            something bare names speak of processes at every lag: `y !~> x`.
+        names: the processes; by default all columns besides `time` and `unit`.
+        kinds: "continuous" or "discrete", for processes whose kind should not be guessed.
+
+    All other arguments are those of `learn`.
+
+    Returns:
+        The result: `result.edges` (one for each pair of processes and lag), `result.summary`, `result.pag` of the
+        window, `result.effect("x", "y", lag=1)`.
+
+    >>> import numpy as np
+    >>> import anypag as ap
+    >>> noise = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> x, y = noise.T.copy()
+    >>> for t in range(1, 1000):
+    ...     x[t] += 0.5 * x[t - 1]
+    ...     y[t] += 0.5 * y[t - 1] + 0.6 * x[t - 1]
+    >>> found = ap.learn_series({"x": x, "y": y}, max_lag=1, method="icd")
+    >>> [edge.pair for edge in found.edges]
+    [('x(t-1)', 'x'), ('x(t-1)', 'y'), ('y(t-1)', 'y')]
+    """
+    arguments = locals()
+    windows = lagged(data, max_lag, time=time, unit=unit, names=names, kinds=kinds)
+    choices = Choices.of({**arguments, "names": None, "kinds": None})
+    clock, search = Clock(), SeriesSearch(windows, choices, source_of(data))
+    warn_of(search.search)
+    with showing(progress) as tick:
+        result = search.run(Listeners(progress=tick, clock=clock))
+    warn_of_close_calls(search.search)
+    for line in result.result.misfit_told:
+        warnings.warn(line, AnypagWarning, stacklevel=2)
+    return result
+
+
+class SeriesSearch:
+    """A search over windows, set up and ready to run: everything checked, nothing tested yet.
+
+    Args:
+        windows: the table to search in.
+        choices: those of `learn`, with knowledge about processes.
+        source: the name of the data file.
+    """
+
+    def __init__(self, windows: Lagged, choices: Choices, source: str | None = None) -> None:
+        self.windows = replace(windows, table=windows.table.with_findings(series_findings(windows)))
+        table, window = self.windows.table, windows.window
+        self.choices = for_window(window, choices)
+        _require_apart(table)
+        self.search = Search(table, self.choices, source)
+        self._chosen = self.search.problem.chosen
+        if self._chosen is not None and self._chosen.method == "icd" and not choices.selection_bias:
+            self.choices = for_window(window, replace(choices, method="icd"))
+            self.search = Search(table, self.choices, source)
+
+    def run(self, listeners: Listeners) -> SeriesResult:
+        """The result, with what stopped the run if something did."""
+        found = learned(self.search, self.choices, listeners)
+        if found.chosen is None and self._chosen is not None:
+            found = replace(found, chosen=Chosen("icd", self._chosen.why))
+        return SeriesResult(self.windows.window, found, self.windows.told, self.windows)
+
+
+def for_window(window: Window, choices: Choices) -> Choices:
+    """The choices of the search in a window's table."""
+    known = known_of(window, choices.knowledge)
+    if choices.method != "icd" or choices.selection_bias:
+        return replace(choices, knowledge=known)
+    facts = known.facts(window.names, selection=False)
+    marks = facts.seeds(window.in_time())
+    marks[facts.not_joined] = Mark.NONE
+    start = PAG(window.spread(marks), window.names)
+    return replace(choices, method=icd_over_shifts(window, facts.joined), knowledge=None, initial=start)
+
+
+def _require_apart(table: Table) -> None:
+    """Raise an error if a process repeats another one, perhaps later: one column would stand for both."""
+    for name, first in copies_in(table).items():
+        raise DataError(f"{name} is the same as {first} in every window. Leave one of the two processes out.")

@@ -1,0 +1,285 @@
+"""`SeriesResult`: what a search learned from time series; edges have lags, and hold at all times."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from anypag.choices import Choices
+from anypag.data.findings import Audit
+from anypag.errors import ParameterError
+from anypag.graphs.marks import Edge, Mark
+from anypag.graphs.pag import PAG
+from anypag.markup import block, heading, paragraphs, preformatted, shown_share
+from anypag.results.result import Result
+from anypag.run.bootstrap import Resampling
+from anypag.series.lagged import Lagged
+from anypag.series.window import Window, named
+from anypag.stability.stability import Plan
+
+if TYPE_CHECKING:
+    from anypag.effects.answer import Effect
+    from anypag.explain import Explanation
+    from anypag.series.responses import Response
+
+SELECTION = {
+    False: "It is assumed that the processes had no say in which times were recorded (selection_bias=True allows for "
+    "that).",
+    True: "The processes may have had a say in which times were recorded.",
+}
+
+
+class SeriesEdge(NamedTuple):
+    """An edge between two processes at a lag; it holds at all times.
+
+    >>> print(SeriesEdge("x", "y", 1, Mark.TAIL, Mark.ARROW))
+    x(t-1) --> y
+    """
+
+    cause: str
+    """The process of the earlier node; of two nodes at one time the first."""
+    effect: str
+    lag: int
+    mark_cause: Mark
+    mark_effect: Mark
+    probability: float | None = None
+    """That the two are joined in this way, if graphs were sampled."""
+    again: float | None = None
+    """The share of resamples with the same edge, if there were any."""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The names of the two nodes."""
+        return named(self.cause, self.lag), self.effect
+
+    @property
+    def edge(self) -> Edge:
+        """The edge between the two nodes."""
+        return Edge(*self.pair, self.mark_cause, self.mark_effect)
+
+    def __str__(self) -> str:
+        return str(self.edge.forward())
+
+
+class SummaryEdge(NamedTuple):
+    """All edges between two processes, or of a process with its own past.
+
+    >>> edge = SeriesEdge("x", "y", 1, Mark.TAIL, Mark.ARROW)
+    >>> print(SummaryEdge("x", "y", (edge, edge._replace(lag=2, mark_cause=Mark.CIRCLE))))
+    x and y: x(t-1) --> y, x(t-2) o-> y
+    """
+
+    a: str
+    b: str
+    edges: tuple[SeriesEdge, ...]
+
+    @property
+    def lags(self) -> Mapping[tuple[str, str], tuple[int, ...]]:
+        """The lags at which the one is joined to the other later, by (earlier, later)."""
+        pairs = dict.fromkeys((edge.cause, edge.effect) for edge in self.edges)
+        return {pair: tuple(edge.lag for edge in self.edges if (edge.cause, edge.effect) == pair) for pair in pairs}
+
+    @property
+    def marks(self) -> tuple[Mark, Mark]:
+        """The marks at a and at b: a tail if the process is a cause of the other at some lag, an arrowhead if no edge
+        allows for that, else a circle.
+        """
+        return self._mark(self.a), self._mark(self.b)
+
+    def _mark(self, process: str) -> Mark:
+        ends = [edge.mark_cause for edge in self.edges if edge.cause == process]
+        ends += [edge.mark_effect for edge in self.edges if edge.effect == process and edge.lag == 0]
+        if Mark.TAIL in ends:
+            return Mark.TAIL
+        return Mark.ARROW if all(mark == Mark.ARROW for mark in ends) else Mark.CIRCLE
+
+    def __str__(self) -> str:
+        whose = self.a if self.a == self.b else f"{self.a} and {self.b}"
+        return f"{whose}: {', '.join(map(str, self.edges))}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SeriesResult:
+    """What a search learned from time series. An edge of it holds at all times; `edges` has each once."""
+
+    window: Window
+    """The processes and the lags."""
+    result: Result = field(repr=False)
+    """What was learned of the window, whose variables are the processes at each lag."""
+    told: str
+    """How many windows there are, and why there are not more."""
+    windows: Lagged | None = field(default=None, repr=False)
+    """The table that was searched; None for a result from a file."""
+
+    @property
+    def choices(self) -> Choices:
+        """The choices of the search."""
+        return self.result.choices
+
+    @property
+    def audit(self) -> Audit | None:
+        """What was found in the series."""
+        return self.result.audit
+
+    @property
+    def complete(self) -> bool:
+        """Did the search end by itself?"""
+        return self.result.complete
+
+    @cached_property
+    def edges(self) -> tuple[SeriesEdge, ...]:
+        """The edges, by the process that is later, then by lag."""
+        marks, names = self._marks, self.window.names
+        x, y = self.window.latest
+        joined = [(int(a), int(b)) for a, b in zip(x, y, strict=True) if marks[a, b]]
+        order = sorted(joined, key=lambda pair: (pair[1], pair[0]))
+        return tuple(self._edge(names[a], names[b], Mark(marks[b, a]), Mark(marks[a, b])) for a, b in order)
+
+    def _edge(self, a: str, b: str, mark_a: Mark, mark_b: Mark) -> SeriesEdge:
+        (cause, lag), said, again = self.window.place(a), self.result.probabilities, self.result.stability
+        edge = Edge(a, b, mark_a, mark_b)
+        probability = None if said is None else said.of_edge(a, b, edge.symbol)
+        share = again.share(edge) if again is not None and again.n else None
+        return SeriesEdge(cause, b, lag, mark_a, mark_b, probability, share)
+
+    @property
+    def _marks(self) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
+        """(n, n) the marks of the window's graph, its nodes in the order of the window."""
+        order = [self.result.pag.index(name) for name in self.window.names]
+        return np.asarray(self.result.pag.marks[np.ix_(order, order)], np.uint8)
+
+    @cached_property
+    def pag(self) -> PAG:
+        """The graph of the window: every edge at all times in it."""
+        return PAG.trusted(self.window.spread(self._marks), self.window.names)
+
+    @cached_property
+    def summary(self) -> tuple[SummaryEdge, ...]:
+        """The edges by pairs of processes."""
+        place = {name: i for i, name in enumerate(self.window.processes)}
+        of_pair: dict[tuple[str, str], list[SeriesEdge]] = {}
+        for edge in self.edges:
+            a, b = sorted((edge.cause, edge.effect), key=place.__getitem__)
+            of_pair.setdefault((a, b), []).append(edge)
+        ordered = sorted(of_pair.items(), key=lambda item: [place[name] for name in item[0]])
+        return tuple(SummaryEdge(a, b, tuple(edges)) for (a, b), edges in ordered)
+
+    def explain(self, cause: str, effect: str, lag: int = 0) -> Explanation:
+        """What the result says about a process and another one `lag` steps later, and why."""
+        return self.result.explain(*self._nodes(cause, effect, lag))
+
+    def effect(self, cause: str, outcome: str, lag: int = 0, *, data: Any = None) -> Effect:
+        """The effect of setting a process at one time on another one `lag` steps later, by sampled graphs.
+
+        Args:
+            cause: the process that is set, once; its later values follow from it.
+            outcome: the process whose change is asked for.
+            lag: how many steps later.
+            data: the table of windows; only for a result from a file (`anypag.series.lagged.lagged`).
+
+        Raises:
+            ParameterError: no graphs were sampled, or there is no data.
+        """
+        if self.result.posterior is None:
+            raise ParameterError(
+                f"Effects are drawn from sampled graphs, and {self.result.method} samples none. Learn with "
+                "method='bayes'."
+            )
+        if data is None and self.windows is None:
+            raise ParameterError("A result from a file holds no data. Give the table of windows (data=...).")
+        if data is not None or self.windows is None:
+            return self.result.effect(*self._nodes(cause, outcome, lag), data=data)
+        rows, together = self.windows.table, self.windows.clusters()
+        return self.result.effect(*self._nodes(cause, outcome, lag), data=rows, cluster=together)
+
+    def response(self, cause: str, outcome: str) -> Response:
+        """The path of an outcome after a process is set one higher at one time: the effects at lags 0 to max_lag."""
+        from anypag.series.responses import response_of
+
+        return response_of(self, cause, outcome)
+
+    def _nodes(self, cause: str, effect: str, lag: int) -> tuple[str, str]:
+        a, b = named(cause, lag), effect
+        self.window.place(a)
+        self.window.place(b)
+        return a, b
+
+    def bootstrap(
+        self, n: int = 100, *, seed: int = 0, block: int | None = None, n_jobs: int | None = None
+    ) -> SeriesResult:
+        """The result with how often resamples repeat its edges. Of a panel whole units are drawn; of one series blocks
+        of neighbouring windows.
+
+        Args:
+            n: how many resamples.
+            seed: of all random numbers.
+            block: how many neighbouring windows a block has; by default the cube root of their number, at least twice
+                the length of a window. Choosing it draws blocks in a panel too.
+            n_jobs: how many resamples are worked on at a time, through joblib.
+
+        Raises:
+            ParameterError: the result is from a file, which holds no data.
+        """
+        if self.windows is None:
+            raise ParameterError("A result from a file holds no data to resample. Learn again.")
+        clusters = self.windows.clusters(block)
+        choices = replace(self.choices, n_jobs=n_jobs)
+        found = Resampling(self.windows.table, choices, Plan(n, seed=seed), clusters).run().result
+        return replace(self, result=replace(self.result, stability=found.stability))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, whole or not at all: .json (for `anypag.read_series`), .csv (the edges), .html (a
+        report), .svg, .png or .pdf (the summary), or a format of bare graphs (the window).
+        """
+        from anypag.series.files import save
+
+        save(self, path)
+
+    def plot(self, ax: Any = None, *, what: str = "summary") -> Any:
+        """A picture by matplotlib: the "summary" of processes, or the "window" with a column for each lag."""
+        from anypag.plot.with_matplotlib import axes_of
+        from anypag.series.pictures import drawn
+
+        return axes_of(*drawn(self, what), ax)
+
+    def svg(self, what: str = "summary") -> str:
+        """The same picture as SVG."""
+        from anypag.plot.svg import svg_text
+        from anypag.series.pictures import drawn
+
+        return svg_text(*drawn(self, what))
+
+    def lines(self) -> list[str]:
+        """All that is said besides the edges, one sentence a line."""
+        chosen = [] if self.result.chosen is None else [f"{self.result.chosen}."]
+        return [self.result.summary(), self.told, SELECTION[self.choices.selection_bias], *chosen]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.lines(), *self.result.misfit_told, *(edge_line(edge) for edge in self.edges)])
+
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        size = f"{self.window.k:,} processes, lags 0 to {self.window.max_lag}, {len(self.edges):,} edges"
+        return f"<SeriesResult: {size}; {self.result.summary()}>"
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        first, *rest = self.lines()
+        edges = "\n".join(edge_line(edge) for edge in self.edges)
+        return block(heading(first), paragraphs([*rest, *self.result.misfit_told]), self.svg(), preformatted(edges))
+
+
+def edge_line(edge: SeriesEdge) -> str:
+    """An edge with its numbers.
+
+    >>> edge_line(SeriesEdge("x", "y", 1, Mark.TAIL, Mark.ARROW, 0.98))
+    'x(t-1) --> y   0.98'
+    """
+    probability = "" if edge.probability is None else f"   {shown_share(edge.probability)}"
+    again = "" if edge.again is None else f"   in {shown_share(edge.again)} of the resamples"
+    return f"{edge}{probability}{again}"

@@ -1,0 +1,207 @@
+"""ICD over shifts: the search by tests in which a pair of nodes and its copies in time are one.
+
+A step is that of `search.by_tests.icd`, with these differences. A pair is tested at its latest copy, which has the most
+past in the window. If it is separated, all its copies lose their edge; the separating set is kept for the latest copy,
+and no rule needs it elsewhere. Marks say what is a cause of what, which does not depend on when: a mark that a rule
+sets at one copy is set at all. Time gives an arrowhead at the later node of every edge. Besides each candidate set the
+tests condition on the past of the two nodes themselves, if it is known to be a cause (on data: unless it is known to
+be none): that keeps weak edges alive (the idea of LPCMCI, Gerhardus & Runge 2020), and a set that separates two nodes
+still does so with more causes of them in it.
+
+With a perfect test all missing edges and all marks are right after every step; `certify --series` tries this on all
+small systems. Rules R5 to R7 are about selected samples, which this search does not allow for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import chain, repeat
+from typing import Self
+
+import numpy as np
+
+from anypag.arrays import Counts, Flags, Floats, Indices
+from anypag.catalogue import AtTheEnd, Method, OnTheWay, Promises
+from anypag.graphs.base import Marks, ancestry
+from anypag.graphs.marks import Mark
+from anypag.graphs.orientation import LogRows, Orientation, orient
+from anypag.graphs.rules import rules_after_0
+from anypag.search.algorithm import Algorithm
+from anypag.search.by_tests.candidates import Candidates, PDSep, pdsep_pools
+from anypag.search.by_tests.icd import iteration, most_sets
+from anypag.search.by_tests.separate import Best, make_minimal
+from anypag.search.by_tests.tested_edges import TestedEdges, without_separated
+from anypag.search.inquiry import Inquiry
+from anypag.search.orient import SepsetColliders, given_marks
+from anypag.search.problem import Problem
+from anypag.search.progress import Tick, no_tick
+from anypag.search.sepsets import padded
+from anypag.search.state import GraphBlocks, PairTests, State, StepInfo, first_state, of_class
+from anypag.series.window import Window
+from anypag.threads import Look
+
+FACTS = Method(
+    "anypag.series.shifts",
+    "iterative causal discovery over the shifts of a time series",
+    Promises(OnTheWay.CLAIMS, AtTheEnd.SOUND),
+    uses=frozenset({"initial", "r0", "max_sets", "sepset", "threads", "n_jobs"}),
+)
+
+
+def icd_over_shifts(window: Window, joined: Flags | None = None) -> Algorithm:
+    """The algorithm for a window, whose nodes are the variables of the test in the same order; pairs that are known to
+    be joined are not tested.
+    """
+    on_data = {"sepset": "largest-p", "max_sets": 1000}
+    init = partial(first_of_window, window, joined)
+    return Algorithm("icd-over-shifts", FACTS, init, step, on_data, state=WindowState)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WindowState(State):
+    """A state in which the copies of a pair have the same edge."""
+
+    window: Window = field(default_factory=lambda: Window((), 0))
+    joined: Flags = field(default_factory=lambda: np.empty((0, 0), np.bool_))
+    """(n, n) pairs that are known to be joined: no test removes them."""
+
+    def separating(self, found: PairTests, r: int, threads: int = 1) -> Self:
+        """The state without these edges and their copies; sets are kept for the latest copies."""
+        k, lags = self.window.k, self.window.lags
+        found = found.take(~self.joined[found.x, found.y])
+        shift = k * np.minimum(lags[found.x], lags[found.y]).astype(np.int32)
+        z = np.where(found.z >= shift[:, None], found.z - shift[:, None], -1)  # later nodes are no causes of either
+        latest = PairTests(found.x - shift, found.y - shift, z.astype(np.int32), found.p)
+        after = super().separating(latest, r, threads)
+        marks = np.where(self.window.spread(after.marks) != Mark.NONE, after.marks, Mark.NONE).astype(np.uint8)
+        return after.but(marks=marks, earlier_edges=None)
+
+    @cached_property
+    def blocks(self) -> GraphBlocks:
+        """All edges in one block: an edge may be missing here that early nodes have in their own graph, as the past
+        before the window joins them. So a set that separates two nodes need not lie on a path between them here.
+        """
+        return GraphBlocks(np.zeros(2 * self.n_edges, np.int64), np.array([self.n]))
+
+
+def first_of_window(window: Window, joined: Flags | None, problem: Problem) -> WindowState:
+    """The state before the first step: only the latest copies are tested."""
+    state = first_state(problem)
+    joined = np.zeros((len(window), len(window)), np.bool_) if joined is None else joined
+    return of_class(WindowState, state, window=window, joined=joined, settled=~window.is_latest | joined)
+
+
+def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
+    """The state after the next iteration; see `search.by_tests.icd.step`."""
+    assert isinstance(state, WindowState)
+    inquiry = Inquiry(problem, state.r + 1, tick, state)
+    test_some = partial(_test_with_past, state, inquiry)
+    removal = without_separated(state, inquiry, inquiry.r, test_some, make_minimal)
+    return iteration(state, removal, inquiry, partial(oriented_over_shifts, state.window))
+
+
+def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices) -> TestedEdges:
+    """Test some edges given the r-subsets of their PDSep_r, each with the past of both ends."""
+    r, problem = inquiry.r, inquiry.problem
+    walks = PDSep(r, tails_close=True, max_sets=most_sets(problem, r))
+    pools = pdsep_pools(state, problem, x, y, walks, inquiry.look)
+    is_open = pools.n_large(r) > 0  # the copies of an edge are gone at the border of the window too: try both sides
+    candidates = Candidates(x, y, r, pools, is_open)
+    past = _own_past(state, x, y, None if not problem.test.exact else ancestry(state.marks))
+    best = Best(np.full((len(x), r + past.shape[1]), -1, np.int32), np.full(len(x), np.nan))
+    total = candidates.left
+    while candidates.left:
+        edge_of, queries = candidates.take(inquiry.batch)
+        inquiry.tick("candidates", total - candidates.left, total)
+        z = _joined(queries.z, past[edge_of])
+        _keep_largest(best, edge_of, z, inquiry.ask_padded(queries.x, queries.y, z, "candidates"))
+        if problem.choices.sepset != "largest-p":
+            candidates.drop(np.flatnonzero(best.p > inquiry.alpha))
+    return TestedEdges(is_open, best)
+
+
+def _own_past(state: WindowState, x: Indices, y: Indices, causes: Flags | None) -> Indices:
+    """(m, 2) for each edge x–y, the node one step before x and the one before y, if it is in the window and a cause of
+    its successor; -1 else. If causes are not given, it is one unless the marks deny it.
+    """
+    columns = []
+    for node, other in ((x, y), (y, x)):
+        before = node + state.window.k
+        there = (before < state.n) & (before != other)
+        before = np.where(there, before, node)
+        mark = state.marks[node, before]  # at the earlier node, on its edge to the later one
+        is_cause = np.isin(mark, (Mark.CIRCLE, Mark.TAIL)) if causes is None else causes[before, node]
+        columns.append(np.where(there & is_cause, before, -1))
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
+def _joined(z: Indices, past: Indices) -> Indices:
+    """The sets with the past of the two nodes: each member once, padded with -1 at the end."""
+    is_new = (past >= 0) & ~(past[:, :, None] == z[:, None, :]).any(axis=2)
+    is_new[:, 1] &= past[:, 0] != past[:, 1]
+    more = np.where(is_new, past, -1)
+    more = np.where((more[:, :1] < 0), more[:, ::-1], more)
+    return np.hstack([z, more]).astype(np.int32)
+
+
+def _keep_largest(best: Best, edge_of: Counts, z: Indices, p: Floats) -> None:
+    """For each edge the set with the largest p-value, the first of equals."""
+    order = np.lexsort((np.arange(len(p)), -p, edge_of))
+    first = order[np.diff(edge_of[order], prepend=-1) != 0]
+    better = first[~(p[first] <= best.p[edge_of[first]])]
+    best.p[edge_of[better]] = p[better]
+    best.z[edge_of[better]] = padded(z[better], best.z.shape[1])
+
+
+def oriented_over_shifts(
+    window: Window, state: State, colliders: SepsetColliders, problem: Problem, look: Look
+) -> Orientation:
+    """All marks that follow, the same at all copies of a pair. Marks that copies disagree on, which happens only on
+    data, become circles.
+    """
+    given, log, conflicts = given_marks(state, problem), [], []
+    disputed = np.zeros(given.shape, np.bool_)
+    for rules in chain([()], repeat(rules_after_0(selection=False))):  # the other rules rely on R0 at every copy
+        found = orient(given, colliders, rules, state.skeleton, look=look)
+        log.append(found.log)
+        conflicts.append(found.conflicts)
+        marks, against = same_at_copies(window, found.marks)
+        disputed |= against
+        marks[disputed & (marks != Mark.NONE)] = Mark.CIRCLE
+        if rules and np.array_equal(marks, given):
+            break
+        given = marks
+    return Orientation(
+        marks, _for_copies(window, np.concatenate(log), marks), np.unique(np.concatenate(conflicts), axis=0)
+    )
+
+
+def same_at_copies(window: Window, marks: Marks) -> tuple[Marks, Flags]:
+    """The marks, each at all copies of its pair; and where copies disagree."""
+    n, k = len(window), window.k
+    is_arrow, is_tail = np.zeros((n, n), np.bool_), np.zeros((n, n), np.bool_)
+    for shift in range(window.max_lag + 1):
+        size = n - shift * k
+        is_arrow[:size, :size] |= marks[n - size :, n - size :] == Mark.ARROW
+        is_tail[:size, :size] |= marks[n - size :, n - size :] == Mark.TAIL
+    found = np.where(is_arrow, Mark.ARROW, np.where(is_tail, Mark.TAIL, Mark.CIRCLE)).astype(np.uint8)
+    found[marks == Mark.NONE] = Mark.NONE
+    both = (is_arrow & is_tail).astype(np.uint8)
+    return window.spread(found), window.spread(both).astype(np.bool_)
+
+
+def _for_copies(window: Window, rows: LogRows, marks: Marks) -> LogRows:
+    """The record of how marks were set, with a row for each latest copy: that of the copy where a rule applied."""
+    k, lags = window.k, window.lags
+    shift = k * np.minimum(lags[rows[:, 1]], lags[rows[:, 2]])
+    latest = np.array(rows)
+    latest[:, 1] -= shift
+    latest[:, 2] -= shift
+    stands = marks[latest[:, 1], latest[:, 2]] == latest[:, 3]
+    numbers = latest[:, 1].astype(np.int64) * len(window) + latest[:, 2]
+    order = np.lexsort((np.arange(len(rows)), shift, numbers))
+    is_first = np.zeros(len(rows), np.bool_)
+    is_first[order] = np.diff(numbers[order], prepend=-1) != 0
+    found: LogRows = latest[is_first & stands]
+    return found

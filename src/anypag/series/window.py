@@ -1,0 +1,123 @@
+"""The window of a time series: every process at lags 0 to `max_lag`, and which pairs of nodes are copies of each other.
+
+Node (v, l) is process v at time t - l; its name is `v` for l = 0, else `v(t-l)`, and its number l · k + v for k
+processes. Causes do not depend on when they act, so what is said of a pair of nodes holds for its copies, shifted in
+time. The latest copy of a pair has its later node at lag 0: it has the most past in the window, and is the one that is
+judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from anypag.arrays import Counts, Flags, Indices
+from anypag.errors import DataError, ParameterError
+from anypag.graphs.base import Marks
+from anypag.graphs.marks import Mark
+
+_AT_A_LAG = re.compile(r"(.+)\(t-(\d+)\)")
+
+
+@dataclass(frozen=True)
+class Window:
+    """The processes of a time series at lags 0 to `max_lag`.
+
+    >>> Window(("x", "y"), 1).names
+    ('x', 'y', 'x(t-1)', 'y(t-1)')
+    """
+
+    processes: tuple[str, ...]
+    max_lag: int
+
+    def __post_init__(self) -> None:
+        for name in self.processes:
+            if _AT_A_LAG.fullmatch(name):
+                raise DataError(f"The column {name!r} has the name of a lagged copy. Rename it, or leave it out.")
+
+    def __len__(self) -> int:
+        return len(self.processes) * (self.max_lag + 1)
+
+    @property
+    def k(self) -> int:
+        """The number of processes."""
+        return len(self.processes)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the nodes, lag 0 first."""
+        return tuple(named(process, lag) for lag in range(self.max_lag + 1) for process in self.processes)
+
+    @cached_property
+    def lags(self) -> Counts:
+        """(n,) the lag of every node."""
+        return np.repeat(np.arange(self.max_lag + 1), self.k)
+
+    @property
+    def tiers(self) -> list[list[str]]:
+        """The nodes in the order of time, the earliest first."""
+        slices = [list(self.names[lag * self.k : (lag + 1) * self.k]) for lag in range(self.max_lag + 1)]
+        return slices[::-1]
+
+    @cached_property
+    def latest(self) -> tuple[Indices, Indices]:
+        """The latest copies of all pairs: the earlier node (or the first of one slice), and the one at lag 0."""
+        pairs = [(a, b) for a in range(len(self)) for b in range(self.k) if a >= self.k or a < b]
+        x, y = np.array(pairs, np.int32).reshape(-1, 2).T
+        return x, y
+
+    def place(self, name: str) -> tuple[str, int]:
+        """The process and the lag of a node.
+
+        >>> Window(("x", "y"), 2).place("y(t-2)")
+        ('y', 2)
+
+        Raises:
+            ParameterError: there is no such process, or the lag is outside the window.
+        """
+        found = _AT_A_LAG.fullmatch(name)
+        process, lag = (found[1], int(found[2])) if found else (name, 0)
+        if process not in self.processes:
+            raise ParameterError(f"There is no process {process!r}; there are {', '.join(self.processes)}.")
+        if lag > self.max_lag:
+            raise ParameterError(f"The lags of this window are 0 to {self.max_lag}; got {name!r}.")
+        return process, lag
+
+    def copies(self, a: str, b: str) -> Iterator[tuple[str, str]]:
+        """The copies of two nodes in the window, the latest first."""
+        (one, i), (other, j) = self.place(a), self.place(b)
+        early = min(i, j)
+        for shift in range(self.max_lag - max(i, j) + early + 1):
+            yield named(one, i - early + shift), named(other, j - early + shift)
+
+    def spread(self, marks: Marks) -> Marks:
+        """(n, n) the marks of the latest copies, at all their copies."""
+        found = np.zeros_like(marks)
+        for shift in range(self.max_lag + 1):
+            low, n = shift * self.k, len(self) - shift * self.k
+            there = self.is_latest[:n, :n]
+            found[low:, low:][there] = marks[:n, :n][there]
+        return found
+
+    @cached_property
+    def is_latest(self) -> Flags:
+        """(n, n) is the later of two nodes at lag 0?"""
+        at_0 = self.lags == 0
+        found: Flags = at_0[:, None] | at_0[None, :]
+        np.fill_diagonal(found, False)
+        return found
+
+    def in_time(self) -> Marks:
+        """(n, n) every pair joined, with the arrowheads that time gives: nothing causes what came before it."""
+        marks = np.where(self.lags[:, None] > self.lags[None, :], Mark.ARROW, Mark.CIRCLE).astype(np.uint8)
+        np.fill_diagonal(marks, Mark.NONE)
+        return marks
+
+
+def named(process: str, lag: int) -> str:
+    """The name of a process at a lag."""
+    return process if lag == 0 else f"{process}(t-{lag})"

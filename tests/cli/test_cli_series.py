@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from commands import anypag
+
+import anypag as ap
+
+TRUE = {("x(t-1)", "x"), ("x(t-1)", "y"), ("y(t-1)", "y")}
+
+
+def write_days(path: Path) -> Path:
+    """Days on which x is a cause of y one day later."""
+    x, y = np.random.default_rng(0).normal(size=(2, 300))
+    for t in range(1, 300):
+        x[t] += 0.5 * x[t - 1]
+        y[t] += 0.4 * y[t - 1] + 0.7 * x[t - 1]
+    lines = ["day,x,y", *(f"{2000 + t},{x[t]:.6f},{y[t]:.6f}" for t in range(300))]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_the_command_learns_and_writes(tmp_path: Path) -> None:
+    data, out = write_days(tmp_path / "days.csv"), tmp_path / "found.json"
+    ended = anypag("learn-series", data, "--max-lag", "1", "--time", "day", "--method", "icd", "--out", out)
+    assert ended.code == 0 and "x(t-1) o-> y" in ended.out and "299 windows" in ended.out, ended.err
+    assert {edge.pair for edge in ap.read_series(out).edges} == TRUE
+    document = anypag("learn-series", data, "--time", "day", "--method", "icd", "--json").document
+    assert {edge["text"] for edge in document["edges"]} >= {"x(t-1) o-> y"}
+    assert anypag("learn-series", data, "--max-lag", "0").code == 2
+    assert anypag("explain", out, "x(t-1)", "y").code == 0
+
+
+def test_the_audit_of_a_plain_table_names_the_command(tmp_path: Path) -> None:
+    assert "learn-series" in anypag("audit", write_days(tmp_path / "days.csv"), "--drop", "day").out
