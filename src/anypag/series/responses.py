@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from anypag.effects.answer import Effect
-from anypag.effects.sampled import Span
+from anypag.effects.drawn_effect import Span
 
 if TYPE_CHECKING:
     from anypag.series.series_result import SeriesResult
