@@ -202,7 +202,7 @@ def without_gaps(values: Floats) -> Floats:
 
 
 def _centre(columns: Floats, origin: Floats, exponent: npt.NDArray[np.int32]) -> Floats:
-    """Scales (p, m) columns by 2**-exponent and centres them. Returns their means on that scale, from the origin."""
+    """Scales (p, m) columns by 2**-exponent and centres them. Returns their scaled means from the origin."""
     half = -exponent // 2  # two steps, neither of which overflows: much faster than ldexp on every value
     columns *= np.ldexp(1.0, half)[:, None]
     columns *= np.ldexp(1.0, -exponent - half)[:, None]

@@ -183,7 +183,7 @@ class Engine:
         if unsaid:
             raise DataError(
                 f"The mean of {listed(unsaid, 3)} is no number: the engine has values there (NaN, or too large ones) "
-                "that it did not name when asked for them. Write missing values as NULL."
+                "that it did not report as missing or infinite. Write missing values as NULL."
             )
         return Centres(int(n), mean, low, high)
 

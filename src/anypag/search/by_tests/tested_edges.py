@@ -1,7 +1,7 @@
 """The link between a search and its test: which edges an iteration removes, asked in the test's fastest way.
 
 1. all pairs given nothing, in one pass of the test over the graph (`anypag.ci.passes`);
-2. all edges given each one node of their pools, in one pass;
+2. all edges given each single node of their pools, in one pass;
 3. the sets of an edge, gone through by the test itself (`by_tests.separate`);
 4. batches of questions, counted and cut so that a run hears a signal in time (`search.inquiry`);
 5. blocks of questions for workers, where the test takes one question at a time (`ci.wrappers`).
