@@ -50,12 +50,7 @@ def svg_if_possible(graph: Any) -> str | None:
 
 
 def figure(graph: Any, *, legend: bool = True) -> Any:
-    """The picture of a graph as a `matplotlib.figure.Figure`.
-
-    Raises:
-        MissingExtraError: matplotlib or igraph is not installed.
-        GraphError: the graph is too large for a picture that can be read.
-    """
+    """The picture of a graph as a `matplotlib.figure.Figure`. Raises as `plot` does."""
     return figure_of(*_drawn(graph, legend=legend))
 
 
@@ -78,13 +73,8 @@ def plot(graph: Any, ax: Any = None, *, legend: bool = True) -> Any:
 
 
 def write_picture(graph: Any, path: str | os.PathLike[str], *, legend: bool = True) -> None:
-    """Write the picture of a graph to a file, whole or not at all; the extension says how: `.svg`, `.png` or
-    `.pdf`.
-
-    Raises:
-        ParameterError: the extension is another one.
-        MissingExtraError: a library is not installed.
-        GraphError: the graph is too large for a picture that can be read.
+    """Write the picture of a graph to a file, whole or not at all; the extension says how: `.svg`, `.png` or `.pdf`
+    (else ParameterError). Raises as `plot` does.
     """
     path = Path(path)
     extension = path.suffix.lower()

@@ -32,13 +32,9 @@ class SlowTest(DataTest):
     """A test that works on the rows for every question.
 
     Args:
-        data: any table; see `anypag.data.as_table`.
-        names: for an array, the names of its columns; otherwise, which columns to use.
+        data, names, missing, singular, max_r: as for `FisherZ`.
         kinds: "continuous" or "discrete", for columns whose kind should not be inferred; a discrete column becomes one
             column of zeros and ones for each level but the most frequent.
-        missing: "error", "drop", or "pairwise": each test leaves out the rows in which its own columns have gaps.
-        singular: "error" (columns that are exact functions of others raise an error), "keep" (they stay).
-        max_r: the largest condition set that will be asked for, if known; only for the warning about too few rows.
         seed: of random numbers; the same seed and question give the same answer.
     """
 

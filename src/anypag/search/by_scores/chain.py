@@ -81,16 +81,11 @@ class Known(NamedTuple):
 class Landscape:
     """Everything that a chain needs besides its current state.
 
-    Args:
-        score: of the data, with the variables in the order of the chain.
-        terms: the prior; see `Prior.terms`.
-        states: which of 1 `-->`, 2 `<--`, 3 `<->`, 4 `---` an edge may have.
-        allowed: (n, n) bit s of [i, j]: the pair may have state s.
-        likely: (k, 2) ordered pairs that are tried more often; `is_likely` holds them as bits.
-        known: knowledge of causes; see `Known`.
-        largest: the most members a component may have.
-        design: (n, words) the `<->` between contexts, as bits. Every graph has them, and none is scored or charged for
-            them: contexts are conditioned on.
+    `score` has the variables in the order of the chain. `terms`: the prior; see `Prior.terms`. `states`: which of 1
+    `-->`, 2 `<--`, 3 `<->`, 4 `---` an edge may have. `allowed` (n, n): bit s of [i, j]: the pair may have state s.
+    `likely` (k, 2): ordered pairs that are tried more often; `is_likely` holds them as bits. `largest`: the most
+    members a component may have. `design` (n, words): the `<->` between contexts, as bits. Every graph has them, and
+    none is scored or charged for them: contexts are conditioned on.
     """
 
     score: Score

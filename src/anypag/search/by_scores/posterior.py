@@ -30,13 +30,10 @@ from anypag.stored import Array, marks_matrix, stored
 class GraphSample:
     """Graphs that were sampled, grouped into equivalence classes.
 
-    Args:
-        pags: (c, n, n) the PAG of each class, in order of first appearance.
-        counts: (c,) how often each was sampled, at all temperatures.
-        cold: (c,) how often at temperature 1; the answer comes from these.
-        diagrams: (m, p) the graphs themselves, as in `Diagrams.states`; None if they are not kept.
-        for_effects: (k, p) graphs sampled at a lower price of an edge; they are not counted, but effects are drawn from
-            them too. None if there are none.
+    `pags` (c, n, n): the PAG of each class, in order of first appearance. `counts` (c,): how often each was sampled, at
+    all temperatures. `cold` (c,): how often at temperature 1; the answer comes from these. `diagrams` (m, p): the
+    graphs themselves, as in `Diagrams.states`; None if they are not kept. `for_effects` (k, p): graphs sampled at a
+    lower price of an edge, or None; they are not counted, but effects are drawn from them too.
     """
 
     pags: Marks = stored(marks_matrix(many=True))
