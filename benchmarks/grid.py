@@ -275,7 +275,7 @@ def errors_told(
     if it did not finish all.
     """
     columns = [tool.removeprefix("Tetrad ").replace(" (BDeu, prior", ", prior").rstrip(")") for tool in tools]
-    heads = [what, "tables", "bayes", *columns, "boss", "icd", "expected", "valid, icd", "seconds"]
+    heads = [what, "tables", "bayes", *columns, "boss", "icd", "seconds"]
     yield f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}"
     ratios = []
     for name in names:
@@ -289,10 +289,6 @@ def errors_told(
             if tool == tools[0] and both:
                 ratios.append(sum(a for a, _ in both) / max(sum(b for _, b in both), 1))
         row += [mean(table.errors[method] for table in mine) for method in ("boss", "icd")]
-        row.append(mean(table.expected(table.reported) for table in mine))
-        row.append(
-            ", ".join(f"{np.mean([table.found[f'{method}_valid'] for table in mine]):.2f}" for method in METHODS[::2])
-        )
         row.append(f"{np.median([table.found['bayes_seconds'] for table in mine]):.1f}")
         yield f"| {' | '.join(row)} |"
     if ratios:
@@ -310,13 +306,11 @@ def honesty_told(parts: dict[str, list[Learned]]) -> Iterator[str]:
     odd seeds: the numbers for correlations were fitted on the others.
     """
     parts = {part: [table for table in members if seed_of(table) % 2] for part, members in parts.items()}
-    yield "| odd seeds | tables | made | expected | by shares at 1 | at all temperatures | said not to fit |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| odd seeds | tables | made | expected | said not to fit |\n|---|---|---|---|---|"
     for part, members in parts.items():
         numbers = [
             mean(table.errors["bayes"] for table in members),
             mean(table.expected(table.reported) for table in members),
-            *(mean(table.expected(table.found[name]) for table in members) for name in ("cold", "sampled")),
             str(sum(is_unfit(table) for table in members)),
         ]
         yield f"| {part} | {len(members)} | {' | '.join(numbers)} |"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from experiments import order, stats
+from experiments import stats
 
 PAPER_RATIOS = {100: 1.16, 200: 1.75, 500: 2.76, 1000: 3.75}
 """t′ of FCI / t′ of ICD (Figure 4)."""
@@ -37,10 +37,11 @@ class Claim(NamedTuple):
     """Where they differ: what makes the difference."""
 
     @property
-    def verdicts(self) -> str:
-        """Same or different, for each variant."""
-        return ", ".join(
-            f"{'same' if finding.is_same else '**different**'} ({name})" for name, finding in self.findings.items()
+    def shown(self) -> str:
+        """What each variant shows, and whether that is different."""
+        return "<br>".join(
+            f"{name}: {found.shown}{'' if found.is_same else ' (**different**)'}"
+            for name, found in self.findings.items()
         )
 
 
@@ -65,21 +66,19 @@ def samples_claims(frame: pl.DataFrame, orders: pl.DataFrame) -> list[Claim]:
     ]
     says = f"the numbers of tests differ at 0.05 for ℓ ≥ {PAPER_DIFFER_FROM}"
     fewer_errors = "a small improvement in accuracy: errors of FCI / ICD ≥ 1 for 100 ≤ ℓ"
-    why_5d = f"{WHY_5D} {WHY_ORDER} {order.changes_in_words(orders, 'total')}."
     shuffled = orders.filter(columns="shuffled")
     return [
         *at_90,
         _claim("4", "the ratio grows with ℓ", ICDS, _grows_with_rows(frame), WHY_4_GROWS),
         _claim("5a, b", says, ICDS, _differ(frame), WHY_5AB),
-        _claim("5d", fewer_errors, ICDS, _totals(frame), why_5d),
-        _claim("5d, columns shuffled", fewer_errors, ICDS, _totals(shuffled), why_5d),
+        _claim("5d", fewer_errors, ICDS, _totals(frame), WHY_5D),
+        _claim("5d, columns shuffled", fewer_errors, ICDS, _totals(shuffled), WHY_5D),
     ]
 
 
-def error_claims(frame: pl.DataFrame, orders: pl.DataFrame) -> list[Claim]:
-    """The text on structural accuracy, for each size of graph in the rows; `orders` as for `samples_claims`."""
+def error_claims(frame: pl.DataFrame) -> list[Claim]:
+    """The text on structural accuracy, for each size of graph in the rows."""
     claims = []
-    why_similar = f"{WHY_SIMILAR} {order.changes_in_words(orders, 'marks')}."
     for nodes in sorted(frame["nodes"].unique()):
         rows = frame.filter(nodes=nodes)
         most = PAPER_FEWER_MISSING.get(nodes)
@@ -87,7 +86,7 @@ def error_claims(frame: pl.DataFrame, orders: pl.DataFrame) -> list[Claim]:
             says = f"{nodes} nodes: up to {most:.0%} fewer missing edges"
             claims.append(_claim("text", says, ICDS, _missing(rows, most), WHY_MISSING))
         says = f"{nodes} nodes: similar numbers of extra edges and wrong marks"
-        claims.append(_claim("text", says, ICDS, _similar(rows), why_similar))
+        claims.append(_claim("text", says, ICDS, _similar(rows), WHY_SIMILAR))
     return claims
 
 
@@ -142,7 +141,7 @@ def _saving(frame: pl.DataFrame) -> Callable[[str], Finding]:
         means, note = _uncapped_means(frame, icd)
         fci, ours = means.filter(variant="fci"), means.filter(variant=icd)
         ratio = fci["total"] / ours["total"]
-        return Finding(f"mean FCI / mean ICD {_series(fci['nodes'], ratio)}{note}", ratio.is_sorted())
+        return Finding(f"{_series(fci['nodes'], ratio)}{note}", ratio.is_sorted())
 
     return finding
 
@@ -153,7 +152,7 @@ def _skew(frame: pl.DataFrame) -> Callable[[str], Finding]:
         nodes = sorted(ratios["nodes"].unique())
         each = [ratios.filter(nodes=n) for n in nodes]
         ranks = [stats.rank_correlation(part["size"], part["ratio"]) for part in each]
-        return Finding("rank correlation of size and ratio " + _series(nodes, ranks, "+.2f"), min(ranks) > 0)
+        return Finding("rank correlations " + _series(nodes, ranks, "+.2f"), min(ranks) > 0)
 
     return finding
 
@@ -183,9 +182,11 @@ def _differ(frame: pl.DataFrame) -> Callable[[str], Finding]:
     def finding(icd: str) -> Finding:
         differ = [rows for rows in sizes if stats.kolmogorov_smirnov(frame, icd, rows)[1] < 0.05]
         wanted = [rows for rows in sizes if rows >= PAPER_DIFFER_FROM]
-        shown = f"p < 0.05 for ℓ = {', '.join(map(str, differ))}" if differ else "p ≥ 0.05 throughout"
+        shown = (
+            "p < 0.05 throughout" if differ == sizes else f"p < 0.05 for ℓ = {', '.join(map(str, differ)) or 'none'}"
+        )
         more = [ell for ell in differ if stats.counts(frame, icd, ell).mean() > stats.counts(frame, "fci", ell).mean()]
-        shown += f", with more tests than FCI for ℓ = {', '.join(map(str, more))}" if more else ""
+        shown += f", more tests than FCI up to ℓ = {max(more)}" if more else ""
         return Finding(shown, set(wanted) <= set(differ))
 
     return finding
@@ -205,7 +206,7 @@ def _missing(frame: pl.DataFrame, paper: float) -> Callable[[str], Finding]:
         beside = stats.errors_beside_fci(frame, icd).filter(pl.col("rows") >= 100)
         fewer = 1 - beside["missing_icd"] / beside["missing"]
         most = float(fewer.max())  # type: ignore[arg-type]
-        return Finding("fewer by " + _series(beside["rows"], fewer, ".0%"), abs(most - paper) < 0.03)
+        return Finding(f"up to {most:.0%} fewer", abs(most - paper) < 0.03)
 
     return finding
 
@@ -215,7 +216,7 @@ def _similar(frame: pl.DataFrame) -> Callable[[str], Finding]:
         beside = stats.errors_beside_fci(frame, icd).filter(pl.col("rows") >= 100)
         extra, marks = (beside[f"{kind}_icd"] - beside[kind] for kind in ("extra", "marks"))
         limit = CLOSE * beside["total"]
-        shown = f"extra {_series(beside['rows'], extra, '+.1f')}; marks {_series(beside['rows'], marks, '+.1f')}"
+        shown = f"extra up to {max(extra):+.1f}, marks up to {max(marks):+.1f}"
         return Finding(shown, bool((extra.abs() < limit).all() and (marks.abs() < limit).all()))
 
     return finding
@@ -225,43 +226,24 @@ def _series(keys: Iterable[int], values: Iterable[float], form: str = ",.1f") ->
     return ", ".join(f"{key}: {value:{form}}" for key, value in zip(keys, values, strict=True))
 
 
-WHY_1A = "A mean over few DAGs with a long tail: one DAG that explodes decides it."
+WHY_1A = "A mean over few DAGs with a long tail: one DAG decides it."
 WHY_1B = (
-    "Algorithm 1 takes candidates from up to r edges away for every pair, FCI first only neighbours: where neighbours "
-    "do it all, Algorithm 1 asks more (the bars below 1 in Figure 3, at sizes 2 and 3). The possible-ancestor "
-    "condition of `icd` takes these sets out again."
+    "Algorithm 1 takes candidates from up to r edges away, FCI first only neighbours. `icd` tries possible ancestors "
+    "only."
 )
-WHY_1C = (
-    "`icd-paper` goes from edge to edge in Python, because a removed edge must be gone for the next one; FCI here "
-    "tests all edges of a size in one compiled call. Of the seconds of `icd-paper` only a few in a hundred go into "
-    "tests; the number of tests (1a, 1b) does not depend on that."
-)
+WHY_1C = "`icd-paper` goes from edge to edge in Python; FCI tests all edges of a size in one compiled call."
 WHY_2 = WHY_1A
 WHY_3 = "Sizes of which ICD asks none at all, where it saves most, have no ratio."
-WHY_4 = (
-    "The paper does not say which FCI it ran, nor all of what makes a candidate set. The usual FCI (all subsets of the "
-    "Possible-D-Sep of each node) asks many more tests than the paper's ratios allow: see *What the paper leaves open* "
-    "for the readings that come closest."
-)
+WHY_4 = "The usual FCI asks many more tests than the paper's ratios allow: see *What the paper leaves open*."
 WHY_4_GROWS = WHY_4
-WHY_5AB = (
-    "`icd` as it comes tests all candidates of an edge and takes the largest p-value, FCI stops at the first "
-    "separating set: compare `icd-first`."
-)
+WHY_5AB = "`icd` tests all candidates of an edge, FCI stops at the first separating set: compare `icd-first`."
 WHY_5D = (
-    "Definition 1 keeps nodes off the candidate sets that are on no path between X and Y. On data, where edges are "
-    "wrongly removed, that leaves sets untried: fewer edges go missing, more stay that should not; and an edge that is "
-    "found has marks that can be wrong. Without the condition (`icd-paper-free` below) the text of the paper holds."
+    "Definition 1 keeps out nodes on no path between X and Y. On data, where edges are wrongly removed, sets stay "
+    "untried: fewer edges go missing, more stay. Without it (`icd-paper-free`) the paper's text holds. The order of "
+    "the columns matters too (below)."
 )
-WHY_ORDER = (
-    "And simulated columns come causes first, which helps FCI and `icd-paper`: they try sets in the order of the "
-    "columns (see *The order of the columns*). When the columns are shuffled, all errors change for"
-)
-WHY_MISSING = (
-    "It depends on the FCI and on Definition 1: against path-wise FCI, or without “on a path between X and Y” "
-    "(`icd-paper-free`), fewer missing edges are saved; see *What the paper leaves open*."
-)
+WHY_MISSING = "It depends on the FCI and on Definition 1: see *What the paper leaves open*."
 WHY_SIMILAR = (
-    "As for 5d. “Similar” is taken as: the mean differs by less than 10 % of all errors of FCI. Marks are counted on "
-    "edges that are found, and ICD finds more. When the columns of the 15 nodes are shuffled, wrong marks change for"
+    "Similar: the mean differs by less than 10 % of FCI's errors. Marks are counted on edges that are found, and ICD "
+    "finds more."
 )

@@ -54,17 +54,5 @@ def unmoved(frame: pl.DataFrame) -> dict[str, tuple[int, int]]:
     return {variant: (same, dags) for variant, same, dags in counts.iter_rows()}
 
 
-def changes_in_words(frame: pl.DataFrame, kind: str) -> str:
-    """By what share the mean errors of a kind change when the columns are shuffled, for each variant."""
-    means = mean_errors(frame).with_columns(share=pl.col(f"{kind}_shuffled") / pl.col(f"{kind}_causal") - 1)
-    moved = [name for name, (same, dags) in unmoved(frame).items() if same < dags]
-    still = [f"`{name}`: not at all" for name in unmoved(frame) if name not in moved]
-    return "; ".join([*(f"`{name}`: {_series(means.filter(variant=name))}" for name in moved), *still])
-
-
 def _totals(frame: pl.DataFrame, variant: str, rows: int, columns: Columns) -> npt.NDArray[np.int64]:
     return frame.filter(variant=variant, rows=rows, columns=columns).sort("nodes", "seed")["total"].to_numpy()
-
-
-def _series(shares: pl.DataFrame) -> str:
-    return ", ".join(f"{rows}: {share:+.0%}" for rows, share in shares.select("rows", "share").iter_rows())

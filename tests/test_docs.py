@@ -74,3 +74,9 @@ def test_the_cells_of_notebooks_are_python_or_commands(page: str) -> None:
 
 def test_the_gallery_has_four_notebooks() -> None:
     assert len(listed("gallery/index")) >= 4
+
+
+def test_the_leaderboard_is_what_the_tables_of_the_pages_say() -> None:
+    made = runpy.run_path(str(DOCS.parent / "benchmarks" / "leaderboard.py"))["text"]()
+    assert PAGES["leaderboard"].read_text(encoding="utf-8") == made, "run: python benchmarks/leaderboard.py"
+    assert made.index("## Where we lose") < made.index("## All comparisons")
