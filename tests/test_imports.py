@@ -28,7 +28,7 @@ LAYERS = (
     ("effects",),
     ("plot", "report", "explain"),
     ("saving",),
-    ("series",),
+    ("series", "studio"),
     ("cli", "__main__"),
 )
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}

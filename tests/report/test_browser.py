@@ -3,7 +3,6 @@
 The browser is Debian's chromium, headless; where it is not installed these tests are skipped.
 """
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from selenium import webdriver
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -27,20 +24,9 @@ from anypag.markup import shown_share
 from anypag.report import write_report
 from anypag.results.files import load_result, save_result
 from anypag.results.result import Result
+from browsers import opened
 from report_examples import contradicting
 from result_examples import resting_on
-
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=1366,900",
-)
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -50,21 +36,7 @@ CLICK = """arguments[0].dispatchEvent(new MouseEvent("click", {bubbles: true}))"
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        pytest.skip("no chromium here: install Debian's chromium and chromium-driver to test the report in a browser")
-    options = Options()
-    options.binary_location = chromium
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    opened = webdriver.Chrome(options=options, service=Service(driver))
-    screen = {"width": 1366, "height": 768, "deviceScaleFactor": 1, "mobile": False}
-    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    calm = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
-    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", calm)
-    yield opened
-    opened.quit()
+    yield from opened(tmp_path_factory.mktemp("chromium"))
 
 
 def open_file(browser: webdriver.Chrome, path: Path) -> None:

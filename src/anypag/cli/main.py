@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from anypag.cli import data, effect, graphs, learn, series
+from anypag.cli import data, effect, graphs, learn, series, studio
 from anypag.cli.exits import ExitCode
 from anypag.cli.terminal import guarded_streams
 
@@ -46,6 +46,7 @@ for function, name in (
     (graphs.convert, "convert"),
     (graphs.compare, "compare"),
     (data.simulate, "simulate"),
+    (studio.studio, "studio"),
 ):
     app.command(name, help=_paragraphs(function))(function)
 

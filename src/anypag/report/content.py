@@ -70,8 +70,8 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "left_out": list(_left_out(result)),
         "names": list(result.pag.names),
         "size": [math.ceil(drawn.width), math.ceil(drawn.height)],
-        "boxes": [[*_rounded(*box.centre, box.width, box.height), box.label, box.corner] for box in drawn.boxes],
-        "lines": [_line(line, result.pag) for line in lines],
+        "boxes": boxes_shown(drawn.boxes),
+        "lines": [line_shown(line, result.pag) for line in lines],
         "frames": frames or [_only_frame(facts, words, place)],
         "starts_complete": _starts_complete(result),
         "by_scores": result.from_scores,
@@ -82,7 +82,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "sentences": {"no_edge": NO_EDGE, "found": FOUND, "contradicted": CONTRADICTED, "hedges": HEDGES},
         "effects": effects_shown(result, data),
         "probable": _probable(result),
-        "legend": _legend(result),
+        "legend": legend_shown(result),
         "consistency": _consistency(result, place),
         "audit": None if result.audit is None else [_finding(finding, spell) for finding in result.audit.findings],
         "knowledge": [_outcome(outcome) for outcome in result.knowledge],
@@ -250,7 +250,13 @@ def _rounded(*numbers: float) -> list[float]:
     return [round(number, 1) for number in numbers]
 
 
-def _line(line: Line, pag: PAG) -> list[Any]:
+def boxes_shown(boxes: Iterable[Box]) -> list[list[Any]]:
+    """For each node: its centre, its size, its label and how round its corners are."""
+    return [[*_rounded(*box.centre, box.width, box.height), box.label, box.corner] for box in boxes]
+
+
+def line_shown(line: Line, pag: PAG) -> list[Any]:
+    """The two nodes of a line, its path, the places of its marks and of its number."""
     return [
         pag.index(line.edge.a),
         pag.index(line.edge.b),
@@ -326,7 +332,8 @@ def _separation(found: Separation | None, index: dict[str, int]) -> list[Any]:
     return [[index[name] for name in found.given], p, found.r, found.n]
 
 
-def _legend(result: Result) -> list[list[Any]]:
+def legend_shown(result: Result) -> list[list[Any]]:
+    """The edges that occur, by their marks, and what each says."""
     pags = [result.pag, *(item.pag for item in result.history)]
     edges = [edge for pag in pags for edge in pag.edges()]
     selection = facts_of(result).selection
@@ -338,7 +345,7 @@ def _made(result: Result, call: str | None) -> dict[str, Any]:
     """How the result was made: the call, the choices, the versions."""
     return {
         "call": call,
-        "end": f"{_end(result)} {result.compared or ''}".rstrip(),
+        "end": f"{end_told(result)} {result.compared or ''}".rstrip(),
         "valid": _valid(result),
         "choices": {
             "method": result.method if result.chosen is None else str(result.chosen),
@@ -377,7 +384,8 @@ def _is_of_use(name: str, value: object) -> bool:
     return value is not None and not is_only_default
 
 
-def _end(result: Result) -> str:
+def end_told(result: Result) -> str:
+    """How the search ended, one sentence or two."""
     if result.probabilities is not None:
         said, end = result.probabilities, "Complete" if result.complete else f"Stopped ({result.stopped})"
         return f"{end}: {said.n_samples:,} graphs sampled; {said.errors_told}."

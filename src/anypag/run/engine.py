@@ -61,6 +61,17 @@ class Search:
         search._set_up(bind_again(test, algorithm(choices.method), choices), test, None)
         return search
 
+    def knowing(self, choices: Choices) -> Self:
+        """The search on the same data, with choices that differ from the user's earlier ones in `knowledge` only. The
+        data are not read again, and the answers of slow tests are kept.
+        """
+        search = type(self).__new__(type(self))
+        search._stamp = self._stamp
+        with single_blas:
+            problem = bind(self._data_or_test, algorithm(choices.method), choices, self.problem.test)
+        search._set_up(problem, self._data_or_test, self._source)
+        return search
+
     def _set_up(self, problem: Problem, data_or_test: Any, source: str | None) -> None:
         self.algorithm, self.problem = algorithm(problem.choices.method), problem
         self._data_or_test, self._source = data_or_test, source or source_of(data_or_test)

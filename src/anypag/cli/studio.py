@@ -1,0 +1,58 @@
+"""`anypag studio`: serves the studio to the user's own browser until Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import webbrowser
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from anypag.cli.exits import ExitCode, command
+from anypag.cli.terminal import Terminal
+
+
+@command
+def studio(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", show_default=False, help="The table; it can be dropped on the page too."),
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the address, do not open a browser.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="The port of the page; 0 for any that is free.")
+    ] = 0,
+) -> ExitCode:
+    """Open the studio: a page in your browser where a table becomes a graph that sharpens as you watch.
+
+    The page is served to this machine alone, under an address with a random token. Ctrl-C ends it; settings and
+    steps are kept, and the same command goes on from them.
+    """
+    from anypag.studio.folder import home
+    from anypag.studio.server import StudioServer
+    from anypag.studio.session import Session
+
+    terminal, session = Terminal(), Session()
+    try:
+        with StudioServer(session, port) as server:
+            if file is not None:
+                server.open(file)
+            terminal.line(f"The studio is at {server.address}", "bold")
+            terminal.line("Ctrl-C ends it; nothing is lost.")
+            if not no_browser:
+                webbrowser.open(server.address)
+            signal.signal(signal.SIGTERM, _interrupted)
+            server.serve_forever(poll_interval=0.2)
+    except KeyboardInterrupt:
+        again = "anypag studio" if file is None else f"anypag studio {file}"
+        terminal.line(f"Ended. What was chosen and found is kept in {home()}; `{again}` goes on from it.")
+    finally:
+        session.close()
+    return ExitCode.COMPLETE
+
+
+def _interrupted(number: int, frame: Any) -> None:
+    raise KeyboardInterrupt

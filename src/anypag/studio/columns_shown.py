@@ -1,0 +1,172 @@
+"""The table as the page shows it: each column with its kind, gaps and a small histogram, and findings with buttons."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from anypag.arrays import Floats
+from anypag.data.findings import Audit, Finding
+from anypag.data.kinds import is_number
+from anypag.data.sources.protocol import Source
+from anypag.data.table import Table
+from anypag.errors import Option, Sentence, listed
+from anypag.studio.settings import OFFERED, Settings
+
+N_BARS = 16
+MOST_LEVELS = 12
+"""Levels with a bar of their own; rarer ones are not drawn."""
+MOST_BUTTONS = 4
+"""Columns of one finding that get a button to switch them off."""
+MANY_GAPS = 0.2
+"""A column that lacks more of its values costs too many rows."""
+Button = dict[str, Any]
+"""A label, and the change that a click makes (`Settings.changed`)."""
+
+_DROPS = re.compile(r"\b[Dd]rop (it|one|both|those)|\b[Ll]eave (one|it|the column)|\bdrop both")
+_KIND_ADVISED = {"levels": "continuous", "identifier": "continuous", "text": "discrete"}
+_WAYS = {
+    ("missing", "drop"): "leave rows with gaps out",
+    ("missing", "pairwise"): "let each test use the rows it can",
+    ("missing", None): "the choice for gaps under Learn",
+    ("names", None): "switch it off",
+    ("drop", None): "switch it off",
+    ("kinds", None): "its kind, here",
+    ("gaps", None): "how the file is read, above",
+    ("singular", "keep"): "keep both",
+}
+"""How the page writes what Python and the command line write as options."""
+
+
+def columns_shown(source: Source, settings: Settings, audit: Audit | None) -> list[dict[str, Any]]:
+    """For each column: its kind and why, its gaps, and bars."""
+    reasons = {one.name: one.reason for one in audit.kinds} if audit else {}
+    kinds, missing, sample = source.kinds, source.summary().missing, source.sample()
+    return [
+        {
+            "name": name,
+            "kind": settings.kinds.get(name, kinds[i]),
+            "guessed": kinds[i],
+            "is_given": name in settings.kinds,
+            "why": reasons.get(name, ""),
+            "is_off": name in settings.off,
+            "gaps": int(missing[i]),
+            **_bars(sample, i, settings.kinds.get(name, kinds[i])),
+        }
+        for i, name in enumerate(source.names)
+    ]
+
+
+def _bars(sample: Table, i: int, kind: str) -> dict[str, Any]:
+    """The heights of the bars, and words for what they stand for."""
+    column, labels = sample.values[:, i], sample.labels[i]
+    column = column[np.isfinite(column)]
+    if not len(column):
+        return {"bars": [], "ends": []}
+    if kind == "discrete" or labels is not None:
+        return _of_levels(column, labels)
+    low, high = np.quantile(column, [0.005, 0.995])  # a far value would flatten all others
+    counts, _ = np.histogram(np.clip(column, low, high), N_BARS)
+    return {"bars": counts.tolist(), "ends": [f"{column.min():.4g}", f"{column.max():.4g}"]}
+
+
+def _of_levels(column: Floats, labels: tuple[str, ...] | None) -> dict[str, Any]:
+    values, counts = np.unique(column, return_counts=True)
+    shown = np.sort(np.argsort(-counts, kind="stable")[:MOST_LEVELS])
+    names = [labels[int(values[k])] if labels else f"{values[k]:g}" for k in shown]
+    return {"bars": counts[shown].tolist(), "levels": names, "n_levels": len(values), "ends": [names[0], names[-1]]}
+
+
+def findings_shown(audit: Audit, source: Source) -> list[dict[str, Any]]:
+    """The findings, errors first, each with buttons that do what it advises; one for all columns that should go."""
+    unusable = [one.columns[0] for one in audit.errors if len(one.columns) == 1 and _DROPS.search(str(one.remedy))]
+    together = [] if len(unusable) < 2 else [_together(list(dict.fromkeys(unusable)))]
+    return together + [
+        {
+            "severity": one.severity,
+            "problem": one.problem,
+            "columns": list(one.columns),
+            "message": one.message,
+            "remedy": Sentence(one.remedy).spelled(spelled) if isinstance(one.remedy, str) else _remedy(one.remedy),
+            "buttons": list(_buttons(one, source)),
+        }
+        for one in audit.findings
+    ]
+
+
+def _together(names: list[str]) -> dict[str, Any]:
+    """One button for all columns that cannot be used."""
+    told = f"{len(names)} columns cannot be used as they are: {listed(names)}."
+    button = {"label": f"Switch all {len(names)} off", "change": ["off", names, True]}
+    return {
+        "severity": "error",
+        "problem": "several",
+        "columns": [],
+        "message": told,
+        "remedy": "",
+        "buttons": [button],
+    }
+
+
+def _remedy(remedy: Sentence) -> str:
+    return remedy.spelled(spelled)
+
+
+def spelled(option: Option) -> str:
+    """An option in the words of the page."""
+    value = option.value if isinstance(option.value, str) else None
+    if isinstance(option.value, tuple):
+        return f"{', '.join(option.value)} means a gap"
+    return _WAYS.get((option.name, value)) or _WAYS.get((option.name, None)) or _named(option)
+
+
+def _named(option: Option) -> str:
+    return f"{option.name.replace('_', ' ')} {'' if option.value is None else option.value}".strip()
+
+
+def advised(sentence: Sentence) -> Iterator[Button]:
+    """Buttons for the options with a value that a sentence names, in an error or in a finding."""
+    for option in (part for part in sentence.parts if isinstance(part, Option)):
+        label = spelled(option)[:1].upper() + spelled(option)[1:]
+        if option.name == "gaps" and isinstance(option.value, tuple):
+            yield from ({"label": f"{word} means a gap", "change": ["gap", word]} for word in option.value)
+        elif option.name == "encoding" and option.value is not None:
+            yield {"label": f"Read it as {option.value}", "change": ["reading", "encoding", option.value]}
+        elif option.name in OFFERED and option.value is not None:
+            yield {"label": label, "change": ["choice", option.name, option.value]}
+
+
+def _buttons(finding: Finding, source: Source) -> Iterator[Button]:
+    remedy = finding.remedy if isinstance(finding.remedy, Sentence) else Sentence(finding.remedy)
+    if finding.problem in {"missing", "dropped"}:
+        yield from _mostly_gaps(source, finding.columns or source.names)
+    yield from advised(remedy)
+    options = {part.name for part in remedy.parts if isinstance(part, Option)}
+    if finding.problem == "text":
+        yield from _gaps_among_numbers(finding.columns[0], source)
+    if "kinds" in options and finding.problem in _KIND_ADVISED:
+        kind = _KIND_ADVISED[finding.problem]
+        yield {"label": f"Take it as {kind}", "change": ["kind", finding.columns[0], kind]}
+    if _DROPS.search(str(remedy)):
+        several = len(finding.columns) > 1
+        for name in finding.columns[:MOST_BUTTONS]:
+            yield {"label": f"Switch {name} off" if several else "Switch it off", "change": ["off", name, True]}
+
+
+def _mostly_gaps(source: Source, names: tuple[str, ...]) -> Iterator[Button]:
+    """The columns that cost most rows, if rows with gaps are to be left out."""
+    missing = dict(zip(source.names, source.summary().missing.tolist(), strict=True))
+    many = [name for name in names if missing[name] > MANY_GAPS * source.n]
+    if many:
+        yield {"label": f"Switch off what is mostly gaps: {', '.join(many)}", "change": ["off", many, True]}
+
+
+def _gaps_among_numbers(name: str, source: Source) -> Iterator[Button]:
+    """The few words among numbers, each of which may stand for a missing value."""
+    labels = source.labels[source.names.index(name)] or ()
+    words = [label for label in labels if not is_number(label)]
+    if len(words) <= 3 and len(words) < len(labels):
+        yield from ({"label": f"{word} means a gap", "change": ["gap", word]} for word in words)

@@ -1,0 +1,325 @@
+"""The server of the page: HTTP for one user's browser, on this machine only.
+
+The standard library's server is enough: few requests, a stream of events for each visible page, one upload at a time.
+Who may ask: only a browser on this machine (127.0.0.1) that has the token of the address, by a Host and an Origin that
+are this server's. No request names a file: there is one page, a table that was opened or dropped, and results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import shutil
+import threading
+import urllib.parse
+from collections.abc import Callable
+from contextlib import suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from anypag.data.files.scan import ENDINGS
+from anypag.errors import AnypagError
+from anypag.report.page import as_json, page_of
+from anypag.studio.board import Shown
+from anypag.studio.columns_shown import spelled
+from anypag.studio.folder import (
+    OpenElsewhereError,
+    checked_ending,
+    earlier,
+    forget,
+    home,
+    open_again,
+    open_file,
+    open_upload,
+)
+from anypag.studio.session import Session
+from anypag.studio.take_away import FORMATS
+
+LARGEST_UPLOAD = 500_000_000
+LARGEST_CHANGE = 2_000_000
+"""Bytes of a change to the settings."""
+LEAST_FREE = 200_000_000
+"""Bytes that must stay free on the disk after an upload."""
+MOST_STREAMS = 4
+"""Streams of events at a time: browsers keep six connections to a server, and others are needed for answers."""
+MOST_REQUESTS = 64
+SECONDS_TO_WAIT = 30.0
+SECONDS_BETWEEN_SIGNS = 10.0
+"""An idle stream shows that often that it is alive, so that closed pages are noticed."""
+_CHUNK = 1 << 16
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+MAY = "; connect-src 'self'; base-uri 'none'"
+"""What the page may do besides running its script: talk to this server."""
+
+
+class Refused(Exception):  # noqa: N818
+    """A request that is answered with a status and a sentence."""
+
+    def __init__(self, status: HTTPStatus, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class StudioServer(ThreadingHTTPServer):
+    """The server of one session.
+
+    Args:
+        session: what the page works on.
+        port: 0 for any that is free.
+        largest: bytes of the largest upload.
+    """
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, session: Session, port: int = 0, largest: int = LARGEST_UPLOAD) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.session, self.largest = session, largest
+        self.token = secrets.token_urlsafe(24)
+        self.uploading, self.requests = threading.Lock(), threading.Semaphore(MOST_REQUESTS)
+        self.streams: list[object] = []
+        facts = {"largest": largest, "endings": [*ENDINGS, ".csv.gz"]}
+        self.page = page_of("anypag.studio", "studio", "studio", MAY, as_json(facts)).encode()
+
+    @property
+    def address(self) -> str:
+        """The address of the page, with its token."""
+        return f"http://127.0.0.1:{self.server_port}/{self.token}/"
+
+    @property
+    def hosts(self) -> tuple[str, str]:
+        """The names by which this server may be asked."""
+        return f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"
+
+    def open(self, path: Path) -> None:
+        """Show a file of the user."""
+        self.session.open(open_file(path, self.address))
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that went away is no error."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request, one connection."""
+
+    server: StudioServer
+    timeout = SECONDS_TO_WAIT
+    server_version, sys_version = "anypag", ""
+
+    def do_GET(self) -> None:
+        self._guarded(self._get)
+
+    def do_POST(self) -> None:
+        self._guarded(self._post)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Requests are not logged: addresses hold the token."""
+
+    def _guarded(self, answer: Callable[[str, dict[str, str]], None]) -> None:
+        """Answer a request that may ask; errors become sentences."""
+        if not self.server.requests.acquire(blocking=False):
+            return self._say(HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests at a time.")
+        try:
+            where, query = self._allowed()
+            answer(where, query)
+        except Refused as refused:
+            self._say(refused.status, str(refused))
+        except OpenElsewhereError as error:
+            self._say(HTTPStatus.CONFLICT, str(error))
+        except AnypagError as error:
+            self._say(HTTPStatus.UNPROCESSABLE_ENTITY, error.sentence.spelled(spelled))
+        except (BrokenPipeError, ConnectionResetError, TimeoutError):
+            self.close_connection = True
+        finally:
+            self.server.requests.release()
+
+    def _allowed(self) -> tuple[str, dict[str, str]]:
+        """What is asked for, if this asker may ask."""
+        if self.headers.get("Host", "") not in self.server.hosts:
+            raise Refused(HTTPStatus.MISDIRECTED_REQUEST, "This is another server.")
+        origin = self.headers.get("Origin")
+        is_ours = origin is None or origin in [f"http://{host}" for host in self.server.hosts]
+        if not is_ours or self.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}:
+            raise Refused(HTTPStatus.FORBIDDEN, "Another page asked.")
+        parts = urllib.parse.urlsplit(self.path)
+        _, token, where = [*parts.path.split("/", 2), "", ""][:3]
+        if not secrets.compare_digest(token.encode(), self.server.token.encode()):
+            raise Refused(HTTPStatus.FORBIDDEN, "The address lacks its token: open the one that the studio printed.")
+        return where, dict(urllib.parse.parse_qsl(parts.query))
+
+    def _get(self, where: str, query: dict[str, str]) -> None:
+        session, name = self.server.session, where.removeprefix("take/")
+        asked: dict[str, Callable[[], Any]] = {
+            "earlier": earlier,
+            "pair": lambda: session.pair(_number(query, "i"), _number(query, "j")),
+            "effect": lambda: session.effect(_number(query, "i"), _number(query, "j")),
+            "node": lambda: session.node(_number(query, "i")),
+        }
+        if where == "":
+            self._send(self.server.page, "text/html; charset=utf-8", is_page=True)
+        elif where == "events":
+            self._stream()
+        elif where in asked:
+            self._json(asked[where]())
+        elif where == f"take/{name}" and name in FORMATS:
+            self._send(session.take(name), FORMATS[name], attached=name)
+        else:
+            raise Refused(HTTPStatus.NOT_FOUND, "There is nothing here.")
+
+    def _post(self, where: str, query: dict[str, str]) -> None:
+        session, body = self.server.session, None if where == "upload" else self._body()
+        done: dict[str, Callable[[], None]] = {
+            "upload": lambda: self._upload(query.get("name", "")),
+            "change": lambda: session.change(*_change(body)),
+            "go": session.go,
+            "stop": session.stop,
+            "open": lambda: session.open(open_again(str(body), self.server.address)),
+            "forget": lambda: forget(str(body)),
+        }
+        if where not in done:
+            raise Refused(HTTPStatus.NOT_FOUND, "There is nothing here.")
+        done[where]()
+        self._json({})
+
+    def _length(self, largest: int) -> int:
+        """How many bytes follow; a request that does not say is refused."""
+        text = self.headers.get("Content-Length", "")
+        if self.headers.get("Transfer-Encoding") is not None or not (text.isascii() and text.isdigit()):
+            raise Refused(HTTPStatus.LENGTH_REQUIRED, "A request says how long it is (Content-Length).")
+        if int(text) > largest:
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(largest))
+        return int(text)
+
+    def _body(self) -> Any:
+        if self.headers.get("Content-Type") != "application/json":
+            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Changes are sent as JSON.")
+        try:
+            return json.loads(self.rfile.read(self._length(LARGEST_CHANGE)))
+        except (ValueError, RecursionError):
+            raise Refused(HTTPStatus.BAD_REQUEST, "This is no JSON.") from None
+
+    def _upload(self, name: str) -> None:
+        """Copy a dropped file to the studio's folder, piece by piece, and open it."""
+        name, length = checked_ending(name), self._length(self.server.largest)
+        home().mkdir(mode=0o700, parents=True, exist_ok=True)
+        if shutil.disk_usage(home()).free < length + LEAST_FREE:
+            raise Refused(HTTPStatus.INSUFFICIENT_STORAGE, "The disk has too little room for this file.")
+        if not self.server.uploading.acquire(blocking=False):
+            raise Refused(HTTPStatus.CONFLICT, "Another file is being read; try again.")
+        part = home() / f"incoming-{secrets.token_hex(8)}.part"
+        try:
+            digest = self._received(part, length)
+            opened = open_upload(part, name, digest, self.server.address)
+        finally:
+            part.unlink(missing_ok=True)
+            self.server.uploading.release()
+        self.server.session.open(opened)
+
+    def _received(self, part: Path, length: int) -> str:
+        """Write so many bytes of the request to a file, and hash them."""
+        digest, left = hashlib.blake2b(digest_size=12), length
+        with part.open("xb") as file:
+            part.chmod(0o600)
+            while left:
+                piece = self.rfile.read(min(left, _CHUNK))
+                if not piece:
+                    raise Refused(HTTPStatus.BAD_REQUEST, "The file came in part only; try again.")
+                file.write(piece)
+                digest.update(piece)
+                left -= len(piece)
+        return digest.hexdigest()
+
+    def _stream(self) -> None:
+        """Events for a page, from the whole state on, until it closes. The newest pages keep theirs."""
+        me, streams = object(), self.server.streams
+        with self.server.session.board.changed:
+            streams.append(me)
+            self.server.session.board.changed.notify_all()  # the oldest stream may have to end
+        self._head(HTTPStatus.OK, "text/event-stream")
+        self.end_headers()
+        self.server.requests.release()  # a stream is no request that waits for work
+        try:
+            self._events(lambda: me in streams[-MOST_STREAMS:])
+        finally:
+            self.server.requests.acquire(blocking=False)
+            streams.remove(me)
+
+    def _events(self, may_go_on: Callable[[], bool]) -> None:
+        board, shown = self.server.session.board, Shown()
+        while True:
+            for name, content in board.news(shown, SECONDS_BETWEEN_SIGNS, may_go_on):
+                self._event(name, content)
+            self.wfile.write(b":\n\n")
+            self.wfile.flush()
+            if board.is_closed or not may_go_on():
+                return self._event("ended" if board.is_closed else "elsewhere", None)
+
+    def _event(self, name: str, content: Any) -> None:
+        text = json.dumps(content, allow_nan=False)
+        self.wfile.write(f"event: {name}\ndata: {text}\n\n".encode())
+        self.wfile.flush()
+
+    def _head(self, status: HTTPStatus, kind: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Connection", "close")
+        self.close_connection = True
+
+    def _send(self, content: bytes, kind: str, *, is_page: bool = False, attached: str | None = None) -> None:
+        self._head(HTTPStatus.OK, kind)
+        for name, value in HEADERS.items():
+            if not (is_page and name == "Content-Security-Policy"):  # the page has its own, with the hash of its script
+                self.send_header(name, value)
+        if is_page:
+            self.send_header("Content-Security-Policy", "frame-ancestors 'none'")
+        if attached:
+            self.send_header("Content-Disposition", f'attachment; filename="{attached}"')
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _json(self, value: Any) -> None:
+        self._send(json.dumps(value, allow_nan=False).encode(), "application/json")
+
+    def _say(self, status: HTTPStatus, sentence: str) -> None:
+        """An error, as JSON that the page shows."""
+        content = json.dumps({"error": sentence}).encode()
+        with suppress(OSError):
+            self._head(status, "application/json")
+            for name, value in HEADERS.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+
+def _too_large(largest: int) -> str:
+    return (
+        f"The page takes up to {largest / 1e6:,.0f} MB. `anypag studio FILE` opens a larger file where it is, without "
+        "a copy."
+    )
+
+
+def _number(query: dict[str, str], name: str) -> int:
+    text = query.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) < 9):
+        raise Refused(HTTPStatus.BAD_REQUEST, f"A number {name} was wanted.")
+    return int(text)
+
+
+def _change(body: Any) -> list[Any]:
+    if not isinstance(body, list) or not body or not isinstance(body[0], str):
+        raise Refused(HTTPStatus.BAD_REQUEST, "A change is a list: its name, and its values.")
+    return body

@@ -1,0 +1,315 @@
+"""The session behind the page: one table, its settings, and a thread that reads, checks and searches.
+
+Threads of the server change the settings, start and stop the search and ask about the latest result; they never wait
+for it. A change ends the search that runs, and it starts again from what can be kept: the table as it was read, its
+sums and slow answers if only knowledge changed, and the steps of an earlier run with the same settings.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from anypag.choices import Choices
+from anypag.data.files.read_table import read_table
+from anypag.data.findings import Audit
+from anypag.data.sources.door import as_source
+from anypag.data.sources.file import FileTable
+from anypag.data.sources.protocol import Source
+from anypag.errors import AnypagError, CheckpointError, ParameterError
+from anypag.results.result import Result
+from anypag.run.engine import Search, learned
+from anypag.run.watcher import Estimated, Listeners, Stopped
+from anypag.search.problem import Problem
+from anypag.search.progress import Progress
+from anypag.studio import answers
+from anypag.studio.board import Board
+from anypag.studio.columns_shown import spelled
+from anypag.studio.folder import Opened
+from anypag.studio.painter import Painter
+from anypag.studio.parts_shown import known_shown, run_shown, table_shown, texts_shown
+from anypag.studio.scene import around
+from anypag.studio.settings import Settings
+from anypag.studio.take_away import file_taken
+
+SECONDS_BETWEEN_TICKS = 0.25
+COMPILES = "Starting; the first search of its kind compiles for up to a minute…"
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A search that is ready: its choices as the user made them, its data, and where its checkpoint is."""
+
+    choices: Choices
+    search: Search
+    data: Any
+    checkpoint: Path
+
+
+class Session:
+    """All that the page works on; every method may be called from any thread."""
+
+    def __init__(self) -> None:
+        self.board = Board()
+        self._changed = self.board.changed
+        self._opened: Opened | None = None
+        self._settings = Settings()
+        self._source: tuple[dict[str, Any], Source] | None = None
+        self._bound: Ready | None = None
+        self._before: Ready | None = None
+        """The last search that was ready, for what of it can be kept."""
+        self._result: Result | None = None
+        self._is_dirty = self._goes = False
+        self._stopping = threading.Event()
+        self._painter = Painter(self.board, self._failed)
+        self._worker = threading.Thread(target=self._work, daemon=True)
+        self._worker.start()
+
+    # --- what the server calls ---
+
+    def open(self, opened: Opened) -> None:
+        """Show another table, with what was chosen for it before."""
+        with self._changed:
+            if self._opened is not None:
+                self._opened.close()
+            self._opened, self._settings = opened, opened.settings()
+            self._source = self._bound = self._before = self._result = None
+            self._goes = False
+            self._renew()
+
+    def change(self, what: str, *values: Any) -> None:
+        """Change the settings; a search that runs starts again.
+
+        Raises:
+            ParameterError: there is no such change, or no table.
+        """
+        with self._changed:
+            settings = self._settings.changed(what, *values)
+            if self._opened is None:
+                raise ParameterError("Open a table first.")
+            if settings != self._settings:
+                self._settings = settings
+                self._opened.keep(settings)
+                self._renew()
+
+    def go(self) -> None:
+        """Start the search, or go on with it."""
+        with self._changed:
+            self._goes = True
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """End the search after the current batch of tests; the graph of the last step stays."""
+        with self._changed:
+            self._goes = False
+            self._stopping.set()
+
+    def close(self, seconds: float = 10.0) -> None:
+        """End the threads; what was found is in the checkpoint."""
+        self._stopping.set()
+        self.board.close()
+        self._worker.join(seconds)
+        if self._opened is not None:
+            self._opened.close()
+
+    def pair(self, i: int, j: int) -> list[answers.Block]:
+        """Why two variables are joined as they are."""
+        result, _ = self._latest()
+        return answers.pair_told(result, *_names(result, i, j))
+
+    def node(self, i: int) -> dict[str, Any]:
+        """The edges of a variable, with their lines for a graph that is too large to be drawn whole."""
+        result, _ = self._latest()
+        _names(result, i)
+        return {"told": answers.node_told(result.pag, i), **around(result.pag, self._painter.picture_of(result.pag), i)}
+
+    def effect(self, i: int, j: int) -> list[answers.Block]:
+        """The effect of one variable on another, drawn from the rows."""
+        result, data = self._latest()
+        cause, outcome = _names(result, i, j)
+        return answers.effect_told(result, cause, outcome, data)
+
+    def take(self, name: str) -> bytes:
+        """The bytes of a file to take away."""
+        result, data = self._latest()
+        return file_taken(result, name, self.board.part("take")["shell"], data)
+
+    def _latest(self) -> tuple[Result, Any]:
+        """The latest result and the data behind it."""
+        with self._changed:
+            result, bound = self._result, self._bound
+        if result is None or bound is None or not result.history:
+            raise ParameterError("There is no graph yet: press Learn.")
+        return result, bound.data
+
+    # --- the thread that reads, checks and searches ---
+
+    def _renew(self) -> None:
+        """Have the search made again; call it with the lock held."""
+        self._is_dirty = True
+        self._stopping.set()
+        self._changed.notify_all()
+
+    @property
+    def _may_run(self) -> bool:
+        is_done = self._result is not None and self._result.complete
+        return self._goes and self._bound is not None and not is_done
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self.board.is_closed or self._is_dirty or self._may_run)
+                is_dirty, self._is_dirty, settings = self._is_dirty, False, self._settings
+                if self.board.is_closed:
+                    return
+                self._stopping.clear()
+            try:
+                if is_dirty:
+                    self._prepare(settings)
+                else:
+                    self._search()
+            except Exception as error:  # nothing ends the thread
+                self._failed(error)
+
+    def _failed(self, error: Exception) -> None:
+        self._goes = False
+        is_ours = isinstance(error, AnypagError)
+        said = str(error) if is_ours else f"An error in anypag itself ({type(error).__name__}: {error})."
+        self._show_run("failed", said)
+
+    def _prepare(self, settings: Settings) -> None:
+        """Read and check the table, and make the search ready; take up what a checkpoint holds."""
+        with self._changed:
+            self._result = self._bound = None
+            opened = self._opened
+        assert opened is not None
+        self._show_run("reading", "Reading and checking the table…")
+        self.board.start()
+        source, audit, why = None, None, "The file cannot be read yet: see Table."
+        try:
+            source = self._read(settings, opened)
+            self.board.publish("known", known_shown(settings, source.names))
+            why = "The table cannot be used as it is: see the findings."
+            if settings.contradiction(source.names):
+                audit = self._before.search.problem.audit if self._before else None
+                self.board.publish("table", table_shown(opened.name, settings, source, audit))
+                self._show_run("unready", "What you know contradicts itself.")
+                return
+            bound = self._bind(settings, source, opened)
+        except AnypagError as error:
+            audit = error.audit if isinstance(getattr(error, "audit", None), Audit) else None  # type: ignore[attr-defined]
+            self.board.publish("table", table_shown(opened.name, settings, source, audit, error))
+            self._show_run("unready", why)
+            return
+        self.board.publish("table", table_shown(opened.name, settings, source, bound.search.problem.audit))
+        self._take_up(bound)
+
+    def _read(self, settings: Settings, opened: Opened) -> Source:
+        """The table, read once for each way of reading."""
+        reading = dict(settings.reading)
+        if self._source is None or self._source[0] != reading:
+            self._source = (reading, read_table(opened.path, **reading) if reading else as_source(opened.path))
+        return self._source[1]
+
+    def _bind(self, settings: Settings, source: Source, opened: Opened) -> Ready:
+        """The search; if only knowledge changed, on what was read and computed before."""
+        choices, before = settings.of_search(source.names), self._before
+        data: Any = opened.path if isinstance(source, FileTable) else source
+        if before is not None and before.data is data and _differ_in_knowledge_only(before.choices, choices):
+            search = before.search.knowing(choices)
+        else:
+            search = Search(data, choices, opened.name)
+        self._before = Ready(choices, search, data, opened.checkpoint(settings))
+        return self._before
+
+    def _take_up(self, bound: Ready) -> None:
+        """Show what an earlier run with these settings found."""
+        result = None
+        if bound.checkpoint.exists():
+            try:
+                with bound.search.checkpoint(bound.checkpoint, resume=True) as kept:
+                    result = bound.search.result(kept.state, kept.history) if kept.history else None
+            except CheckpointError:  # damaged, or of another version: it is of no use
+                bound.checkpoint.unlink(missing_ok=True)
+        with self._changed:
+            self._bound, self._result = bound, result
+        if result is not None:
+            self._painter.add_all(result)
+        self._show_run("ready" if result is None else "done" if result.complete else "stopped")
+
+    def _search(self) -> None:
+        """Run the search until it is done or stopped; every step is shown, and in the checkpoint."""
+        bound, opened = self._bound, self._opened
+        assert bound is not None and opened is not None
+        opened.clear_old_runs()
+        choices = replace(bound.choices, checkpoint=bound.checkpoint, resume=True)
+        self._show_run("running", COMPILES)
+        result = learned(bound.search, choices, Listeners(Estimated(self._ticked()), self._stepped, signals=self))
+        with self._changed:
+            if self._is_dirty:
+                return
+            self._result, self._goes = result, False
+        self._show_run("done" if result.complete else "stopped")
+
+    def _stepped(self, result: Result) -> None:
+        self._result = result
+        self._painter.add(result)
+        self._show_run("running", result.history[-1].info.phase)
+
+    def _ticked(self) -> Any:
+        """A function that shows progress a few times a second."""
+        shown = 0.0
+
+        def tick(progress: Progress) -> None:
+            nonlocal shown
+            if time.monotonic() - shown >= SECONDS_BETWEEN_TICKS:
+                shown = time.monotonic()
+                self._show_run("running", progress.said, progress.done / progress.total if progress.total else None)
+
+        return tick
+
+    def _show_run(self, status: str, said: str = "", share: float | None = None) -> None:
+        result, source, opened = self._result, self._source, self._opened
+        about = "" if self._bound is None else _about(self._bound.search.problem)
+        self.board.publish("run", {**run_shown(status, said, self._settings, result, share), "about": about})
+        if result is not None and result.history and source is not None and opened is not None:
+            self.board.publish("take", texts_shown(self._settings, source[1].names, opened.typed, result))
+        elif result is None:
+            self.board.publish("take", None)
+
+    # --- as `Signals` of a run ---
+
+    def check(self) -> None:
+        """End the run if the page asked for it."""
+        if self._stopping.is_set():
+            raise Stopped("interrupt")
+
+    def held(self) -> AbstractContextManager[None]:
+        """The page's wish to stop waits for the next batch of tests in any case."""
+        return nullcontext()
+
+    def ending_a_run(self) -> AbstractContextManager[None]:
+        """Between batches the run ends by `check`."""
+        return nullcontext()
+
+
+def _about(problem: Problem) -> str:
+    """What is searched, by which test, and why so."""
+    why = "" if problem.chosen is None else f"; {problem.chosen.sentence.spelled(spelled)}"
+    rows = "" if problem.n_rows is None else f", {problem.n_rows:,} rows"
+    return f"{problem.n} variables{rows}, test {problem.test_name}{why}."
+
+
+def _names(result: Result, *places: int) -> list[str]:
+    if not all(0 <= i < len(result.pag) for i in places) or len(set(places)) < len(places):
+        raise ParameterError("There is no such variable.")
+    return [result.pag.names[i] for i in places]
+
+
+def _differ_in_knowledge_only(one: Choices, other: Choices) -> bool:
+    a, b = one.recorded(), other.recorded()
+    return one.method == other.method and {**a, "knowledge": None} == {**b, "knowledge": None}

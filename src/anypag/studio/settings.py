@@ -1,0 +1,271 @@
+"""What the user chose on the page: columns, kinds, how the file is read, choices of the search, and knowledge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self, get_args
+
+from anypag.choices import DECLARED, DEFAULTS, MISSING_WORDS, Choices, is_default
+from anypag.data.table import KINDS, Kind
+from anypag.errors import KnowledgeError, ParameterError, abbreviated
+from anypag.knowledge.knowledge import Knowledge
+from anypag.knowledge.statements import (
+    NoCausesWithinTiers,
+    NotSelecting,
+    PairKind,
+    PairStatement,
+    SelectionBefore,
+    Statement,
+    Tiers,
+)
+from anypag.knowledge.text import parse_text
+
+OFFERED = ("method", "test", "alpha", "selection_bias", "missing", "singular", "transform", "max_r", "effort")
+"""The choices of a search that the page has."""
+WORDS: dict[str, str] = {
+    "not_causes": "is no cause of",
+    "causes": "is a cause of",
+    "unconfounded": "has no hidden common cause with",
+    "joined": "is joined to",
+    "not_joined": "is not joined to",
+    "not_selecting": "is no cause of being in the sample",
+}
+"""The statements that the page offers, in words."""
+_READING: dict[str, type] = {"encoding": str, "gaps": list, "header": bool, "sheet": str}
+"""The ways to read a file that the page has, and their types in JSON."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that was chosen. Every change gives new settings; equal settings give equal graphs."""
+
+    off: tuple[str, ...] = ()
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of `read_table` that differ from the usual."""
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    """Choices of the search that differ from the default."""
+    tiers: tuple[tuple[str, ...], ...] = ()
+    """Columns in the order of time; empty tiers are places to drop a column on."""
+    statements: tuple[str, ...] = ()
+    """As text, one statement each."""
+
+    @classmethod
+    def of(cls, plain: Any) -> Self:
+        """The settings that `to_plain` made; an error says what does not fit."""
+        if not isinstance(plain, dict):
+            raise ParameterError("Settings are a JSON object.")
+        made = cls()
+        for name, as_change in _KEPT.items():
+            for values in as_change(plain.get(name)):
+                made = made.changed(*values)
+        return made
+
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return asdict(self)
+
+    def changed(self, what: str, *values: Any) -> Self:
+        """The settings after one change, as the page sends it: ["off", "age", true], say.
+
+        Raises:
+            ParameterError: there is no such change, or a value does not fit.
+        """
+        change = _CHANGES.get(what)
+        if change is None:
+            raise ParameterError(f"The page can change {', '.join(_CHANGES)}; got {abbreviated(what)}.")
+        try:
+            return replace(self, **change(self, *values))
+        except TypeError:
+            raise ParameterError(f"The change {what!r} does not take {abbreviated(values)}.") from None
+
+    def columns(self, names: Sequence[str]) -> list[str]:
+        """The columns that are switched on."""
+        return [name for name in names if name not in self.off]
+
+    def statements_on(self, names: Collection[str]) -> list[Statement]:
+        """The statements about columns that are switched on, tiers first."""
+        tiers = tuple(tier for some in self.tiers if (tier := tuple(name for name in some if name in names)))
+        said: list[Statement] = [Tiers(tiers)] if len(tiers) > 1 else []
+        for text in self.statements:
+            (one,) = parse_text(text)
+            is_on = set(_mentioned(one)) <= set(names) and (len(tiers) > 1 or not _speaks_of_tiers(one))
+            said += [replace(one, place="")] if is_on else []
+        return said
+
+    def of_search(self, names: Sequence[str]) -> Choices:
+        """The choices of a search over these columns, by which the same graph is learned elsewhere."""
+        on = self.columns(names)
+        known = self.statements_on(on)
+        return Choices(
+            names=on if len(on) < len(names) else None,
+            kinds={name: kind for name, kind in self.kinds.items() if name in on} or None,
+            knowledge=Knowledge.of(known) if known else None,
+            **self.choices,
+        )
+
+    def contradiction(self, names: Sequence[str]) -> str | None:
+        """What in the knowledge cannot all be true; None if nothing contradicts."""
+        on = self.columns(names)
+        try:
+            is_selected = bool(self.choices.get("selection_bias", True))
+            Knowledge.of(self.statements_on(on)).facts(on, selection=is_selected)
+        except KnowledgeError as error:
+            return str(error)
+        return None
+
+
+def in_words(text: str) -> str:
+    """A statement for people: `a ~> b` is "a is a cause of b"."""
+    (one,) = parse_text(text)
+    if isinstance(one, PairStatement):
+        return f"{_listed(one.left)} {WORDS[one.kind]} {_listed(one.right)}"
+    if isinstance(one, NotSelecting):
+        return f"{_listed(one.names)} {WORDS['not_selecting']}"
+    if isinstance(one, NoCausesWithinTiers):
+        return "Within one tier nothing is a cause of another"
+    return str(one)
+
+
+def _listed(side: tuple[str, ...] | None) -> str:
+    return "Any variable" if side is None else ", ".join(side)
+
+
+def _mentioned(one: Statement) -> tuple[str, ...]:
+    """The columns that a statement names."""
+    if isinstance(one, PairStatement):
+        return (*(one.left or ()), *(one.right or ()))
+    return (one.names or ()) if isinstance(one, NotSelecting) else ()
+
+
+def _speaks_of_tiers(one: Statement) -> bool:
+    return isinstance(one, NoCausesWithinTiers | SelectionBefore)
+
+
+Changes = dict[str, Any]
+"""The fields that a change replaces, with their new values."""
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ParameterError(f"A name or a word was wanted; got {abbreviated(value)}.")
+    return value
+
+
+def _off(now: Settings, names: Any, is_off: Any) -> Changes:
+    """One column, or a list of them, switched off or on."""
+    some = [_text(name) for name in (names if isinstance(names, list) else [names])]
+    others = tuple(other for other in now.off if other not in some)
+    return {"off": (*others, *some) if is_off is True else others}
+
+
+def _kind(now: Settings, name: Any, kind: Any) -> Changes:
+    if kind is not None and kind not in KINDS:
+        raise ParameterError(f"A kind is 'continuous' or 'discrete'; got {abbreviated(kind)}.")
+    others = {other: given for other, given in now.kinds.items() if other != _text(name)}
+    return {"kinds": others if kind is None else {**others, name: kind}}
+
+
+def _reading(now: Settings, name: Any, value: Any) -> Changes:
+    wanted = _READING.get(_text(name))
+    if wanted is None or not (value is None or isinstance(value, wanted)):
+        raise ParameterError(f"A file is read by {', '.join(_READING)}; got {abbreviated((name, value))}.")
+    others = {other: given for other, given in now.reading.items() if other != name}
+    if isinstance(value, list):
+        words = list(dict.fromkeys(["", *(_text(word) for word in value if word != "")]))
+        value = None if words == list(MISSING_WORDS) else words
+    return {"reading": others if value is None or value is True or value == "" else {**others, name: value}}
+
+
+def _gap(now: Settings, word: Any) -> Changes:
+    """One more word that stands for a missing value."""
+    before = now.reading.get("gaps", MISSING_WORDS)
+    return _reading(now, "gaps", [*(word for word in before if word), _text(word)])
+
+
+def _choice(now: Settings, name: Any, value: Any) -> Changes:
+    if name not in OFFERED:
+        raise ParameterError(f"The page offers {', '.join(OFFERED)}; got {abbreviated(name)}.")
+    value = DEFAULTS[name] if value is None else value
+    Choices(**{name: value})  # refuses what does not fit
+    others = {other: given for other, given in now.choices.items() if other != name}
+    return {"choices": others if is_default(name, value) else {**others, name: value}}
+
+
+def _tiers(now: Settings, tiers: Any) -> Changes:
+    if not isinstance(tiers, list) or not all(isinstance(tier, list) for tier in tiers):
+        raise ParameterError("Tiers are lists of names, the earliest first.")
+    names = [_text(name) for tier in tiers for name in tier]
+    if len(set(names)) < len(names):
+        raise ParameterError("A column is in one tier at most.")
+    return {"tiers": tuple(map(tuple, tiers))}
+
+
+def _say(now: Settings, kind: Any, left: Any = None, right: Any = None) -> Changes:
+    one: Statement
+    if kind == "within_tiers":
+        one = NoCausesWithinTiers()
+    elif kind == "not_selecting":
+        one = NotSelecting((_text(left),))
+    elif kind in get_args(PairKind):
+        one = PairStatement(kind, (_text(left),), (_text(right),))
+        if left == right:
+            raise ParameterError("A statement is about two different columns.")
+    else:
+        raise ParameterError(f"A statement is one of {', '.join(WORDS)}; got {abbreviated(kind)}.")
+    return _stated(now, str(one))
+
+
+def _stated(now: Settings, text: Any) -> Changes:
+    """A statement as text; the page's own and those of a kept session."""
+    (one,) = parse_text(_text(text))
+    return {"statements": tuple(dict.fromkeys([*now.statements, str(one)]))}
+
+
+def _unsay(now: Settings, k: Any) -> Changes:
+    if type(k) is not int or not 0 <= k < len(now.statements):
+        raise ParameterError(f"There is no statement {abbreviated(k)}.")
+    return {"statements": (*now.statements[:k], *now.statements[k + 1 :])}
+
+
+_CHANGES: dict[str, Callable[..., Changes]] = {
+    "off": _off,
+    "kind": _kind,
+    "reading": _reading,
+    "gap": _gap,
+    "choice": _choice,
+    "tiers": _tiers,
+    "say": _say,
+    "stated": _stated,
+    "unsay": _unsay,
+}
+
+
+def _each(name: str) -> Callable[[Any], list[tuple[Any, ...]]]:
+    """The changes that make a kept mapping again."""
+    return lambda kept: [(name, *pair) for pair in kept.items()] if isinstance(kept, dict) else []
+
+
+_KEPT: dict[str, Callable[[Any], list[tuple[Any, ...]]]] = {
+    "off": lambda kept: [("off", name, True) for name in kept or ()],
+    "kinds": _each("kind"),
+    "reading": _each("reading"),
+    "choices": _each("choice"),
+    "tiers": lambda kept: [("tiers", kept)] if kept else [],
+    "statements": lambda kept: [("stated", text) for text in kept or ()],
+}
+
+
+def offered(settings: Settings) -> list[dict[str, Any]]:
+    """The choices that the page shows: what each is for, its value, and the values to choose from."""
+    return [
+        {
+            "name": name,
+            "help": DECLARED[name].help,
+            "value": settings.choices.get(name, DEFAULTS[name]),
+            "default": DEFAULTS[name],
+            "values": list(DECLARED[name].check.names),
+        }
+        for name in OFFERED
+    ]

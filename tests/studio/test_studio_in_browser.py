@@ -1,0 +1,248 @@
+"""The studio in a real browser: open a table, mend it, tiers, learn, stop, an edge, an effect, take away; by pointer
+and by keyboard, at both widths, with hostile names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import Select
+from test_session import _home  # noqa: F401
+
+import anypag as ap
+from anypag.studio.server import StudioServer
+from browsers import look_at, opened
+from studio_examples import served, small_table, until, write
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+CLICK = """arguments[0].dispatchEvent(new MouseEvent("click", {bubbles: true}))"""
+EDGES = """return [...document.querySelectorAll("#edges .edge:not(.gone)")].map(e => e.getAttribute("aria-label"))"""
+DRAG = """
+const [chip, tier] = arguments, data = new DataTransfer();
+chip.dispatchEvent(new DragEvent("dragstart", {bubbles: true, dataTransfer: data}));
+tier.dispatchEvent(new DragEvent("dragover", {bubbles: true, cancelable: true, dataTransfer: data}));
+tier.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: data}));
+"""
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    yield from opened(tmp_path_factory.mktemp("chromium"))
+
+
+@pytest.fixture
+def page(browser: webdriver.Chrome) -> Iterator[Page]:
+    with served() as server:
+        browser.get(server.address)
+        browser.get_log("browser")  # type: ignore[no-untyped-call]
+        shown = Page(browser, server)
+        yield shown
+        complaints = browser.get_log("browser")  # type: ignore[no-untyped-call]
+        assert [one["message"] for one in complaints if "favicon" not in one["message"]] == []
+
+
+class Page:
+    """The page of a studio."""
+
+    def __init__(self, browser: webdriver.Chrome, server: StudioServer) -> None:
+        self.browser, self.server = browser, server
+
+    def find(self, selector: str) -> WebElement:
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def all(self, selector: str) -> list[WebElement]:
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        return self.browser.execute_script(script, *arguments)
+
+    def text(self, selector: str) -> str:
+        """The text of an element, also of one that is not shown now."""
+        return str(self.run("return document.querySelector(arguments[0]).textContent", selector))
+
+    def wait_for(self, word: str) -> None:
+        until(lambda: self.text("#status").startswith(word))
+
+    def part(self, name: str) -> None:
+        self.find(f"[data-part={name}]").click()
+
+    def press(self, label: str) -> None:
+        """Press the button with this label, and wait until the table was checked again."""
+        before = self.server.session.board.run
+        next(one for one in self.all("button") if one.text == label).click()
+        until(lambda: self.server.session.board.run > before)
+        until(lambda: not self.text("#status").startswith("Reading"))
+
+    @property
+    def edges(self) -> list[str]:
+        return sorted(self.run(EDGES))
+
+
+def test_from_a_file_to_an_effect_by_pointer(page: Page, tmp_path: Path) -> None:
+    path = small_table(tmp_path / "study.csv")
+    columns = read(path)
+    write(
+        path, {**columns, "same": [1.0] * 300, "id": range(300), "d": np.where(columns["d"] > 1.5, -999, columns["d"])}
+    )
+    page.find("#pick").send_keys(str(path))
+    page.wait_for("Not ready")
+    assert page.text("#file") == "study.csv" and page.text("#size") == "300 rows, 7 of 7 columns"
+    assert len(page.all(".column .bars rect")) > 50
+    page.press("Switch it off")
+    page.press("-999 means a gap")
+    assert "gaps" in page.text("#columns")
+    page.press("Leave rows with gaps out")
+    page.press("Switch it off")
+    page.wait_for("Ready")
+    assert page.text("#size") == "300 rows, 5 of 7 columns"
+
+    page.part("known")
+    chips = {one.text: one for one in page.all(".chip")}
+    page.run(DRAG, chips["a"], page.all(".tier")[-1])
+    until(lambda: len(page.all(".tier")) == 3)
+    page.run(DRAG, next(one for one in page.all(".chip") if one.text == "e"), page.all(".tier")[-1])
+    until(lambda: page.server.session.board.part("known")["tiers"] == [["a"], ["e"]])
+    page.wait_for("Ready")
+
+    page.part("learn")
+    page.find("#go").click()
+    page.wait_for("Done")
+    known = ap.Knowledge.from_text("tiers: a | e")
+    table = ap.read_table(path, gaps=[*ap_words(), "-999"])
+    expected = ap.learn(table, names=list("abcde"), missing="drop", knowledge=known)
+    until(lambda: page.edges == sorted(str(edge) for edge in expected.pag.edges()))
+    assert page.text("#steps").count("r = ") == sum(item.info.has_r for item in expected.history)
+
+    page.run(CLICK, edge(page, str(expected.pag.edge("c", "e"))))
+    until(lambda: "per unit" in page.text("#told"))
+    told = page.text("#told")
+    assert str(expected.pag.edge("c", "e")) in told and "Probability" in told and "95 %" in told
+    assert page.all("#told svg.draws rect")
+
+    page.part("take")
+    assert "ap.learn(table, names=['a', 'b', 'c', 'd', 'e']" in page.text("#python")
+    assert "--missing drop" in page.text("#shell")
+
+
+def test_by_keyboard_alone_with_stop(page: Page, tmp_path: Path) -> None:
+    page.server.open(small_table(tmp_path / "study.csv"))
+    page.wait_for("Ready")
+    page.find("[data-part=table]").send_keys(Keys.ARROW_RIGHT)
+    focused = page.browser.switch_to.active_element
+    assert focused.get_attribute("aria-selected") == "true" and "know" in focused.text
+    chip = next(one for one in page.all(".chip") if one.text == "e")
+    chip.send_keys(Keys.ARROW_RIGHT)
+    until(lambda: page.server.session.board.part("known")["tiers"] == [["e"]])
+    assert page.browser.switch_to.active_element.text == "e"
+    next(one for one in page.all(".chip") if one.text == "a").send_keys(Keys.ARROW_RIGHT)
+    until(lambda: page.server.session.board.part("known")["tiers"] == [["e", "a"]])
+    next(one for one in page.all(".chip") if one.text == "e").send_keys(Keys.ARROW_RIGHT)
+    until(lambda: page.server.session.board.part("known")["tiers"] == [["a"], ["e"]])
+    page.wait_for("Ready")
+
+    Select(page.find("#words")).select_by_visible_text("is a cause of")
+    Select(page.find("#left")).select_by_value("e")
+    Select(page.find("#right")).select_by_value("a")
+    page.find("#say button").send_keys(Keys.ENTER)
+    until(lambda: "contradicts itself" in page.text("#contradiction"))
+    page.find("#statements button").send_keys(Keys.ENTER)
+    until(lambda: not page.text("#contradiction"))
+    page.wait_for("Ready")
+
+    page.part("learn")
+    page.find("#go").send_keys(Keys.ENTER)
+    until(lambda: page.text("#go") == "Stop" or page.text("#status").startswith("Done"))
+    if page.text("#go") == "Stop":
+        page.find("#go").send_keys(Keys.ENTER)
+        until(lambda: page.text("#go") in {"Go on", "Learned", "Learn"})
+        page.find("#go").send_keys(Keys.ENTER)
+    page.wait_for("Done")
+    until(lambda: page.edges)
+    page.all("#nodes .node")[2].send_keys(Keys.ENTER)
+    until(lambda: page.find("#told h2").text == "c")
+    page.all("#nodes .node")[3].send_keys(Keys.ENTER)
+    until(lambda: "effect" in page.text("#told").lower())
+
+
+def test_hostile_names_stay_text(page: Page, tmp_path: Path) -> None:
+    columns = read(small_table(tmp_path / "x.csv"))
+    path = tmp_path / "x'<b>&.csv"
+    write(path, {HOSTILE: columns["a"], "</script><script>alert(2)": columns["b"], "a\" onclick='x'": columns["c"]})
+    page.server.open(path)
+    page.wait_for("Ready")
+    assert page.text("#file") == path.name and HOSTILE in page.text("#columns")
+    page.server.session.change("choice", "method", "icd")
+    page.part("learn")
+    until(lambda: page.find("#go").is_enabled())
+    page.find("#go").click()
+    page.wait_for("Done")
+    until(lambda: page.edges)
+    for name in ("known", "ask", "take", "table"):
+        page.part(name)
+        assert not page.all("img") and len(page.all("script")) == 2
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_wider_than_the_screen(page: Page, tmp_path: Path, width: int) -> None:
+    columns = read(small_table(tmp_path / "x.csv"))
+    noise = np.random.default_rng(3).normal(size=(40, 300))
+    many = {f"a rather long name of column {k}": noise[k] for k in range(40)}
+    write(tmp_path / "wide.csv", {**columns, **many, "unbroken" * 12: columns["a"] + noise[0] + columns["d"] ** 2})
+    page.server.open(tmp_path / "wide.csv")
+    page.wait_for("Ready")
+    page.server.session.change("choice", "method", "icd")
+    look_at(page.browser, width, 800)
+    page.part("learn")
+    until(lambda: page.find("#go").is_enabled())
+    page.find("#go").click()
+    page.wait_for("Done")
+    until(lambda: page.edges)
+    page.all("#nodes .node")[0].send_keys(Keys.ENTER)
+    for name in ("table", "known", "learn", "ask", "take"):
+        page.part(name)
+        over = page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert over <= 0, name
+    look_at(page.browser, 1366, 768)
+
+
+def test_a_second_page_sees_the_same_and_a_page_that_comes_back_goes_on(page: Page, tmp_path: Path) -> None:
+    path = small_table(tmp_path / "study.csv")
+    page.server.open(path)
+    page.wait_for("Ready")
+    page.server.session.change("choice", "method", "icd")
+    page.server.session.go()
+    page.wait_for("Done")
+    first = page.browser.current_window_handle
+    page.browser.switch_to.new_window("tab")
+    page.browser.get(page.server.address)
+    page.wait_for("Done")
+    expected = sorted(str(edge) for edge in ap.learn(path, method="icd").pag.edges())
+    until(lambda: page.edges == expected)
+    page.browser.close()
+    page.browser.switch_to.window(first)
+    until(lambda: page.edges == expected)
+
+
+def edge(page: Page, label: str) -> WebElement:
+    return next(one for one in page.all("#edges .edge") if one.get_attribute("aria-label") == label)
+
+
+def read(path: Path) -> dict[str, Any]:
+    import polars
+
+    frame = polars.read_csv(path)
+    return {name: frame[name].to_numpy() for name in frame.columns}
+
+
+def ap_words() -> list[str]:
+    from anypag.choices import MISSING_WORDS
+
+    return list(MISSING_WORDS)
