@@ -25,8 +25,19 @@ from studio_examples import served, small_table, until, write
 HOSTILE = "<img src=x onerror=alert(1)>"
 CLICK = """arguments[0].dispatchEvent(new MouseEvent("click", {bubbles: true}))"""
 EDGES = """return [...document.querySelectorAll("#edges .edge:not(.gone)")].map(e => e.getAttribute("aria-label"))"""
+PRESS = """
+const button = [...document.querySelectorAll("button")].find(one => one.textContent === arguments[0]);
+button?.click();
+return Boolean(button)
+"""
+KEY = """
+const chip = [...document.querySelectorAll(".chip")].find(one => one.textContent === arguments[0]);
+chip.focus();
+chip.dispatchEvent(new KeyboardEvent("keydown", {key: arguments[1], bubbles: true, cancelable: true}));
+"""
 DRAG = """
-const [chip, tier] = arguments, data = new DataTransfer();
+const chip = [...document.querySelectorAll(".chip")].find(one => one.textContent === arguments[0]);
+const tier = [...document.querySelectorAll(".tier")].at(-1), data = new DataTransfer();
 chip.dispatchEvent(new DragEvent("dragstart", {bubbles: true, dataTransfer: data}));
 tier.dispatchEvent(new DragEvent("dragover", {bubbles: true, cancelable: true, dataTransfer: data}));
 tier.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: data}));
@@ -77,7 +88,7 @@ class Page:
     def press(self, label: str) -> None:
         """Press the button with this label, and wait until the table was checked again."""
         before = self.server.session.board.run
-        next(one for one in self.all("button") if one.text == label).click()
+        assert self.run(PRESS, label)
         until(lambda: self.server.session.board.run > before)
         until(lambda: not self.text("#status").startswith("Reading"))
 
@@ -105,10 +116,10 @@ def test_from_a_file_to_an_effect_by_pointer(page: Page, tmp_path: Path) -> None
     assert page.text("#size") == "300 rows, 5 of 7 columns"
 
     page.part("known")
-    chips = {one.text: one for one in page.all(".chip")}
-    page.run(DRAG, chips["a"], page.all(".tier")[-1])
-    until(lambda: len(page.all(".tier")) == 3)
-    page.run(DRAG, next(one for one in page.all(".chip") if one.text == "e"), page.all(".tier")[-1])
+    page.run(DRAG, "a")
+    until(lambda: page.server.session.board.part("known")["tiers"] == [["a"]])
+    page.wait_for("Ready")
+    page.run(DRAG, "e")
     until(lambda: page.server.session.board.part("known")["tiers"] == [["a"], ["e"]])
     page.wait_for("Ready")
 
@@ -138,13 +149,12 @@ def test_by_keyboard_alone_with_stop(page: Page, tmp_path: Path) -> None:
     page.find("[data-part=table]").send_keys(Keys.ARROW_RIGHT)
     focused = page.browser.switch_to.active_element
     assert focused.get_attribute("aria-selected") == "true" and "know" in focused.text
-    chip = next(one for one in page.all(".chip") if one.text == "e")
-    chip.send_keys(Keys.ARROW_RIGHT)
+    page.run(KEY, "e", "ArrowRight")
     until(lambda: page.server.session.board.part("known")["tiers"] == [["e"]])
     assert page.browser.switch_to.active_element.text == "e"
-    next(one for one in page.all(".chip") if one.text == "a").send_keys(Keys.ARROW_RIGHT)
+    page.run(KEY, "a", "ArrowRight")
     until(lambda: page.server.session.board.part("known")["tiers"] == [["e", "a"]])
-    next(one for one in page.all(".chip") if one.text == "e").send_keys(Keys.ARROW_RIGHT)
+    page.run(KEY, "e", "ArrowRight")
     until(lambda: page.server.session.board.part("known")["tiers"] == [["a"], ["e"]])
     page.wait_for("Ready")
 

@@ -28,16 +28,21 @@
     table: shown => showTable(shown), known: shown => showKnown(shown), run: shown => showRun(shown), take: shown => showTake(shown),
     start: number => { if (number !== runs) { runs = number; startScenes(); } },
     scene: scene => { if (!scenes.length || scene.k > scenes.at(-1).k) addScene(scene); },
-    elsewhere: () => listen(false),
+    elsewhere: () => { heard.delete("elsewhere"); listen(false); },
     ended: () => { listen(false, true); note("The studio was ended. Nothing is lost: start it again with the same command."); },
   };
   let isOver = false;
+  const heard = new Map();
   function listen(isOn, isLast = false) {
     isOver = isOver || isLast;
     if (events && !isOn) { events.close(); events = null; }
     if (!isOn || events || isOver) return;
     events = new EventSource("events");
-    for (const [name, hear] of Object.entries(LISTENERS)) events.addEventListener(name, event => hear(JSON.parse(event.data)));
+    for (const [name, hear] of Object.entries(LISTENERS)) events.addEventListener(name, event => {
+      if (heard.get(name) === event.data && name !== "scene") return; // nothing to render: a click in progress stays whole
+      heard.set(name, event.data);
+      hear(JSON.parse(event.data));
+    });
   }
   // A hidden page lets its stream go: browsers keep few connections to one server.
   document.addEventListener("visibilitychange", () => listen(!document.hidden));
