@@ -18,7 +18,7 @@ from anypag.studio.folder import open_file
 from anypag.studio.server import LARGEST_UPLOAD, StudioServer
 from anypag.studio.session import Session
 
-SECONDS = 300.0
+SECONDS = 100.0
 """The longest a test waits: the first search of its kind compiles."""
 
 
