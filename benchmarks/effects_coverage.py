@@ -1,6 +1,7 @@
 """Do the intervals of effects hold the truth? Draws over sampled graphs beside answers that take one graph as right.
 
     python benchmarks/effects_coverage.py --jobs 16           # makes the table of docs/effects.md anew
+    python benchmarks/effects_coverage.py --brief             # the draws and "zero" only, in half of the time
     python benchmarks/effects_coverage.py --prices            # what an edge should cost while sampling
 
 Random linear systems with 15 measured variables, in cells: "rand" (17 variables, average degree 2, two of them hidden)
@@ -43,9 +44,11 @@ import anypag as ap
 from anypag.data.table import as_table
 from anypag.effects.estimate.draws import LinearColumns, drawn_effects
 from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
+from anypag.effects.identify.sampled_classes import SampledClasses, classes_of
 from anypag.effects.identify.verdict import verdict
+from anypag.effects.sampled import SURE_OF_NONE
 from anypag.effects.sampled_question import AllDraws
-from anypag.graphs.base import Marks
+from anypag.graphs.base import Marks, possible_steps
 from anypag.graphs.dag import DAG
 from anypag.scores.gaussian import GaussianScore
 from anypag.search.by_scores.bayes import BayesState, exchanged
@@ -61,7 +64,7 @@ KINDS = ("rand", "conf")
 WEIGHTS = {"strong": (0.3, 1.0), "weak": (0.1, 0.5)}
 ROWS = (500, 2_000, 8_000)
 SYSTEMS = (
-    (product(KINDS, ("weak",), ROWS[:1]), 100),
+    (product(KINDS, ("weak",), ROWS[:1]), 60),
     (product(KINDS, ("strong",), ROWS[:2]), 40),
     (product(KINDS, ("weak",), ROWS[1:2]), 40),
     (product(("mixed", "discrete"), ("strong",), ROWS[:2]), 40),
@@ -270,17 +273,51 @@ def one_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict[str, 
             "all columns": regression(rows, pair, everything),
             "true set": None if pair.z is None else regression(rows, pair, pair.z),
         }
-        lines.append(
-            {
-                "cell": name_of((kind, weights_of, n)),
-                "seed": seed,
-                "identified": pair.identified,
-                "truth": pair.truth,
-                "status": found.status,
-                "said": {name: interval and [round(end, 6) for end in interval] for name, interval in said.items()},
-            }
-        )
+        lines.append(line_of((kind, weights_of, n), seed, pair, found.status, said))
     return lines
+
+
+def line_of(
+    cell: tuple[str, str, int], seed: int, pair: Asked, status: str, said: dict[str, Interval | None]
+) -> dict[str, Any]:
+    """What is kept of one question."""
+    rounded = {name: interval and [round(end, 6) for end in interval] for name, interval in said.items()}
+    about = {"cell": name_of(cell), "seed": seed, "identified": pair.identified, "truth": pair.truth}
+    return {**about, "status": status, "said": rounded}
+
+
+def brief_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict[str, Any]]:
+    """What the draws say of the effects of one system, and whether the answer is "zero". It is what `one_system` has,
+    without asking each class for a formula: that takes longest, and matters to `if_causal` only.
+    """
+    dag, hidden, effects, rows = simulated(kind, weights_of, n, seed)
+    result = ap.learn(rows, method="bayes", selection_bias=False)
+    assert result.posterior is not None and result.posterior.diagrams is not None
+    classes = classes_of(result.posterior.diagrams, None, selection=False)
+    no_cause = ~np.stack([closed(possible_steps(found.causal.pag.marks)) for found in classes.classes])[classes.of]
+    shares = [no_cause[part].mean(axis=0) for part in (classes.counts, ~classes.counts)]
+    draws = drawn_between_all(classes, rows)
+    lines = []
+    for pair in asked_of(dag, hidden, effects, seed):
+        i, j = (classes.names.index(name) for name in (pair.cause, pair.outcome))
+        status = "zero" if min(part[i, j] for part in shares) >= SURE_OF_NONE else "not zero"
+        said = {"draws": of_draws(draws[:, i, j], pair.truth)}
+        lines.append(line_of((kind, weights_of, n), seed, pair, status, said))
+    return lines
+
+
+def closed(steps: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which nodes steps lead to, one after the other."""
+    for _ in range(len(steps).bit_length()):
+        steps = steps | (steps @ steps)
+    return steps
+
+
+def drawn_between_all(classes: SampledClasses, rows: dict[str, Floats]) -> Floats:
+    """(m, p, p) draws of the effects between all variables, in the order of their names."""
+    everyone = np.arange(len(rows))
+    columns = LinearColumns.of(as_table({name: rows[name] for name in classes.names}))
+    return drawn_effects(classes.diagrams, classes.place, columns, everyone, everyone)
 
 
 WARMER = 1.6
@@ -391,14 +428,15 @@ METHODS = {
 
 def table(lines: list[dict[str, Any]]) -> str:
     """One row for each cell: of each method covered, median width and CRPS, and how often "zero" is right."""
+    methods = {key: told for key, told in METHODS.items() if any(key in line["said"] for line in lines)}
     told = [
-        f'| cell, rows | effects | {" | ".join(METHODS.values())} | "zero" said, right |',
-        "|---" * (len(METHODS) + 3) + "|",
+        f'| cell, rows | effects | {" | ".join(methods.values())} | "zero" said, right |',
+        "|---" * (len(methods) + 3) + "|",
     ]
     for name, joined in parts_of(lines).items():
         of_cell = lines_of(lines, joined)
         identified = [line for line in of_cell if line["identified"]]
-        cells = [cell_of(identified, method) for method in METHODS]
+        cells = [cell_of(identified, method) for method in methods]
         zero = [line["truth"] == 0 for line in of_cell if line["status"] == "zero"]
         right = f"{np.mean(zero):.3f}" if zero else "–"
         told.append(f"| {name} | {len(identified)} | {' | '.join(cells)} | {len(zero)}, {right} |")
@@ -407,7 +445,7 @@ def table(lines: list[dict[str, Any]]) -> str:
 
 def cell_of(identified: list[dict[str, Any]], method: str) -> str:
     """Covered, median width and CRPS of a method; before them how many it answered, where it did not answer all."""
-    said = [(line["truth"], line["said"][method]) for line in identified if line["said"][method] is not None]
+    said = [(line["truth"], line["said"][method]) for line in identified if line["said"].get(method) is not None]
     if not said:
         return "–"
     covered = np.mean([low - 1e-6 <= truth <= high + 1e-6 for truth, (low, high, _) in said])
@@ -479,6 +517,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--cells", default="", help="cells whose name has this in it, such as 'weak, 500'")
     parser.add_argument("--seconds", type=float, default=np.inf, help="begin no cell that would end later than this")
+    parser.add_argument("--brief", action="store_true", help='the draws and "zero" only')
     parser.add_argument("--prices", action="store_true", help="compare prices of an edge while sampling")
     chosen = parser.parse_args()
     lines = answers(chosen) if chosen.made is None else json.loads(chosen.made.read_text())
@@ -493,7 +532,8 @@ def main() -> None:
 def answers(chosen: argparse.Namespace) -> list[dict[str, Any]]:
     """What every method says, cell by cell; what is known so far is written after every cell."""
     cells = tuple(product(KINDS, WEIGHTS, ROWS[:2])) if chosen.prices else tuple(CELLS)
-    of_one, first = (prices_of_system, FIRST_SEED_OF_PRICES) if chosen.prices else (one_system, FIRST_SEED)
+    of_one, first = (brief_system if chosen.brief else one_system), FIRST_SEED
+    of_one, first = (prices_of_system, FIRST_SEED_OF_PRICES) if chosen.prices else (of_one, first)
     first = first if chosen.first is None else chosen.first
     began, longest, lines = time.perf_counter(), 0.0, list[dict[str, Any]]()
     for cell in (cell for cell in cells if chosen.cells in name_of(cell)):

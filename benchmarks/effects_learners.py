@@ -22,6 +22,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from anypag.arrays import Flags
+from anypag.effects.estimate.fitted_adjustment import FAR
 from anypag.effects.estimate.learners import (
     LEAST_ROWS,
     MOST_CLIPPED,
@@ -31,7 +32,6 @@ from anypag.effects.estimate.learners import (
     partially_linear,
     straight,
 )
-from anypag.effects.learned import FAR
 
 CELLS = ("straight", "curved", "heterogeneous", "poor overlap")
 LEVEL = 0.95

@@ -157,7 +157,7 @@ ANOTHER = Method("", "an algorithm of your own", Promises(OnTheWay.NOTHING, AtTh
 TEST_METHODS = tuple(name for name, method in METHODS.items() if not method.needs_score)
 """Methods that ask conditional-independence tests and nothing else: a perfect test makes them perfect."""
 
-_WITHOUT_R = frozenset[str]().union(*(method.without_r for method in METHODS.values()))
+_WITHOUT_R = frozenset({"sampling for effects"}).union(*(method.without_r for method in METHODS.values()))
 
 
 def method_named(name: str) -> Method:

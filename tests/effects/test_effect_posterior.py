@@ -140,7 +140,7 @@ def test_no_effect_is_not_said_where_it_hangs_on_the_price_of_an_edge() -> None:
         assert (found.p_zero, found.status) == (1, status)
         assert found.question.zero_at_less == 1 - n_edges / 100
         told = " ".join([headline(found, "The effect"), *_limits(found)])
-        assert ("an edge costs less" in told) == (status != "zero")
+        assert ("at a lower price of an edge" in told) == (status != "zero")
         assert told.startswith(
             "The effect: none;" if status == "zero" else "The effect: 100% of the sampled graphs say"
         )
@@ -428,7 +428,7 @@ def test_a_few_draws_give_no_interval() -> None:
     assert Span.of(np.r_[np.nan, np.arange(21.0)]) == (10, 0.5, 19.5)
     column, draws = DrawnColumn("a", None), np.r_[np.full(375, np.nan), 0.1, 0.2]
     line = DrawnEffect(column, column, np.r_[np.zeros(23), draws], draws)
-    assert _missing_told((line, line)) == [
+    assert _missing_told((line, line), 0) == [
         "Of 377 sampled graphs that allow an effect 375 gave no number and were left out."
     ]
-    assert _missing_told((line,)) == ["Of 400 sampled graphs 375 gave no number and were left out."]
+    assert _missing_told((line,), 0) == ["Of 400 sampled graphs 375 gave no number and were left out."]

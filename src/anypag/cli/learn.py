@@ -181,7 +181,8 @@ def learn(
             terminal.line(f"warning: {INDEX_LEFT_OUT.sentence.spelled(spelled)}", "yellow")
         with interrupts.held():
             of_search = choices if resampling is None else resampling.of_search
-            whole = partial(_learned, search, of_search, interrupts, terminal, clock)
+            is_kept = as_json or any(path.suffix in {".json", ".html"} for path in outputs)
+            whole = partial(_learned, search, of_search, interrupts, terminal, clock, is_kept)
             run = whole if resampling is None else partial(_resampled, resampling, whole, interrupts, terminal)
             ending = _Ending(*_finished(run), terminal)
             ending.write(
@@ -282,14 +283,18 @@ def _finished(run: Callable[[], Result]) -> tuple[Result, AnypagError | None]:
         return error.result, error
 
 
-def _learned(search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal, clock: Clock) -> Result:
-    """The result of a search, shown on the terminal while it runs."""
-    from anypag.run.engine import learned
+def _learned(
+    search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal, clock: Clock, is_kept: bool
+) -> Result:
+    """The result of a search, shown on the terminal while it runs; one that is kept in a file has draws for effects."""
+    from anypag.run.engine import learned, with_draws
     from anypag.run.watcher import Listeners
 
     with shown_on(terminal) as (tick, show_step):
         told = partial(_say_where_it_goes_on, terminal, choices)
-        return learned(search, choices, Listeners(tick, show_step, told, interrupts, clock))
+        listeners = Listeners(tick, show_step, told, interrupts, clock)
+        result = learned(search, choices, listeners)
+        return with_draws(result, listeners) if is_kept else result
 
 
 def _say_where_it_goes_on(terminal: Terminal, choices: Choices, kept: Checkpoint) -> None:

@@ -16,7 +16,7 @@ from anypag.data.table import Kind, Table, clusters_in
 from anypag.effects.class_groups import ClassGroup
 from anypag.effects.drawn_effect import DrawnEffect, Span
 from anypag.effects.estimate.estimates import Entries, Estimate, Model
-from anypag.effects.estimate.fitting import Sampling, chosen_model, columns_of, complete_rows, estimated
+from anypag.effects.estimate.fitting import Sampling, chosen_model, columns_of, complete_rows, estimated, gaps_told
 from anypag.effects.estimate.learners import Learner
 from anypag.effects.estimate.ranges import PossibleEffects, possible_effects
 from anypag.effects.estimate.sensitivity import Robustness
@@ -26,7 +26,7 @@ from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.expressions import Expression, mentioned
 from anypag.effects.identify.minimal_sets import minimal_sets, smallest
 from anypag.effects.identify.verdict import Status, Verdict, adjustment_formula
-from anypag.effects.learned import Adjusting, Beside, gaps_told
+from anypag.effects.learned import Adjusting, Beside
 from anypag.effects.no_effect import ZERO_NOTES, association
 from anypag.effects.question import AFewNodes, nodes_of
 from anypag.effects.sampled import SampledEffect

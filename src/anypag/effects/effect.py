@@ -50,6 +50,10 @@ SEARCHES_ANEW = (
 )
 NEEDS_ROWS = (" goes with ", Option("data"), ": it says how rows are taken.")
 CURVED = "Additive"
+CUT = (
+    "Time was too short for all graphs that effects are drawn from: of those sampled at a lower price of an edge there "
+    "are {more:,}, not {all:,}."
+)
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
 NOTHING_HIDDEN = (
     "That nothing hidden causes both of two variables (!<->) identifies no effect while the sample may be selected. If "
@@ -160,6 +164,7 @@ def effect_of_samples(
     is_discrete, is_curved = takes_of(result.test_name) == "discrete", result.test_name == CURVED
     found = sampled_effect(classes, x, y, z, usable, is_discrete=is_discrete, is_curved=is_curved)
     notes = (*result.misfit_told, *_told_of_selection(result)) if selection else result.misfit_told
+    notes = (*notes, *([] if is_discrete else _told_of_budget(diagrams, result.choices.time_budget)))
     try:
         by_graph = effect_of_graph(result, cause, outcome, given, within, selection_bias)
     except GraphError as error:
@@ -167,6 +172,13 @@ def effect_of_samples(
     causal, verdict_of_most = found.representative
     answer = _answered(result, causal, verdict_of_most, usable, shares_told(found))
     return replace(answer, status=found.status, sampled=found, graph_answer=by_graph, notes=notes)
+
+
+def _told_of_budget(diagrams: Diagrams, time_budget: float | None) -> list[str]:
+    """That fewer graphs were sampled for effects than the search counted, where a budget or a signal ended that."""
+    counted = len(diagrams) if diagrams.n_counted is None else diagrams.n_counted
+    more = len(diagrams) - counted
+    return [CUT.format(more=more, all=counted)] if more < counted and (more or time_budget is not None) else []
 
 
 def _told_of_selection(result: Result) -> tuple[str, ...]:

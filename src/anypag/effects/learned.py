@@ -7,26 +7,15 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from anypag.arrays import Flags, Floats, in_units
-from anypag.data.levels import indicators
+from anypag.arrays import Flags
 from anypag.data.table import Table
 from anypag.effects.drawn_effect import DrawnEffect
 from anypag.effects.estimate.draws import SEED, DrawnColumn
-from anypag.effects.estimate.estimates import Along, Contrast, Estimate, EstimateModel, Level, Slope, number, shown
-from anypag.effects.estimate.fitting import Sampling, columns_of, complete_rows, levels_of
-from anypag.effects.estimate.learners import (
-    LEAST_ROWS,
-    MOST_CLIPPED,
-    AdjustedRows,
-    Learner,
-    Scores,
-    WithError,
-    doubly_robust,
-    partially_linear,
-    straight,
-)
-from anypag.effects.estimate.linear import per_unit
-from anypag.effects.estimate.sensitivity import Robustness, e_values, ratio_of_difference, robustness_value
+from anypag.effects.estimate.estimates import Estimate
+from anypag.effects.estimate.fitted_adjustment import Adjustment
+from anypag.effects.estimate.fitting import Sampling
+from anypag.effects.estimate.learners import Learner, partially_linear
+from anypag.effects.estimate.sensitivity import Robustness
 from anypag.effects.identify.adjustment import Between, between, canonical, is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.question import nodes_of
@@ -37,12 +26,6 @@ from anypag.graphs.node_sets import NodeSet, members
 
 MOST_SETS = 3
 """How many adjustment sets of sampled graphs are fitted, those of the most graphs."""
-MOST_COMPARED = 20_000
-"""Rows in which straight lines are compared with splines; of more rows this many are taken, spread evenly."""
-FAR = 2.0
-"""Standard errors from which on straight lines and a learner are said to differ."""
-BANDS = 4
-"""Into how many groups of equal size a number is divided to report an effect by group."""
 
 ONE_PAIR = ("A learner takes one cause and one outcome, without conditions; say ", Option("by"), " for groups.")
 NO_SET = ("A learner adjusts for a set of columns, and this effect has none: leave out ", Option("learner"), ".")
@@ -50,175 +33,6 @@ NOT_HIDDEN = (
     f"The option {Option('confounding')} is a correlation between 0 and 1, for draws of linear systems; tables of "
     "levels and learners have none."
 )
-FEW_ROWS = f"No interval: those of AIPW were seen to hold the truth from {LEAST_ROWS:,} rows on."
-
-
-@dataclass(frozen=True)
-class Adjustment:
-    """An adjustment for one cause and one outcome, fitted to rows.
-
-    `part`: the columns, without the `n_dropped` rows with gaps. `levels`: of a cause with two levels, the first and the
-    other. `rows`: the columns as numbers below 1, such a cause as 0 and 1; slopes of these are to be multiplied by 2 to
-    the power of `exponent`. `scores`: of straight lines or of a learner.
-    """
-
-    part: Table
-    cause: str
-    outcome: str
-    levels: tuple[Level, Level] | None
-    rows: AdjustedRows
-    exponent: int
-    scores: Scores
-    n_dropped: int
-
-    @classmethod
-    def of(
-        cls, causal: CausalGraph, way: Between, z: NodeSet, table: Table, learner: Learner | None, sampling: Sampling
-    ) -> Self:
-        """Fitted by a learner, or by straight lines if there is none."""
-        part, n_dropped = columns_of(causal, table, way.x | way.y | z)
-        (cause,), (outcome,) = causal.names(way.x), causal.names(way.y)
-        (y, at_y), (x, at_x) = (in_units(_coded(part, name)) for name in (outcome, cause))
-        found = levels_of(part, cause)
-        levels = (found[0], found[1]) if len(found) == 2 else None
-        if levels is not None:
-            x, at_x = (x == x.max()).astype(np.float64), np.zeros_like(at_x)
-        others = [_spread(part, name) for name in causal.names(z)]
-        covariates = in_units(np.column_stack(others))[0] if others else np.empty((part.n, 0))
-        clusters = None if sampling.clusters is None else sampling.clusters[complete_rows(table, part.names)]
-        rows = AdjustedRows(y, x, covariates, clusters)
-        fit = partially_linear if levels is None else doubly_robust
-        scores = straight(rows) if learner is None else fit(rows, learner, seed=sampling.seed)
-        return cls(part, cause, outcome, levels, rows, int(at_y) - int(at_x), scores, n_dropped)
-
-    def number(self, scores: Scores | None = None, chosen: Flags | None = None) -> WithError:
-        """The number in the units of the data."""
-        found = (scores or self.scores).number(chosen)
-        ends = np.full(2, self.exponent, np.int32)
-        value, error = per_unit(np.array([[found.value, found.error]]), np.zeros(1, np.int32), ends)[0].tolist()
-        return WithError(value, error, found.freedom)
-
-    def estimate(self, level: float) -> Estimate:
-        """The number of a learner with its interval, and that of straight lines where they differ."""
-        found, line, untold = self.number(), self.number(straight(self.rows)), self.why_no_interval
-        ends = (np.nan, np.nan) if untold else found.interval(level)
-        apart = _are_apart(line, found, "the learner")
-        notes = (gaps_told(self.n_dropped) if self.n_dropped else "", untold, apart)
-        entry = self._entry(found.value, *ends)
-        return Estimate(self._fit, (entry,), self.part.n, level, tuple(note for note in notes if note))
-
-    def along(self, by: str, level: float) -> Estimate:
-        """The number in the groups of a column that is adjusted for."""
-        entries = []
-        for where, chosen in _groups(self.part, by):
-            found = self.number(chosen=chosen)
-            ends = (np.nan, np.nan) if self.why_no_interval else found.interval(level)
-            entries.append(Along(self._entry(found.value, *ends).label, where, found.value, *ends))
-        return Estimate(self._fit, tuple(entries), self.part.n, level, ())
-
-    def curve_told(self, seed: int) -> str:
-        """That splines say something else than straight lines, where they do; else nothing."""
-        if "continuous" not in self.part.kinds:
-            return ""
-        rows = self.rows.thinned(MOST_COMPARED)
-        try:
-            line, splines = self.number(straight(rows)), self.number(partially_linear(rows, seed=seed))
-        except DataError:  # too few rows for folds
-            return ""
-        told = _are_apart(line, splines, "splines")
-        return told and f'{told} Ask for them with learner="splines" (--learner splines on the command line).'
-
-    def robustness(self, level: float) -> Robustness:
-        """What would explain the number away."""
-        freedom, found = len(self.rows.y) - self.rows.z.shape[1] - 2, self.scores.number()
-        r2 = self.scores.partial_r2(freedom)
-        values = (robustness_value(r2, freedom), robustness_value(r2, freedom, level))
-        low, high = sorted(map(self._ratio, found.interval(level)))
-        return Robustness(r2, *values, *e_values(self._ratio(found.value), low, high))
-
-    def _ratio(self, step: float) -> float:
-        """The risk ratio of an effect: of two risks where cause and outcome have two levels, else by its standardised
-        mean difference.
-        """
-        y, x, low, high = self.rows.y, self.rows.x, self.rows.y.min(), self.rows.y.max()
-        if self.levels is None or len(np.unique(y)) > 2:
-            return ratio_of_difference(step * (1.0 if self.levels else float(x.std())) / float(y.std()))
-        base = (y.mean() - step * x.mean() - low) / (high - low)
-        risks = np.clip([base, base + step / (high - low)], 1e-6, 1.0)
-        return float(risks[1] / risks[0])
-
-    @property
-    def column(self) -> DrawnColumn:
-        """The cause as a column of draws."""
-        return (
-            DrawnColumn(self.cause) if self.levels is None else DrawnColumn(self.cause, self.levels[1], self.levels[0])
-        )
-
-    @property
-    def _fit(self) -> EstimateModel:
-        return "partially linear" if self.levels is None else "doubly robust"
-
-    @property
-    def why_no_interval(self) -> str:
-        """Why AIPW tells no interval; empty where it does."""
-        if self.scores.clipped > MOST_CLIPPED:
-            return (
-                f"No interval: for {self.scores.clipped:.0%} of the rows one level of {self.cause} is all but certain "
-                "by what is adjusted for, so there is hardly anybody to compare them with (no overlap)."
-            )
-        return FEW_ROWS if self.levels is not None and self.part.n < LEAST_ROWS else ""
-
-    def _entry(self, value: float, low: float, high: float) -> Slope | Contrast:
-        if self.levels is None:
-            return Slope(self.cause, self.outcome, value, low, high)
-        return Contrast(self.cause, self.outcome, self.levels[1], self.levels[0], value, low, high)
-
-
-def gaps_told(n_dropped: int) -> str:
-    """That rows were left out."""
-    return f"{n_dropped:,} rows with missing values were left out."
-
-
-def _are_apart(line: WithError, other: WithError, what: str) -> str:
-    """That straight lines give another number, where they do; else nothing."""
-    if abs(line.value - other.value) <= FAR * other.error:
-        return ""
-    return (
-        f"Relations are not straight: straight lines give {number(line.value)}, more than {FAR:g} standard errors away "
-        f"from {what} with {number(other.value)} (standard error {number(other.error, 2)})."
-    )
-
-
-def _coded(part: Table, name: str) -> Floats:
-    """(n,) a cause or an outcome as numbers."""
-    place = part.names.index(name)
-    column, labels = part.values[:, place], part.labels[place]
-    n_levels = len(np.unique(column))
-    if n_levels < 2:
-        raise DataError(f"The column {name!r} has one value only, so it shows no effect.")
-    if labels and n_levels > 2:
-        raise DataError(f"A learner takes numbers and columns with two levels; {name!r} has {n_levels} labels.")
-    return column
-
-
-def _spread(part: Table, name: str) -> Floats:
-    """(n, k) a column to adjust for: indicators of three or more levels."""
-    place = part.names.index(name)
-    column = part.values[:, place]
-    is_number = part.kinds[place] == "continuous" or len(np.unique(column)) <= 2
-    return column[:, None] if is_number else np.asarray(indicators(column), np.float64)
-
-
-def _groups(part: Table, by: str) -> list[tuple[str, Flags]]:
-    """The levels of a column, or bands of a number with as many rows each, in words; and their rows."""
-    place = part.names.index(by)
-    column, levels = part.values[:, place], levels_of(part, by)
-    if part.kinds[place] == "discrete" or len(levels) <= BANDS:
-        pairs = zip(levels, np.unique(column), strict=True)
-        return [(f"{by} = {shown(level)}", column == value) for level, value in pairs]
-    band = np.searchsorted(np.quantile(column, np.arange(1, BANDS) / BANDS), column)
-    flags = [band == k for k in np.unique(band)]
-    return [(f"{by} from {number(column[own].min())} to {number(column[own].max())}", own) for own in flags]
 
 
 class Beside(NamedTuple):
@@ -277,7 +91,9 @@ class Adjusting:
         for k in np.argsort(-counts, kind="stable").tolist():
             causal, z = _set_of_class(sampled, k, within)
             if z is not None:
-                return self.beside(causal, between(causal, question.x, question.y, question.given), z, table)
+                found = self.beside(causal, between(causal, question.x, question.y, question.given), z, table)
+                strength = found.robustness and replace(found.robustness, adjusting_for=causal.names(z))
+                return found._replace(robustness=strength)
         return Beside()
 
     def drawn(self, sampled: SampledEffect, table: Table, within: NodeSet, confounding: float | None) -> SampledEffect:

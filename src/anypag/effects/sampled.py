@@ -107,12 +107,12 @@ class SampledEffect:
             levels = ready if isinstance(ready, LevelTable) else None
             levels = levels or LevelTable(table, self.question.classes.n_levels, clusters)
             lines = tuple(self.question.lines_of_levels(levels))
-            return replace(self.with_lines(lines, levels.n), notes=tuple(_missing_told(lines)))
+            return replace(self.with_lines(lines, levels.n), notes=tuple(_missing_told(lines, self.question.given)))
         of_all = ready if isinstance(ready, AllDraws) else None
         rows = LinearColumns.of(table, clusters) if of_all is None else of_all.rows
         lines = tuple(self.question.lines(rows, of_all, confounding))
         found = self.with_lines(lines, rows.n)
-        return replace(found, confounding=confounding, notes=tuple(_notes(lines, table)))
+        return replace(found, confounding=confounding, notes=tuple(_notes(lines, self.question.given, table)))
 
     def with_lines(self, lines: tuple[DrawnEffect, ...], n_rows: int) -> SampledEffect:
         """With numbers, and their means in each group of classes."""
@@ -156,16 +156,17 @@ def sampled_effect(
     )
 
 
-def _missing_told(lines: tuple[DrawnEffect, ...]) -> list[str]:
-    """How many of the draws behind the numbers that are shown are missing."""
+def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
+    """How many of the draws behind the numbers that are shown are missing, and why that is if there are conditions."""
     shown = [(line.if_causal_draws, "sampled graphs that allow an effect") for line in lines]
     shown += [(lines[0].draws, "sampled graphs")] if len(lines) == 1 else []
     missing, n, of = max((int(np.isnan(draws).sum()), len(draws), of) for draws, of in shown)
-    return [f"Of {n:,} {of} {missing:,} gave no number and were left out."] if missing else []
+    why = " A graph gives none if a condition comes after a cause in it." if given else ""
+    return [f"Of {n:,} {of} {missing:,} gave no number and were left out.{why}"] if missing else []
 
 
-def _notes(lines: tuple[DrawnEffect, ...], table: Table) -> list[str]:
-    told = _missing_told(lines)
+def _notes(lines: tuple[DrawnEffect, ...], given: NodeSet, table: Table) -> list[str]:
+    told = _missing_told(lines, given)
     two = [
         name
         for name, kind, column in zip(table.names, table.kinds, table.values.T, strict=True)

@@ -55,9 +55,12 @@ def told(found: SampledEffect) -> list[str]:
     lines = [shares_told(found)]
     if len(found.lines) > 1:
         lines += [f"{line.label}: {line.if_causal or 'not known'}" for line in found.lines]
-        lines += [f"These numbers hold {IF_NONE_HIDDEN}."] if found.p_open else []
+        is_known = any(line.if_causal is not None for line in found.lines)
+        lines += [f"These numbers hold {IF_NONE_HIDDEN}."] if found.p_open and is_known else []
     elif found.lines and found.lines[0].span is not None:
-        lines.append(f"If graphs without an effect count as 0: {found.lines[0].span}. Rows: {found.rows:,}.")
+        lines.append(
+            f"Over all sampled graphs, with 0 for those without an effect: {found.lines[0].span}. Rows: {found.rows:,}."
+        )
     lines += [
         f"If arrows hide common causes where they may (noises correlate by up to {found.confounding:g} either way), "
         f"{line.label}: {line.if_hidden}."
@@ -73,7 +76,7 @@ def _limits(found: SampledEffect) -> list[str]:
     lines, at_less = list[str](), found.question.zero_at_less
     hangs_on_it = found.p_zero >= SURE_OF_NONE and found.status != "zero"
     if at_less is not None and (abs(at_less - found.p_zero) >= MUCH or hangs_on_it):
-        lines.append(f"Of graphs in which an edge costs less, {share(at_less)} say that there is no effect.")
+        lines.append(f"Of graphs sampled at a lower price of an edge, {share(at_less)} say that there is no effect.")
     if found.rows and found.lines:
         least = smallest_seen(found.rows, 1 if found.is_discrete else len(found.question.classes.names))
         lines.append(f"With {found.rows:,} rows, effects below {least:.2g} standard units would mostly not be seen.")

@@ -6,7 +6,7 @@ A fresh result computes them from the last state on demand (`Searched`); a resul
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -136,6 +136,8 @@ class Searched:
     """What the search worked on: the test, the choices, the audit of the data."""
     last: tuple[PAG, StepInfo] | None = field(repr=False)
     """The graph after the last finished step, and what the step did."""
+    for_effects: Callable[[], State] | None = field(default=None, repr=False)
+    """Gives the state with the sampled graphs that serve effects only."""
 
     @cached_property
     def pag(self) -> PAG:
@@ -213,12 +215,10 @@ class Searched:
     @cached_property
     def posterior(self) -> Posterior | None:
         """The sampled graphs, with those that serve effects only, which take a while to draw; None without samples."""
-        state: Any = self.state
-        if getattr(state, "posterior", None) is None:
+        if getattr(self.state, "posterior", None) is None:
             return None
-        from anypag.search.by_scores.bayes import with_draws_for_effects
-
-        return self._informed(with_draws_for_effects(state, self.problem).posterior)
+        state: Any = self.state if self.for_effects is None else self.for_effects()
+        return self._informed(state.posterior)
 
     def _informed(self, posterior: Posterior) -> Posterior:
         """The posterior with what its reported probabilities depend on besides the graphs."""

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,7 +26,7 @@ from anypag.results.grounds import Searched
 from anypag.results.result import Iteration, Result
 from anypag.run.bind import bind, bind_again
 from anypag.run.clock import Clock
-from anypag.run.watcher import Estimated, Listeners, Stopped, Watcher, interruptible, showing
+from anypag.run.watcher import Estimated, Listeners, Stopped, Watcher, drawn_for_effects, interruptible, showing
 from anypag.search.algorithm import Algorithm, algorithm
 from anypag.search.node_order import order_nodes
 from anypag.search.problem import Problem
@@ -159,7 +160,9 @@ class Search:
         stopped = None if complete or not state.done else "max_r"
         last = (history[-1].pag, history[-1].info) if history else None
         about = (algorithm(problem.choices.method).name, problem.choices, history, complete, stopped)
-        grounds, reading = Searched(state, problem, last), reading_of(self._data_or_test)
+        spent = sum(item.seconds for item in history)
+        grounds = Searched(state, problem, last, partial(drawn_for_effects, state, problem, spent))
+        reading = reading_of(self._data_or_test)
         return Result(*about, grounds, source=self._source, reading=reading, chosen=problem.chosen)
 
     def _close(self, state: State, info: StepInfo, tick: Tick) -> tuple[State, StepInfo]:
@@ -292,6 +295,15 @@ def learned(search: Search, choices: Choices, listeners: Listeners) -> Result:
         error.result = error.result or result
         raise
     return result
+
+
+def with_draws(result: Result, listeners: Listeners) -> Result:
+    """The result with the sampled graphs that serve effects drawn now; listeners hear of it."""
+    grounds = result.grounds
+    if not isinstance(grounds, Searched) or result.probabilities is None:
+        return result
+    state = drawn_for_effects(grounds.state, grounds.problem, listeners.clock.seconds, listeners)
+    return replace(result, grounds=replace(grounds, for_effects=lambda: state))
 
 
 def _watched(search: Search, choices: Choices, listeners: Listeners, kept: Checkpoint | None) -> Result:

@@ -10,7 +10,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,7 +18,9 @@ from anypag.choices import Choices
 from anypag.ci.wrappers import Counted
 from anypag.results.result import Result
 from anypag.run.clock import Clock, is_in_compiled_code
+from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
+from anypag.search.state import State
 
 if TYPE_CHECKING:
     from anypag.checkpoint.checkpoint import Checkpoint
@@ -130,6 +132,29 @@ class Watcher:
             raise Stopped("tests")
         if seconds is not None and self._listeners.clock.seconds >= seconds:
             raise Stopped("time")
+
+
+def drawn_for_effects(state: State, problem: Problem, spent: float, listeners: Listeners | None = None) -> State:
+    """The state of a search with the sampled graphs that serve effects too. Drawing them hears what the search heard: a
+    signal, and the end of its time budget, of which `spent` seconds are gone. It then has those drawn so far.
+    """
+    from anypag.search.by_scores.bayes import BayesState, draws_for_effects
+
+    budget = problem.choices.time_budget
+    left = None if budget is None else budget - spent
+    if not isinstance(state, BayesState) or (left is not None and left <= 0):
+        return state
+    choices = replace(problem.choices, time_budget=left, max_tests=None)
+    with showing(choices.progress) as tick:
+        heard = replace(listeners or Listeners(tick), clock=Clock())
+        watcher = Watcher(choices, problem.test, heard)
+        try:
+            with heard.signals.ending_a_run(), interruptible(watcher.before_batch) as look:
+                for drawn in draws_for_effects(state, problem, look):
+                    state = drawn
+        except Stopped:
+            pass
+    return state
 
 
 class _Watch:

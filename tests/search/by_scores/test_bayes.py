@@ -16,12 +16,16 @@ from anypag import MAG, PAG, AnypagError
 from anypag.choices import Choices
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.projection import mag_of_diagram, marks_of_class
-from anypag.run.engine import Search
-from anypag.search.by_scores.bayes import BayesState, exchanged, likely_pairs, with_draws_for_effects
+from anypag.results.grounds import Searched
+from anypag.run.engine import Search, with_draws
+from anypag.run.watcher import Listeners, NoSignals, Stopped, drawn_for_effects
+from anypag.search.by_scores.bayes import BayesState, draws_for_effects, exchanged, likely_pairs
 from anypag.search.by_scores.chain import Landscape, Prior, Walker, advance, graph_of, marks_of
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.orders import FoundDAG
 from anypag.search.by_scores.posterior import GraphSample, Posterior
+from anypag.search.problem import Problem
+from anypag.search.progress import Progress, no_tick
 from score_examples import score_of
 
 Floats = npt.NDArray[np.float64]
@@ -70,9 +74,52 @@ def test_whoever_holds_a_state_can_go_on_from_it() -> None:
         search = Search(data, Choices(method="bayes", effort=SHORT))
         first = next(search.steps())  # numbers the nodes
         assert first
-        last: Any = [reached for reached, _ in search.steps(with_draws_for_effects(state, search.problem))][-1]
-        whole, last = (with_draws_for_effects(each, search.problem) for each in (states[-1], last))
+        last: Any = [reached for reached, _ in search.steps(with_all(state, search.problem))][-1]
+        whole, last = (with_all(each, search.problem) for each in (states[-1], last))
         assert_same(last.posterior, whole.posterior)
+
+
+def with_all(state: BayesState, problem: Problem) -> BayesState:
+    """The state with all graphs that serve effects only."""
+    return [state, *draws_for_effects(state, problem, no_tick)][-1]
+
+
+def test_draws_for_effects_hear_progress_budgets_and_signals() -> None:
+    """They are drawn on demand; what ends them leaves those drawn so far, and the answer says so."""
+    data, heard = table(), list[Progress]()
+    result = ap.learn(data, method="bayes", effort=SHORT, selection_bias=False, progress=heard.append, time_budget=600)
+    assert "sampling for effects" not in {at.phase for at in heard}
+    whole = result.posterior
+    rounds = [at for at in heard if at.where == "sampling for effects"]
+    assert (
+        whole is not None
+        and whole.diagrams is not None
+        and len({at.done for at in rounds}) == rounds[0].total == whole.sample.size // 2
+    )
+    assert isinstance(result.grounds, Searched)
+    state, problem = result.grounds.state, result.grounds.problem
+    assert drawn_for_effects(state, problem, spent=600) is state  # nothing is left of the budget
+    x, y = result.pag.names[:2]
+    for looks in (0, 3):
+        cut = with_draws(result, Listeners(signals=Interrupted(looks)))
+        assert cut.posterior is not None and cut.posterior.diagrams is not None
+        np.testing.assert_array_equal(
+            cut.posterior.diagrams.states, whole.diagrams.states[: whole.sample.size + 2 * looks]
+        )
+        assert any("Time was too short" in note for note in cut.effect(x, y).notes)
+    assert not any("Time was too short" in note for note in result.effect(x, y).notes)
+
+
+class Interrupted(NoSignals):
+    """A signal that comes after some looks."""
+
+    def __init__(self, looks: int) -> None:
+        self.looks = looks
+
+    def check(self) -> None:
+        self.looks -= 1
+        if self.looks < 0:
+            raise Stopped("interrupt")
 
 
 def test_a_checkpoint_resumes_to_the_same_answer(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def estimated(
         ) from None
     clusters = None if sampling.clusters is None else sampling.clusters[complete_rows(table, part.names)]
     low, high = _interval(fitted, formula, way, sampling, clusters)
-    notes = [f"{n_dropped:,} rows with missing values were left out."] if n_dropped else []
+    notes = [gaps_told(n_dropped)] if n_dropped else []
     notes += [ADDITIVE] if isinstance(fitted, Regression) else []
     if isinstance(fitted, Tables):
         notes += _empty(part, fitted, formula, way)
@@ -125,6 +125,11 @@ def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Tabl
     if complete.sum() < 2:
         raise DataError(f"There are {complete.sum()} rows without missing values in the columns that the effect needs.")
     return part.take_rows(complete), int((~complete).sum())
+
+
+def gaps_told(n_dropped: int) -> str:
+    """That rows were left out."""
+    return f"{n_dropped:,} rows with missing values were left out."
 
 
 def complete_rows(table: Table, names: Sequence[str]) -> Flags:

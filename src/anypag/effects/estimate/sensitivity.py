@@ -8,6 +8,8 @@ from math import exp, sqrt
 import numpy as np
 
 from anypag.arrays import Flags, Floats
+from anypag.graphs.marks import listed
+from anypag.graphs.text import quote
 
 RATIO_OF_DIFFERENCE = 0.91
 """A standardised mean difference d is about a risk ratio of exp(0.91 d) (VanderWeele and Ding 2017)."""
@@ -26,6 +28,7 @@ class Robustness:
             estimate away (VanderWeele and Ding 2017). For numbers it comes from the standardised mean difference, of a
             cause without two levels for one standard deviation of it.
         e_value_of_interval: the risk ratio from which on the interval would hold no effect; 1 if it does already.
+        adjusting_for: of sampled graphs, the set of the largest class that allows an effect, which all this is for.
 
     The first three are None in tables of levels.
     """
@@ -35,15 +38,22 @@ class Robustness:
     value_of_interval: float | None
     e_value: float
     e_value_of_interval: float
+    adjusting_for: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
         told = f"E-value {self.e_value:.2f} ({self.e_value_of_interval:.2f} for the interval)"
+        whose = "this" if self.adjusting_for is None else f"the number {self._of_class}"
         if self.value is None or self.value_of_interval is None:
-            return f"What a hidden cause would need to explain this away: {told}."
+            return f"What a hidden cause would need to explain {whose} away: {told}."
         return (
-            f"To explain this away a hidden cause must account for {self.value:.1%} of what is left of both cause and "
-            f"outcome ({self.value_of_interval:.1%} for the interval to hold 0); {told}."
+            f"To explain {whose} away a hidden cause must account for {self.value:.1%} of what is left of both cause "
+            f"and outcome ({self.value_of_interval:.1%} for the interval to hold 0); {told}."
         )
+
+    @property
+    def _of_class(self) -> str:
+        z = listed(tuple(map(quote, self.adjusting_for or ()))) or "nothing"
+        return f"of the largest class that allows an effect (adjusting for {z})"
 
 
 def robustness_value(partial_r2: float, freedom: float, level: float | None = None) -> float:

@@ -85,7 +85,8 @@ def _unidentified(causal: CausalGraph, found: Verdict) -> str:
         # the edge to the outcome itself before the others
         edges = sorted(found.way.hidden, key=lambda edge: (not found.way.y >> edge[1] & 1, edge))
         shown = [_hidden_edge(causal, a, b) for a, b in edges[:MOST_EDGES]]
-        more = f" So do {len(edges) - MOST_EDGES} more edges." if len(edges) > MOST_EDGES else ""
+        n_more = len(edges) - MOST_EDGES
+        more = f" The same holds for {n_more:,} more {'edge' if n_more == 1 else 'edges'}." if n_more > 0 else ""
         return " ".join(shown) + more
     assert found.stopped is not None
     if isinstance(found.stopped, Torn):

@@ -22,7 +22,7 @@ order of nodes: the same data give the same answer, in any order of columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -118,7 +118,7 @@ class BayesState(State):
     """The best graph met; hidden causes of discrete columns are its last nodes."""
     best_score: Floats = stored(Array("float64", (1,)), kw_only=True)
     for_effects: Walkers = stored(Nested(Walkers), kw_only=True)
-    """Chains, if there are any, in which an edge costs less, at their start (`with_draws_for_effects`)."""
+    """Chains, if there are any, in which an edge costs less, at their start (`draws_for_effects`)."""
     hidden: HiddenLevels = stored(Array("uint8", (None, None)), kw_only=True)
     """(k, rows) levels drawn for hidden causes."""
     n_levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)
@@ -385,27 +385,29 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     return _answered(replace(state, done=rounds >= effort.samples))
 
 
-def with_draws_for_effects(state: BayesState, problem: Problem) -> BayesState:
-    """The state with the graphs that serve effects only, one of each chain for each round of sampling, at a lower price
-    of an edge.
+def draws_for_effects(state: BayesState, problem: Problem, tick: Tick) -> Iterator[BayesState]:
+    """The state after each round in which graphs that serve effects only are drawn, one of each chain, at a lower price
+    of an edge; as many rounds as were sampled.
 
     They take longer than the rest of the search together, and few results are asked for an effect: so they are drawn on
     demand. A state that has some of them gets the others.
     """
     if not len(state.for_effects.graph):
-        return state
+        return
     effort, sample, walkers = Effort.of(problem), state.sample, state.for_effects.each()
     cheaper = _for_effects(_landscape(state, problem), problem)
     assert cheaper is not None, "chains for effects have a score"
     for turn in range(0 if sample.for_effects is None else len(sample.for_effects) // len(walkers), state.rounds):
+        look = partial(tick, Progress(0, "sampling for effects", turn, state.rounds, 0, asks=False))
+        look()
         walkers = [
-            advance(walker, cheaper, state.n**2, temperature)
+            advance(walker, cheaper, state.n**2, temperature, look)
             for walker, temperature in zip(walkers, effort.temperatures, strict=True)
         ]
         for walker in walkers:
             sample = sample.adding_for_effects(marks_of(walker.graph))
         walkers = exchanged(walkers, effort.temperatures, turn)
-    return replace(state, for_effects=Walkers.of(walkers), sample=sample)
+        yield replace(state, for_effects=Walkers.of(walkers), sample=sample)
 
 
 def _with_hidden_drawn(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
