@@ -284,3 +284,4 @@ def test_a_path_that_the_columns_given_leave_open_is_named() -> None:
     assert ap.effect(dag, "treat", "y", within=["sex", "age"]).status == "adjustment"
     found = ap.effect(dag, "treat", "y", within=["sex", "m"])
     assert found.status == "formula" and "treat <-- age --> y stays open" in found.reason
+    assert found.reason.endswith("A formula does, with age besides.")

@@ -133,7 +133,7 @@ def test_no_effect_is_said_where_the_classes_say_so() -> None:
 def test_no_effect_is_not_said_where_it_hangs_on_the_price_of_an_edge() -> None:
     """All counted graphs are empty; of those at the lower price some have an edge."""
     none, edge = np.zeros((2, 2), np.uint8), np.array([[0, 2], [3, 0]], np.uint8)
-    for n_edges, status in ((0, "zero"), (5, "zero"), (6, "identified")):
+    for n_edges, status in ((0, "zero"), (5, "zero"), (6, "unidentified")):
         states = states_of(np.stack([none] * (200 - n_edges) + [edge] * n_edges))
         classes = SampledClasses.of_diagrams(Diagrams(("x", "y"), states, (), 100), None, selection=False)
         found = sampled_effect(classes, 1, 2, 0, 3)

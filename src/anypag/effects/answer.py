@@ -28,7 +28,7 @@ from anypag.effects.identify.minimal_sets import minimal_sets, smallest
 from anypag.effects.identify.verdict import Status, Verdict, adjustment_formula
 from anypag.effects.learned import Adjusting, Beside
 from anypag.effects.no_effect import ZERO_NOTES, association
-from anypag.effects.question import AFewNodes, nodes_of
+from anypag.effects.question import WITHOUT_KNOWLEDGE, AFewNodes, nodes_of
 from anypag.effects.sampled import SampledEffect
 from anypag.effects.sampled_words import headline, told
 from anypag.errors import DataError, Option, ParameterError
@@ -75,7 +75,7 @@ class Effect:
         given: the variables conditioned on.
         status: by one graph "zero" (no effect), "adjustment" (identified, by adjusting for a set), "formula"
             (identified, by a formula) or "unidentified". By sampled graphs "zero" (at least 95 % of them say so),
-            "unidentified" (at least half of them leave it open) or "identified".
+            "unidentified" (at least half of them leave it open, or none identifies it) or "identified".
         reason: why, in words.
         adjustment_set: the canonical set, all possible causes that may be adjusted for; None if there is no set. It is
             the largest; `smallest_set` and `minimal_sets` give smaller ones that are equally valid, such as the empty
@@ -397,13 +397,18 @@ class Effect:
     def _told(self, sampled: SampledEffect) -> list[str]:
         """The lines below the headline of sampled graphs."""
         by_graph = self.graph_answer
-        single = [] if by_graph is None else [f"The single graph of the result says: {HEADINGS[by_graph.status]}."]
-        if by_graph is not None and by_graph.status == "unidentified":
-            single = [f"{single[0]} {by_graph.reason}"]
+        single = [] if by_graph is None else [by_graph._as_single_graph]
         assumed = [f"Assumed: {'; '.join(self.assumed)}."] if self.assumed else []
         if self.unassumed is not None:
             assumed.append(f"Without that: {str(self.unassumed).splitlines()[0]}")
         return [*assumed, *told(sampled), *self._lines_beside(), *single, *self.notes]
+
+    @property
+    def _as_single_graph(self) -> str:
+        """What the single graph of a result says, in a line."""
+        lacks = ", without what is known," if any(WITHOUT_KNOWLEDGE in note for note in self.notes) else ""
+        why = f" {self.reason}" if self.status == "unidentified" else ""
+        return f"The single graph of the result{lacks} says: {HEADINGS[self.status]}.{why}"
 
     def _lines_beside(self) -> list[str]:
         """Groups and robustness."""

@@ -60,11 +60,13 @@ class SampledEffect:
 
     @property
     def status(self) -> Literal["zero", "identified", "unidentified"]:
-        """The status that follows from the shares of classes. What graphs say only while edges are dear is not said."""
+        """The status that follows from the shares of classes. What graphs say only while edges are dear is not said, and
+        what none identifies is not called identified.
+        """
         at_less = self.question.zero_at_less
         if self.p_zero >= SURE_OF_NONE and (at_less is None or at_less >= SURE_OF_NONE):
             return "zero"
-        return "unidentified" if self.p_open >= MOSTLY_OPEN else "identified"
+        return "unidentified" if self.p_open >= MOSTLY_OPEN or not self.p_identified else "identified"
 
     @property
     def estimate(self) -> float | tuple[DrawnEffect, ...] | None:

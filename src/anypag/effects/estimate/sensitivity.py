@@ -42,18 +42,22 @@ class Robustness:
 
     def __str__(self) -> str:
         told = f"E-value {self.e_value:.2f} ({self.e_value_of_interval:.2f} for the interval)"
-        whose = "this" if self.adjusting_for is None else f"the number {self._of_class}"
         if self.value is None or self.value_of_interval is None:
-            return f"What a hidden cause would need to explain {whose} away: {told}."
-        return (
-            f"To explain {whose} away a hidden cause must account for {self.value:.1%} of what is left of both cause "
-            f"and outcome ({self.value_of_interval:.1%} for the interval to hold 0); {told}."
-        )
+            needed = f"what a hidden cause would need to explain this away: {told}."
+        else:
+            needed = (
+                f"to explain this away a hidden cause must account for {self.value:.1%} of what is left of both cause "
+                f"and outcome ({self.value_of_interval:.1%} for the interval to hold 0); {told}."
+            )
+        return f"{self._whose}{needed}" if self._whose else needed[0].upper() + needed[1:]
 
     @property
-    def _of_class(self) -> str:
-        z = listed(tuple(map(quote, self.adjusting_for or ()))) or "nothing"
-        return f"of the largest class that allows an effect (adjusting for {z})"
+    def _whose(self) -> str:
+        """Which of the sampled classes it is for."""
+        if self.adjusting_for is None:
+            return ""
+        z = listed(tuple(map(quote, self.adjusting_for))) or "nothing"
+        return f"In the largest class that allows an effect, adjusting for {z}: "
 
 
 def robustness_value(partial_r2: float, freedom: float, level: float | None = None) -> float:

@@ -7,6 +7,7 @@ from collections import deque
 import numpy as np
 
 from anypag.effects.identify.causal_graph import CausalGraph
+from anypag.effects.identify.expressions import mentioned
 from anypag.effects.identify.idp import Stuck, Torn
 from anypag.effects.identify.verdict import Verdict
 from anypag.graphs.base import Marks, possible_steps
@@ -36,7 +37,12 @@ def reason(causal: CausalGraph, found: Verdict, *, within: NodeSet | None = None
             return f"No adjustment set gives the effect of {x} on {y}, but a formula does."
         path = _left_open(causal, found, within)
         which = f": {path} stays open" if path else ""
-        return f"No adjustment set within the columns given gives the effect of {x} on {y}{which}. A formula does."
+        way, used = found.way, 0 if found.formula is None else mentioned(found.formula)
+        others = used & ~(within | way.x | way.y | way.given)
+        also = f", with {listed(causal, others)} besides" if others else ""
+        return (
+            f"No adjustment set within the columns given gives the effect of {x} on {y}{which}. A formula does{also}."
+        )
     return _unidentified(causal, found)
 
 
