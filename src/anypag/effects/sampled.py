@@ -60,7 +60,7 @@ class SampledEffect:
 
     @property
     def status(self) -> Literal["zero", "identified", "unidentified"]:
-        """The status that follows from the shares of classes. What graphs say only while edges are dear is not said, and
+        """The status that follows from the shares of classes. What graphs say only while edges are dear is not said;
         what none identifies is not called identified.
         """
         at_less = self.question.zero_at_less
