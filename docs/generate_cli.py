@@ -8,8 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from anypag.cli.exits import ExitCode
 from anypag.cli.main import HELP, app
 
@@ -25,12 +23,11 @@ CODES = {
 
 def reference() -> str:
     """The text of docs/cli.md."""
-    program: Any = typer.main.get_command(app)
     parts = ["# The command line", "", "<!-- Written by docs/generate_cli.py; do not edit. -->", "", HELP, ""]
     parts += ["Every command has `--json` (one JSON document on standard output) and `--help`.", ""]
     parts += ["| exit code | meaning |", "|---|---|", *(f"| {int(code)} | {CODES[code]} |" for code in ExitCode), ""]
-    for name, command in program.commands.items():
-        parts += _command(name, command)
+    for name in app.list_commands():
+        parts += _command(name, app.get_command(None, name))
     parts += ["Where to go next: [the Python names](reference/api.md), [file formats](reference/formats.md)."]
     return "\n".join(parts).rstrip() + "\n"
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import typer
 
 import anypag as ap
 from anypag.choices import DECLARED, DEFAULTS, Choices
@@ -49,8 +48,8 @@ def test_estimators_have_every_choice_but_the_method(estimator: Any) -> None:
 
 
 def test_the_command_line_has_every_choice_that_can_be_typed() -> None:
-    program: Any = typer.main.get_command(app)
-    options = {option.name: option for option in program.commands["learn"].params}
+    learn: Any = app.get_command(None, "learn")
+    options = {option.name: option for option in learn.params}
     for name in TYPED:
         assert spelled(Option(name)) in options[name].opts
         assert options[name].help == DECLARED[name].help

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import anypag
@@ -129,12 +130,53 @@ def loaded_after(statement: str, *modules: str) -> set[str]:
     return set(done.stdout.split())
 
 
-HEAVY = ("numba", "matplotlib", "polars", "pandas", "scipy", "networkx", "igraph", "rich", "typer")
+HEAVY = (
+    "numba",
+    "joblib",
+    "scipy",
+    "pydantic",
+    "matplotlib",
+    "polars",
+    "pandas",
+    "networkx",
+    "igraph",
+    "rich",
+    "click",
+)
 
 
 @pytest.mark.parametrize("statement", ["import anypag", "import anypag; dir(anypag); anypag.AnypagError"])
 def test_importing_the_package_is_light(statement: str) -> None:
     assert loaded_after(statement, *HEAVY) == set()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small table and a result of it."""
+    folder = tmp_path_factory.mktemp("commands")
+    rows = np.random.default_rng(0).normal(size=(200, 4)) @ np.triu(np.ones((4, 4)))
+    np.savetxt(folder / "data.csv", rows, delimiter=",", header="a,b,c,d", comments="")
+    anypag.learn(folder / "data.csv", method="icd").save(folder / "result.json")
+    return folder
+
+
+OF_SCIENCE = ("numba", "scipy", "joblib", "pydantic", "matplotlib", "pandas", "networkx", "igraph")
+MAY_NOT_LOAD = {
+    "explain result.json a b": (*OF_SCIENCE, "polars"),
+    "show result.json": (*OF_SCIENCE, "polars"),
+    "audit data.csv": OF_SCIENCE,
+    "learn data.csv --method icd --out again.json": OF_SCIENCE,
+    "--help": (*OF_SCIENCE, "polars", "numpy", "rich"),
+}
+
+
+@pytest.mark.parametrize("command", MAY_NOT_LOAD)
+def test_commands_start_without_what_they_do_not_need(files: Path, command: str) -> None:
+    words = [str(files / word) if "." in word else word for word in command.split()]
+    run = (
+        f"import io, sys; from anypag.cli.main import main; kept, sys.stdout = sys.stdout, io.StringIO(); main({words})"
+    )
+    assert loaded_after(f"{run}; sys.stdout = kept", *MAY_NOT_LOAD[command], "anypag.cli.main") == {"anypag.cli.main"}
 
 
 def test_a_pag_needs_no_compiler() -> None:

@@ -48,7 +48,7 @@ warnings.simplefilter("ignore")
 sys.modules["polars"] = None  # as if it were not installed
 import anypag as ap
 result = ap.learn(pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=list("abc")))
-print(len(result.pag), "typer" in sys.modules, "rich" in sys.modules, "matplotlib" in sys.modules)
+print(len(result.pag), "click" in sys.modules, "rich" in sys.modules, "matplotlib" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["3", "False", "False", "False"], done.stderr

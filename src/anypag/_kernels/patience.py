@@ -28,8 +28,6 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-
 PATIENCE = 0.25
 """Seconds. The environment variable `ANYPAG_PATIENCE` overrides all three; 0 compiles at once, as benchmarks need."""
 BEFORE_NUMBA = 0.4
@@ -142,10 +140,10 @@ class Kernel:
     def are_small(self, arguments: tuple[Any, ...]) -> bool:
         """Are all arrays among the arguments, and in tuples of them, within the limits?"""
         for one in arguments:
-            if isinstance(one, np.ndarray):
-                if one.size > (self.lists if one.ndim == 1 else self.table):
+            if isinstance(one, tuple):
+                if not self.are_small(one):
                     return False
-            elif isinstance(one, tuple) and not self.are_small(one):
+            elif hasattr(one, "ndim") and one.size > (self.lists if one.ndim == 1 else self.table):
                 return False
         return True
 

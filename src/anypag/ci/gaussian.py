@@ -32,7 +32,7 @@ from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, require_no_gaps
 from anypag.ci.gpu.card import Card
 from anypag.ci.gpu.card_passes import GPUPasses, card_for, or_on_cpu
-from anypag.ci.passes import CorrelationPasses, Passes, RaisedPasses, roots_of
+from anypag.ci.passes import CorrelationPasses, Passes, RaisedPasses, roots_of, strength_at
 from anypag.ci.permuted import NEARLY_NORMAL, excess_of_numbers, pvalues_of_traces
 from anypag.data.audit.checklist import Audited, audited
 from anypag.data.audit.relations import NOTHING_LEFT
@@ -327,7 +327,4 @@ def _pvalues(strengths: Floats, freedom: Counts) -> PValues:
 
 def _thresholds(freedom: Counts, alpha: float) -> Floats:
     """The |rho| at which p is alpha; 2, which no |rho| reaches, if there are too few rows."""
-    from scipy.special import erfcinv
-
-    at_alpha = np.tanh(erfcinv(alpha) * np.sqrt(2.0 / np.maximum(freedom, 1)))
-    return np.where(freedom > 0, at_alpha, 2.0)
+    return np.where(freedom > 0, strength_at(alpha, np.maximum(freedom, 1)), 2.0)

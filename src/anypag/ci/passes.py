@@ -7,7 +7,8 @@ single questions.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -179,14 +180,18 @@ class RaisedPasses:
         return count
 
 
+def strength_at(alpha: float, freedom: int | Counts) -> Any:
+    """The |rho| at which p is alpha; the degrees of freedom are above 0.
+
+    >>> round(float(strength_at(0.05, 97)), 4)
+    0.1964
+    """
+    return np.tanh(-NormalDist().inv_cdf(alpha / 2.0) / np.sqrt(freedom))
+
+
 def least_strength(freedom: int, alpha: float) -> float:
     """A little less than the |rho| at which p is alpha: below it p is above alpha, in spite of rounding."""
-    from scipy.special import erfcinv
-
-    if freedom <= 0:
-        return 0.0
-    at_alpha = float(np.tanh(erfcinv(alpha) * np.sqrt(2.0 / freedom)))
-    return at_alpha * (1.0 - ROUNDING) - 1e-13
+    return 0.0 if freedom <= 0 else float(strength_at(alpha, freedom)) * (1.0 - ROUNDING) - 1e-13
 
 
 @lru_cache(64)

@@ -10,13 +10,12 @@ beforehand, so that a lost worker loses no data.
 from __future__ import annotations
 
 import math
+import sys
 import time
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
-from joblib.parallel import get_active_backend
 
 from anypag.ci.base import CITest, PValues, Queries, Wrapper, checked_pvalues
 from anypag.errors import AnypagError, CITestError
@@ -124,6 +123,19 @@ LEAST_MAPPED = 1024
 """Worker processes of one machine share arrays of at least this many bytes instead of copying them."""
 
 
+def workers_of(n_jobs: int | None) -> int:
+    """How many workers `n_jobs` means to joblib; None is one, unless the user has imported joblib and configured it.
+
+    >>> workers_of(3)
+    3
+    """
+    if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
+        return 1
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))
+
+
 class Parcel(Generic[Value]):
     """A value on its way to workers."""
 
@@ -133,6 +145,8 @@ class Parcel(Generic[Value]):
 
 def parcel(value: Value) -> Any:
     """The value as an argument of joblib's tasks: a `Parcel`, or with a Dask client a future of one."""
+    from joblib.parallel import get_active_backend
+
     backend, _ = get_active_backend()
     client = getattr(backend, "client", None)
     packed = Parcel(value)
@@ -198,7 +212,7 @@ class Dispatched(Wrapper):
     @property
     def workers(self) -> int:
         """How many questions can be worked on at a time."""
-        return int(effective_n_jobs(self._n_jobs))
+        return workers_of(self._n_jobs)
 
     @property
     def block(self) -> int:
@@ -222,6 +236,9 @@ class Dispatched(Wrapper):
         return int(min(max(1.0, SECONDS_PER_TASK / max(self._seconds, 1e-6)), 4096.0))
 
     def _ask(self, parts: list[Queries]) -> list[Answered]:
+        from joblib import Parallel, delayed
+        from joblib.parallel import get_active_backend
+
         try:
             self._sent = parcel(self.test) if self._sent is None else self._sent
             made: list[Answered] = Parallel(n_jobs=self._n_jobs, max_nbytes=LEAST_MAPPED)(

@@ -7,12 +7,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from anypag.cli import options
 from anypag.cli.exits import ExitCode, command
 from anypag.cli.options import Typed, names_in, spelled, with_choices
 from anypag.cli.outputs import check_outputs, chosen_columns, file_of, leaves_index_out, reading_of, table_of
+from anypag.cli.parameters import argument, option
 from anypag.cli.terminal import Terminal, panics_held
 
 if TYPE_CHECKING:
@@ -87,25 +88,24 @@ def audit(
 
 @command
 def simulate(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="The table to write: .csv, .tsv or .parquet.")],
+    data: Annotated[Path, argument(metavar="DATA", help="The table to write: .csv, .tsv or .parquet.")],
     truth: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the true PAG over the observed variables: .json, .txt, ..."),
+        Path | None, option(metavar="FILE", help="Write the true PAG over the observed variables: .json, .txt, ...")
     ] = None,
     dag: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the DAG with its latent and selection variables.")
+        Path | None, option(metavar="FILE", help="Write the DAG with its latent and selection variables.")
     ] = None,
-    variables: Annotated[int, typer.Option(min=2, max=2000, help="How many, latent ones included.")] = 15,
-    neighbours: Annotated[float, typer.Option(min=0, help="How many neighbours a variable has on average.")] = 2.0,
+    variables: Annotated[int, option(type=click.IntRange(2, 2000), help="How many, latent ones included.")] = 15,
+    neighbours: Annotated[
+        float, option(type=click.FloatRange(0), help="How many neighbours a variable has on average.")
+    ] = 2.0,
     selection: Annotated[
-        int, typer.Option(min=0, max=100, help="How many variables decide who gets into the sample.")
+        int, option(type=click.IntRange(0, 100), help="How many variables decide who gets into the sample.")
     ] = 0,
-    rows: Annotated[int, typer.Option(min=1, max=100_000_000, help="The size of the sample.")] = 1000,
-    kind: Annotated[
-        VariablesChoice, typer.Option(help="Linear Gaussian or discrete variables.")
-    ] = VariablesChoice.GAUSSIAN,
-    levels: Annotated[int, typer.Option(min=2, max=100, help="The levels of discrete variables.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="The same number gives the same data.")] = 0,
+    rows: Annotated[int, option(type=click.IntRange(1, 100_000_000), help="The size of the sample.")] = 1000,
+    kind: Annotated[VariablesChoice, option(help="Linear Gaussian or discrete variables.")] = VariablesChoice.GAUSSIAN,
+    levels: Annotated[int, option(type=click.IntRange(2, 100), help="The levels of discrete variables.")] = 2,
+    seed: Annotated[int, option(type=click.IntRange(0), help="The same number gives the same data.")] = 0,
     as_json: options.Json = False,
 ) -> ExitCode:
     """Draw a random system with hidden causes, write a sample of it and what can be learned from it."""

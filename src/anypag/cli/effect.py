@@ -8,13 +8,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from anypag.cli import options
 from anypag.cli.exits import ExitCode, command
 from anypag.cli.graphs import Graph, read_graph_or_result
 from anypag.cli.options import Json, Typed, names_in, with_choices
 from anypag.cli.outputs import file_of, said_of_reading
+from anypag.cli.parameters import argument, option
 from anypag.cli.terminal import Terminal, panics_held
 
 if TYPE_CHECKING:
@@ -48,15 +47,14 @@ MOST_SETS = 5
 @with_choices("kinds")
 def effect(
     graph: Graph,
-    cause: Annotated[str, typer.Argument(metavar="CAUSE", help="The variable that is set; several with commas.")],
+    cause: Annotated[str, argument(metavar="CAUSE", help="The variable that is set; several with commas.")],
     typed: Typed,
     outcome: Annotated[
-        str | None,
-        typer.Argument(metavar="OUTCOME", show_default=False, help="The variable looked at; several with commas."),
+        str | None, argument(metavar="OUTCOME", help="The variable looked at; several with commas.")
     ] = None,
     dag: Annotated[
         str | None,
-        typer.Option(
+        option(
             metavar="EDGES",
             help="A graph of your own in place of GRAPH, all arrows causes and nothing hidden: "
             "'treat -> re78; age -> treat; age -> re78', or a file.",
@@ -64,36 +62,35 @@ def effect(
     ] = None,
     assume: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             metavar="STATEMENT",
             help="Assume this besides what was known, and sample graphs anew: 'smoking !<-> cancer' says that nothing "
             "hidden causes both. For results with sampled graphs (--method auto), with --data.",
         ),
     ] = None,
     given: Annotated[
-        list[str] | None, typer.Option(metavar="NAMES", help="The effect given these variables: names with commas.")
+        list[str] | None, option(metavar="NAMES", help="The effect given these variables: names with commas.")
     ] = None,
     within: Annotated[
-        list[str] | None, typer.Option(metavar="NAMES", help="Adjust for these columns only: names with commas.")
+        list[str] | None, option(metavar="NAMES", help="Adjust for these columns only: names with commas.")
     ] = None,
     no_selection_bias: Annotated[
-        bool, typer.Option("--no-selection-bias", help="The sample is known not to be selected by any variable.")
+        bool, option("--no-selection-bias", help="The sample is known not to be selected by any variable.")
     ] = False,
     data: Annotated[
         Path | None,
-        typer.Option(
+        option(
             metavar="FILE",
             help="A table to estimate the effect from; - is standard input. It is read with the options of `learn` in "
             "the result, unless others are given. Rows with gaps in columns that the effect needs are left out.",
         ),
     ] = None,
     model: Annotated[
-        ModelChoice | None,
-        typer.Option(help="Take columns as numbers, every value as a level, or each as its kind says."),
+        ModelChoice | None, option(help="Take columns as numbers, every value as a level, or each as its kind says.")
     ] = None,
     learner: Annotated[
         str | None,
-        typer.Option(
+        option(
             metavar="LEARNER",
             help="In place of straight lines, cross-fitted: splines, or where to import a regressor from, such as "
             "sklearn.ensemble.RandomForestRegressor; two with a comma for outcome and cause. For a cause with two "
@@ -101,15 +98,14 @@ def effect(
         ),
     ] = None,
     by: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Tell the effect along this column too, by level or in bands.")
+        str | None, option(metavar="NAME", help="Tell the effect along this column too, by level or in bands.")
     ] = None,
     cluster: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The column that says which rows belong together: a person, a school."),
+        str | None, option(metavar="NAME", help="The column that says which rows belong together: a person, a school.")
     ] = None,
     confounding: Annotated[
         float | None,
-        typer.Option(
+        option(
             metavar="STRENGTH",
             help="How far the number moves if arrows hide common causes that correlate the noises of their ends by up "
             "to this: 0.7, say. For results with sampled graphs (--method auto).",

@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import wraps
 from typing import ParamSpec
 
-import typer
+import click
 
 from anypag.cli.options import spelled
 from anypag.cli.running import StoppedAtOnce
@@ -41,7 +41,7 @@ def command(function: Callable[Parameters, ExitCode]) -> Callable[Parameters, No
         try:
             code = function(*args, **kwargs)
             terminal.flush()
-        except (typer.Exit, typer.Abort, typer.BadParameter):
+        except (click.exceptions.Exit, click.Abort, click.BadParameter):
             raise
         except BrokenPipeError:
             give_up(sys.stdout)
@@ -51,7 +51,7 @@ def command(function: Callable[Parameters, ExitCode]) -> Callable[Parameters, No
             terminal.error(sentence)
             document = {"exit_code": int(code), "error": sentence} if kwargs.get("as_json") else None
             _end_output(terminal, document)
-        raise typer.Exit(int(code))
+        raise click.exceptions.Exit(int(code))
 
     return guarded
 

@@ -6,11 +6,10 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from anypag.cli.exits import ExitCode, command
 from anypag.cli.options import Json
 from anypag.cli.outputs import check_outputs
+from anypag.cli.parameters import argument, option
 from anypag.cli.tell import misfit_told, tell_probable, tell_stability, tell_why_unlikely
 from anypag.cli.terminal import Terminal
 from anypag.saving import PICTURES, check_ending, save
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 Graph = Annotated[
     Path,
-    typer.Argument(
+    argument(
         metavar="GRAPH", help="A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks)."
     ),
 ]
@@ -64,15 +63,13 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
 
 @command
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="The graph to read.")],
+    source: Annotated[Path, argument(metavar="IN", help="The graph to read.")],
     target: Annotated[
         Path,
-        typer.Argument(
-            metavar="OUT", help="The file to write; .svg, .png and .pdf draw the graph, .html makes the report."
-        ),
+        argument(metavar="OUT", help="The file to write; .svg, .png and .pdf draw the graph, .html makes the report."),
     ],
-    read_as: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help=FORMATS_HELP)] = None,
-    write_as: Annotated[str | None, typer.Option("--to", metavar="FORMAT", help=FORMATS_HELP)] = None,
+    read_as: Annotated[str | None, option("--from", metavar="FORMAT", help=FORMATS_HELP)] = None,
+    write_as: Annotated[str | None, option("--to", metavar="FORMAT", help=FORMATS_HELP)] = None,
     as_json: Json = False,
 ) -> ExitCode:
     """Write a graph in another format, or draw it. A .csv file is an edge table; --to pcalg writes a matrix."""
@@ -108,12 +105,10 @@ def convert(
 
 @command
 def compare(
-    learned: Annotated[Path, typer.Argument(metavar="LEARNED", help="The graph in question.")],
+    learned: Annotated[Path, argument(metavar="LEARNED", help="The graph in question.")],
     other: Annotated[
         Path,
-        typer.Argument(
-            metavar="OTHER", help="The graph it should be, over the same variables; or another that was learned."
-        ),
+        argument(metavar="OTHER", help="The graph it should be, over the same variables; or another that was learned."),
     ],
     as_json: Json = False,
 ) -> ExitCode:
@@ -158,8 +153,8 @@ def _compare_learned(terminal: Terminal, first: Result, second: Result, paths: t
 @command
 def explain(
     graph: Graph,
-    a: Annotated[str, typer.Argument(metavar="A", help="A variable.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    a: Annotated[str, argument(metavar="A", help="A variable.")],
+    b: Annotated[str, argument(metavar="B", help="Another one.")],
     as_json: Json = False,
 ) -> ExitCode:
     """Say in words what a graph tells about two variables, and why.

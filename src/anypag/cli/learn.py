@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+import click
 
 from anypag.choices import DECLARED, is_default
 from anypag.cli import options
@@ -29,6 +29,7 @@ from anypag.cli.outputs import (
     sets_of,
     table_of,
 )
+from anypag.cli.parameters import option
 from anypag.cli.running import Interrupts, compiling_told, shown_on
 from anypag.cli.tell import (
     how_far,
@@ -69,7 +70,6 @@ class _ContextsTest(StrEnum):
 @command
 @with_choices(*TYPED)
 def learn(
-    ctx: typer.Context,
     data: options.DataSets,
     typed: Typed,
     columns: options.Columns = None,
@@ -78,7 +78,7 @@ def learn(
     covariance: options.Covariance = None,
     tiers: Annotated[
         str | None,
-        typer.Option(
+        option(
             metavar="TIERS",
             help="The order of time, 'age sex | smoking | \"lung age\"': nothing is a cause of what is in an earlier "
             "tier; a name with blanks stands in double quotes. Later variables may still be causes of being in the "
@@ -87,34 +87,37 @@ def learn(
     ] = None,
     out: Annotated[
         list[Path] | None,
-        typer.Option(
+        option(
             metavar="FILE",
             help="Write the result; may be given again. The ending picks the format: .json (graph and how it was "
             "learned), .csv (edge table), .svg, .png, .pdf, .html (report), .txt, .dot, .tetrad, .dagitty.",
         ),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the report: one HTML page that works without a network.")
+        Path | None, option(metavar="FILE", help="Write the report: one HTML page that works without a network.")
     ] = None,
     bootstrap: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=2, help="Search again on N resamples of the rows, and say how often each edge is found."
+        option(
+            metavar="N",
+            type=click.IntRange(2),
+            help="Search again on N resamples of the rows, and say how often each edge is found.",
         ),
     ] = None,
     resample: Annotated[
         _Resample | None,
-        typer.Option(
+        option(
             metavar="WAY",
             help="Of --bootstrap: bootstrap (rows with replacement) or half (half of them, in complementary pairs).",
         ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Of --bootstrap: the seed of all random numbers; default 0.")
+        int | None,
+        option(metavar="N", type=click.IntRange(0), help="Of --bootstrap: the seed of all random numbers; default 0."),
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(
+        option(
             metavar="NAME",
             help="Of --bootstrap: a column that says which rows are drawn together, a person or a school; it is not "
             "searched over.",
@@ -123,7 +126,7 @@ def learn(
     context: options.ContextColumn = None,
     contexts_test: Annotated[
         _ContextsTest,
-        typer.Option(
+        option(
             metavar="WAY",
             help="Of several data sets: all rows answer what an experiment acts on, or pairwise, each set against the "
             "observed one (where sizes differ a lot).",
@@ -133,7 +136,7 @@ def learn(
     gaps: options.Gaps = None,
     no_header: options.NoHeader = False,
     sheet: options.Sheet = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: Annotated[bool, option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: options.Json = False,
 ) -> ExitCode:
     """Learn a graph (a PAG) from a table, or from several data sets.
@@ -146,7 +149,7 @@ def learn(
     terminal = Terminal(as_json=as_json, quiet=quiet)
     files = {name: file_of(file) for name, file in data_sets_in(data).items()}
     first, has_sets = next(iter(files.values())), len(files) > 1 or context is not None
-    outputs = _checked_outputs([*files.values(), *_inputs(ctx)], out or [], report, typed)
+    outputs = _checked_outputs([*files.values(), *_inputs()], out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
         from anypag.data.files.read_table import INDEX_LEFT_OUT
@@ -188,7 +191,7 @@ def learn(
             ending.write(
                 outputs,
                 Drawing(interrupts, clock, choices.time_budget),
-                _report_writer(ctx.obj, None if counts or covariance or has_sets else first),
+                _report_writer(click.get_current_context().obj, None if counts or covariance or has_sets else first),
             )
             return ending.told()
 
@@ -228,8 +231,9 @@ def _resampling(
     return Resampling(data, choices, Plan(n, how, seed or 0), cluster)
 
 
-def _inputs(ctx: typer.Context) -> list[Path]:
+def _inputs() -> list[Path]:
     """The files that are read besides the data."""
+    ctx = click.get_current_context()
     named = (name for name in TYPED if DECLARED[name].typed == "knowledge")
     return [Path(ctx.params[name]) for name in named if ctx.params.get(name) is not None]
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
-from collections.abc import Callable, Sequence
-from typing import Annotated
+from collections.abc import Sequence
+from importlib import import_module
 
-import typer
+import click
 
-from anypag.cli import data, effect, graphs, learn, series, studio
-from anypag.cli.exits import ExitCode
+from anypag import __version__
+from anypag.cli.parameters import command_of
 from anypag.cli.terminal import guarded_streams
 
 HELP = "Learn what causes what from data when some causes were never measured: anytime causal discovery."
@@ -18,54 +17,46 @@ EPILOG = (
     "Exit codes: 0 complete; 1 the data or a file cannot be used, or another error; 2 usage; 3 stopped early with a "
     "valid result; 130 interrupted before there was any result."
 )
+COMMANDS = {
+    "learn": "learn",
+    "learn-series": "series",
+    "audit": "data",
+    "explain": "graphs",
+    "effect": "effect",
+    "show": "graphs",
+    "convert": "graphs",
+    "compare": "graphs",
+    "simulate": "data",
+    "studio": "studio",
+}
+"""The names of all commands, with the file of each, which is loaded when the command is asked for."""
 
-app = typer.Typer(
-    name="anypag",
-    help=HELP,
-    epilog=EPILOG,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+
+class Program(click.Group):
+    """The program: a group of commands."""
+
+    def list_commands(self, ctx: click.Context | None = None) -> list[str]:
+        """The names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
+        """The command of this name, if there is one."""
+        if cmd_name not in COMMANDS:
+            return None
+        return command_of(
+            cmd_name, getattr(import_module(f"anypag.cli.{COMMANDS[cmd_name]}"), cmd_name.replace("-", "_"))
+        )
+
+
+app: Program = click.version_option(__version__, message="%(prog)s %(version)s", help="Show the version and end.")(
+    Program(
+        commands=dict.fromkeys(COMMANDS, click.Command(None)),  # for suggestions; `get_command` loads the true ones
+        help=HELP,
+        epilog=EPILOG,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
 )
-
-
-def _paragraphs(function: Callable[..., None]) -> str:
-    """The docstring with each paragraph on one line; the terminal wraps it."""
-    text = inspect.getdoc(function) or ""
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
-
-
-for function, name in (
-    (learn.learn, "learn"),
-    (series.learn_series, "learn-series"),
-    (data.audit, "audit"),
-    (graphs.explain, "explain"),
-    (effect.effect, "effect"),
-    (graphs.show, "show"),
-    (graphs.convert, "convert"),
-    (graphs.compare, "compare"),
-    (data.simulate, "simulate"),
-    (studio.studio, "studio"),
-):
-    app.command(name, help=_paragraphs(function))(function)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        from anypag import __version__
-
-        typer.echo(f"anypag {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and end.")
-    ] = False,
-) -> None:
-    """Options before any command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,4 +74,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
             app(args=arguments, prog_name="anypag", obj=arguments)
         except SystemExit as end:
             return int(end.code or 0)
-    return int(ExitCode.COMPLETE)
+    return 0

@@ -12,9 +12,10 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
+import click
 
 from anypag.choices import AMONG_NUMBERS, DECLARED, DEFAULTS, MISSING_WORDS, Choice
+from anypag.cli.parameters import argument, option
 from anypag.errors import Option
 from anypag.graphs.marks import listed
 
@@ -24,17 +25,17 @@ if TYPE_CHECKING:
     from anypag.knowledge.knowledge import Knowledge
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Json = Annotated[bool, option("--json", help="Print one JSON document instead of text.")]
 Data = Annotated[
     Path,
-    typer.Argument(
+    argument(
         metavar="DATA",
         help="The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx; - is standard input.",
     ),
 ]
 DataSets = Annotated[
     list[str],
-    typer.Argument(
+    argument(
         metavar="DATA",
         help="The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx; - is standard input. "
         "Several data sets by their names, the observed one first: observed=a.csv drug=b.csv.",
@@ -42,18 +43,18 @@ DataSets = Annotated[
 ]
 ContextColumn = Annotated[
     str | None,
-    typer.Option(
+    option(
         metavar="COLUMN",
         help="The column that says under which conditions (experiments, hospitals) a row was recorded; the first row "
         "is from the observed set.",
     ),
 ]
 Encoding = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The encoding of a text file that is not UTF-8: latin-1, cp1252, ...")
+    str | None, option(metavar="NAME", help="The encoding of a text file that is not UTF-8: latin-1, cp1252, ...")
 ]
 Gaps = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         metavar="WORDS",
         help="Words or numbers (--gaps=-999,NA) that stand for a missing value, with commas between. By default, in "
         f"text files: {listed(MISSING_WORDS[1:])}; in columns of numbers also "
@@ -62,12 +63,12 @@ Gaps = Annotated[
     ),
 ]
 NoHeader = Annotated[
-    bool, typer.Option("--no-header", help="The text file begins with data, not with names: they are X0, X1, ...")
+    bool, option("--no-header", help="The text file begins with data, not with names: they are X0, X1, ...")
 ]
-Sheet = Annotated[str | None, typer.Option(metavar="NAME", help="The sheet of an .xlsx file; the first by default.")]
+Sheet = Annotated[str | None, option(metavar="NAME", help="The sheet of an .xlsx file; the first by default.")]
 CountsColumn = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--counts",
         metavar="COLUMN",
         help="Each row stands for as many rows as this column says: whole numbers, as a GROUP BY counts them.",
@@ -75,7 +76,7 @@ CountsColumn = Annotated[
 ]
 Covariance = Annotated[
     int | None,
-    typer.Option(
+    option(
         metavar="N",
         help="DATA is the covariance or correlation matrix of N rows: a column and a row for each variable, whose "
         "names may stand in a first column; one triangle may be empty.",
@@ -83,11 +84,11 @@ Covariance = Annotated[
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAMES", help="Use only these columns: names with commas between; may be given again."),
+    option(metavar="NAMES", help="Use only these columns: names with commas between; may be given again."),
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAMES", help="Leave these columns out: names with commas between; may be given again."),
+    option(metavar="NAMES", help="Leave these columns out: names with commas between; may be given again."),
 ]
 
 
@@ -95,7 +96,7 @@ _OTHERWISE = {"selection_bias": "--no-selection-bias", "format": "--from or --to
 """Options whose spelling is not the choice's name with dashes."""
 
 
-def spelled(option: Option) -> str:
+def spelled(choice: Option) -> str:
     """An option as it is typed: `--missing drop` where Python has missing="drop".
 
     >>> spelled(Option("max_r")), spelled(Option("missing", "drop")), spelled(Option("selection_bias", False))
@@ -103,10 +104,10 @@ def spelled(option: Option) -> str:
     >>> spelled(Option("gaps", ("-999",))), spelled(Option("gaps", ("?", "not available")))
     ('--gaps=-999', "--gaps='?,not available'")
     """
-    name = _OTHERWISE.get(option.name, f"--{option.name.replace('_', '-')}")
-    if isinstance(option.value, tuple):
-        return f"{name}={shlex.quote(','.join(option.value))}"
-    return f"{name} {option.value}" if isinstance(option.value, str) else name
+    name = _OTHERWISE.get(choice.name, f"--{choice.name.replace('_', '-')}")
+    if isinstance(choice.value, tuple):
+        return f"{name}={shlex.quote(','.join(choice.value))}"
+    return f"{name} {choice.value}" if isinstance(choice.value, str) else name
 
 
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|min|m|h|d)?")
@@ -121,10 +122,10 @@ def seconds(text: str) -> float:
     """
     parts = _PART.findall(text.strip().lower())
     if not parts or "".join(number + unit for number, unit in parts) != text.strip().lower():
-        raise typer.BadParameter(f"A duration is written 30s, 5m, 2h or 1h30m; got {text!r}.")
+        raise click.BadParameter(f"A duration is written 30s, 5m, 2h or 1h30m; got {text!r}.")
     total = sum(float(number) * _SECONDS[unit or "s"] for number, unit in parts)
     if not 0 < total < 1e9:
-        raise typer.BadParameter(f"A duration must be above 0 and below a thousand million seconds; got {text!r}.")
+        raise click.BadParameter(f"A duration must be above 0 and below a thousand million seconds; got {text!r}.")
     return total
 
 
@@ -143,7 +144,7 @@ def kinds_in(texts: Iterable[str]) -> dict[str, Kind]:
     for item in names_in(texts):
         name, equals, kind = item.rpartition("=")
         if not equals or kind not in {"continuous", "discrete"}:
-            raise typer.BadParameter(f"Write NAME=continuous or NAME=discrete; got {item!r}.", param_hint="--kinds")
+            raise click.BadParameter(f"Write NAME=continuous or NAME=discrete; got {item!r}.", param_hint="--kinds")
         kinds[name] = kind  # type: ignore[assignment]
     return kinds
 
@@ -173,7 +174,7 @@ def data_sets_in(typed: list[str]) -> dict[str, Path]:
     if wrong or len(set(names)) < max(2, len(names)):
         got = wrong[0] if wrong else " ".join(typed)
         hint = "Several data sets have names of their own: observed=a.csv drug=b.csv"
-        raise typer.BadParameter(f"{hint}; got {got!r}.", param_hint="DATA")
+        raise click.BadParameter(f"{hint}; got {got!r}.", param_hint="DATA")
     return {name: Path(file) for name, _, file in pairs}
 
 
@@ -226,13 +227,15 @@ def _parameter(name: str) -> inspect.Parameter:
     elif choice.typed == "off":
         default = False
     is_number = choice.typed == "number"
-    option = typer.Option(
+    declared = option(
         spelled(Option(name)),
         metavar=choice.metavar or ("VALUE" if is_number else None),
         help=choice.help,
-        parser=_number if is_number else None,
+        type=_number if is_number else None,
     )
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared]
+    )
 
 
 def _number(text: str | float) -> Any:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+import click
 
 from anypag.cli import options
 from anypag.cli.exits import ExitCode, command
 from anypag.cli.options import Typed, names_in, spelled, with_choices
 from anypag.cli.outputs import check_outputs, chosen_columns, file_of, reading_of, table_of
+from anypag.cli.parameters import option
 from anypag.cli.running import Interrupts, compiling_told, shown_on
 from anypag.cli.tell import how_far, misfit_told
 from anypag.cli.terminal import Terminal, panics_held
@@ -29,21 +30,21 @@ CHOICES = ("method", "alpha", "test", "max_r", "time_budget", "max_tests", "effo
 def learn_series(
     data: options.Data,
     typed: Typed,
-    max_lag: Annotated[int, typer.Option(metavar="P", help="How many steps back causes are looked for.")] = 1,
+    max_lag: Annotated[int, option(metavar="P", help="How many steps back causes are looked for.")] = 1,
     time: Annotated[
         str | None,
-        typer.Option(
+        option(
             metavar="COLUMN",
             help="The column of times: numbers, or dates such as 2020-01-31, 2020-01, 2020Q1. Without it the rows are "
             "in the order of time.",
         ),
     ] = None,
     unit: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column that says whose row it is, in a panel.")
+        str | None, option(metavar="COLUMN", help="The column that says whose row it is, in a panel.")
     ] = None,
     selection_bias: Annotated[
         bool,
-        typer.Option(
+        option(
             "--selection-bias", help="Which times or units are in the table may depend on the processes themselves."
         ),
     ] = False,
@@ -51,17 +52,19 @@ def learn_series(
     drop: options.Drop = None,
     bootstrap: Annotated[
         int | None,
-        typer.Option(
+        option(
             metavar="N",
-            min=2,
+            type=click.IntRange(2),
             help="Search again in N resamples of units, or of blocks of neighbouring windows, and say how often each "
             "edge is found.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of --bootstrap: the seed of all random numbers.")] = 0,
+    seed: Annotated[
+        int, option(metavar="N", type=click.IntRange(0), help="Of --bootstrap: the seed of all random numbers.")
+    ] = 0,
     out: Annotated[
         list[Path] | None,
-        typer.Option(
+        option(
             metavar="FILE",
             help="Write the result; may be given again. The ending picks the format: .json, .csv (edges), .html "
             "(report), .svg, .png, .pdf (summary), .txt, .dot, ... (graph of the window).",
@@ -71,7 +74,7 @@ def learn_series(
     gaps: options.Gaps = None,
     no_header: options.NoHeader = False,
     sheet: options.Sheet = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: Annotated[bool, option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: options.Json = False,
 ) -> ExitCode:
     """Learn from a time series or a panel what causes what, and after how many steps.

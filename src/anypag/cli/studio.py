@@ -7,23 +7,19 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 
 from anypag.cli.exits import ExitCode, command
+from anypag.cli.parameters import argument, option
 from anypag.cli.terminal import Terminal
 
 
 @command
 def studio(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE", show_default=False, help="The table; it can be dropped on the page too."),
-    ] = None,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Only print the address, do not open a browser.")
-    ] = False,
+    file: Annotated[Path | None, argument(metavar="FILE", help="The table; it can be dropped on the page too.")] = None,
+    no_browser: Annotated[bool, option("--no-browser", help="Only print the address, do not open a browser.")] = False,
     port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="The port of the page; 0 for any that is free.")
+        int, option(metavar="N", type=click.IntRange(0, 65535), help="The port of the page; 0 for any that is free.")
     ] = 0,
 ) -> ExitCode:
     """Open the studio: a page in your browser where a table becomes a graph that sharpens as you watch.

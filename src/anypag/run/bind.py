@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from anypag.catalogue import METHODS
 from anypag.choices import DEFAULTS, Choices, is_default, require
 from anypag.ci.base import CITest, innermost, is_test, rows_behind, score_for
 from anypag.ci.data_test import DataTest
-from anypag.ci.wrappers import Cached, Counted, Dispatched
+from anypag.ci.wrappers import Cached, Counted, Dispatched, workers_of
 from anypag.data.sources.pooled import Pooled
 from anypag.errors import DataError, KnowledgeError, Option, ParameterError, Sentence
 from anypag.graphs.marks import Mark
@@ -150,7 +149,7 @@ def _counted(test: CITest, n_jobs: int | None) -> Counted:
         return test
     if test.batch > 1 or isinstance(test, Cached):
         return Counted(test)
-    return Counted(Cached(Dispatched(test, n_jobs) if effective_n_jobs(n_jobs) > 1 else test))
+    return Counted(Cached(Dispatched(test, n_jobs) if workers_of(n_jobs) > 1 else test))
 
 
 def _check_together(choices: Choices, test: CITest) -> None:

@@ -11,12 +11,9 @@ from dataclasses import replace
 from threading import Lock
 from typing import Any, NamedTuple
 
-from joblib import Parallel, delayed, effective_n_jobs
-from joblib.parallel import get_active_backend
-
 from anypag.choices import DECLARED, DEFAULTS, Choices
 from anypag.ci.resample import Resamples
-from anypag.ci.wrappers import LEAST_MAPPED, opened, parcel
+from anypag.ci.wrappers import LEAST_MAPPED, opened, parcel, workers_of
 from anypag.errors import AnypagError, ParameterError
 from anypag.graphs.base import Marks
 from anypag.run.clock import Clock
@@ -87,6 +84,9 @@ def made_through_joblib(
     run at a time; if it is None, the surrounding `joblib.parallel_config` does. `left` says what a replicate may use,
     and is called when it is dispatched.
     """
+    from joblib import delayed
+    from joblib.parallel import get_active_backend
+
     backend, _ = get_active_backend()
     streams = bool(getattr(backend, "supports_return_generator", False))
     parallel = _parallel(choices, "generator_unordered" if streams else "list")
@@ -94,10 +94,12 @@ def made_through_joblib(
     yield from parallel(delayed(make)(sent, plan, left(k), k) for k in numbers)
 
 
-def _parallel(choices: Choices, return_as: str) -> Parallel:
+def _parallel(choices: Choices, return_as: str) -> Any:
     """joblib's pool. Without a budget two replicates are queued for each worker. With a budget none is queued, because
     dispatched replicates share what is left. With a budget of tests they are dispatched one at a time.
     """
+    from joblib import Parallel
+
     ahead = "2*n_jobs" if choices.max_tests is None and choices.time_budget is None else "n_jobs"
     at_once: Any = "auto" if choices.max_tests is None else 1
     try:
@@ -115,7 +117,7 @@ class Budget:
         told = replace(choices, **{name: DEFAULTS[name] for name in (*ABOUT_DATA, *ABOUT_THE_RUN)})
         has_workers = "n_jobs" in algorithm(choices.method).facts.uses  # the workers are busy with replicates
         self._choices, self._of_a_replicate = choices, replace(told, n_jobs=1) if has_workers else told
-        n_at_a_time = effective_n_jobs(n_jobs)
+        n_at_a_time = workers_of(n_jobs)
         # a replicate may be dispatched before the result of its worker's last one was read
         self._places = 1 if n_at_a_time == 1 else 2 * n_at_a_time
         self._clock, self.n_tests = Clock(), 0

@@ -10,6 +10,8 @@ look like a curve.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -168,11 +170,15 @@ def _parts(values: Floats, precision: type[np.floating[Any]]) -> npt.NDArray[Any
     return parts
 
 
+@lru_cache(8)
 def _scores(n: int) -> Floats:
-    """(2n + 1,) the normal score of half of each whole number as a rank among n: ties share the mean of their ranks."""
-    from scipy.special import ndtri
+    """(2n + 1,) the normal score of half of each whole number as a rank among n: ties share the mean of their ranks.
 
-    scores: Floats = ndtri((np.arange(2.0 * n + 1) / 2 - 0.5) / n)
+    The standard library has it too, and loads in a hundredth of the time that scipy takes.
+    """
+    quantile, shares = NormalDist().inv_cdf, ((np.arange(2.0, 2.0 * n + 1) / 2 - 0.5) / n).tolist()
+    scores: Floats = np.array([-np.inf, -np.inf, *map(quantile, shares)])
+    scores.setflags(write=False)
     return scores
 
 

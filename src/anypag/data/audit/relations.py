@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ NOTHING_LEFT = 1e-10
 """The share of its variance below which a column counts as a function of others."""
 _NEGLIGIBLE = 1e-6
 _CLEARLY_LEFT = 1e-5
+_FEW = 200
 
 
 def relation_findings(moments: Moments, singular: Singular, explained: AbstractSet[str] = frozenset()) -> list[Finding]:
@@ -49,12 +51,12 @@ def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
     >>> exact_relations(moments_of(np.column_stack([a, b, 2 * a - b + 1]), ["a", "b", "c"]))
     [(('a', 'b', 'c'), 'c = 2·a − b + 1')]
     """
-    from scipy.linalg import solve_triangular
-    from scipy.linalg.lapack import dpstrf
-
     p = len(moments.names)
     if _is_clear(moments) or _is_full(moments):
         return []
+    from scipy.linalg import solve_triangular
+    from scipy.linalg.lapack import dpstrf
+
     factor, pivots, rank, _ = dpstrf(moments.correlation, lower=True, tol=NOTHING_LEFT)
     order = pivots - 1
     if rank >= min(p, moments.n - 1):
@@ -66,12 +68,18 @@ def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
 
 
 def _is_clear(moments: Moments) -> bool:
-    """Does single precision show that there is no relation? With one the last pivot would be an error of about 1e-7."""
-    from scipy.linalg.lapack import spstrf
-
+    """Does a glance show that there is no relation? Of few columns, each has some variance that the others leave. Of
+    many, single precision has all pivots, in half the time; with a relation the last would be about 1e-7, by rounding.
+    """
     p = len(moments.names)
     if p >= moments.n:
         return False
+    if p <= _FEW:  # numpy is there, loading scipy.linalg takes longer than a small search
+        with suppress(np.linalg.LinAlgError):
+            return bool(np.abs(np.linalg.inv(moments.correlation).diagonal()).max() < 1 / _CLEARLY_LEFT)
+        return False
+    from scipy.linalg.lapack import spstrf
+
     *_, rank, _ = spstrf(moments.correlation.astype(np.float32).T, lower=True, tol=_CLEARLY_LEFT, overwrite_a=True)
     return bool(rank == p)
 
@@ -80,11 +88,11 @@ def _is_full(moments: Moments) -> bool:
     """With more columns than rows: do n + n/4 of the columns already have rank n − 1, so that nothing can be reported?
     The full factorisation would cost p² · n steps and a copy of the matrix.
     """
-    from scipy.linalg.lapack import dpstrf
-
     some = moments.n + moments.n // 4
     if len(moments.names) <= some:
         return False
+    from scipy.linalg.lapack import dpstrf
+
     *_, rank, _ = dpstrf(moments.correlation[:some, :some], lower=True, tol=NOTHING_LEFT)
     return bool(rank >= moments.n - 1)
 
