@@ -203,6 +203,9 @@ def test_tables_have_a_column_of_them(result: Result) -> None:
     assert len({hedge(p) for p in table["probability"]}) > 1
     by_tests = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; C")))
     assert by_tests.edge_table()["probability"] == [None] * 3
+    shares = zip(*(table[name] for name in ("p_cause", "p_no_cause", "p_open")), strict=True)
+    assert all(sum(of_pair) == pytest.approx(1) for of_pair in shares)
+    assert by_tests.edge_table()["p_open"] == [None] * 3
 
 
 def test_files_keep_them(result: Result, tmp_path: Path) -> None:

@@ -27,8 +27,8 @@ Row = tuple[Any, ...]
 
 COLUMNS = (
     *("from", "to", "edge", "mark_from", "mark_to", "in_words", "p", "n", "r", "given", "rule_from", "rule_to"),
-    *("conflict", "probability", "p_cause", "p_no_cause", "contradiction", "resamples", "same", "joined"),
-    "else_mostly",
+    *("conflict", "probability", "p_cause", "p_no_cause", "p_open", "contradiction", "resamples", "same"),
+    *("joined", "else_mostly"),
 )
 """The columns of an edge table.
 
@@ -37,7 +37,7 @@ largest p-value among the tests that kept an edge, or the p-value of the separat
 and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R12`, or `K0` to `K7`
 where they rest on what was known beforehand. `conflict` says whether some rule wanted another mark. `probability` is
 that of the two being joined in this way, by sampled graphs (method "bayes"); `p_cause` and `p_no_cause` are the shares
-of them in whose class `from` is a cause of `to` in every member, and in none; the rest leaves it open. `contradiction`
+of them in whose class `from` is a cause of `to` in every member, and in none; `p_open` is the rest. `contradiction`
 is what else is said that cannot be true together with this (empty if nothing). Where the rows were resampled,
 `resamples` is how many gave a graph, `same` the share of them with the same edge (or none, where there is none),
 `joined` the share with any edge, and `else_mostly` what most of the others have (`none` for no edge).
@@ -113,9 +113,9 @@ def _row(pair: Explanation, said: Probabilities | None) -> Row:
 
 
 def _causes(said: Probabilities | None, a: str, b: str) -> Row:
-    """In which shares of the sampled graphs a is a cause of b, and is none."""
+    """In which shares of the sampled graphs a is a cause of b, is none, and may be one."""
     shares = None if said is None else said.is_cause(a, b)
-    return (None, None) if shares is None else shares[:2]
+    return shares or (None, None, None)
 
 
 def _gap(a: str, b: str, found: Separation | None, n_rows: int | None, probability: float | None) -> Row:
