@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from anypag.explain.sampled import cause_notes, sampled_note
@@ -122,8 +122,13 @@ def facts_of(result: Result | PAG) -> PairFacts:
     """The input for explanations of a result."""
     if isinstance(result, PAG):
         return PairFacts(result, None, {}, {}, {}, contradictions(result)[0])
+    return replace(facts_on_the_way(result), contradictions=result.contradictions)
+
+
+def facts_on_the_way(result: Result) -> PairFacts:
+    """The same without contradictions: in the dense graph of an early step the search for them takes long."""
     reasons, conflicts = _by_end(result.marks), _by_end(result.conflicts)
-    return PairFacts(result.pag, result, result.sepsets, reasons, conflicts, result.contradictions)
+    return PairFacts(result.pag, result, result.sepsets, reasons, conflicts)
 
 
 def _by_end(reasons: Iterable[MarkReason]) -> dict[tuple[str, str], list[MarkReason]]:

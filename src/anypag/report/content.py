@@ -336,8 +336,7 @@ def legend_shown(result: Result) -> list[list[Any]]:
     """The edges that occur, by their marks, and what each says."""
     pags = [result.pag, *(item.pag for item in result.history)]
     edges = [edge for pag in pags for edge in pag.edges()]
-    selection = facts_of(result).selection
-    entries = legend_for(edges, selection=selection).entries
+    entries = legend_for(edges, selection=result.choices.selection_bias).entries
     return [[int(entry.line.edge.mark_a), int(entry.line.edge.mark_b), entry.text] for entry in entries]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from anypag.effects.answer import Effect
 from anypag.errors import AnypagError
-from anypag.explain.facts import facts_of
+from anypag.explain.facts import facts_of, facts_on_the_way
 from anypag.explain.pair import CONTRADICTED, Explanation, explain_pair
 from anypag.explain.words import MARK_NAMES
 from anypag.graphs.pag import PAG
@@ -23,7 +23,7 @@ _ARTICLES = {"circle": "a circle", "arrow": "an arrowhead", "tail": "a tail"}
 
 def pair_told(result: Result, a: str, b: str) -> list[Block]:
     """Why two variables are joined as they are, or not; how sure that is; the alternatives."""
-    facts = facts_of(result)
+    facts = facts_of(result) if result.complete else facts_on_the_way(result)
     first, second = (a, b) if result.pag.index(a) < result.pag.index(b) else (b, a)
     return list(_explained(explain_pair(facts, first, second), facts.assumed))
 

@@ -90,7 +90,7 @@ def findings_shown(audit: Audit, source: Source) -> list[dict[str, Any]]:
             "problem": one.problem,
             "columns": list(one.columns),
             "message": one.message,
-            "remedy": Sentence(one.remedy).spelled(spelled) if isinstance(one.remedy, str) else _remedy(one.remedy),
+            "remedy": Sentence(*_parts(one)).spelled(spelled).replace(" on the command line", ""),
             "buttons": list(_buttons(one, source)),
         }
         for one in audit.findings
@@ -111,8 +111,8 @@ def _together(names: list[str]) -> dict[str, Any]:
     }
 
 
-def _remedy(remedy: Sentence) -> str:
-    return remedy.spelled(spelled)
+def _parts(finding: Finding) -> tuple[object, ...]:
+    return finding.remedy.parts if isinstance(finding.remedy, Sentence) else (finding.remedy,)
 
 
 def spelled(option: Option) -> str:
@@ -140,7 +140,7 @@ def advised(sentence: Sentence) -> Iterator[Button]:
 
 
 def _buttons(finding: Finding, source: Source) -> Iterator[Button]:
-    remedy = finding.remedy if isinstance(finding.remedy, Sentence) else Sentence(finding.remedy)
+    remedy = Sentence(*_parts(finding))
     if finding.problem in {"missing", "dropped"}:
         yield from _mostly_gaps(source, finding.columns or source.names)
     yield from advised(remedy)

@@ -155,7 +155,7 @@ def _text(value: Any) -> str:
 
 def _off(now: Settings, names: Any, is_off: Any) -> Changes:
     """One column, or a list of them, switched off or on."""
-    some = [_text(name) for name in (names if isinstance(names, list) else [names])]
+    some = dict.fromkeys(_text(name) for name in (names if isinstance(names, list) else [names]))
     others = tuple(other for other in now.off if other not in some)
     return {"off": (*others, *some) if is_off is True else others}
 
