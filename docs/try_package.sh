@@ -12,6 +12,7 @@ for python in "$@"; do
     "$python" -m venv "$room/bare"
     "$room/bare/bin/python" -m pip install --quiet --disable-pip-version-check "$(ls "$here"/dist/*.whl)[plot]"
     du -sm "$room"/bare/lib/python*/site-packages | sed 's/\t.*/ MB are installed with the extra [plot]./'
+    "$room/bare/bin/python" -m pip install --quiet --disable-pip-version-check causaldata # the table of both
     mkdir "$room/readme" && cd "$room/readme"
     tar -xzf "$here"/dist/*.tar.gz --strip-components=1
     rm -rf src # the wheel is tried, not this
