@@ -59,7 +59,7 @@ def test_a_state_shows_its_graph(result: ap.Result) -> None:
 
 
 def test_an_audit_lists_its_findings_and_what_columns_are() -> None:
-    found = ap.audit({"a": [1.0, 2.5, 0.1, 4.0, 1.1] * 5, "b": [7.0] * 25}, max_r=1)
+    found = ap.audit({"a": [1.0, 2.5, 0.1, 4.0, 1.1] * 5, "b": [7.0] * 25}, max_r=1, singular="error")
     assert repr(found).startswith("<Audit: 1 error, ")
     assert "is constant" in found._repr_html_()
     assert "numbers with fractions" in found._repr_html_()

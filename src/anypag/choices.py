@@ -8,7 +8,7 @@ declarations; `tests/test_choices.py` compares them all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from numbers import Integral, Real
 from os import PathLike
@@ -184,8 +184,14 @@ _ABOUT_DSEP_MAX = "The largest condition sets of the Possible-D-Sep phase (fci, 
 _ABOUT_KNOWLEDGE = "What is known beforehand, a statement a line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."
 _ABOUT_KINDS = "Say which columns are 'continuous' or 'discrete' instead of guessing."
 _ABOUT_THREADS = "Threads that test edges; 0: one per core. Same result."
-_ABOUT_MISSING = "Missing values: error (stop), drop (rows) or pairwise (for each test its own)."
-_ABOUT_SINGULAR = "Columns that are exact functions of others: error (stop) or keep."
+_ABOUT_MISSING = (
+    "Missing values: auto (leave out columns with a value in fewer than half of the rows, then rows with gaps), error "
+    "(stop), drop (rows) or pairwise (for each test its own rows)."
+)
+_ABOUT_SINGULAR = (
+    "Columns that are exact functions of others: auto (leave them out, with constants and identifiers), error (stop) "
+    "or keep."
+)
 _ABOUT_TRANSFORM = (
     "Continuous columns as they are (none), or as normal-scores of their ranks, which see any steady dependence."
 )
@@ -245,9 +251,11 @@ class Choices:
     knowledge: Knowledge | None = _recorded(None, "search", _KNOWLEDGE, _ABOUT_KNOWLEDGE, "knowledge", "FILE")
     names: Sequence[str] | None = _recorded(None, "data", _NAMES, "The variables, where the table does not name them.")
     kinds: Mapping[str, Kind] | None = _recorded(None, "data", _KINDS, _ABOUT_KINDS, "kinds", "NAME=KIND")
-    missing: Missing = _recorded("error", "data", _one_of("error", "drop", "pairwise"), _ABOUT_MISSING, "name", "WAY")
+    missing: Missing = _recorded(
+        "auto", "data", _one_of("auto", "error", "drop", "pairwise"), _ABOUT_MISSING, "name", "WAY"
+    )
     transform: Transform = _recorded("none", "data", _one_of("none", "normal-scores"), _ABOUT_TRANSFORM, "name", "WAY")
-    singular: Singular = _recorded("error", "data", _one_of("error", "keep"), _ABOUT_SINGULAR, "name", "WAY")
+    singular: Singular = _recorded("auto", "data", _one_of("auto", "error", "keep"), _ABOUT_SINGULAR, "name", "WAY")
     device: Device = _choice("cpu", "data", _one_of(*get_args(Device)), _ABOUT_DEVICE, "name", "WHERE")
     threads: int = _choice(1, "run", _THREADS, _ABOUT_THREADS, "count", "N", by_method=True)
     n_jobs: int | None = _choice(None, "run", _JOBS, _ABOUT_JOBS, "count", "N", by_method=True)
@@ -272,6 +280,11 @@ class Choices:
         """Does the method work on a score of the data?"""
         facts = method_named(self.method) if isinstance(self.method, str) else self.method.facts
         return facts.needs_score
+
+    def strict(self) -> Self:
+        """The choices without "auto" for gaps and singular columns: for a table from which all of that is out."""
+        missing: Missing = "drop" if self.missing == "auto" else self.missing
+        return replace(self, missing=missing, singular="error" if self.singular == "auto" else self.singular)
 
     def recorded(self) -> dict[str, Any]:
         """The choices that are kept with a result, as JSON can hold them."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -196,6 +197,29 @@ def abbreviated(value: object, most: int = 60) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 
+def matching(asked: Iterable[str], names: Sequence[str], kind: str = "column") -> list[str]:
+    """The names that are asked for, each once; one with `*`, `?` or `[` stands for all that match it, as for a shell.
+
+    Raises:
+        ParameterError: a name does not exist, or nothing matches.
+
+    >>> matching(["age", "trend_*"], ["age", "trend_1", "sex", "trend_2"])
+    ['age', 'trend_1', 'trend_2']
+    """
+    there, found = frozenset(names), list[str]()
+    for one in asked:
+        some = [one] if one in there else [name for name in names if is_pattern(one) and fnmatchcase(name, one)]
+        if not some:
+            raise ParameterError(absent(kind, [one], names))
+        found += some
+    return list(dict.fromkeys(found))
+
+
+def is_pattern(name: object) -> bool:
+    """Does a name stand for all that match it?"""
+    return isinstance(name, str) and any(sign in name for sign in "*?[")
+
+
 def absent(kind: str, unknown: Sequence[str], names: Sequence[str]) -> str:
     """The sentence for names that do not exist; it lists similar names, else all names.
 
@@ -203,6 +227,8 @@ def absent(kind: str, unknown: Sequence[str], names: Sequence[str]) -> str:
     "There is no node 'smokin'; did you mean 'smoking'?"
     """
     there = {str(name).casefold(): name for name in names}
-    near = [there[name] for name in get_close_matches(str(unknown[0]).casefold(), there, n=3, cutoff=0.7)]
+    first = str(unknown[0]).casefold()
+    first, cutoff = (first.strip("*?"), 0.5) if is_pattern(first) else (first, 0.7)
+    near = [there[name] for name in get_close_matches(first, there, n=3, cutoff=cutoff)]
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the {kind}s are {listed(names)}."
     return f"There is no {kind} {listed(unknown)}; {hint}"

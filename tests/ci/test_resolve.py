@@ -59,7 +59,8 @@ def test_kinds_change_what_auto_chooses() -> None:
 def test_options_reach_the_test() -> None:
     gaps = {"a": np.where(np.arange(60) < 5, np.nan, CONTINUOUS["a"]), "b": CONTINUOUS["b"]}
     with pytest.raises(DataError, match="Values are missing in some of the 60 rows: 'a' 5"):
-        resolve_test(gaps)
+        resolve_test(gaps, Choices(method="icd", missing="error"))
+    assert resolve_test(gaps).n_rows == 55  # type: ignore[attr-defined]
     dropped = resolve_test(gaps, Choices(method="icd", missing="drop"))
     assert isinstance(dropped, FisherZ) and dropped.n == 55
     pairwise = resolve_test(gaps, Choices(method="icd", test="fisherz", missing="pairwise"))
@@ -84,8 +85,8 @@ def test_names_choose_columns() -> None:
         ),
         (3, {}, "a function f(x, y, z) -> p or a test; got 3"),
         ("gsq", {"kinds": {"c": "continuous"}}, "GSquared takes every column as discrete; 'kinds' go with"),
-        ("auto", {"missing": "impute"}, "'missing' must be 'error', 'drop' or 'pairwise'; got 'impute'"),
-        ("auto", {"singular": "drop"}, "'singular' must be 'error' or 'keep'; got 'drop'"),
+        ("auto", {"missing": "impute"}, "'missing' must be 'auto', 'error', 'drop' or 'pairwise'; got 'impute'"),
+        ("auto", {"singular": "drop"}, "'singular' must be 'auto', 'error' or 'keep'; got 'drop'"),
         ("auto", {"kinds": {"c": "ordinal"}}, "A kind is 'continuous' or 'discrete'; got 'ordinal' for 'c'"),
     ],
 )

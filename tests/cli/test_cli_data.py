@@ -23,9 +23,10 @@ def test_audit_finds_nothing_in_good_data(tmp_path: Path) -> None:
 def test_audit_lists_errors_and_ends_with_1(tmp_path: Path) -> None:
     data = tmp_path / "data.csv"
     data.write_text("a,b,c\n" + "".join(f"{k * k % 7}.5,{k * 7919 % 101},1\n" for k in range(50)))
-    ended = anypag("audit", data)
+    assert "Left out: 'c' (constant in the rows used)." in anypag("audit", data).out
+    ended = anypag("audit", data, "--singular", "error")
     assert ended.code == 1 and "error  constant  Column 'c' is constant." in ended.out
-    document = anypag("audit", data, "--json").document
+    document = anypag("audit", data, "--singular", "error", "--json").document
     assert document["rows"] == 50 and document["findings"][0]["columns"] == ["c"]
     assert anypag("audit", data, "--drop", "c").code == 0
 

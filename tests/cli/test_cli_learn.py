@@ -124,7 +124,8 @@ def test_columns_drop_kinds_missing(data: Path) -> None:
     )
     assert anypag("learn", "--method", "icd", data, "--drop", '"a"').out.startswith("data.csv: 400 rows, 3 variables")
     data.write_text(data.read_text() + ",1,1,1\n")
-    ended = anypag("learn", "--method", "icd", data)
+    assert "400 rows of 401 (1 has gaps)" in anypag("learn", "--method", "icd", data).out
+    ended = anypag("learn", "--method", "icd", data, "--missing", "error")
     assert ended.code == 1 and "Values are missing" in ended.err
     assert anypag("learn", "--method", "icd", data, "--missing", "drop").code == 0
     assert anypag("learn", data, "--missing", "pairwise", "--method", "fci").code == 0
@@ -259,7 +260,7 @@ def without_seconds(path: Path) -> object:
         (["--drop", "a"], "the variables were a, b, c, d, now they are b, c, d"),
         (["--no-selection-bias"], "selection_bias was True, now it is False"),
         (["--test", "mixed"], "the test was FisherZ, now it is DegenerateGaussian"),
-        (["--missing", "drop"], "the way with missing values was error, now it is drop"),
+        (["--missing", "drop"], "the way with missing values was auto, now it is drop"),
     ],
 )
 def test_a_checkpoint_of_other_choices_is_refused_by_naming_them(

@@ -29,11 +29,11 @@ def test_options_are_named_as_typed(parts: tuple[object, ...], in_python: str, t
 def test_missing_values_are_answered_with_an_option(tmp_path: Path) -> None:
     data = tmp_path / "gaps.csv"
     data.write_text("a,b\n" + "".join(f"{k % 7}.5,{k * k % 11}.25\n" for k in range(30)) + ",1.0\n")
-    ended = anypag("learn", "--method", "icd", data)
+    ended = anypag("learn", "--method", "icd", data, "--missing", "error")
     assert (
         ended.code == 1
         and "choose --missing drop (only the 30 complete rows are used) or --missing pairwise" in ended.err
     )
     dropped = anypag("learn", "--method", "icd", data, "--missing", "drop")
     assert dropped.code == 0 and "gaps.csv: 30 rows of 31 (1 has gaps), 2 variables;" in dropped.out
-    assert "--missing drop" in anypag("audit", data).out
+    assert "--missing drop" in anypag("audit", data, "--missing", "error").out

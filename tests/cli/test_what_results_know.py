@@ -48,11 +48,12 @@ def test_singular_columns_can_be_kept_from_learn_and_the_command_line(tmp_path: 
     a, b = rng.normal(size=(2, 50))
     table = {"a": a, "b": b, "sum": a + b}
     with pytest.raises(ap.AnypagError, match="Exact linear relation"):
-        ap.learn(table, method="icd")
+        ap.learn(table, method="icd", singular="error")
+    assert ap.learn(table, method="icd").pag.names == ("a", "b")
     assert ap.learn(table, method="icd", singular="keep").complete
     path = tmp_path / "sum.csv"
     path.write_text("a,b,sum\n" + "".join(f"{x},{y},{x + y}\n" for x, y in zip(a.tolist(), b.tolist(), strict=True)))
-    assert anypag("learn", "--method", "icd", path).code == 1
+    assert anypag("learn", "--method", "icd", path, "--singular", "error").code == 1
     assert anypag("learn", "--method", "icd", path, "--singular", "keep").code == 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,16 @@ from hypothesis import strategies as st
 import naive_ci
 from anypag import FisherZ, GSquared, counted
 from anypag.data import Finding, moments_of
-from anypag.data.audit import audit, relations
+from anypag.data.audit import audit as audit_of
+from anypag.data.audit import relations
 from anypag.data.audit.curves import MOSTLY, _curves, mostly_one
 from anypag.data.audit.determined import _worth_a_look
 from anypag.data.audit.relations import exact_relations
 from anypag.data.moments import Moments
 from anypag.errors import DataError
+
+audit = partial(audit_of, missing="error", singular="error")
+"""What is left out otherwise is an error here."""
 
 RNG = np.random.default_rng(0)
 A, B, C = RNG.normal(size=(3, 40))

@@ -196,7 +196,7 @@ def test_a_forked_child_is_told_and_does_not_hang(tmp_path: Path, lazy: bool, mo
 
 def test_many_reasons_are_counted_not_all_listed() -> None:
     with pytest.raises(DataError) as caught:
-        audit({f"c{k}": [float(k)] * 30 for k in range(500)}, max_r=1).require_usable()
+        audit({f"c{k}": [float(k)] * 30 for k in range(500)}, max_r=1, singular="error").require_usable()
     message = str(caught.value)
     assert "for 500 reasons" in message and "'c11' is constant" in message and "and 488 more" in message
     assert len(message) < 2000

@@ -16,7 +16,7 @@ def overlaps(lines: tuple[Line, ...]) -> int:
     """How many pairs of numbers are written over each other."""
     return sum(
         abs(one.number.x - other.number.x) < WIDTH and abs(one.number.y - other.number.y) < HEIGHT
-        for one, other in combinations(lines, 2)
+        for one, other in combinations([line for line in lines if line.has_number], 2)
     )
 
 
@@ -59,9 +59,12 @@ def covered(lines: tuple[Line, ...]) -> int:
         any(abs(x - line.number.x) < WIDTH / 2 and abs(y - line.number.y) < HEIGHT / 2 for x, y in other)
         for k, line in enumerate(lines)
         for other in points[:k] + points[k + 1 :]
+        if line.has_number
     )
 
 
-def test_few_numbers_stand_on_other_lines() -> None:
+def test_no_number_stands_on_another_line_and_most_lines_have_one() -> None:
     before, after = (sum(covered(how(crossing(seed))) for seed in range(8)) for how in (tuple, apart))
-    assert after <= before / 4
+    assert before > 10 and after == 0
+    placed = [line.has_number for seed in range(8) for line in apart(crossing(seed))]
+    assert sum(placed) > 0.8 * len(placed)

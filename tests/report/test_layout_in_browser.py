@@ -128,10 +128,10 @@ def test_names_can_be_read_at_any_width_and_a_part_is_said_to_be_one(page: webdr
     assert not any(box[0] < screen[0] - 1 or box[2] > screen[2] + 1 for box in boxes(page, "#nodes .node rect"))
 
 
-def test_the_table_begins_with_what_comes_again_most_often_in_percent_too(page: webdriver.Chrome) -> None:
+def test_the_table_begins_with_what_comes_again_most_often_with_its_share(page: webdriver.Chrome) -> None:
     cells = run(page, "return [...document.querySelectorAll('#table td:last-child')].map(cell => cell.textContent)")
     counts = [int(cell.split(" (")[0]) for cell in cells]
-    assert counts == sorted(counts, reverse=True) and cells[0] == f"{counts[0]} ({100 * counts[0] // 5} %)"
+    assert counts == sorted(counts, reverse=True) and cells[0] == f"{counts[0]} ({counts[0] / 5:.2f})"
 
 
 def test_the_page_says_how_to_read_an_effect(page: webdriver.Chrome) -> None:
@@ -169,8 +169,8 @@ def test_the_table_of_a_search_by_score_has_probabilities_and_nothing_empty(
     open_file(browser, sampled)
     assert "One below 0.50 can stand here" in browser.find_element("id", "told").text
     headings = run(browser, "return [...document.querySelectorAll('#table th')].map(e => e.textContent)")
-    assert headings == ["Pair", "In words", "Probability", "Joined at all", "Strength", "n"]
+    assert headings == ["Pair", "Probability", "Joined at all", "Strength", "n"]
     rows = "return [...document.querySelectorAll('#table tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
-    shares = [(float(row[2].lstrip("<>")), float(row[3].lstrip("<>"))) for row in run(browser, rows)]
+    shares = [(float(row[1].lstrip("<>")), float(row[2].lstrip("<>"))) for row in run(browser, rows)]
     assert shares
     assert all(0 <= probability <= joined <= 1 for probability, joined in shares)

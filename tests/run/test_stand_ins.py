@@ -114,5 +114,6 @@ def test_both_are_kept_where_that_is_asked_for_and_refused_where_nothing_else_is
     assert len(result.pag.names) == 6 and result.copies == {}
     with pytest.raises(DataError, match="are the same"):
         ap.FisherZ(columns("numbers"))
+    same = {"a": [1.0, 2.0, 3.0, 5.0, 8.0], "b": [1.0, 2.0, 3.0, 5.0, 8.0], "still": [1.0] * 5}
     with pytest.raises(DataError, match="constant"):
-        ap.learn({"a": [1.0, 2.0, 3.0, 5.0, 8.0], "b": [1.0, 2.0, 3.0, 5.0, 8.0], "still": [1.0] * 5}, method="icd")
+        ap.learn(same, method="icd", singular="error")

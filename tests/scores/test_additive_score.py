@@ -161,7 +161,7 @@ def test_columns_in_the_same_order_are_refused(shape: Callable[[Floats], Floats]
 def test_columns_in_the_same_order_are_told_with_all_else() -> None:
     data = {**curved(0), "constant": np.zeros(len(curved(0)["A"]))}
     with pytest.raises(AnypagError, match="for 2 reasons") as raised:
-        ap.learn({**data, "E": np.exp(data["A"])}, method="bayes", test="additive")
+        ap.learn({**data, "E": np.exp(data["A"])}, method="bayes", test="additive", singular="error")
     assert "'A' and 'E' have all rows in the same order" in str(raised.value)
     assert "'constant' is constant" in str(raised.value)
     assert "Leave one of them out (--columns or --drop)." in raised.value.sentence.spelled(spelled)

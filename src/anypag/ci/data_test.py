@@ -38,6 +38,9 @@ class DataTest(ABC):
     takes: ClassVar[Literal["continuous", "discrete", "any"]]
     """The kind of columns the test is for."""
 
+    fills_gaps: ClassVar[bool] = False
+    """Does it fill in missing values, so that no row or column is left out for them?"""
+
     fits: ClassVar[str] = "as its author says"
     """What must be true of the data for its p-values to be right, in a few words for reports."""
 
@@ -46,6 +49,9 @@ class DataTest(ABC):
     audit: Audit
     some_rows: Floats | None = None
     """(m, p) rows for checks of a fitted graph, as the test sees them; None if there are none, or gaps."""
+
+    is_number: tuple[bool, ...] = ()
+    """Per column: does it hold numbers, not words? Known where `some_rows` are."""
 
     def __init__(self, names: tuple[str, ...], n: int, audit: Audit) -> None:
         self.names = names
@@ -96,6 +102,7 @@ class DataTest(ABC):
             values = source.sample().values
             step = -(-len(values) // MOST_ROWS_KEPT)
             self.some_rows = values if step < 2 else values[::step].copy()
+            self.is_number = tuple(labels is None for labels in source.labels)
 
     def _store_by_name(self) -> None:
         """Columns are stored in the order of their names from here on."""

@@ -86,6 +86,7 @@ def resamples_of(
     `source` is None if the user gave a test instead of data. With `by_sums=False` a wrapper changes the answers of the
     test (`ci.contexts`): it is then bound to repeated rows.
     """
+    choices = choices.strict()
     if getattr(test, "exact", False):  # a user's test may lack `exact`
         return SameForAll(test)
     if hasattr(test, "resampled"):

@@ -14,11 +14,14 @@ from anypag.choices import DECLARED, Choices, OwnTest, is_default, require
 from anypag.ci.base import CITest, as_test, from_callable, is_test
 from anypag.ci.contexts import with_contexts
 from anypag.ci.data_test import DataTest
+from anypag.data.audit.left_out import leaving_out
 from anypag.data.columns import checked_column_names
-from anypag.data.findings import STANDS_FOR_BOTH, Audit
+from anypag.data.findings import STANDS_FOR_BOTH, Audit, Finding, Singular
 from anypag.data.sources.door import as_source
 from anypag.data.sources.file import FileTable
+from anypag.data.sources.pooled import Pooled
 from anypag.data.sources.protocol import Source
+from anypag.data.table import Missing
 from anypag.errors import CITestError, DataError, Option, ParameterError, listed
 
 
@@ -64,21 +67,46 @@ def _in_contexts(test: type[DataTest], source: Source, choices: Choices) -> CITe
 
 
 def _bound(test: type[DataTest], source: Source, choices: Choices) -> DataTest:
-    """The test of a source that has its names and kinds: transformed, and with one column for all copies of it."""
+    """The test of a source that has its names and kinds: transformed, and without columns that no search can use."""
     fits = choices.device == "cpu" or test.takes == "continuous"
     require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)
     if choices.transform != "none":
         source = _scored(source if test.takes == "any" else source.with_kinds(dict.fromkeys(source.names, test.takes)))
     told = replace(choices, transform="none", names=None, kinds=None)
+    if isinstance(source, Pooled):  # all data sets need the same columns
+        return _without_copies(test, source, told.strict())[0]
+    missing: Missing = "error" if test.fills_gaps and choices.missing == "auto" else choices.missing
+
+    def read(rest: Source, missing: Missing, singular: Singular) -> tuple[DataTest, Audit]:
+        return _without_copies(test, rest, replace(told, missing=missing, singular=singular))
+
+    bound, left_out = leaving_out(source, missing, choices.singular, _spoken_of(choices), read)
+    return _with_findings(bound, left_out)
+
+
+def _spoken_of(choices: Choices) -> set[str]:
+    """The columns that the user said something about: they are not left out."""
+    return {*(choices.kinds or ()), *(choices.knowledge.spoken_of if choices.knowledge else ())}
+
+
+def _without_copies(test: type[DataTest], source: Source, choices: Choices) -> tuple[DataTest, Audit]:
+    """The test of a source and its audit. Of columns that are copies of each other, one stands for all."""
     try:
-        return test.bind(source, told)
+        bound = test.bind(source, choices)
+        return bound, bound.audit
     except DataError as error:
         seen = error.audit.with_stand_ins() if isinstance(error.audit, Audit) else Audit(())
         if not seen.copies:
             raise
-    bound = test.bind(source.take([name for name in source.names if name not in seen.copies]), told)
+    bound = test.bind(source.take([name for name in source.names if name not in seen.copies]), choices)
     stood_in = [finding for finding in seen.findings if finding.problem == STANDS_FOR_BOTH]
-    bound.audit = replace(bound.audit, findings=Audit.of([*stood_in, *bound.audit.findings]).findings)
+    return _with_findings(bound, stood_in), bound.audit
+
+
+def _with_findings(bound: DataTest, found: list[Finding]) -> DataTest:
+    """The test, with more findings in its audit."""
+    if found:
+        bound.audit = replace(bound.audit, findings=Audit.of([*found, *bound.audit.findings]).findings)
     return bound
 
 

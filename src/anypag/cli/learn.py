@@ -264,10 +264,13 @@ def _say_what(terminal: Terminal, source: str, search: Search) -> None:
     terminal.line(f"{source}: {size}; {told}", "bold")
     if problem.chosen is not None and not search.algorithm.facts.tests_by:
         terminal.line(f"note: {problem.chosen.sentence.spelled(spelled)}.")
-    for finding in problem.audit.warnings if problem.audit else ():
-        terminal.line(f"warning: {finding.sentence.spelled(spelled)}", "yellow")
+    found = problem.audit.warnings if problem.audit else ()
+    for finding in found:
+        terminal.line(f"warning: {finding.brief}", "yellow")
     for note in problem.audit.notes if problem.audit else ():
         terminal.line(f"note: {note}")
+    if found:
+        terminal.line("`anypag audit` says more about each warning, and what to do.")
 
 
 def _rows(problem: Problem) -> str:

@@ -26,18 +26,13 @@ if TYPE_CHECKING:
 
 
 Json = Annotated[bool, option("--json", help="Print one JSON document instead of text.")]
-Data = Annotated[
-    Path,
-    argument(
-        metavar="DATA",
-        help="The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx; - is standard input.",
-    ),
-]
+_FILES = ".csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav"
+Data = Annotated[Path, argument(metavar="DATA", help=f"The table: {_FILES}; - is standard input.")]
 DataSets = Annotated[
     list[str],
     argument(
         metavar="DATA",
-        help="The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx; - is standard input. "
+        help=f"The table: {_FILES}; - is standard input. "
         "Several data sets by their names, the observed one first: observed=a.csv drug=b.csv.",
     ),
 ]
@@ -84,11 +79,17 @@ Covariance = Annotated[
 ]
 Columns = Annotated[
     list[str] | None,
-    option(metavar="NAMES", help="Use only these columns: names with commas between; may be given again."),
+    option(
+        metavar="NAMES",
+        help="Use only these columns: names or patterns ('price*') with commas between; may be given again.",
+    ),
 ]
 Drop = Annotated[
     list[str] | None,
-    option(metavar="NAMES", help="Leave these columns out: names with commas between; may be given again."),
+    option(
+        metavar="NAMES",
+        help="Leave these columns out: names or patterns ('trend_*') with commas between; may be given again.",
+    ),
 ]
 
 

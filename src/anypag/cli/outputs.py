@@ -132,17 +132,14 @@ def chosen_columns(
         return None
     from anypag.data.files.read_table import INDEX_NAMES
     from anypag.data.files.scan import AS_USUAL, glance
-    from anypag.errors import ParameterError, absent
+    from anypag.errors import ParameterError, matching
 
     there = glance(data, 1, reading or AS_USUAL).columns
-    unknown = [name for name in (*columns, *drop) if name not in there]
-    if unknown and len(files) > 1:
-        anywhere = {name for file in files for name in glance(file, 1, reading or AS_USUAL).columns}
-        unknown = [name for name in unknown if name in columns or name not in anywhere]
-    if unknown:
-        raise ParameterError(absent("column", unknown, there))
+    more = [glance(file, 1, reading or AS_USUAL).columns for file in files if file != data]
+    anywhere = list(dict.fromkeys([*there, *(name for names in more for name in names)]))
+    dropped = matching(drop, anywhere)
     used = there[1:] if there[0] in INDEX_NAMES else there
-    chosen = [name for name in columns or used if name not in {*drop, counts}]
+    chosen = [name for name in matching(columns, there) or used if name not in {*dropped, counts}]
     if not chosen:
         raise ParameterError("No column is left: all were dropped.")
     return [*dict.fromkeys([*chosen, *(name for name in also if name is not None)])]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from anypag.catalogue import method_named
 from anypag.markup import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from anypag.cli.terminal import Terminal
     from anypag.graphs.marks import Edge
@@ -148,6 +149,12 @@ MOST_SHOWN = 300
 """The most edges shown on a terminal; a pipe gets them all."""
 
 
+MOST_HEADINGS = 6
+"""Edges are grouped by what they say and how sure it is; with more groups than this, only by how sure it is (if graphs
+were sampled), or by their marks."""
+SURENESS = ("Nearly sure (0.95 or more)", "Very probable (0.80 or more)", "Probable (0.50 or more)", "Less probable")
+"""The headings of edges by how sure they are, as `HEDGES` divides them."""
+
 MOST_ALONE = 30
 """Variables without an edge that are named."""
 
@@ -201,6 +208,43 @@ def groups(result: Result) -> list[Group]:
     return [group for _, group in sorted(found.items(), key=lambda item: (*item[0][:3], -len(item[1].edges)))]
 
 
+def headings(result: Result) -> Iterator[tuple[str, list[str]]]:
+    """The edges as they are printed: at most six headings, each with the lines below it."""
+    found = groups(result)
+    if len(found) > MOST_HEADINGS:
+        yield from _few_groups(result)
+        return
+    for group in found:
+        edges = group.edges if len(group.edges) > 1 else []
+        yield group.heading(_certainty(result, group.edges[0])), [f"{edge}{_certainty(result, edge)}" for edge in edges]
+
+
+def _few_groups(result: Result) -> Iterator[tuple[str, list[str]]]:
+    """The edges of a graph with many groups under at most six headings, the surest first."""
+    from anypag.explain.facts import facts_of
+    from anypag.explain.sampled import hedge_level
+    from anypag.plot.labels import legend_for
+
+    edges = sorted((edge.forward() for edge in result.pag.edges()), key=lambda edge: -(_probability(result, edge) or 0))
+    contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
+    legend = legend_for(edges, selection=facts_of(result).selection).entries
+    meanings = {entry.line.edge.forward().symbol: entry.text for entry in legend}
+
+    def lines(some: Iterable[Edge]) -> list[str]:
+        doubt = {edge: f"  {MARKED.strip()}" * (frozenset((edge.a, edge.b)) in contradicted) for edge in some}
+        return [f"{edge}{_certainty(result, edge)}{told}" for edge, told in doubt.items()]
+
+    if result.probabilities is None:
+        for symbol, meaning in meanings.items():
+            yield f"A {symbol} B: {meaning}", lines(edge for edge in edges if edge.symbol == symbol)
+        return
+    yield "What the marks say:", [f"A {symbol} B: {meaning}" for symbol, meaning in meanings.items()]
+    for level, heading in enumerate(SURENESS):
+        some = [edge for edge in edges if hedge_level(round(_probability(result, edge) or 0.0, 2)) == level]
+        if some:
+            yield f"{heading}:", lines(some)
+
+
 def _probability(result: Result, edge: Edge) -> float | None:
     said = result.probabilities
     return None if said is None else said.of_edge(edge.a, edge.b, edge.symbol)
@@ -225,14 +269,13 @@ def tell_edges(terminal: Terminal, result: Result) -> None:
         alone = "every two variables are independent, some of them only given others."
         given = any(why.given for why in result.sepsets.values())
         terminal.line(f"No edges: {alone if given else 'all pairs are independent.'}")
-    left = MOST_SHOWN if terminal.is_interactive else len(result.pag.edges())
-    for group in groups(result):
-        terminal.line(group.heading(_certainty(result, group.edges[0])), "cyan")
-        if len(group.edges) > 1:
-            terminal.items([f"{edge}{_certainty(result, edge)}" for edge in group.edges[:left]])
-        if len(group.edges) > left:
-            terminal.line(f"  ... and {len(group.edges) - left} more; --out edges.csv has them all.")
-        left = max(0, left - len(group.edges))
+    left = MOST_SHOWN if terminal.is_interactive else sys.maxsize
+    for heading, lines in headings(result):
+        terminal.line(heading, "cyan")
+        terminal.items(lines[:left])
+        if len(lines) > left:
+            terminal.line(f"  ... and {len(lines) - left} more; --out edges.csv has them all.")
+        left = max(0, left - len(lines))
     joined = {name for edge in result.pag.edges() for name in (edge.a, edge.b)}
     apart = [name for name in result.pag.names if name not in joined] if joined else []
     if apart:

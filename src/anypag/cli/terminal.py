@@ -76,7 +76,7 @@ class Terminal:
 
     def items(self, texts: Sequence[str]) -> None:
         """Short texts: side by side on a terminal, one a line on a pipe."""
-        if self.is_interactive:
+        if self.is_interactive and texts:
             from rich.columns import Columns
             from rich.padding import Padding
 

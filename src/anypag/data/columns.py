@@ -63,7 +63,8 @@ def column_from_series(name: str, series: Any) -> Column:
     if series.dtype.is_numeric():
         return Column(_numbers(series))
     if series.dtype in (nw.Categorical, nw.Enum):
-        return replace(_from_texts(series.to_list()), is_categorical=True)
+        order = series.dtype.categories if isinstance(series.dtype, nw.Enum) else ()
+        return replace(_from_texts(series.to_list(), order), is_categorical=True)
     if series.dtype in (nw.Date, nw.Datetime):  # as texts, so that the audit reports them with all other findings
         return _from_texts(
             series.dt.to_string("%Y-%m-%d" if series.dtype == nw.Date else "%Y-%m-%d %H:%M:%S").to_list()
@@ -122,9 +123,12 @@ def _is_missing(thing: Any) -> bool:
         return False
 
 
-def _from_texts(texts: Iterable[Any]) -> Column:
+def _from_texts(texts: Iterable[Any], order: Iterable[Any] = ()) -> Column:
+    """A column of labels, in this order, else in that of the alphabet."""
     present = [None if _is_missing(text) else str(text) for text in texts]
-    labels = tuple(sorted({text for text in present if text is not None}))
+    place = {str(label): i for i, label in enumerate(order)}
+    found = {text for text in present if text is not None}
+    labels = tuple(sorted(found, key=lambda text: (place.get(text, len(place)), text)))
     position = {label: float(i) for i, label in enumerate(labels)}
     values = np.array([np.nan if text is None else position[text] for text in present], dtype=np.float64)
     return Column(values, labels)

@@ -10,10 +10,12 @@ from anypag.errors import DataError, Option, ParameterError, Sentence
 from anypag.markup import block, paragraphs, table
 
 Severity = Literal["error", "warning"]
-Singular = Literal["error", "keep"]
+Singular = Literal["auto", "error", "keep"]
 
-MOST_TOLD = 10
-"""The most findings of one check that are listed."""
+MOST_APART = 3
+"""The most findings of one check that are told apart; more are told in one sentence."""
+MOST_TOLD = 6
+"""The most pairs or columns that such a sentence names."""
 MOST_REASONS = 12
 """The most errors that one message lists."""
 
@@ -45,12 +47,20 @@ class Finding:
         parts = self.remedy.parts if isinstance(self.remedy, Sentence) else (self.remedy,)
         return Sentence(f"{self.message} ", *parts)
 
+    @property
+    def brief(self) -> str:
+        """The first sentence of the message."""
+        first, more, _ = self.message.partition(". ")
+        return f"{first}." if more else self.message
+
     def __str__(self) -> str:
         return str(self.sentence)
 
 
 STANDS_FOR_BOTH = "copy"
 """The problem of a finding that says which of two columns stands for both."""
+LEFT_OUT = "left out"
+"""The problem of the finding that names the columns that are left out."""
 
 
 def _standing_in(finding: Finding) -> Finding:
@@ -68,13 +78,21 @@ def warning(problem: str, columns: Iterable[str], message: str, remedy: str | Se
     return Finding("warning", problem, tuple(columns), message, remedy)
 
 
-def first_of_many(findings: list[Finding]) -> list[Finding]:
-    """The first of many similar findings; the last one says how many more there are."""
-    if len(findings) <= MOST_TOLD:
+def as_one(findings: list[Finding], heading: str) -> list[Finding]:
+    """Up to three findings as they are; more of them as one, under a heading such as "pairs are curved".
+
+    >>> found = [warning("curve", (name, "y"), f"{name!r} is curved: beware.", "Look.") for name in "abcd"]
+    >>> as_one(found, "pairs are curved")[0].message
+    "4 pairs are curved: 'a' and 'y', 'b' and 'y', 'c' and 'y', 'd' and 'y'. Beware."
+    """
+    if len(findings) <= MOST_APART:
         return findings
-    last = findings[MOST_TOLD - 1]
-    more = f"{last.message} There are {len(findings) - MOST_TOLD} more like this."
-    return [*findings[: MOST_TOLD - 1], replace(last, message=more)]
+    some = ", ".join(" and ".join(map(repr, finding.columns)) for finding in findings[:MOST_TOLD])
+    more = f" and {len(findings) - MOST_TOLD:,} more" if len(findings) > MOST_TOLD else ""
+    rest = findings[0].message.partition(": ")[2]
+    message = f"{len(findings):,} {heading}: {some}{more}." + (f" {rest[0].upper()}{rest[1:]}" if rest else "")
+    columns = dict.fromkeys(name for finding in findings for name in finding.columns)
+    return [replace(findings[0], columns=tuple(columns), message=message)]
 
 
 class Unchecked(NamedTuple):
@@ -129,6 +147,11 @@ class Audit:
     def copies(self) -> dict[str, str]:
         """The columns that are exact copies of another one, with the column that stands for both."""
         return {one.columns[1]: one.columns[0] for one in self.findings if one.problem == STANDS_FOR_BOTH}
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The columns that are not searched over, as no test can use them."""
+        return tuple(name for one in self.findings if one.problem == LEFT_OUT for name in one.columns)
 
     def with_stand_ins(self) -> Audit:
         """The audit of a search, in which one of two columns that are the same stands for both."""

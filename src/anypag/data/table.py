@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from anypag.data.sources.counted import CountedTable
 
 Kind = Literal["continuous", "discrete"]
-Missing = Literal["error", "drop", "pairwise"]
+Missing = Literal["auto", "error", "drop", "pairwise"]
 KINDS: tuple[Kind, ...] = ("continuous", "discrete")
 
 

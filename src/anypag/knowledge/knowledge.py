@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -22,6 +22,8 @@ from anypag.knowledge.statements import (
     Side,
     Statement,
     Tiers,
+    names_in,
+    out_of_tiers,
     renamed,
 )
 from anypag.knowledge.text import parse_text
@@ -106,6 +108,11 @@ class Knowledge:
         """The columns that are contexts."""
         return tuple(name for one in self.statements if isinstance(one, Contexts) for name in one.names)
 
+    @property
+    def spoken_of(self) -> tuple[str, ...]:
+        """The variables that statements name, except those in tiers."""
+        return tuple(name for statement in self.statements for name in names_in(statement))
+
     def renamed(self, names: Mapping[str, str]) -> Self:
         """The statements with other names for some variables.
 
@@ -114,6 +121,10 @@ class Knowledge:
         a ~> c
         """
         return type(self).of(renamed(statement, names) for statement in self.statements)
+
+    def without(self, names: Collection[str]) -> Self:
+        """The same knowledge with variables taken out of the tiers; what else is said of them stays."""
+        return type(self).of([out_of_tiers(statement, names) for statement in self.statements])
 
     @classmethod
     def from_text(cls, text: str) -> Self:

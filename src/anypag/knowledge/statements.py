@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -127,6 +127,29 @@ def renamed(statement: Statement, names: Mapping[str, str]) -> Statement:
         left, right = (None if some is None else side(some) for some in (statement.left, statement.right))
         return replace(statement, left=left, right=right)
     return statement
+
+
+def names_in(statement: Statement) -> tuple[str, ...]:
+    """The variables that a statement names, except those in tiers.
+
+    >>> names_in(PairStatement("causes", ("a", "b"), None))
+    ('a', 'b')
+    """
+    sides: tuple[Side, ...] = ()
+    if isinstance(statement, PairStatement):
+        sides = (statement.left, statement.right)
+    elif isinstance(statement, NotSelecting | Contexts):
+        sides = (statement.names,)
+    return tuple(name for side in sides for name in side or ())
+
+
+def out_of_tiers(statement: Statement, names: Collection[str]) -> Statement:
+    """The statement; tiers lose these variables."""
+    if not isinstance(statement, Tiers):
+        return statement
+    return replace(
+        statement, tiers=tuple(tuple(name for name in tier if name not in names) for tier in statement.tiers)
+    )
 
 
 _SIGN = re.compile(r"[!<>~*/o-]*[~>-][!<>~*/o-]*")

@@ -88,6 +88,9 @@ class Line:
     lags: str = ""
     """In a summary of time series, the lags of the edge, which stand in the place of its number."""
 
+    has_number: bool = True
+    """False if there is no place for its number that is free of other lines."""
+
     @property
     def opacity(self) -> float:
         """The opacity: lower for edges that are rare in resamples, but never invisible."""

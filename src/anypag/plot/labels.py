@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -106,18 +105,20 @@ def _entry(mark_a: Mark, mark_b: Mark, text: str, y: float) -> Entry:
     return Entry(line, names, Point(end.x + 34, y), text)
 
 
-ALONG = (0.5, 0.38, 0.62, 0.3, 0.7, 0.22, 0.78)
+ALONG = (0.5, 0.44, 0.56, 0.38, 0.62, 0.3, 0.7, 0.22, 0.78)
 """Where along a line a number may stand, the best place first."""
 WIDTH, HEIGHT = 24.0, 13.0
 """The size of a number."""
 MOST = 300
 """With more lines the numbers could not be read, and none is placed."""
-_POINTS = tuple(k / 48 for k in range(49))
+_POINTS = tuple(k / 200 for k in range(201))
 """Where on each line its distance from a number is measured."""
 
 
 def apart(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """The lines, each with a place for its number that covers no other number and, if possible, no other line."""
+    """The lines, each with a place for its number that touches no other number and no other line; a line without such
+    a place has no number (`has_number`).
+    """
     lines = tuple(lines)
     if len(lines) > MOST:
         return lines
@@ -128,9 +129,9 @@ def apart(lines: Iterable[Line]) -> tuple[Line, ...]:
         others = np.delete(curves, k, axis=0).reshape(-1, 2)
         places = (line.beside(t, side) for side in (1.0, -1.0) for t in ALONG)
         free = [place for place in places if _is_free(place, taken)]
-        at = max(free, key=partial(_room, others), default=line.beside())
-        taken.append(at)
-        placed.append(replace(line, number_at=at))
+        at = next((place for place in free if _room(others, place) >= 1), None)
+        taken += [] if at is None else [at]
+        placed.append(replace(line, number_at=at, has_number=at is not None))
     return tuple(placed)
 
 

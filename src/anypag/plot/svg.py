@@ -132,7 +132,7 @@ def share_told(number: str, is_probability: bool) -> str:
 
 def _share_svg(line: Line) -> str:
     """The probability of an edge, how often resamples have it, or its lags, beside it."""
-    if line.again is None and not line.lags:
+    if not line.lags and (line.again is None or not line.has_number):
         return ""
     place = f'x="{line.number.x:.1f}" y="{line.number.y + 4:.1f}" font-size="11" text-anchor="middle"'
     share, paper = escape(line.lags or shown_share(line.again or 0.0)), LIGHT.paper

@@ -125,7 +125,7 @@ def _draw_lines(axes: Any, lines: Sequence[Line], shift: Point = Point(0.0, 0.0)
     _draw_stems(axes, marks, width)
     _draw_heads(axes, marks, width)
     for line in lines:
-        if line.again is not None or line.lags:
+        if line.lags or (line.again is not None and line.has_number):
             _draw_text(axes, line.number, line.lags or shown_share(line.again or 0.0), 11.0, _SOFT, "center")
 
 

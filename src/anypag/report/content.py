@@ -25,6 +25,7 @@ from anypag.explain.contexts import acts_on, contexts_told
 from anypag.explain.facts import PairFacts, facts_of
 from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, explain_pair, reading_of
 from anypag.explain.sampled import HEDGES, about_probable, probable_graphs, why_unlikely
+from anypag.explain.take_away import take_away
 from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
@@ -67,6 +68,8 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
     frames = [_frame(item, facts, words, place, item is result.history[-1]) for item in result.history]
     return {
         "is_whole": is_whole,
+        "take_away": take_away(result),
+        "warnings": [finding.brief for finding in result.audit.findings] if result.audit else [],
         "left_out": list(_left_out(result)),
         "names": list(result.pag.names),
         "size": [math.ceil(drawn.width), math.ceil(drawn.height)],
@@ -263,7 +266,7 @@ def line_shown(line: Line, pag: PAG) -> list[Any]:
         curve(line),
         placing(line.tip_a),
         placing(line.tip_b),
-        _rounded(*line.number),
+        _rounded(*line.number) if line.has_number else None,
     ]
 
 

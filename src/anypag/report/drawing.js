@@ -80,7 +80,7 @@ class Drawing {
     return node;
   }
 
-  // Lines that edges may have: the two nodes, a path, the places of the two marks and of the number.
+  // Lines that edges may have: the two nodes, a path, the places of the two marks and of the number (null: no room for one).
   setLines(lines) {
     this.lines = lines;
     this.edges.forEach(element => element.remove());
@@ -139,7 +139,7 @@ class Drawing {
     element.setAttribute("stroke-opacity", faint);
     element.setAttribute("fill-opacity", faint);
     element.querySelectorAll(".share").forEach(text => text.remove());
-    if (share !== null) element.append(draw("text", { class: "share", x: place[0], y: place[1] + 4, "fill-opacity": 1 }, shownShare(share)));
+    if (share !== null && place) element.append(draw("text", { class: "share", x: place[0], y: place[1] + 4, "fill-opacity": 1 }, shownShare(share)));
   }
 
   // Bring out what is chosen. The missing edges of a variable, or of a pair, are dotted lines that explain themselves.

@@ -12,12 +12,17 @@ from anypag.effects.effect import IN_THE_SAMPLE, effect_of_graph
 from anypag.effects.question import checked_graph, may_be_selected
 from anypag.effects.sampled_words import headline, told
 from anypag.errors import ContradictionError, DataError, GraphError
+from anypag.graphs.marks import Mark
+from anypag.graphs.pag import PAG
 from anypag.graphs.text import quote
 from anypag.plot.effect_draws import draws_svg
 from anypag.results.result import Result
 
 MOST_VARIABLES = 60
 """The most variables: reports of larger graphs would be mostly effects."""
+MOST_PAIRS = 400
+"""Ordered pairs up to which the graph is asked about all effects; else about pairs with an edge: formulas of some
+pairs of large graphs take seconds."""
 MOST_SAMPLED = 60
 """Pairs up to which sampled graphs are asked about all of them, a tenth of a second each; else those with an edge."""
 
@@ -30,7 +35,7 @@ def effects_shown(result: Result, data: Any = None) -> dict[str, Any]:
     picture (SVG of numbers alone).
     """
     why_none = _why_none(result)
-    pairs = [] if why_none else list(permutations(range(len(result.pag)), 2))
+    pairs = [] if why_none else _asked(result.pag, MOST_PAIRS)
     rows = [_row(result, i, j) for i, j in pairs]
     return {
         "none": why_none,
@@ -38,6 +43,12 @@ def effects_shown(result: Result, data: Any = None) -> dict[str, Any]:
         "pairs": [row for row in rows if row is not None],
         "sampled": list(_sampled(result, data)),
     }
+
+
+def _asked(pag: PAG, most: int) -> list[tuple[int, int]]:
+    """All ordered pairs, or those with an edge if there would be more than `most`."""
+    everyone = list(permutations(range(len(pag)), 2))
+    return everyone if len(everyone) <= most else [(i, j) for i, j in everyone if pag.marks[i, j] != Mark.NONE]
 
 
 def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:
@@ -50,8 +61,7 @@ def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:
         or result.posterior.diagrams is None
     ):
         return
-    everyone = list(permutations(pag.names, 2))
-    pairs = everyone if len(everyone) <= MOST_SAMPLED else [pair for pair in everyone if pag.edge(*pair) is not None]
+    pairs = [(pag.names[i], pag.names[j]) for i, j in _asked(pag, MOST_SAMPLED)]
     try:
         answers = list(effects_of(result, pairs, data))
     except DataError:  # the rows give no draws; `anypag effect` says why

@@ -272,38 +272,37 @@
   const orNull = value => (value === undefined ? null : value); // very large graphs are told without reasons
   const edgeRows = content.edges.map(edge => {
     const [i, j] = lines[edge.line];
-    return { pair: [i, j], edge: forward(i, edge.symbol, j), words: edge.summary, p: edge.p, n: edge.n, r: null,
+    return { pair: [i, j], edge: forward(i, edge.symbol, j), p: edge.p, n: edge.n, r: null,
       probability: orNull(edge.probability), joined: orNull(edge.joined),
       again: edge.again ? edge.again.same : null, given: "", strength: edge.strength || "", why: edge.why.filter(Boolean).join(" "),
       rules: edge.rules.filter(Boolean).join(", "),
       conflict: edge.conflicts.some(list => list.length) ? "yes" : "", doubt: edge.contradictions.length ? "yes" : "" };
   });
   const apartRows = content.apart.map(row => ({ pair: [row[0], row[1]], edge: names[row[0]] + "   " + names[row[1]],
-    again: null, words: apartSentences(row)[0], probability: row[7], joined: row[7] === null ? null : 1 - row[7], p: row[3], n: row[5], r: row[4],
+    again: null, probability: row[7], joined: row[7] === null ? null : 1 - row[7], p: row[3], n: row[5], r: row[4],
     given: row[2] === null ? "" : row[2].length ? row[2].map(g => names[g]).join(", ") : "nothing", strength: "", why: "", rules: "", conflict: "",
     doubt: row[6].length ? "yes" : "" }));
   const PROBABLE = content.probable ? [["probability", "Probability"], ["joined", "Joined at all"]] : [];
-  const EVERY = [["edge", "Pair"], ["words", "In words"], ...PROBABLE, ["strength", "Strength"], ["p", "p"], ["n", "n"], ["given", "Separated by"], ["r", "r"],
+  const EVERY = [["edge", "Pair"], ...PROBABLE, ["strength", "Strength"], ["p", "p"], ["n", "n"], ["given", "Separated by"], ["r", "r"],
     ["rules", "Rules"], ["conflict", "Conflict"], ["doubt", "Contradiction"],
     ...(content.resamples ? [["again", "Of " + content.resamples.n + " resamples"]] : [])];
-  // Searches by score have neither p-values nor rules, but what was known beforehand may have set marks.
-  const isUsed = name => [...edgeRows, ...apartRows].some(row => row[name] !== null && row[name] !== "");
-  const COLUMNS = content.by_scores ? EVERY.filter(([name]) => isUsed(name)) : EVERY;
+  const isUsed = (rows, name) => rows.some(row => row[name] !== null && row[name] !== "");
+  let columns = EVERY; // those that are not empty in the rows that are chosen
   const NUMBERS = new Set(["probability", "joined", "p", "n", "r", "rules", "again"]);
   const PAGE = 200;
   let order = null, ascending = true, page = PAGE;
 
-  byId("table").tHead.append(make("tr", {}, ...COLUMNS.map(([name, heading]) =>
-    make("th", { scope: "col", "data-column": name }, make("button", { type: "button", click: () => sortBy(name) }, heading)))));
+  function heads() {
+    const sorted = name => (name === order ? { "aria-sort": ascending ? "ascending" : "descending" } : {});
+    byId("table").tHead.replaceChildren(make("tr", {}, ...columns.map(([name, heading]) =>
+      make("th", { scope: "col", "data-column": name, ...sorted(name) }, make("button", { type: "button", click: () => sortBy(name) }, heading)))));
+  }
 
   function sortBy(name, up = order === name ? !ascending : true) {
     ascending = up;
     order = name;
-    document.querySelectorAll("th").forEach(cell => {
-      if (cell.dataset.column === name) cell.setAttribute("aria-sort", ascending ? "ascending" : "descending");
-      else cell.removeAttribute("aria-sort");
-    });
     fillTable();
+    document.querySelector(`th[data-column="${name}"] button`)?.focus({ preventScroll: true });
   }
 
   function compare(one, other) {
@@ -316,6 +315,8 @@
   function fillTable() {
     const wanted = byId("shown").value;
     let rows = [...(wanted === "apart" ? [] : edgeRows), ...(wanted === "edges" ? [] : apartRows)];
+    columns = EVERY.filter(([name]) => isUsed(rows, name));
+    heads();
     if (sought()) rows = rows.filter(row => row.pair.some(i => matches(names[i])));
     if (order) rows.sort(compare);
     byId("table").tBodies[0].replaceChildren(...rows.slice(0, page).map(tableRow));
@@ -324,16 +325,16 @@
     highlight();
   }
 
-  const inPercent = count => count.toLocaleString("en") + " (" + Math.round(100 * count / content.resamples.n) + " %)";
+  const inShare = count => count.toLocaleString("en") + " (" + shownShare(count / content.resamples.n) + ")";
 
   function tableRow(row) {
     const button = make("button", { type: "button", class: "link", click: () => { show(lastFrame); choose({ pair: row.pair }); } }, row.edge);
     const shown = value => (value === null ? "" : typeof value === "number" ? value.toLocaleString("en") : value);
     const share = value => (value === null ? "" : shownShare(value));
-    const cells = { ...row, edge: button, probability: share(row.probability), joined: share(row.joined), p: short(row.p), again: row.again === null ? "" : inPercent(row.again),
+    const cells = { ...row, edge: button, probability: share(row.probability), joined: share(row.joined), p: short(row.p), again: row.again === null ? "" : inShare(row.again),
       rules: row.rules ? make("abbr", { title: row.why, tabindex: 0 }, row.rules) : "" };
     // Each cell knows its heading: where the page is narrow a row becomes a card of named lines.
-    return make("tr", { "data-pair": key(...row.pair) }, ...COLUMNS.map(([name, heading]) =>
+    return make("tr", { "data-pair": key(...row.pair) }, ...columns.map(([name, heading]) =>
       make("td", { "data-heading": heading, class: NUMBERS.has(name) ? "number" : "" }, shown(cells[name]))));
   }
   byId("shown").addEventListener("change", () => { page = PAGE; fillTable(); });
@@ -362,7 +363,7 @@
       : paragraph(content.checked === "nothing found" ? "The audit found nothing that would weaken the result." : content.checked);
     const kinds = make("dl", {}, ...content.kinds.flatMap(([name, kind, reason]) =>
       [make("dt", {}, name), make("dd", {}, kind + " (" + reason + ")")]));
-    return [found, ...content.cautions.map(text => paragraph(text)),
+    return [found,
       ...(content.kinds.length ? [make("details", {}, make("summary", {}, "What each column was taken for"), kinds)] : [])];
   }
 
@@ -399,9 +400,14 @@
         list(Object.entries(versions)))];
   }
 
-  byId("end").textContent = [content.made.end, ...content.left_out].join(" ");
-  byId("banner").append(...consistency.banner.map(text => paragraph(text)));
-  byId("banner").hidden = !consistency.banner.length;
+  document.querySelector("#take-away span").textContent = [content.take_away, ...content.left_out].join(" ");
+  // All that speaks against the answer, in one box: contradictions, statements that the data contradict, warnings.
+  const against = content.knowledge.filter(said => said.became === "contradicted")
+    .map(said => "The data contradict what was said to be known: " + said.statement + (said.told ? " (" + said.told + ")" : "") + ".");
+  const mind = [...consistency.banner, ...against, ...content.cautions];
+  byId("banner").append(...mind.map(text => paragraph(text)),
+    ...(content.warnings.length ? [make("ul", {}, ...content.warnings.map(text => make("li", {}, text)))] : []));
+  byId("banner").hidden = !mind.length && !content.warnings.length;
   byId("banner").classList.toggle("alarm", consistency.is_alarm);
   byId("chart").append(chart());
   byId("legend").append(...content.legend.map(legendItem));

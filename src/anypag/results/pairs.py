@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats
+from anypag.arrays import Floats, Indices
 from anypag.ci.base import CITest, Queries, innermost
 from anypag.errors import UnknownNameError, absent
 from anypag.graphs.marks import Edge, Separation
@@ -190,7 +190,26 @@ def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
         np.array([names[name] for name in ends], np.int32) for ends in zip(*(edge[:2] for edge in edges), strict=True)
     )
     found = measure(Queries(x, y, np.empty((len(edges), 0), np.int32)))
-    return {edge[:2]: f"association {value:.2f}" for edge, value in zip(edges, found.tolist(), strict=True)}
+    ways = signs_of(test, x, y)
+    told = [f"{value:.2f}" if way == 0 else f"{way * value:+.2f}" for value, way in zip(found, ways, strict=True)]
+    return {edge[:2]: f"association {value}" for edge, value in zip(edges, told, strict=True)}
+
+
+def signs_of(test: CITest, x: Indices, y: Indices) -> Floats:
+    """(b,) 1 where two columns rise together, -1 where one falls as the other rises; 0 where that means nothing, as one
+    of them holds words, or more than two levels without an order.
+    """
+    rows, is_number = getattr(test, "some_rows", None), getattr(test, "is_number", ())
+    if rows is None or not is_number:
+        return np.zeros(len(x))
+    kinds = getattr(test, "kinds", ("discrete",) * len(is_number))
+    used = np.unique(np.concatenate([x, y]))
+    has_way = np.zeros(len(is_number), bool)
+    for i in used.tolist():
+        has_way[i] = is_number[i] and (kinds[i] == "continuous" or len(np.unique(rows[:, i])) == 2)
+    centred = rows - rows.mean(axis=0)
+    signs: Floats = np.sign(np.einsum("ij,ij->j", centred[:, x], centred[:, y])) * (has_way[x] & has_way[y])
+    return signs
 
 
 def _correlations(pag: PAG, among: Callable[[list[int]], Floats], names: dict[str, int], edge: Edge) -> str:

@@ -48,9 +48,9 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest |
     if is_test(data_or_test) or is_causal_learn_test(data_or_test):
         choices = replace(choices, test=name_of(innermost(test)))
     audit = getattr(innermost(test), "audit", None)
-    copies = audit.copies if isinstance(innermost(test), DataTest) and audit else {}
-    if copies and choices.knowledge:
-        choices = replace(choices, knowledge=choices.knowledge.renamed(copies))
+    if choices.knowledge and isinstance(innermost(test), DataTest) and audit and (audit.copies or audit.left_out):
+        known = choices.knowledge.renamed(audit.copies).without(audit.left_out)
+        choices = replace(choices, knowledge=known)
     test = _counted(test, choices.n_jobs if "n_jobs" in method.facts.uses else 1)
     _check_together(choices, test)
     threads = (choices.threads or _cores()) if test.batch > 1 else 1

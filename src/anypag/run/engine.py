@@ -196,9 +196,9 @@ def learn(
     knowledge: Knowledge | None = None,
     names: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
-    missing: Missing = "error",
+    missing: Missing = "auto",
     transform: Transform = "none",
-    singular: Singular = "error",
+    singular: Singular = "auto",
     device: Device = "cpu",
     threads: int = 1,
     n_jobs: int | None = None,
@@ -240,12 +240,14 @@ def learn(
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
         knowledge: background knowledge (`anypag.Knowledge`): it narrows what is tested and sets marks;
             `result.knowledge` has the outcome of each statement.
-        names: the variables, where the table does not name them.
+        names: the variables, where the table does not name them; else the columns to use, "price*" for all that match.
         kinds: "continuous" or "discrete" for columns whose kind should not be guessed.
-        missing: what to do with missing values: "error", "drop" (rows) or "pairwise".
+        missing: what to do with missing values: "auto" (columns with a value in fewer than half of the rows are left
+            out, then rows with gaps; a warning says which), "error", "drop" (rows) or "pairwise".
         transform: "normal-scores" replaces every continuous column by the normal scores of its ranks. These see any
             monotone dependence and lose almost nothing on Gaussian data; the table is then read whole.
-        singular: what to do with columns that are exact functions of others: "error" or "keep".
+        singular: what to do with columns that are exact functions of others, constants and identifiers: "auto" (leave
+            them out; a warning says which), "error", or "keep" for the functions.
         device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
             one, else the CPU, with a warning). Decisions are the same unless a p-value is within 1e-9 of alpha; a
             warning then says so.
@@ -341,9 +343,9 @@ def iterate(
     knowledge: Knowledge | None = None,
     names: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
-    missing: Missing = "error",
+    missing: Missing = "auto",
     transform: Transform = "none",
-    singular: Singular = "error",
+    singular: Singular = "auto",
     device: Device = "cpu",
     threads: int = 1,
     n_jobs: int | None = None,

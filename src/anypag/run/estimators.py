@@ -52,9 +52,9 @@ class _Estimator:
     knowledge: Knowledge | None = None
     names: Sequence[str] | None = None
     kinds: Mapping[str, Kind] | None = None
-    missing: Missing = "error"
+    missing: Missing = "auto"
     transform: Transform = "none"
-    singular: Singular = "error"
+    singular: Singular = "auto"
     device: Device = "cpu"
     threads: int = 1
     n_jobs: int | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anypag.arrays import Counts, Floats
-from anypag.data.findings import Finding, first_of_many, warning
+from anypag.data.findings import Finding, as_one, warning
 from anypag.errors import Option, Sentence, listed
 from anypag.markup import counted
 from anypag.series.lagged import Lagged
@@ -75,7 +75,7 @@ def _wandering(windows: Lagged) -> list[Finding]:
             )
             remedy = "Take differences from one time to the next (or growth rates), or take out the trend."
             found.append(warning("trend", (table.names[i],), message, remedy))
-    return first_of_many(found)
+    return as_one(found, "processes wander or follow a trend")
 
 
 def _unexplained(windows: Lagged) -> dict[str, Floats]:
@@ -124,7 +124,7 @@ def _seasons(windows: Lagged, left: dict[str, Floats], places: Counts) -> list[F
             )
             remedy = "Subtract the mean of each season, or take differences to the same season before."
             found.append(warning("season", (name,), message, remedy))
-    return first_of_many(found)
+    return as_one(found, "processes repeat themselves after more steps than the window has")
 
 
 def _alike_after(windows: Lagged, rest: Floats, steps: int) -> float:

@@ -129,7 +129,8 @@ class SeriesSearch:
 
 
 def for_window(window: Window, choices: Choices) -> Choices:
-    """The choices of the search in a window's table."""
+    """The choices of the search in a window's table, which needs all its columns."""
+    choices = choices.strict()
     known = known_of(window, choices.knowledge)
     if choices.method != "icd" or choices.selection_bias:
         return replace(choices, knowledge=known)

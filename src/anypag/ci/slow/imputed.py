@@ -68,6 +68,8 @@ class ImputedFisherZ(DataTest):
                 raise DataError("Filled-in tables need the same columns, in the same order, and equally many rows.")
         super().__init__(first.names, first.n, first.audit)
 
+    fills_gaps = True
+
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
         """The test of a table with gaps, which are filled in."""

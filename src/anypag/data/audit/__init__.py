@@ -7,11 +7,13 @@ Each names its columns and a remedy. The list of checks is in `anypag.data.audit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from anypag.data.audit.checklist import audited
+from anypag.data.audit.left_out import leaving_out
 from anypag.data.findings import Audit, Singular
-from anypag.data.sources.protocol import Needs
+from anypag.data.sources.protocol import Needs, Source
 from anypag.data.table import Kind, Missing, as_table
 
 
@@ -20,8 +22,8 @@ def audit(
     names: Sequence[str] | None = None,
     *,
     kinds: Mapping[str, Kind] | None = None,
-    missing: Missing = "error",
-    singular: Singular = "error",
+    missing: Missing = "auto",
+    singular: Singular = "auto",
     max_r: int | None = None,
 ) -> Audit:
     """The findings about a table, as `test="auto"` with the same options would report them.
@@ -30,13 +32,19 @@ def audit(
         data: any table; see `as_table`. A file is read whole.
         names: see `as_table`.
         kinds: see `as_table`.
-        missing: "error", "drop" or "pairwise": what the test will do about missing values.
-        singular: "error" if columns that are functions of others are an error, "keep" if they may stay.
+        missing: "auto", "error", "drop" or "pairwise": what a search will do about missing values.
+        singular: "auto" if columns that are functions of others are left out, with constants and identifiers; "error"
+            if they are an error, "keep" if they may stay.
         max_r: the largest condition set that will be asked for; all columns but two if not given.
 
-    >>> print(audit({"a": [1.0, 2.5, 0.1, 4.0, 1.1] * 5, "b": [7.0] * 25}, max_r=1))
-    error: Column 'b' is constant. Drop it: a constant is independent of everything.
-    note: With 25 rows, correlations below about 0.40 mostly go unseen: no edge may mean not seen.
+    >>> print(audit({"a": [1.0, 2.5, 0.1, 4.0, 1.1] * 5, "b": [7.0] * 25, "c": [1, 0, 0, 1, 1] * 5}, max_r=1))
+    warning: Left out
     """
-    needs = Needs(missing=missing, singular=singular, max_r=max_r)
-    return audited(as_table(data, names, kinds=kinds), needs).audit.with_stand_ins()
+    table = as_table(data, names, kinds=kinds)
+
+    def read(rest: Source, missing: Missing, singular: Singular) -> tuple[Audit, Audit]:
+        found = audited(rest, Needs(missing=missing, singular=singular, max_r=max_r)).audit.with_stand_ins()
+        return found, found
+
+    found, left_out = leaving_out(table, missing, singular, kinds or (), read)
+    return replace(found, findings=Audit.of([*left_out, *found.findings]).findings)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from anypag.arrays import Floats
 from anypag.data.audit.rows import FEW_ROWS, ROWS_PER_LEVEL, is_monotone
-from anypag.data.findings import Finding, Severity, first_of_many, warning
+from anypag.data.findings import Finding, Severity, as_one, warning
 from anypag.data.kinds import has_fractions, is_date, is_number, looks_like_number
 from anypag.data.sources.protocol import Source
 from anypag.data.table import Kind, Table
@@ -122,7 +122,7 @@ def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
         f"Take one row for each, or the means of its rows, and leave the column out ({Option('names')}); resamples and "
         f"effects then take it as their cluster. If it is a quantity, declare it continuous ({Option('kinds')})."
     )
-    return warning("identifier", (name,), message, remedy)
+    return warning("units", (name,), message, remedy)
 
 
 def fit_findings(source: Source, wanted: Kind) -> list[Finding]:
@@ -253,7 +253,7 @@ def identifier_findings(table: Table) -> list[Finding]:
             message = f"Column {name!r} holds whole numbers that are all different, as row numbers and identifiers are."
             remedy = Sentence("Drop it (", Option("drop"), " on the command line), unless it measures something.")
             findings.append(warning("identifier", (name,), message, remedy))
-    return first_of_many(findings)
+    return as_one(findings, "columns name rows or units")
 
 
 def _is_whole(column: Floats) -> bool:
@@ -270,7 +270,7 @@ def code_findings(table: Table) -> list[Finding]:
         if code is not None:
             message = f"Column {name!r} holds {code.shown}, which looks like a code for a missing value."
             findings.append(warning("code", (name,), message, _no_code(code.typed, table.labels[i] is not None)))
-    return first_of_many(findings)
+    return as_one(findings, "columns hold what looks like a code for a missing value")
 
 
 class _Code(NamedTuple):

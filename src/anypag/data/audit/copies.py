@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.findings import Finding, Severity, Singular, first_of_many, warning
+from anypag.data.findings import Finding, Severity, Singular, as_one, warning
 from anypag.data.levels import Codes, codes_of
 from anypag.data.moments import Moments
 from anypag.data.sources.protocol import Source
@@ -28,6 +28,8 @@ MOST_ROWS = 5000
 LEAST_ROWS = 20
 _BEGINNING = 200
 """This many rows are enough to tell most discrete columns apart."""
+
+NEAR = "pairs of columns are nearly the same"
 
 
 def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding]:
@@ -139,7 +141,7 @@ def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
             "to nothing, and either may lose edges that it has."
         )
         findings.append(warning("near copy", (a, b), message, "Drop one of them, or put them together."))
-    return first_of_many(findings)
+    return as_one(findings, NEAR)
 
 
 def level_copy_findings(table: Table) -> list[Finding]:
@@ -152,7 +154,7 @@ def level_copy_findings(table: Table) -> list[Finding]:
     >>> code[[4, 9]] = 9
     >>> table = as_table({"colour": colour, "code": code}, kinds={"colour": "discrete", "code": "discrete"})
     >>> print(level_copy_findings(table)[0].message)
-    Columns 'colour' and 'code' are nearly the same: one tells the other in 99.5 % of the rows. Given one, the ...
+    Columns 'colour' and 'code' are nearly the same (one tells the other in 99.5 % of the rows): given one, ...
     """
     from anypag._kernels.columns import tell_each_other
 
@@ -165,12 +167,12 @@ def level_copy_findings(table: Table) -> list[Finding]:
     codes = np.stack([codes_of_each[k] for k in few]).astype(np.int64)
     found = tell_each_other(codes, codes.max(axis=1) + 1, LEAST_TOLD, LEAST_ROWS)
     names = [table.names[chosen[k]] for k in few]
-    return first_of_many([_nearly_the_same(names[a], names[b], share) for a, b, share in found])
+    return as_one([_nearly_the_same(names[a], names[b], share) for a, b, share in found], NEAR)
 
 
 def _nearly_the_same(a: str, b: str, share: float) -> Finding:
     message = (
-        f"Columns {a!r} and {b!r} are nearly the same: one tells the other in {100 * share:.1f} % of the rows. Given "
+        f"Columns {a!r} and {b!r} are nearly the same (one tells the other in {100 * share:.1f} % of the rows): given "
         "one, the other tells next to nothing, and either may lose edges that it has."
     )
     return Finding("warning", "near copy", (a, b), message, "Drop one of them, or put them together.")

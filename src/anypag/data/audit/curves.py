@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats, in_units
 from anypag.data.columns import mean_ranks
-from anypag.data.findings import Finding, first_of_many, warning
+from anypag.data.findings import Finding, as_one, warning
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed
 from anypag.threads import slices
@@ -53,7 +53,7 @@ def curve_findings(table: Table) -> list[Finding]:
         pairs = [pair for i in range(len(numbers)) for j in range(i) for pair in _curves_of_pair(values, j, i)]
     names = [table.names[i] for i in numbers]
     told = sorted(pairs, key=lambda pair: -pair[2])
-    return first_of_many([_curved(names[i], names[j], test) for i, j, _ in told])
+    return as_one([_curved(names[i], names[j], test) for i, j, _ in told], "pairs are curved")
 
 
 def curve_notes(table: Table) -> list[str]:

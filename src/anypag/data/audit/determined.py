@@ -9,7 +9,7 @@ import numpy as np
 from anypag.arrays import Flags, Floats, in_units
 from anypag.data.audit.copies import NEARLY_THE_SAME
 from anypag.data.audit.relations import NOTHING_LEFT
-from anypag.data.findings import Finding, Singular, first_of_many, warning
+from anypag.data.findings import Finding, Singular, as_one, warning
 from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence
@@ -28,6 +28,8 @@ LOOK = 64
 FEW = 8
 """This many of these rows, sorted by one column, rule out most other columns."""
 
+DETERMINED = "columns are functions of others (named after each)"
+
 
 def determined_findings(table: Table) -> list[Finding]:
     """Discrete columns that are a function of one or two others."""
@@ -40,7 +42,8 @@ def determined_findings(table: Table) -> list[Finding]:
     levels, by_chance = codes.max(axis=1) + 1, math.log(CHANCE)
     limits = ROWS_PER_CELL, MOST_CELLS, LEAST_ROWS, by_chance
     found = [(*determined_by_two(codes, levels, c, *limits), c) for c in range(len(chosen))]
-    return first_of_many([_determined([table.names[chosen[k]] for k in row]) for row in found if row[0] >= 0])
+    findings = [_determined([table.names[chosen[k]] for k in row]) for row in found if row[0] >= 0]
+    return as_one(findings, DETERMINED)
 
 
 def _determined(names: list[str]) -> Finding:
@@ -69,7 +72,7 @@ def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
     pairs = _worth_a_look(table.values[:: math.ceil(table.n / GLANCE), chosen], moments)
     columns = [table.values[:, i] for i in chosen]
     found = [(i, j, way) for i, j in pairs if (way := _way(columns[i], columns[j])) is not None]
-    return first_of_many([_monotone(moments.names[i], moments.names[j], way) for i, j, way in found])
+    return as_one([_monotone(moments.names[i], moments.names[j], way) for i, j, way in found], DETERMINED)
 
 
 def same_order_findings(table: Table, singular: Singular) -> list[Finding]:

@@ -30,6 +30,7 @@ NOTHING_LEFT = 1e-10
 _NEGLIGIBLE = 1e-6
 _CLEARLY_LEFT = 1e-5
 _FEW = 200
+RELATION = "Exact linear relation: "
 
 
 def relation_findings(moments: Moments, singular: Singular, explained: AbstractSet[str] = frozenset()) -> list[Finding]:
@@ -37,7 +38,7 @@ def relation_findings(moments: Moments, singular: Singular, explained: AbstractS
     severity: Severity = "error" if singular == "error" else "warning"
     remedy = "Drop one of them."
     return [
-        Finding(severity, "relation", columns, f"Exact linear relation: {text}.", remedy)
+        Finding(severity, "relation", columns, f"{RELATION}{text}.", remedy)
         for columns, text in exact_relations(moments)
         if not explained & set(columns)
     ]

@@ -21,6 +21,8 @@ FEW_ROWS = 20
 ROWS_PER_LEVEL = 5
 MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9
 """Columns that cost rows are named until this share of the rows would be complete."""
+MOST_GAPS = 8
+"""The most columns whose gaps are told one by one."""
 WEAK = 0.2
 """A note is given if correlations above this may go unseen."""
 _BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score and not method.tests_by))
@@ -57,7 +59,8 @@ def missing_findings(
     columns = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count)
     if not columns:
         return []
-    shown = ", ".join(f"{name!r} {count}" for name, count in zip(names, counts.tolist(), strict=True) if count)
+    gaps = [f"{name!r} {count}" for name, count in zip(names, counts.tolist(), strict=True) if count]
+    shown = ", ".join(gaps if len(gaps) <= MOST_GAPS else [*gaps[:MOST_GAPS], f"… ({len(gaps)} columns)"])
     message = f"Values are missing in some of the {n} rows: {shown}."
     empty = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count == n)
     if empty:
@@ -80,15 +83,24 @@ def costly_columns(names: Sequence[str], gaps: npt.NDArray[np.bool_]) -> str:
     >>> costly_columns(["a", "b", "c"], gaps)
     "; without 'b' 9 remain"
     """
-    left, out = gaps.copy(), list[str]()
+    out = costliest(gaps, ENOUGH_COMPLETE)[:MOST_COSTLY]
+    left = np.delete(gaps, out, axis=1)
     whole = int((~left.any(axis=1)).sum())
-    while len(out) < MOST_COSTLY and whole < ENOUGH_COMPLETE * len(gaps):
+    return f"; without {listed([names[k] for k in out])} {whole:,} remain" if out and len(out) < len(names) - 1 else ""
+
+
+def costliest(gaps: npt.NDArray[np.bool_], share: float) -> list[int]:
+    """The columns whose gaps cost most rows, the costliest first, until this share of the rows is complete.
+
+    >>> costliest(np.array([[False, True, False]] * 8 + [[False, True, True]] + [[False, False, False]]), 0.5)
+    [1]
+    """
+    left, out = gaps.copy(), list[int]()
+    while int((~left.any(axis=1)).sum()) < share * len(gaps):
         alone = left[left.sum(axis=1) == 1].sum(axis=0)  # rows in which only this column has a gap
-        k = int(np.argmax(alone if alone.max() >= len(gaps) / 20 else left.sum(axis=0)))
-        out.append(names[k])
-        left[:, k] = False
-        whole = int((~left.any(axis=1)).sum())
-    return f"; without {listed(out)} {whole:,} remain" if out and len(out) < len(names) - 1 else ""
+        out.append(int(np.argmax(alone if alone.max() >= len(gaps) / 20 else left.sum(axis=0))))
+        left[:, out[-1]] = False
+    return out
 
 
 def dropped_findings(before: int, after: int, costly: str = "") -> list[Finding]:

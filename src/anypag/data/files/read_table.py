@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from anypag.choices import MISSING_WORDS
 from anypag.data.audit.columns import repeated_name_findings
 from anypag.data.files.dialects import first_line
+from anypag.data.files.labelled import LABELLED_ENDINGS, labelled_findings
 from anypag.data.files.scan import AS_USUAL, TEXT_ENDINGS, Reading, ending_of, glance, read_file, sheets_in, texts_in
 from anypag.data.findings import Finding
 from anypag.data.table import Kind, Table, as_table
@@ -49,7 +50,8 @@ def read_table(
     """The table in a file. `learn` and other functions also take the path itself if no options are needed.
 
     Args:
-        path: a file that ends in .csv, .tsv, .txt (also .gz of these), .parquet, .arrow, .feather, .ipc or .xlsx.
+        path: a file that ends in .csv, .tsv, .txt (also .gz of these), .parquet, .arrow, .feather, .ipc, .xlsx, .dta
+            or .sav.
         names: which columns to use, in this order; all if left out.
         kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
         encoding: of a text file that is not UTF-8: "latin-1", "cp1252", ...
@@ -74,6 +76,7 @@ def read_table(
         *repeated_names_in(path, table.names, reading.encoding),
         *_word_findings(path, reading, frame, table.names),
         *_sheet_findings(path, sheet),
+        *(labelled_findings(path) if ending_of(path) in LABELLED_ENDINGS else ()),
     ]
     table = table.with_findings(found)
     return table if reading == AS_USUAL else replace(table, reading=reading)

@@ -1,4 +1,4 @@
-"""Tables in files (CSV, TSV, Parquet, Arrow IPC, Excel), recognised by the ending of the name and read by polars.
+"""Tables in files (CSV, TSV, Parquet, Arrow IPC, Excel, Stata, SPSS), recognised by the ending of the name.
 
 A path names one file; `*` and `~` are not expanded. The column types of a text file are inferred from its first rows,
 or from all rows if these do not decide. A line without any value is not a row, because spreadsheets leave such lines
@@ -23,14 +23,17 @@ import numpy as np
 
 from anypag.choices import AMONG_NUMBERS, MISSING_WORDS
 from anypag.data.files.dialects import decoded_whole, dialect, not_in_encoding
+from anypag.data.files.labelled import LABELLED_ENDINGS, read_labelled
 from anypag.data.kinds import is_number
 from anypag.errors import DataError, MissingExtraError, absent, shortened
 
 if TYPE_CHECKING:
     import polars
 
-ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx")
+ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx", *LABELLED_ENDINGS)
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
+READ_WHOLE = (".xlsx", *LABELLED_ENDINGS)
+"""Files that cannot be read in parts."""
 
 
 class Reading(NamedTuple):
@@ -137,6 +140,8 @@ def _scan_binary(path: Path, reading: Reading) -> polars.LazyFrame:
     whole = path.absolute()  # without this polars would expand a leading ~ to the home folder
     if ending_of(path) == ".xlsx":
         return _read_excel(path, reading.sheet).lazy()
+    if ending_of(path) in LABELLED_ENDINGS:
+        return read_labelled(path).lazy()
     if ending_of(path) == ".parquet":
         return polars.scan_parquet(whole, glob=False)
     return polars.scan_ipc(whole, glob=False)
@@ -252,7 +257,7 @@ def _require_readable(path: Path) -> None:
     if ending_of(path) not in ENDINGS:
         raise DataError(
             f"The ending of a file says what it holds: {', '.join(ENDINGS)}; got {path.name!r}. "
-            "Rename it, or read it into a data frame first."
+            "Save it as one of these, or read it into a data frame first."
         )
     if not path.is_file():
         raise DataError(f"{path} is a folder, not a file." if path.is_dir() else f"There is no file {path}.")

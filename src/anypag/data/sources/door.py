@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from anypag.data.columns import name_sequence
-from anypag.data.files.scan import TEXT_ENDINGS, ending_of, made_from_file
+from anypag.data.files.scan import READ_WHOLE, TEXT_ENDINGS, ending_of, made_from_file
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine import EngineTable
 from anypag.data.sources.engine_queries import is_in_engine
 from anypag.data.sources.file import FileTable
 from anypag.data.sources.protocol import MOST_LOOKED_AT, Source
 from anypag.data.table import Kind, Table, as_table
+from anypag.errors import is_pattern, matching
 
 BYTES_A_NUMBER = 4
 """The fewest bytes of a number and its separator in a text file that is not compressed."""
@@ -21,8 +24,11 @@ BYTES_A_NUMBER = 4
 
 def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str, Kind] | None = None) -> Source:
     """The data as a source: any table that `as_table` takes; a file, which is read in parts where it is large; a table
-    in an engine (DuckDB, Dask, Spark, ...). `names` and `kinds` as in `as_table`. DataError if it is not a table.
+    in an engine (DuckDB, Dask, Spark, ...). `names` and `kinds` as in `as_table`; a name such as "price*" stands for
+    all that match it. DataError if it is not a table.
     """
+    if names is not None and not isinstance(names, str) and any(map(is_pattern, names)) and not _is_array(data):
+        names = matching(names, as_source(data).names)
     if isinstance(data, str | Path) and not _is_small(Path(data)):
         source: Source = FileTable.of(data, None if names is None else name_sequence(names))
     elif isinstance(data, CountedTable | FileTable | EngineTable | Table):
@@ -34,9 +40,14 @@ def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str,
     return source.with_kinds(kinds) if kinds else source
 
 
+def _is_array(data: object) -> bool:
+    """Has it columns without names? Those that are given are then no patterns."""
+    return isinstance(data, np.ndarray | list | tuple)
+
+
 def _is_small(path: Path) -> bool:
     """Is a file small enough to be read whole? True for an unreadable one, so that reading reports the error."""
-    if not path.is_file() or ending_of(path) == ".xlsx":
+    if not path.is_file() or ending_of(path) in READ_WHOLE:
         return True
     if ending_of(path) in TEXT_ENDINGS:
         return path.stat().st_size <= MOST_LOOKED_AT * (1 if path.suffix.lower() == ".gz" else BYTES_A_NUMBER)

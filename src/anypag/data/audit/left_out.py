@@ -1,0 +1,144 @@
+"""Leaves out columns that no search can use, for the defaults missing="auto" and singular="auto", and says which.
+
+A graph with hidden causes stays right if a column is left out: it is one more variable that was not measured. Rows
+without a gap are a selected sample, which such a graph allows for too. So both are done without a question, but never
+without a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+import numpy as np
+
+from anypag.data.audit.relations import RELATION
+from anypag.data.audit.rows import costliest
+from anypag.data.findings import LEFT_OUT, Audit, Finding, Singular, warning
+from anypag.data.sources.protocol import Source
+from anypag.data.table import Missing, Table
+from anypag.errors import DataError, Option, Sentence, listed
+
+FEWEST = 0.5
+"""The least share of rows with a value in a column, and the least share of complete rows."""
+MANY_GAPS = 0.1
+"""A column with more gaps than this is left out if its gaps would make another column constant."""
+_WHY = {
+    "constant": "constant in the rows used",
+    "relation": "an exact linear function of others",
+    "levels": "a different value in every row",
+    "identifier": "a different whole number in every row",
+    "dates": "dates",
+}
+"""Problems of columns that are left out, with the words for it."""
+MOST_SPELLED_OUT = 4
+"""The most columns of a relation that is spelled out."""
+Left = dict[str, str]
+"""The columns that are left out, each with the reason."""
+T = TypeVar("T")
+
+
+def leaving_out(
+    source: Source, missing: Missing, singular: Singular, kept: Iterable[str], read: Callable[..., tuple[T, Audit]]
+) -> tuple[T, list[Finding]]:
+    """What was read from the columns that can be used, and the finding that names the others.
+
+    Args:
+        source: the table.
+        missing: "auto" leaves out columns with too many gaps, then rows with gaps.
+        singular: "auto" leaves out constants, identifiers, dates and linear functions of other columns.
+        kept: columns that are never left out, as the user said something about them.
+        read: called with the source, `missing` and `singular` without "auto"; gives what was read and its audit, or
+            raises DataError with the audit of what cannot be used.
+    """
+    keep, out = frozenset(kept), dict[str, str]()
+    if missing == "auto":
+        out, missing = gappy(source, keep), "drop" if source.summary().missing.any() else "error"
+    strict: Singular = "error" if singular == "auto" else singular
+    while True:
+        rest = source.take([name for name in source.names if name not in out]) if out else source
+        error, audit = None, Audit(())
+        try:
+            made, audit = read(rest, missing, strict)
+        except DataError as raised:
+            error, audit = raised, raised.audit if isinstance(raised.audit, Audit) else audit
+        more = unusable(audit, keep) if singular == "auto" else {}
+        if not more or len(rest.names) - len(more) < 2:
+            if error is not None:
+                raise error
+            return made, _told(out)
+        out |= more
+
+
+def gappy(source: Source, keep: frozenset[str] = frozenset()) -> Left:
+    """The columns with a value in fewer than half of the rows; then those that cost most rows, until half are complete.
+
+    >>> from anypag.data import as_table
+    >>> nan = float("nan")
+    >>> list(gappy(as_table({"a": [1.0, nan, nan], "b": [1.0, 2.0, nan], "c": [1.0, 2.0, 3.0]})))
+    ['a']
+    """
+    summary = source.summary()
+    many = (summary.n - summary.missing) < FEWEST * summary.n
+    names = [name for name, is_gappy in zip(source.names, many.tolist(), strict=True) if is_gappy and name not in keep]
+    out = dict.fromkeys(names, "a value in fewer than half of the rows")
+    table = source.sample() if summary.missing.any() else None
+    if table is None or table.n < source.n:
+        return out
+    out |= {name: why for name, why in _skipped(table).items() if name not in keep and name not in out}
+    gaps = np.isnan(table.values)
+    gaps[:, [name in out or name in keep for name in table.names]] = False
+    costly = [table.names[k] for k in costliest(gaps, FEWEST)]
+    return out | dict.fromkeys(costly, "the most gaps: with them, fewer than half of the rows would be complete")
+
+
+def _skipped(table: Table) -> Left:
+    """Columns with gaps in many rows, where another column has one value in all rows that are left: as with a question
+    that is put only to those who answered another one with yes.
+    """
+    found, n_gaps = dict[str, str](), table.summary().missing
+    varies = table.summary().low < table.summary().high
+    for i in np.flatnonzero(n_gaps > MANY_GAPS * table.n).tolist():
+        rest = table.values[~np.isnan(table.values[:, i])]
+        fixed = (
+            varies
+            & (n_gaps < n_gaps[i])
+            & (np.fmin.reduce(rest, initial=np.inf) == np.fmax.reduce(rest, initial=-np.inf))
+        )
+        if fixed.any():
+            found[table.names[i]] = f"a value only where {table.names[int(np.argmax(fixed))]!r} has one certain value"
+    return found
+
+
+def unusable(audit: Audit, keep: frozenset[str]) -> Left:
+    """The columns that an audit finds to be of no use, each with the reason; of a relation, its last column."""
+    found: Left = {}
+    for finding in audit.findings:
+        free = [name for name in finding.columns if name not in keep]
+        is_new = bool(free) and not found.keys() & {*finding.columns}
+        if is_new and finding.problem in _WHY and (finding.severity == "error" or finding.problem == "identifier"):
+            found |= dict.fromkeys(free[-1:] if finding.problem == "relation" else free, _why(finding))
+    return found
+
+
+def _why(finding: Finding) -> str:
+    """Why the column of a finding is left out; a short relation is spelled out."""
+    if finding.problem != "relation" or len(finding.columns) > MOST_SPELLED_OUT:
+        return _WHY[finding.problem]
+    return finding.message.removeprefix(RELATION).rstrip(".")
+
+
+def _told(out: Mapping[str, str]) -> list[Finding]:
+    """One finding for all columns that are left out."""
+    if not out:
+        return []
+    reasons: dict[str, list[str]] = {}
+    for name, why in out.items():
+        reasons.setdefault(why, []).append(name)
+    shown = "; ".join(f"{listed(names, 6)} ({why})" for why, names in reasons.items())
+    remedy = Sentence(
+        "For the others they count as not measured, which the graph allows for. To keep one, say what it is (",
+        Option("kinds"),
+        "), or leave out another one.",
+    )
+    return [warning(LEFT_OUT, out, f"Left out: {shown}.", remedy)]

@@ -1,0 +1,87 @@
+"""Tables of Stata (.dta) and SPSS (.sav, .zsav), read by pyreadstat, which is in the extra 'stata'.
+
+Where every value of a column has a label, the labels are its levels, in the order of their codes. Codes that a file
+declares missing (.a to .z in Stata, user-missing values in SPSS) are gaps. Both kinds of file are read whole.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anypag.data.findings import Finding, warning
+from anypag.errors import DataError, MissingExtraError, listed
+
+if TYPE_CHECKING:
+    import polars
+
+LABELLED_ENDINGS = (".dta", ".sav", ".zsav")
+
+
+def read_labelled(path: Path) -> polars.DataFrame:
+    """The table, with labels as levels."""
+    frame, about = _read(path)
+    labels = _labels(frame, about)
+    return frame.with_columns(_levels(frame[name], labels[name]) for name in labels if _is_whole(frame[name], labels))
+
+
+def labelled_findings(path: Path) -> list[Finding]:
+    """Which codes were taken for gaps, and which columns have labels for some of their values only."""
+    frame, about = _read(path)
+    whole, labels, found = _read(path, user_missing=True)[1], _labels(frame, about), []
+    gaps = list(dict.fromkeys([*whole.missing_ranges, *whole.missing_user_values]))
+    if gaps:
+        message = f"Codes that the file declares missing are gaps, in {listed(gaps, 6)}."
+        found.append(warning("words", gaps, message, "If one of them is a level, give it another code in the file."))
+    for name in (name for name in labels if not _is_whole(frame[name], labels)):
+        shown = [f"{code:g} ({text!r})" for code, text in labels[name].items() if (frame[name] == code).any()]
+        if shown:
+            message = f"Column {name!r} was read as numbers, though some have labels: {', '.join(shown[:4])}."
+            found.append(warning("code", (name,), message, "If these are no quantities, make them gaps in the file."))
+    return found
+
+
+Labels = dict[str, dict[float, str]]
+
+
+def _labels(frame: polars.DataFrame, about: Any) -> Labels:
+    """For each column of numbers with labels, the labels of its codes, ascending; without codes that are gaps."""
+    there = [name for name in about.variable_value_labels if name in frame.columns and frame[name].dtype.is_numeric()]
+    named = {name: about.variable_value_labels[name] for name in there}
+    pairs = {
+        name: [(code, text) for code, text in some.items() if isinstance(code, Real)] for name, some in named.items()
+    }
+    return {name: {float(code): text for code, text in sorted(some)} for name, some in pairs.items() if some}
+
+
+def _is_whole(column: polars.Series, labels: Labels) -> bool:
+    """Has every value of the column a label?"""
+    return set(column.drop_nulls().to_list()) <= labels[column.name].keys()
+
+
+def _levels(column: polars.Series, labels: dict[float, str]) -> polars.Series:
+    """The labels of the values, in the order of their codes; a label that comes twice has its code beside it."""
+    import polars
+
+    texts = list(labels.values())
+    told = {code: f"{text} ({code:g})" if texts.count(text) > 1 else text for code, text in labels.items()}
+    return column.cast(polars.Float64).replace_strict(told, default=None, return_dtype=polars.Enum(list(told.values())))
+
+
+def _read(path: Path, **options: Any) -> tuple[polars.DataFrame, Any]:
+    """The table and what the file says about it."""
+    try:
+        pyreadstat = import_module("pyreadstat")
+    except ImportError:
+        raise MissingExtraError(
+            f"{path.suffix.lower()} files need pyreadstat: pip install pyreadstat (it is in the extra 'stata'), or "
+            "save the table as .csv."
+        ) from None
+    read = pyreadstat.read_dta if path.suffix.lower() == ".dta" else pyreadstat.read_sav
+    try:
+        frame, about = read(path, output_format="polars", **options)
+        return frame, about
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, TypeError) as error:
+        raise DataError(f"The file {path} cannot be read as a {path.suffix.lower()} table: {error}.") from None
