@@ -462,10 +462,16 @@ def reached(lines: list[dict[str, Any]]) -> str:
     for name, least in ASKED:
         of_part = lines_of(lines, parts[name]) if name in parts else []
         hits = [(line["seed"], is_held(line)) for line in of_part if line["identified"]]
-        told += [f"| covered, {name} rows | {least} | {told_share(hits, least)} |"] if hits else []
+        told += [f"| covered, {name} rows{so_far(name, parts)} | {least} | {told_share(hits, least)} |"] if hits else []
     zeros = [(line["seed"], line["truth"] == 0) for line in lines if line["status"] == "zero"]
     told += [f'| "zero" is right, all cells | {ASKED_OF_ZERO} | {told_share(zeros, ASKED_OF_ZERO)} |'] if zeros else []
     return "\n".join(told)
+
+
+def so_far(name: str, parts: dict[str, list[str]]) -> str:
+    """Of how many cells a share is, where some of them were not run."""
+    wanted = len(parts_of([{"cell": name_of(cell)} for cell in CELLS])[name])
+    return "" if len(parts[name]) == wanted else f" ({len(parts[name])} of {wanted} cells: {'; '.join(parts[name])})"
 
 
 def is_held(line: dict[str, Any]) -> bool:
