@@ -105,8 +105,9 @@ def matrix_of(data: Path, reading: Reading, names: list[str] | None, n: int, typ
     """The test from the covariance matrix in a file, and the typed choices without those that the test has used."""
     from anypag.ci.gaussian import FisherZ
 
-    test = FisherZ.from_covariance(data, n, names, singular=typed["singular"], reading=reading)
-    return test, {**typed, "test": "auto", "singular": "error"}
+    singular = "keep" if typed["singular"] == "keep" else "error"  # no column of a matrix is left out
+    test = FisherZ.from_covariance(data, n, names, singular=singular, reading=reading)
+    return test, {**typed, "test": "auto", "singular": "auto"}
 
 
 def leaves_index_out(data: Path, columns: Sequence[str], drop: Sequence[str], reading: Reading) -> bool:
