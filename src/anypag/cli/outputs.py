@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from anypag.cli.options import Typed
     from anypag.cli.running import Interrupts
     from anypag.data.files.scan import Reading
+    from anypag.data.findings import Singular
     from anypag.run.clock import Clock
 
 STANDARD_INPUT = Path("-")
@@ -105,7 +106,7 @@ def matrix_of(data: Path, reading: Reading, names: list[str] | None, n: int, typ
     """The test from the covariance matrix in a file, and the typed choices without those that the test has used."""
     from anypag.ci.gaussian import FisherZ
 
-    singular = "keep" if typed["singular"] == "keep" else "error"  # no column of a matrix is left out
+    singular: Singular = "keep" if typed["singular"] == "keep" else "error"  # no column of a matrix is left out
     test = FisherZ.from_covariance(data, n, names, singular=singular, reading=reading)
     return test, {**typed, "test": "auto", "singular": "auto"}
 
