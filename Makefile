@@ -56,6 +56,8 @@ certify: .venv/installed
 	$(BIN)/python tests/effects/certificate.py 5 60
 	$(BIN)/python -m certify --nodes 4 --knowledge
 	$(BIN)/python -m certify --nodes 5 --knowledge
+	$(BIN)/python -m certify --nodes 4 --contexts
+	$(BIN)/python -m certify --nodes 5 --contexts
 
 # What is timed is compiled at the first call.
 bench: export ANYPAG_PATIENCE := 0

@@ -223,7 +223,7 @@ def test_learners_groups_and_clusters(learned: tuple[Path, Path], tmp_path: Path
 
 
 def test_a_result_of_several_data_sets(tmp_path: Path) -> None:
-    """The file of the observed set gives the numbers, as `effect(data=pool)` does; a file of all rows is refused."""
+    """The file of the observed set gives the numbers, as `effect(data=pool)` does; so do files of all sets."""
     rng = np.random.default_rng(0)
     a, noise = rng.normal(size=(2, 2, 300))
     pool: dict[str, tuple[Any, ...]] = {"observed": (a[0], a[0] + noise[0]), "drug": (a[1], a[1] + noise[1] + 1)}
@@ -241,7 +241,17 @@ def test_a_result_of_several_data_sets(tmp_path: Path) -> None:
     found = learned.effect("a", "b", data=read)
     assert document == {**found.to_dict(), "minimal_sets": document["minimal_sets"], "notes": document["notes"]}
     told = anypag("effect", result, "a", "b", "--data", files["observed"])
-    assert "observed.csv': the numbers come from its 300 rows." in told.out
+    assert "the set 'observed': the numbers come from its 300 rows." in told.out
+    every = [part for one in sets for part in ("--data", one)]
+    document = anypag("effect", result, "drug", "b", *every, "--json").document
+    assert document["notes"][-1] == learned.effect("drug", "b", data=read).notes[-1]
     own = ("--data", files["observed"])
-    for wrong in (("a", "b", "--data", files["all"]), ("drug", "b", *own), ("a", "b", *own, "--assume", "a !<-> b")):
-        assert "ap.pooled" in anypag("effect", result, *wrong).err
+    wrong: dict[str, tuple[Any, ...]] = {
+        "as many rows as all data sets": ("a", "b", "--data", files["all"]),
+        "These rows are the data set 'drug'": ("a", "b", "--data", files["drug"]),
+        "compares data sets: give the rows of all": ("drug", "b", *own),
+        "all data sets are searched in": ("a", "b", *own, "--assume", "a !<-> b"),
+    }
+    for why, asked in wrong.items():
+        assert why in anypag("effect", result, *asked).err
+    assert "Assumed: a !<-> b" in anypag("effect", result, "a", "b", *every, "--assume", "a !<-> b").out

@@ -42,7 +42,7 @@ def tables(*, selection: bool) -> list[Table]:
 
 def holds(table: Table, claim: PairClaim) -> bool:
     """Is the claim true there?"""
-    a, b, given = claim
+    a, b, given, _ = claim
     if given is None:
         return not any(is_apart for (x, y, _), is_apart in table.items() if (x, y) == (a, b))
     fewer = [tuple(name for name in given if name != left_out) for left_out in given]

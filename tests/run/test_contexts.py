@@ -24,15 +24,20 @@ from anypag.ci.base import Queries
 from anypag.ci.contexts import OfContexts
 from anypag.ci.resolve import resolve_test
 from anypag.cli.options import spelled
-from anypag.data.sources.pooled import Pooled, comparable, is_determined
-from anypag.errors import AnypagWarning, DataError, KnowledgeError, ParameterError
+from anypag.data.sources.data_sets import OTHER_ROWS, DataSets
+from anypag.data.sources.design import is_determined
+from anypag.data.sources.pooled import Pooled, comparable
+from anypag.data.table import as_table
+from anypag.errors import AnypagWarning, DataError, GraphError, KnowledgeError, ParameterError
 from anypag.explain.contexts import ActsOn, _reasons_in, _told, contexts_told, oriented_by
 from anypag.explain.facts import facts_of
-from anypag.graphs.marks import Mark
+from anypag.graphs.marks import Mark, Separation
 from anypag.graphs.pag import PAG
+from anypag.graphs.reasoning.claims import _claim_about, _Conclusions, contradicting_claims
 from anypag.knowledge.closure import class_with_knowledge as pag_with
 from anypag.plot import svg as ap_svg
 from anypag.report.content import content
+from anypag.results.files import load_result, save_result
 from anypag.results.misfit import Misfit
 from anypag.run.engine import Search
 from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of, marks_of
@@ -324,8 +329,8 @@ def test_chains_condition_on_contexts() -> None:
 def test_words_say_what_an_experiment_acts_on_and_which_one_decided_a_mark() -> None:
     result = ap.learn(ap.pooled(sets()), method="icd")
     text = str(result)
-    assert "drug acts on B directly, on no other." in text
-    assert "heat acts on A directly and D directly, on no other." in text
+    assert "drug acts directly on B, on no other." in text
+    assert "heat acts directly on A and D, on no other." in text
     assert 'seen with test="additive"' in text
     assert "An experiment decides a mark of this edge: heat, by R1." in str(result.explain("A", "B"))
     table = result.targets()
@@ -340,13 +345,14 @@ def test_an_experiment_that_may_act_on_a_variable_is_not_said_to_act_on_nothing(
     pair = {name: rows for name, rows in sets(300).items() if name != "heat"}
     result = ap.learn(ap.pooled(pair, assumptions="1"), method="icd")
     assert str(result.pag.edge("drug", "B")) == "drug o-> B"
-    assert "drug may act on B, on no other." in str(result)
+    assert "drug may act directly on B, on no other." in str(result)
     assert dict(zip(result.targets()["variable"], result.targets()["directly"], strict=True))["B"] is None
     rows = [
         ActsOn("drug", name, acts, share)
         for name, acts, share in (("A", True, 1), ("B", None, 0.99), ("C", False, 0.2))
     ]
-    assert _told(rows, "AB") == "drug acts on A directly (1.00), may act on B (0.99), on no other (at most 0.20, C)."
+    told = "drug acts directly on A (1.00), may act directly on B (0.99), on no other (at most 0.20, C)."
+    assert _told(rows, "AB") == told
     assert _told(rows[2:], "C") == "drug acts on nothing that was measured."  # drug <-> C
     untested = ap.learn(ap.pooled(pair), method="icd", max_tests=3)
     assert contexts_told(untested) == []
@@ -431,7 +437,7 @@ def test_the_effect_of_a_context_compares_the_sets() -> None:
     result = ap.learn(pool, effort=0.1)
     answer = result.effect("drug", "C", data=pool)
     assert isinstance(answer.estimate, float) and answer.estimate == pytest.approx(0.8, abs=0.2)
-    assert "This compares data sets: the numbers come from all 1,200 rows of 3 sets." in answer.notes
+    assert "This compares the sets 'observed', 'drug': the numbers come from their 800 rows." in answer.notes
     dag = ap.DAG.from_string("A --> B; B --> C; drug --> B; heat --> A; heat --> D")
     assert ap.effect(dag, "drug", "C", data=pool).estimate == pytest.approx(0.8, abs=0.2)
     table = result.effects(pool)
@@ -488,3 +494,167 @@ def test_scores_do_not_speak_against_a_design(trial: tuple[Pooled, ap.Result]) -
     every = {"observed": system(300, 1), "drug": system(250, 2, B=1.0), "heat": system(100, 3, A=1.0, D=1.0)}
     for result in (trial[1], ap.learn(ap.pooled(every), method="bayes", effort=0.05)):
         assert not any("prefer graphs without" in str(outcome) for outcome in result.knowledge)
+
+
+def test_what_is_told_as_no_target_is_less_sure_than_any_target() -> None:
+    shares = {"A": (True, 0.9), "B": (True, 0.4), "C": (False, 0.4), "D": (False, 0.3)}
+    rows = [ActsOn("drug", name, *of) for name, of in shares.items()]
+    told = "drug acts directly on A (0.90), may act directly on B (0.40) and C (0.40), on no other (at most 0.30, D)."
+    assert _told(rows, "AB") == told
+
+
+def test_shares_of_resamples_are_told_as_such() -> None:
+    pool = ap.pooled(sets(100))
+    told = contexts_told(ap.bootstrap(pool, 3, method="icd").result)
+    assert "In brackets is the share of resamples that join the two." in told
+    assert not any("resamples" in line for line in contexts_told(ap.learn(pool, method="icd")))
+
+
+def test_it_is_said_which_set_is_the_observed_one() -> None:
+    every = sets(60)
+    pool = ap.pooled(every, observed="heat", contexts={"dose": [1, 2, 0]})
+    assert pool.sets == ("heat", "observed", "drug")
+    assert pool.design[:, 0].tolist() == [0, 1, 2] and pool.values[0, pool.names.index("dose")] == 0
+    told = "Data sets: 'heat' (60 rows), which is the observed one, 'observed' (60 rows), 'drug' (60 rows)."
+    assert told in str(ap.learn(ap.pooled(every, observed="heat"), method="icd"))
+    columns = {name: np.concatenate([one[name] for one in every.values()]) for name in "ABCD"}
+    numbered = {**columns, "arm": np.repeat([3, 1, 2], 60)}
+    assert ap.pooled(numbered, by="arm", observed="2").sets == ("arm=2", "arm=3", "arm=1")
+    with pytest.raises(DataError, match="There is no data set 'cold'"):
+        ap.pooled(every, observed="cold")
+
+
+def test_levels_of_a_design_begin_with_that_of_the_observed_set() -> None:
+    pool = ap.pooled(sets(5), contexts={"diet": ["usual", "none", "keto"]})
+    assert pool.labels[4] == ("usual", "none", "keto") and pool.values[::5, 4].tolist() == [0, 1, 2]
+
+
+@pytest.fixture(scope="module")
+def arms() -> tuple[dict[str, Any], ap.Result]:
+    """One table with the sets in a column, in another order of rows, and what a search by tests says."""
+    every = sets(200)
+    columns = {name: np.concatenate([one[name] for one in every.values()]) for name in "ABCD"}
+    table = {**columns, "arm": np.repeat(list(every), 200)}
+    return table, ap.learn(ap.pooled(table, by="arm"), method="icd")
+
+
+def test_rows_of_the_whole_table_are_told_apart_again(arms: tuple[dict[str, Any], ap.Result]) -> None:
+    table, result = arms
+    shuffled = np.random.default_rng(0).permutation(600)
+    for again in (result, load_result(save_result(result))):
+        for cause, outcome in (("B", "C"), ("drug", "C")):
+            by_pool = again.effect(cause, outcome, data=ap.pooled(table, by="arm"))
+            by_table = again.effect(cause, outcome, data=table)
+            assert by_table.estimate == by_pool.estimate and by_table.notes == by_pool.notes
+            mixed = again.effect(cause, outcome, data={name: np.array(c)[shuffled] for name, c in table.items()})
+            assert mixed.estimate == pytest.approx(by_pool.estimate)
+    with pytest.raises(DataError, match="'cold' is none of them"):
+        result.effect("B", "C", data={**table, "arm": np.repeat(["observed", "cold", "heat"], 200)})
+    with pytest.raises(DataError, match="there are no rows of 'observed'"):
+        result.effect("B", "C", data={name: column[200:] for name, column in table.items()})
+
+
+def test_rows_of_another_set_are_refused(arms: tuple[dict[str, Any], ap.Result]) -> None:
+    table, result = arms
+    own = {name: column[:200] for name, column in table.items() if name != "arm"}
+    assert result.effect("B", "C", data=own).estimate == result.effect("B", "C", data=table).estimate
+    assert OTHER_ROWS not in result.effect("B", "C", data=own).notes
+    assert OTHER_ROWS in result.effect("B", "C", data=system(150, 9)).notes
+    with pytest.raises(ParameterError, match="These rows are the data set 'drug', and an effect is that in"):
+        result.effect("B", "C", data={name: column[200:400] for name, column in own_columns(table)})
+    with pytest.raises(ParameterError, match="as many rows as all data sets"):
+        result.effect("B", "C", data=dict(own_columns(table)))
+    with pytest.raises(ParameterError, match="The effect of 'drug' compares data sets"):
+        result.effect("drug", "C", data=own)
+
+
+def own_columns(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [(name, column) for name, column in table.items() if name != "arm"]
+
+
+def test_texts_are_recognised_in_a_file_of_one_set() -> None:
+    rng = np.random.default_rng(0)
+    parts = {
+        name: {"sex": rng.choice(levels, 200).tolist(), "B": rng.choice(["x", "y"], 200).tolist()}
+        for name, levels in (("observed", ["f", "m"]), ("drug", ["d", "m"]))
+    }
+    found = DataSets.of(ap.pooled(parts), ("B", "drug", "sex"))
+    assert found is not None
+    assert not found.pool(as_table(parts["observed"]), ("B", "drug", "sex")).told
+    with pytest.raises(ParameterError, match="the data set 'drug'"):
+        found.pool(as_table(parts["drug"]), ("B", "drug", "sex"))
+
+
+def test_names_of_sets_are_explained(arms: tuple[dict[str, Any], ap.Result]) -> None:
+    _, result = arms
+    with pytest.raises(GraphError, match="'arm' tells the data sets apart: in the graph it became the contexts 'drug'"):
+        result.explain("arm", "B")
+    with pytest.raises(GraphError, match="'observed' is the observed data set"):
+        result.effect("observed", "B")
+    with pytest.raises(GraphError, match="There is no node 'leg'"):
+        result.explain("leg", "B")
+
+
+def test_the_effect_of_a_context_is_not_that_against_a_mixture() -> None:
+    """Heat lowers C, though the graph does not say so: the drug is compared with the observed set all the same."""
+    every = {"observed": system(500, 1), "drug": system(500, 2, C=1.0), "heat": system(500, 3, C=-4.0)}
+    dag = ap.DAG.from_string("A --> B; B --> C; drug --> C; heat --> A")
+    answer = ap.effect(dag, "drug", "C", data=ap.pooled(every))
+    assert answer.estimate == pytest.approx(1.0, abs=0.3)
+    both = ap.effect(dag, ["drug", "heat"], "C", data=ap.pooled(every))
+    assert "'heat': the numbers come from their 1,500 rows." in " ".join(both.notes)
+
+
+def test_the_single_graph_has_what_contexts_decide() -> None:
+    result = ap.learn(ap.pooled({"observed": system(500, 1), "drug": system(500, 2, B=1.0)}), method="icd")
+    answer = result.effect("drug", "C")
+    assert answer.status == "adjustment" and not any("left out" in note for note in answer.notes)
+    tiers = ap.learn(
+        ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; B --> C"), 300, seed=1),
+        method="icd",
+        knowledge=ap.Knowledge(tiers=[["A"], ["B"], ["C"]]),
+        selection_bias=False,
+    )
+    assert any("left out" in note for note in tiers.effect("A", "C").notes)
+
+
+def test_curves_are_looked_for_within_sets() -> None:
+    """Three sets whose means lie on a curve, and nothing but straight lines in each."""
+    rng = np.random.default_rng(0)
+    every = {f"s{k}": {"A": rng.normal(size=200) + 4 * k, "B": rng.normal(size=200) + 8 * (k == 1)} for k in range(3)}
+    columns = {name: np.concatenate([one[name] for one in every.values()]) for name in "AB"}
+    assert any(finding.problem == "curve" for finding in ap.audit(columns).findings)
+    audit = ap.learn(ap.pooled(every), method="icd").audit
+    assert audit is not None and not any(finding.problem == "curve" for finding in audit.findings)
+    bent = {
+        name: {"A": rows["A"], "B": (rows["A"] - rows["A"].mean()) ** 2 + rows["B"]} for name, rows in every.items()
+    }
+    with pytest.warns(AnypagWarning, match="by a curve"):
+        ap.learn(ap.pooled(bent), method="icd")
+
+
+def test_a_contradiction_names_the_contexts_of_a_separating_set() -> None:
+    pag = PAG.from_string("A <-> B; B <-> C; B o-o D; heat")
+    given = {("A", "C"): ("heat",), ("A", "D"): ("B", "heat"), ("C", "D"): ("heat",)}
+    separations = {pair: Separation(names, 0.5, len(names), 100) for pair, names in given.items()}
+    found = contradicting_claims(pag, separations, ["A", "B"], selection=False, contexts=("heat",))
+    assert "A and D are independent given B (a minimal set) and the context heat" in str(found)
+    assert "C and D are independent given the context heat" in str(found)
+
+
+def test_contexts_in_a_set_are_no_claim_about_causes() -> None:
+    """Tests condition on contexts without asking: a minimal set would make heat a cause of A or of C."""
+    pag = PAG.from_string("A <-> B; B <-> C; heat <-> D; D <-> A; D <-> C")
+    sets_of = {("A", "C"): Separation(("heat",), 0.5, 0, 100)}
+    for contexts, is_one in (((), True), (("heat",), False)):
+        claims = _Conclusions([_claim_about(pag, sets_of, contexts, "A", "C")], False)  # type: ignore[list-item]
+        assert claims.refuted() is None
+        assert bool(claims._one_of.get("heat")) is is_one
+
+
+def test_edges_between_contexts_are_one_line() -> None:
+    every = {**sets(60), "cold": system(60, 4), "wet": system(60, 5)}
+    text = str(ap.learn(ap.pooled(every), method="icd"))
+    assert "drug, heat, cold, wet: joined by design, as they say which data set a row is from." in text
+    assert "<-> heat" not in text and "heat <->" not in text
+    assert "drug <-> heat" in str(ap.learn(ap.pooled(sets(60)), method="icd"))

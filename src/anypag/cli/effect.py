@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from anypag.cli import options
 from anypag.cli.exits import ExitCode, command
 from anypag.cli.graphs import Graph, read_graph_or_result
-from anypag.cli.options import Json, Typed, names_in, with_choices
+from anypag.cli.options import Json, Typed, data_sets_in, names_in, with_choices
 from anypag.cli.outputs import file_of, said_of_reading
 from anypag.cli.parameters import argument, option
 from anypag.cli.terminal import Terminal, panics_held
@@ -34,10 +34,6 @@ class ModelChoice(StrEnum):
 WHY_SMALLER = (
     "By this graph they do as well as the set above, which is the largest: all possible causes that may be adjusted "
     "for."
-)
-NEEDS_SETS = (
-    "This result is of several data sets. Give the file of the observed one; for the effect of a context, with "
-    "--assume, or if one file has all sets, ask in Python: result.effect(..., data=ap.pooled(...))."
 )
 MOST_SETS = 5
 """How many minimal sets are listed."""
@@ -78,11 +74,13 @@ def effect(
         bool, option("--no-selection-bias", help="The sample is known not to be selected by any variable.")
     ] = False,
     data: Annotated[
-        Path | None,
+        list[str] | None,
         option(
             metavar="FILE",
             help="A table to estimate the effect from; - is standard input. It is read with the options of `learn` in "
-            "the result, unless others are given. Rows with gaps in columns that the effect needs are left out.",
+            "the result, unless others are given. Rows with gaps in columns that the effect needs are left out. Of "
+            "several data sets the file of the observed one, the file with all of them, or one file each: "
+            "--data observed=a.csv --data drug=b.csv.",
         ),
     ] = None,
     model: Annotated[
@@ -129,9 +127,7 @@ def effect(
     said = said_of_reading(encoding, gaps, no_header, sheet) | ({} if counts is None else {"counts": counts})
     _require_data(data, [*said, *(["kinds"] if typed["kinds"] else [])])
     source = _of_kinds(source, typed["kinds"])
-    table = None if data is None else _table(file_of(data), source, said, typed["kinds"], cluster)
-    if table is not None and data is not None:
-        table = _in_sets(table, source, data.name, [*names_in([cause]), *names_in([outcome])], assume)
+    table = None if not data else _rows(data, source, said, typed["kinds"], cluster)
     found = asked(
         source,
         names_in([cause]),
@@ -180,10 +176,10 @@ def _learner(text: str | None) -> Learner | None:
     return (found[0], found[1]) if len(found) == 2 else text
 
 
-def _require_data(data: Path | None, given: list[str]) -> None:
+def _require_data(data: list[str] | None, given: list[str]) -> None:
     from anypag.errors import Option, ParameterError
 
-    if data is None and given:
+    if not data and given:
         raise ParameterError(f"The option {Option(given[0])} goes with {Option('data')}: it says how it is read.")
 
 
@@ -196,6 +192,26 @@ def _of_kinds(source: MixedGraph | Result, kinds: dict[str, Kind] | None) -> Mix
     return replace(source, choices=replace(source.choices, kinds={**(source.choices.kinds or {}), **kinds}))
 
 
+def _rows(
+    data: list[str],
+    source: MixedGraph | Result,
+    said: dict[str, Any],
+    kinds: dict[str, Kind] | None,
+    cluster: str | None,
+) -> Table:
+    """The table of the file, or of the files of several data sets."""
+    from anypag.errors import ParameterError
+    from anypag.graphs.base import MixedGraph
+
+    tables = {name: _table(file_of(file), source, said, kinds, cluster) for name, file in data_sets_in(data).items()}
+    if len(tables) == 1:
+        return tables[""]
+    sets = None if isinstance(source, MixedGraph) else source.sets
+    if sets is None:
+        raise ParameterError("Several files are for results of several data sets; this result is of one.")
+    return sets.of_tables(tables)
+
+
 def _table(
     data: Path, source: MixedGraph | Result, said: dict[str, Any], kinds: dict[str, Kind] | None, cluster: str | None
 ) -> Table:
@@ -203,23 +219,9 @@ def _table(
     from anypag.data.files.read_table import fitting, read_again
     from anypag.graphs.base import MixedGraph
 
-    graph, remembered = (source, None) if isinstance(source, MixedGraph) else (source.pag, source.reading)
+    graph, learned = (source, None) if isinstance(source, MixedGraph) else (source.pag, source)
     with panics_held(data):
-        names = graph.names if cluster is None else (*graph.names, cluster)
-        table = read_again(data, fitting(remembered, data)._replace(**said), names)
+        more = [cluster, learned.sets.by if learned is not None and learned.sets is not None else None]
+        names = (*graph.names, *(name for name in more if name is not None))
+        table = read_again(data, fitting(learned.reading if learned else None, data)._replace(**said), names)
     return table.with_kinds(kinds) if kinds else table
-
-
-def _in_sets(table: Table, source: MixedGraph | Result, name: str, ends: list[str], assume: list[str] | None) -> Table:
-    """The table; for a result of several data sets as their observed set, which has no columns for contexts."""
-    from anypag.data.sources.pooled import as_observed
-    from anypag.errors import ParameterError
-    from anypag.graphs.base import MixedGraph
-
-    known = None if isinstance(source, MixedGraph) else source.choices.knowledge
-    contexts = [] if known is None else [one for one in known.contexts if one not in table.names]
-    if not contexts or isinstance(source, MixedGraph):
-        return table
-    if assume or table.n == source.n_rows or any(one in contexts for one in ends):
-        raise ParameterError(NEEDS_SETS)
-    return as_observed(table, name, contexts)

@@ -208,10 +208,9 @@ def _as_pag(graph: MixedGraph) -> PAG:
 
 def _with_certainty(graph: MixedGraph, result: Result | None) -> str:
     """The graph as text, each edge with its probability if there is one."""
-    from anypag.explain.sampled import text_of
+    from anypag.explain.contexts import edge_lines
 
-    said = None if result is None else result.probabilities
-    return str(graph) if result is None or said is None else text_of(result.pag, said)
+    return str(graph) if result is None else "\n".join(edge_lines(result))
 
 
 def _described(graph: MixedGraph, result: Result | None) -> dict[str, Any]:

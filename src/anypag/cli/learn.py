@@ -67,10 +67,14 @@ class _ContextsTest(StrEnum):
     PAIRWISE = "pairwise"
 
 
+OF_SETS = {"observed": None, "assumptions": "123", "contexts_test": "all"}
+"""The options of several data sets, with their defaults."""
+
+
 @command
 @with_choices(*TYPED)
 def learn(
-    data: options.DataSets,
+    data: options.DataFiles,
     typed: Typed,
     columns: options.Columns = None,
     drop: options.Drop = None,
@@ -124,6 +128,8 @@ def learn(
         ),
     ] = None,
     context: options.ContextColumn = None,
+    observed: options.ObservedSet = None,
+    assumptions: options.Assumptions = "123",
     contexts_test: Annotated[
         _ContextsTest,
         option(
@@ -149,6 +155,7 @@ def learn(
     terminal = Terminal(as_json=as_json, quiet=quiet)
     files = {name: file_of(file) for name, file in data_sets_in(data).items()}
     first, has_sets = next(iter(files.values())), len(files) > 1 or context is not None
+    of_sets = {"observed": observed, "assumptions": assumptions, "contexts_test": contexts_test.value}
     outputs = _checked_outputs([*files.values(), *_inputs()], out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
@@ -165,9 +172,9 @@ def learn(
             names = next(iter(chosen.values()))
             if has_sets:
                 _require_rows(counts, covariance)
-                table, names = sets_of(files, reading, chosen, context, contexts_test.value), None
-            elif contexts_test is not _ContextsTest.ALL:
-                raise ParameterError("--contexts-test goes with several data sets: name=file for each, or --context.")
+                table, names = sets_of(files, reading, chosen, context, of_sets), None
+            elif given := next((name for name, value in of_sets.items() if value != OF_SETS[name]), None):
+                raise ParameterError(Option(given), " goes with several data sets: name=file for each, or --context.")
             elif covariance is not None:
                 _require_matrix(typed, counts, bootstrap)
                 table, typed = matrix_of(first, reading, names, covariance, typed)
@@ -191,7 +198,9 @@ def learn(
             ending.write(
                 outputs,
                 Drawing(interrupts, clock, choices.time_budget),
-                _report_writer(click.get_current_context().obj, None if counts or covariance or has_sets else first),
+                _report_writer(
+                    click.get_current_context().obj, None if counts or covariance else table if has_sets else first
+                ),
             )
             return ending.told()
 
@@ -262,6 +271,8 @@ def _say_what(terminal: Terminal, source: str, search: Search) -> None:
     size = f"{_rows(problem)}, {variables}" if problem.n_rows else variables
     told = f"test {problem.test_name}, alpha {problem.choices.alpha:g}, method {method}"
     terminal.line(f"{source}: {size}; {told}", "bold")
+    if search.sets is not None:
+        terminal.line(search.sets.told)
     if problem.chosen is not None and not search.algorithm.facts.tests_by:
         terminal.line(f"note: {problem.chosen.sentence.spelled(spelled)}.")
     found = problem.audit.warnings if problem.audit else ()
@@ -416,8 +427,8 @@ class _Ending:
         }
 
 
-def _report_writer(arguments: list[str], data: Path | None) -> Callable[[Result, Path], None]:
-    """A function that writes a report; effects are drawn from the data file, if it has rows."""
+def _report_writer(arguments: list[str], data: Any) -> Callable[[Result, Path], None]:
+    """A function that writes a report; effects are drawn from the data, if they have rows."""
 
     def write(result: Result, path: Path) -> None:
         from anypag.report import write_report

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Json = Annotated[bool, option("--json", help="Print one JSON document instead of text.")]
 _FILES = ".csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav"
 Data = Annotated[Path, argument(metavar="DATA", help=f"The table: {_FILES}; - is standard input.")]
-DataSets = Annotated[
+DataFiles = Annotated[
     list[str],
     argument(
         metavar="DATA",
@@ -40,8 +40,24 @@ ContextColumn = Annotated[
     str | None,
     option(
         metavar="COLUMN",
-        help="The column that says under which conditions (experiments, hospitals) a row was recorded; the first row "
-        "is from the observed set.",
+        help="The column that says under which conditions (experiments, hospitals) a row was recorded.",
+    ),
+]
+Assumptions = Annotated[
+    str,
+    option(
+        metavar="WHICH",
+        help="Of several data sets: which assumptions of Joint Causal Inference hold: 1 (nothing in the table is a "
+        "cause of what tells them apart), 12 (and nothing hidden is a cause of both) or 123 (and how the experiments "
+        "depend on each other is the design).",
+    ),
+]
+ObservedSet = Annotated[
+    str | None,
+    option(
+        metavar="NAME",
+        help="Of several data sets: the one without an intervention, with which others are compared; by default the "
+        "first, or with --context that of the first row.",
     ),
 ]
 Encoding = Annotated[

@@ -88,7 +88,7 @@ def sets_of(
     reading: Reading,
     chosen: dict[str, list[str] | None],
     context: str | None,
-    contexts_test: Any,
+    of_sets: dict[str, Any],
 ) -> Any:
     """Several data sets in one table: one file each, or one file with a column that tells them apart."""
     from anypag.data.sources.pooled import pooled
@@ -99,7 +99,7 @@ def sets_of(
         raise ParameterError("--context is for one table; several files are data sets themselves.")
     tables = {name: table_of(file, reading, chosen[name]) for name, file in files.items()}
     read = {name: as_table(table, columns) for name, (table, columns) in tables.items()}
-    return pooled(read if context is None else read[""], by=context, contexts_test=contexts_test)
+    return pooled(read if context is None else read[""], by=context, **of_sets)
 
 
 def matrix_of(data: Path, reading: Reading, names: list[str] | None, n: int, typed: Typed) -> tuple[Any, Typed]:

@@ -190,6 +190,7 @@ class Group(NamedTuple):
 
 def groups(result: Result) -> list[Group]:
     """All edges in the usual direction, grouped by meaning and certainty, the surest first."""
+    from anypag.explain.contexts import by_design
     from anypag.explain.facts import known_of
     from anypag.explain.pair import reading_of
     from anypag.explain.sampled import hedge_level, hedged
@@ -198,7 +199,8 @@ def groups(result: Result) -> list[Group]:
     by_tests = not result.from_scores
     contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
     found: dict[tuple[bool, int, str, str], Group] = {}
-    edges = [edge.forward() for edge in result.pag.edges()]
+    design = set(by_design(result))
+    edges = [edge.forward() for edge in result.pag.edges() if not {edge.a, edge.b} <= design]
     for edge in sorted(edges, key=lambda edge: -(_probability(result, edge) or 0.0)):
         words = reading_of(result.pag, edge, selection=selection, final=result.complete, by_tests=by_tests, known=known)
         is_doubted, probability = frozenset((edge.a, edge.b)) in contradicted, _probability(result, edge)
@@ -259,7 +261,7 @@ def _certainty(result: Result, edge: Edge) -> str:
 
 def tell_edges(terminal: Terminal, result: Result) -> None:
     """Print the edges of a result."""
-    from anypag.explain.contexts import contexts_told
+    from anypag.explain.contexts import BY_DESIGN, by_design, contexts_told
     from anypag.explain.facts import assumed_of
 
     assumed = assumed_of(result)
@@ -276,6 +278,8 @@ def tell_edges(terminal: Terminal, result: Result) -> None:
         if len(lines) > left:
             terminal.line(f"  ... and {len(lines) - left} more; --out edges.csv has them all.")
         left = max(0, left - len(lines))
+    if design := by_design(result):
+        terminal.line(f"{', '.join(design)}: {BY_DESIGN}", "cyan")
     joined = {name for edge in result.pag.edges() for name in (edge.a, edge.b)}
     apart = [name for name in result.pag.names if name not in joined] if joined else []
     if apart:

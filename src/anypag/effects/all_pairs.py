@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import permutations
 from typing import Any
 
+from anypag.data.sources.data_sets import in_sets
 from anypag.data.sources.pooled import Pooled
 from anypag.data.table import Table
 from anypag.effects.drawn_effect import DrawnEffect
@@ -32,7 +33,7 @@ def effects_of_all_pairs(
         data: a table to draw the effects from; without it there are shares only. For curved effects
             (`test="additive"`) the numbers come from splines; None where no class has a set to adjust for. Of several
             data sets (`anypag.pooled`) the rows are those that `effect` takes: of the observed set, for the effects of
-            contexts all.
+            contexts those of the sets that they compare.
         selection_bias: False says that selection into the sample does not act here.
 
     >>> import anypag as ap
@@ -58,11 +59,13 @@ def effects_of(
     result: Result, pairs: Iterable[tuple[str, str]], data: Any = None, selection_bias: bool | None = None
 ) -> Iterator[SampledEffect]:
     """What sampled graphs say of the effect of each pair; rows are read, and effects drawn, once for all of them."""
-    first, ready = None, dict[bool, tuple[Table, AllDraws | LevelTable | None]]()
-    contexts = data.contexts if isinstance(data, Pooled) else ()
+    first, ready = None, dict[tuple[str, ...], tuple[Table, AllDraws | LevelTable | None]]()
+    data = None if data is None else in_sets(data, result.reading, result.pag.names, result.sets)
+    contexts, n_sets = (data.contexts, len(data.sets)) if isinstance(data, Pooled) else ((), 0)
     for cause, outcome in pairs:
-        of_sets = cause in contexts or outcome in contexts  # their rows are others
-        if first is None or (data is not None and of_sets not in ready):
+        of_sets = tuple(name for name in (cause, outcome) if name in contexts)  # their rows are others
+        has_rows = data is not None and not (of_sets and n_sets == 1)
+        if first is None or (has_rows and of_sets not in ready):
             answer = effect(result, cause, outcome, selection_bias=selection_bias)
             first = answer.sampled
             if first is None:
@@ -70,13 +73,13 @@ def effects_of(
                     f"The effects of all pairs are drawn from sampled graphs: search with {Option('method', 'auto')}."
                 )
             classes = first.question.classes
-            if data is not None:
+            if has_rows:
                 table, _ = answer.rows_of_draws(data)
                 ready[of_sets] = table, None if first.is_curved else _ready(first, table)
         x, y = (classes.nodes((name,)) for name in (cause, outcome))
         everyone = (1 << len(classes.names)) - 1
         found = sampled_effect(classes, x, y, 0, everyone, is_discrete=first.is_discrete, is_curved=first.is_curved)
-        if data is not None:
+        if has_rows:
             found = _by_splines(found, ready[of_sets][0]) if found.is_curved else found.drawn(*ready[of_sets])
         yield found
 

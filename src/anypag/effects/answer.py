@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from anypag.arrays import Floats
-from anypag.data.files.read_table import rows_from
 from anypag.data.files.scan import Reading
-from anypag.data.sources.pooled import Pooled
+from anypag.data.sources.data_sets import DataSets, in_sets
+from anypag.data.sources.pooled import Pooled, comparable
 from anypag.data.table import Kind, Table, clusters_in
 from anypag.effects.class_groups import ClassGroup
 from anypag.effects.drawn_effect import DrawnEffect, Span
@@ -31,7 +31,7 @@ from anypag.effects.no_effect import ZERO_NOTES, association
 from anypag.effects.question import WITHOUT_KNOWLEDGE, AFewNodes, nodes_of
 from anypag.effects.sampled import SampledEffect
 from anypag.effects.sampled_words import headline, told
-from anypag.errors import DataError, Option, ParameterError
+from anypag.errors import DataError, Option, ParameterError, listed
 from anypag.files import write_whole
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
@@ -51,7 +51,8 @@ NEEDS_SAMPLED_GRAPHS = (
 )
 
 IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
-ACROSS_SETS = "This compares data sets: the numbers come from all {n:,} rows of {sets} sets."
+ACROSS_SETS = "This compares the sets {sets}: the numbers come from their {n:,} rows."
+ONE_SET = "The effect of {name!r} compares data sets: give the rows of all of them, not of the observed one alone."
 NO_GROUP = "{name!r} is a context, which tells data sets apart and varies in none of them: it makes no groups of rows."
 
 SEEN = "Their association in the rows, which by the graph is no effect of one on the other:"
@@ -121,6 +122,7 @@ class Effect:
     _is_given: bool = field(default=False, repr=False, compare=False, kw_only=True)
     """Is the graph one of the user's own?"""
     _reading: Reading | None = field(default=None, repr=False, compare=False, kw_only=True)
+    _sets: DataSets | None = field(default=None, repr=False, compare=False, kw_only=True)
 
     @property
     def is_identified(self) -> bool:
@@ -331,30 +333,31 @@ class Effect:
         """The rows that numbers come from, with the kinds of columns that they had in the search (texts stay levels);
         their clusters; and of several data sets, which rows they are.
         """
-        names, which = self._causal.pag.names, list[str]()
-        needed = (*names, cluster) if isinstance(cluster, str) else names
-        table = rows_from(data, self._reading, needed)
+        names, which = self._causal.pag.names, tuple[str, ...]()
+        more = [name for name in (cluster,) if isinstance(name, str)]
+        table = in_sets(data, self._reading, names, self._sets, more)
         if isinstance(table, Pooled):
-            table, cluster, *which = self._of_sets(table, cluster, by)
+            table, cluster, which = self._of_sets(table, cluster, by)
         texts = {name for name, labels in zip(table.names, table.labels, strict=True) if labels is not None}
         fit = [name for name, kind in self._kinds.items() if kind == "discrete" or name not in texts]
-        return table.with_kinds({name: self._kinds[name] for name in fit if name in table.names}), cluster, (*which,)
+        return table.with_kinds({name: self._kinds[name] for name in fit if name in table.names}), cluster, which
 
-    def _of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> tuple[Table, Any, str]:
-        """All rows where a context is a cause or an outcome, else those of the observed set; their clusters; words."""
+    def _of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> tuple[Table, Any, tuple[str, ...]]:
+        """The rows of the observed set, and where contexts are causes or outcomes, those of the sets that they compare
+        with it; their clusters; words.
+        """
         named = (*self.given, by, cluster if isinstance(cluster, str) else None)
         for name in pool.contexts:
             if name in named:
                 raise ParameterError(NO_GROUP.format(name=name))
-        if any(name in pool.contexts for name in (*self.cause, *self.outcome)):
-            return pool.in_all_sets(), cluster, ACROSS_SETS.format(n=pool.n, sets=len(pool.sets))
-        table = pool.in_observed_set()
+        asked = [name for name in (*self.cause, *self.outcome) if name in pool.contexts]
+        if asked and len(pool.sets) == 1:
+            raise ParameterError(ONE_SET.format(name=asked[0]))
+        rows = comparable(pool, *asked) if asked else pool.of_set == 0
+        there = [name for k, name in enumerate(pool.sets) if (pool.of_set[rows] == k).any()]
+        told = (ACROSS_SETS if asked else IN_OBSERVED_SET).format(set=pool.sets[0], sets=listed(there), n=rows.sum())
         codes = None if isinstance(cluster, str) else clusters_in(cluster, pool)
-        return (
-            table,
-            cluster if codes is None else codes[pool.of_set == 0],
-            IN_OBSERVED_SET.format(set=pool.sets[0], n=table.n),
-        )
+        return pool.for_estimates(rows), cluster if codes is None else codes[rows], (told, *pool.told)
 
     def _formula_for(self, table: Any, model: Model | None, adjust_for: AFewNodes | None) -> Expression:
         """The formula, with the adjustment set that suits the model."""

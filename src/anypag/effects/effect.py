@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 
 from anypag.ci.resolve import takes_of
-from anypag.data.files.read_table import rows_from
+from anypag.data.sources.data_sets import in_sets
+from anypag.data.sources.pooled import Pooled
 from anypag.data.table import Kind
 from anypag.effects.answer import Effect
 from anypag.effects.estimate.estimates import Model
@@ -40,6 +41,7 @@ from anypag.errors import GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.dag import DAG
 from anypag.graphs.node_sets import NodeSet, members
+from anypag.graphs.projection import of_data_alone
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 from anypag.search.by_scores.sampled_graphs import Diagrams
@@ -90,7 +92,8 @@ def effect(
             formulas are refused.
         data: a table to estimate from; see `Effect.estimated` for more choices. Of several data sets
             (`anypag.pooled`) the rows of the observed one are taken: the effect is that in the observed set. The effect
-            of a context compares the sets: all rows are taken.
+            of a context compares its set with that one: the rows of both are taken. A table of all sets, with the
+            column that told them apart, and one of the observed set are recognised.
         model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed"; the default
             follows from their kinds.
         assume: statements as `Knowledge.from_text` takes them, to be assumed besides what was known: "smoking !<->
@@ -206,7 +209,7 @@ def effect_of_graph(
         refuse_selection(graph_of(graph), x, y)
     why = reason(causal, found, within=None if within is None else usable)
     notes = [IN_THE_SAMPLE] if is_selected else []
-    if rests_on_knowledge(graph):
+    if rests_on_knowledge(graph) and causal.pag == of_data_alone(graph.pag):
         notes.append(left_out(graph.pag, causal.pag, found.status, why))
     if found.status == "zero" and isinstance(graph, Result) and not graph.is_exact:
         notes += ZERO_NOTES
@@ -256,7 +259,10 @@ def searched_under(result: MixedGraph | Result, data: Any, assumed: Knowledge, s
     selection = choices.selection_bias if selection_bias is None else selection_bias
     of_one_run = {"names": None, "initial": None, "stop": None, "checkpoint": None, "resume": False, "progress": False}
     under = replace(choices, method=result.method, knowledge=known, selection_bias=selection, **of_one_run)  # type: ignore[arg-type]
-    return Search(rows_from(data, result.reading, names).take(names), under).run()
+    table = in_sets(data, result.reading, names, result.sets)
+    if isinstance(table, Pooled) and len(table.sets) == 1:
+        raise ParameterError("With ", Option("assume"), " all data sets are searched in: give the rows of all of them.")
+    return Search(table.take(names), under).run()
 
 
 def kinds_searched(source: MixedGraph | Result) -> Mapping[str, Kind]:
@@ -287,6 +293,7 @@ def _answered(source: MixedGraph | Result, causal: CausalGraph, found: Verdict, 
         _kinds=kinds_searched(source),
         _is_given=isinstance(source, DAG),
         _reading=source.reading if isinstance(source, Result) else None,
+        _sets=source.sets if isinstance(source, Result) else None,
     )
 
 

@@ -8,7 +8,13 @@ from collections.abc import Iterable
 from typing import NoReturn, TypeGuard
 
 from anypag.catalogue import METHODS, AtTheEnd, method_named
-from anypag.effects.identify.causal_graph import WHAT_HELPS, WHAT_HELPS_BESIDE_KNOWLEDGE, CausalGraph, causal_graph_of
+from anypag.effects.identify.causal_graph import (
+    WHAT_HELPS,
+    WHAT_HELPS_BESIDE_KNOWLEDGE,
+    CausalGraph,
+    causal_graph_of,
+    causal_graph_under,
+)
 from anypag.effects.identify.verdict import Status
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node, possible_steps
@@ -17,7 +23,8 @@ from anypag.graphs.marks import Edge, Mark, MarkReason
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import of_data_alone
-from anypag.results.result import Result
+from anypag.knowledge.statements import Outcome
+from anypag.results.result import Result, refuse_names_of_sets
 
 AFewNodes = Node | Iterable[Node]
 
@@ -28,6 +35,11 @@ IF_KNOWLEDGE_IS_CONTRADICTED = (
     "graph, not even far from there. If the statement is not sure, take it back or say less (the two in one tier, "
     "say), and search again. If it is, a test has erred: try another alpha, or leave out columns that the question "
     "does not need. Effects are read from the data alone in any case: search without the statement to see them."
+)
+IF_CONTEXTS_ARE_CONTRADICTED = (
+    "Either a test has erred (try another alpha, leave out columns that the question does not need, or search with "
+    "sampled graphs, which keep to the design), or an assumption about contexts does not hold (say less: "
+    f"{Option('assumptions', '1')})."
 )
 ALONE = "ask the graph alone (`result.pag`, or on the command line a file with nothing but edges, such as .txt)"
 WITHOUT_KNOWLEDGE = "Marks that rest on knowledge were left out: this is what the data alone say."
@@ -50,11 +62,14 @@ def nodes_of(graph: MixedGraph, nodes: AFewNodes, role: str) -> NodeSet:
 
 
 def without_copies(source: MixedGraph | Result, *parts: AFewNodes) -> tuple[list[AFewNodes], list[str]]:
-    """The nodes of each part, with the variables that stand for exact copies; and sentences that say so."""
+    """The nodes of each part, with the variables that stand for exact copies; and sentences that say so. Raises an
+    error for the name of a data set.
+    """
+    given = [[part] if isinstance(part, str) or not isinstance(part, Iterable) else list(part) for part in parts]
+    refuse_names_of_sets(source, *(node for part in given for node in part))
     copies = source.copies if isinstance(source, Result) else {}
     if not copies:
-        return list(parts), []
-    given = [[part] if isinstance(part, str) or not isinstance(part, Iterable) else list(part) for part in parts]
+        return list(given), []
     named = [node for part in given for node in part if isinstance(node, str) and node in copies]
     told = [f"{name} is the same column as {copies[name]}, which stands for both." for name in named]
     return [[copies.get(node, node) if isinstance(node, str) else node for node in part] for part in given], told
@@ -89,11 +104,17 @@ def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection
         against = next((outcome for outcome in source.knowledge if outcome.became == "contradicted"), None)
         if against is not None:
             told = f"The data contradict what was known beforehand: {against}."
-            raise ContradictionError(f"{told} {IF_KNOWLEDGE_IS_CONTRADICTED}")
+            raise ContradictionError(f"{told} {_what_to_do(against)}")
         _refuse_contradicted(source, graph, x, y)
     if rests_on_knowledge(source):
-        return causal_graph_of(of_data_alone(source.pag), WHAT_HELPS_BESIDE_KNOWLEDGE)
+        alone = of_data_alone(source.pag)
+        with_contexts = causal_graph_under(source.pag, alone, source.choices.knowledge)
+        return with_contexts or causal_graph_of(alone, WHAT_HELPS_BESIDE_KNOWLEDGE)
     return causal_graph_of(graph)
+
+
+def _what_to_do(against: Outcome) -> str:
+    return IF_CONTEXTS_ARE_CONTRADICTED if against.statement.startswith("contexts ") else IF_KNOWLEDGE_IS_CONTRADICTED
 
 
 def rests_on_knowledge(source: MixedGraph | Result) -> TypeGuard[Result]:

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anypag.explain.facts import PairFacts
+from anypag.explain.facts import PairFacts, known_of
+from anypag.explain.sampled import text_of
 from anypag.graphs.marks import Edge, Mark, MarkReason, listed
 from anypag.graphs.rules import RULES
+from anypag.graphs.text import quote
 from anypag.markup import shown_share
 from anypag.results.result import Result
 
@@ -22,6 +24,10 @@ MEANS_ONLY = (
 )
 MEANS = frozenset({"FisherZ", "DegenerateGaussian", "ImputedFisherZ"})
 """Tests that see differences of means only."""
+OF_RESAMPLES = "In brackets is the share of resamples that join the two."
+BY_DESIGN = "joined by design, as they say which data set a row is from."
+LIKELY = 0.5
+"""An experiment is said to act on a variable if that is at least as probable as this."""
 Reasons = Mapping[tuple[str, str], list[MarkReason]]
 """Why marks were set, by `(at, other)`."""
 
@@ -59,6 +65,22 @@ def _leads(edge: Edge | None) -> bool | None:
     return None if edge is not None and edge.mark_a == Mark.CIRCLE else edge is not None and edge.mark_a == Mark.TAIL
 
 
+def by_design(result: Result) -> list[str]:
+    """The contexts that are joined by design, if they are three or more: their edges are told in one line."""
+    known = known_of(result)
+    contexts = [name for name, is_one in zip(result.pag.names, known.design, strict=True) if is_one] if known else []
+    return contexts if len(contexts) > 2 else []
+
+
+def edge_lines(result: Result) -> list[str]:
+    """The edges as text, one a line, and variables without any; edges that are there by design in one line."""
+    said, edges, contexts = result.probabilities, result.pag.edges(), by_design(result)
+    lines = (str(result.pag) if said is None else text_of(result.pag, said)).split("\n")
+    rest = [line for line, edge in zip(lines, edges, strict=False) if not {edge.a, edge.b} <= set(contexts)]
+    design = [f"{', '.join(map(quote, contexts))}: {BY_DESIGN}"] if contexts else []
+    return [*rest, *lines[len(edges) :], *design]
+
+
 def targets_table(result: Result) -> dict[str, list[Any]]:
     """What experiments changed, in columns for any dataframe library: context, variable, directly, probability."""
     rows = acts_on(result)
@@ -66,25 +88,34 @@ def targets_table(result: Result) -> dict[str, list[Any]]:
 
 
 def contexts_told(result: Result) -> list[str]:
-    """A sentence for each context, and one about what the test cannot see; none without contexts or before a test."""
+    """A sentence for each context, and those about what numbers are and what the test cannot see; none without contexts
+    or before a test.
+    """
     rows = acts_on(result) if result.history else []
     of_each = {
         name: [row for row in rows if row.context == name] for name in dict.fromkeys(row.context for row in rows)
     }
     lines = [_told(some, result.pag.neighbours(name)) for name, some in of_each.items()]
+    lines += [OF_RESAMPLES] if any(row.probability is not None for row in rows) and not result.probabilities else []
     return [*lines, MEANS_ONLY] if lines and result.test_name in MEANS else lines
 
 
 def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
-    """`drug acts on pkc directly (0.98), may act on raf (0.61), on no other (at most 0.03, mek).`"""
-    on = [f"{row.variable} directly{_shown(row)}" for row in rows if row.directly]
-    perhaps = [f"{row.variable}{_shown(row)}" for row in rows if row.directly is None]
-    others = (row for row in rows if row.variable not in joined)
+    """`drug acts on pkc directly (0.98), may act on raf (0.40), on no other (at most 0.03, mek).` Whatever is less sure
+    than 0.50, and as sure as something that the graph joins to the context, may be acted on.
+    """
+    there = [row.probability for row in rows if row.variable in joined and row.probability is not None]
+    on = [row for row in rows if row.directly and (row.probability is None or row.probability >= LIKELY)]
+    free = [row for row in rows if row.variable not in joined]
+    others = [row for row in free if (row.probability or 0.0) < min(there, default=1.0)]
+    perhaps = [row for row in rows if row not in (*on, *others) and (row in free or row.directly is not False)]
     rest = max(others, key=lambda row: row.probability or 0.0, default=None)
     is_told = rest is not None and rest.probability is not None
     limit = f" (at most {shown_share(rest.probability)}, {rest.variable})" if is_told else ""  # type: ignore[union-attr, arg-type]
-    ways = (("acts", on), ("may act", perhaps))
-    told = [f"{verb} on {listed(tuple(named))}" for verb, named in ways if named]
+    ways = (("acts directly", on), ("may act directly", perhaps))
+    told = [
+        f"{verb} on {listed(tuple(f'{row.variable}{_shown(row)}' for row in named))}" for verb, named in ways if named
+    ]
     if not told:
         return f"{rows[0].context} acts on nothing that was measured{limit}."
     return f"{rows[0].context} {', '.join(told)}{f', on no other{limit}' if rest is not None else ''}."

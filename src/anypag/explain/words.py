@@ -125,7 +125,7 @@ def _claim(mark: Mark, tail: EndClaim, *, other_is_cause: bool) -> EndClaim:
 
 def _summary(claim_a: EndClaim, claim_b: EndClaim, context: Context) -> str:
     if context.by_design:
-        return "Joined by design: both say which data set a row is from. Nothing follows about causes."
+        return "Joined by design, as both say which data set a row is from. Nothing follows about causes."
     no = {EndClaim.NO, EndClaim.NO_SINCE_OTHER, EndClaim.NO_AS_KNOWN}
     if claim_a is EndClaim.CONTRADICTED:
         return "The two ends contradict each other: each would be a cause of the other. A test behind this is wrong."

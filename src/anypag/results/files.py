@@ -136,8 +136,10 @@ def _contradiction(place: Mapping[str, int], item: Contradiction) -> list[Any]:
 
 
 def _said(place: Mapping[str, int], said: Assertion | PairClaim) -> list[Any]:
-    given = [[place[name] for name in said.given]] if isinstance(said, PairClaim) and said.given is not None else []
-    return [said.kind, place[said.a], place[said.b], *given]
+    ends = [said.kind, place[said.a], place[said.b]]
+    if not isinstance(said, PairClaim) or said.given is None:
+        return ends
+    return [*ends, [place[name] for name in (*said.given, *said.contexts)]]
 
 
 def _withdrawn(place: Mapping[str, int], item: Withdrawn) -> list[Any]:

@@ -35,6 +35,7 @@ from anypag.knowledge.statements import (
 from anypag.results.pairs import pair_p
 from anypag.search.apply_knowledge import Base, Closed, base_of, closed_with, contradictions, with_edges
 from anypag.search.problem import Problem
+from anypag.search.sepsets import Sepsets
 from anypag.search.state import State
 
 COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive"))
@@ -234,13 +235,18 @@ class _Judge:
             return False
         return not bool((facts.not_causes & _surely_lead(closed.orientation.marks, facts.not_selecting)).any())
 
+    @cached_property
+    def _sepsets(self) -> Sepsets:
+        """The separating sets, with the contexts that the tests conditioned on."""
+        return self.state.sepsets.including(self.problem.always_given, self.problem.contexts_given)
+
     def _in_words(self, row: np.ndarray[tuple[int], np.dtype[np.int32]]) -> str:
         rule, i, j, mark, *because = (int(k) for k in row)
         names = self._names
         wanted = KnownMark(names[j], names[i], Mark(mark))
         a, c = (*because, -1)[:2]
         c = i if c < 0 else c  # R1 and similar rules use one node that is separated from the other end of the edge
-        separating = self.state.sepsets.get(a, c) if a >= 0 and a != c else None
+        separating = self._sepsets.get(a, c) if a >= 0 and a != c else None
         if separating is None:
             return f"{RULES[rule].name} wants {wanted}"
         p, rows = pair_p(self.state, self.problem.bound_test, a, c), self.problem.n_rows

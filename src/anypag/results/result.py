@@ -14,7 +14,8 @@ from anypag.catalogue import method_named
 from anypag.choices import Choices
 from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit
-from anypag.errors import ParameterError
+from anypag.data.sources.data_sets import DataSets
+from anypag.errors import GraphError, ParameterError
 from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasoning.contradictions import Contradiction
@@ -86,6 +87,8 @@ class Result:
     """The name of the data file; None for data in memory."""
     reading: Reading | None = field(default=None, repr=False)
     """The options with which that file was read (`read_table`); `effect` uses them again."""
+    sets: DataSets | None = field(default=None, repr=False)
+    """The data sets, where there are several (`anypag.pooled`); `effect` recognises their rows."""
     chosen: Chosen | None = None
     """What `method="auto"` stands for, and why; None if the method was named."""
     before_scores: Result | None = field(default=None, repr=False)
@@ -412,20 +415,27 @@ class Result:
 
     def __str__(self) -> str:
         compared = [] if self.compared is None else [self.compared]
-        told = [self.summary(), *self.misfit_told, *compared, *self.consistency.lines()]
+        sets = [] if self.sets is None else [self.sets.told]
+        told = [self.summary(), *sets, *self.misfit_told, *compared, *self.consistency.lines()]
         return "\n".join([*told, *self._edges_told()])
 
     def _edges_told(self) -> list[str]:
         """The graph as text; for sampled graphs with probabilities and an explanation of them."""
-        same = [f"{name}, the same as {first}" for name, first in self.copies.items()]
-        if self.choices.knowledge and self.choices.knowledge.contexts:
-            from anypag.explain.contexts import contexts_told
-
-            same += contexts_told(self)
-        if self.probabilities is None:
-            return [str(self.pag), *same]
+        from anypag.explain.contexts import contexts_told, edge_lines
         from anypag.explain.facts import what_to_say
-        from anypag.explain.sampled import text_of, why_unlikely
+        from anypag.explain.sampled import why_unlikely
 
+        same = [f"{name}, the same as {first}" for name, first in self.copies.items()]
+        lines = [*edge_lines(self), *same, *contexts_told(self)]
+        if self.probabilities is None:
+            return lines
         told = (why_unlikely(self.probabilities, self.pag), what_to_say(self, "knowledge="))
-        return [text_of(self.pag, self.probabilities), *same, *(line for line in told if line)]
+        return [*lines, *(line for line in told if line)]
+
+
+def refuse_names_of_sets(source: object, *nodes: object) -> None:
+    """Raise an error for a name that is no variable of a result, but one of its data sets or the column of these."""
+    sets = source.sets if isinstance(source, Result) else None
+    for name in nodes if sets is not None else ():
+        if isinstance(name, str) and (told := sets.became(name)):  # type: ignore[union-attr]
+            raise GraphError(told)

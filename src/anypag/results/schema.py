@@ -21,6 +21,7 @@ from anypag.catalogue import method_named
 from anypag.choices import DECLARED, Choices, OwnTest
 from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit, ColumnKind, Finding, Severity, Unchecked
+from anypag.data.sources.data_sets import DataSets
 from anypag.errors import Option, Sentence
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, MarkReason, Separation, edge_symbol
 from anypag.graphs.pag import PAG
@@ -307,6 +308,10 @@ def _reason(*values: Any) -> MarkReason:
     return reason
 
 
+def _level(value: Any, variables: Variables) -> float | str:
+    return value if isinstance(value, str) else Number().read(value, variables)
+
+
 AUDIT = object_of(
     Audit,
     findings=ListOf(row(Finding, Text(get_args(Severity)), Text(), ListOf(Text()), Text(), SENTENCE, Whole())),
@@ -317,6 +322,14 @@ AUDIT = object_of(
 )
 READING = object_of(
     Reading, encoding=Maybe(Text()), gaps=ListOf(Text()), header=Flag(), sheet=Maybe(Text()), counts=Maybe(Text())
+)
+DATA_SETS = object_of(
+    DataSets,
+    names=ListOf(Text()),
+    rows=ListOf(Whole()),
+    prints=ListOf(Whole()),
+    design=MapOf(ListOf(As(Form(), back=_level))),
+    by=Maybe(Text()),
 )
 OUTCOME = object_of(
     Outcome,
@@ -397,6 +410,7 @@ RESULT = object_of(
     stability=Maybe(STABILITY),
     source=Maybe(Text()),
     reading=Maybe(READING),
+    sets=Maybe(DATA_SETS),
     chosen=Maybe(row(Chosen, Text(), Text())),
     before_scores=Maybe(BEFORE_SCORES),
 )
@@ -413,7 +427,9 @@ def write_fields(result: Result) -> dict[str, Any]:
 def read_fields(content: Mapping[str, Any], pag: PAG) -> Result:
     """The result with this graph and the fields of a file. RefusedError for what `write_fields` does not write."""
     variables = Variables(pag.names)
-    said = Object({**RESULT.forms, **GROUNDS.forms}).read(_without(content, *VIEWS, "format", "version"), variables)
+    said = Object({**RESULT.forms, **GROUNDS.forms}, missing={"sets": None}).read(
+        _without(content, *VIEWS, "format", "version"), variables
+    )
     about, kept = ({name: said[name] for name in form.forms} for form in (RESULT, GROUNDS))
     choices = replace(about.pop("choices"), method=about["method"])
     tested = about.pop("before_scores")

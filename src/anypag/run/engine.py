@@ -18,6 +18,7 @@ from anypag.data.columns import Transform
 from anypag.data.files.scan import Reading
 from anypag.data.findings import Singular
 from anypag.data.sources.counted import CountedTable
+from anypag.data.sources.data_sets import DataSets
 from anypag.data.table import Kind, Missing, Table
 from anypag.errors import AnypagError, AnypagWarning, CheckpointError, DataError
 from anypag.files import file_stamp
@@ -76,6 +77,7 @@ class Search:
     def _set_up(self, problem: Problem, data_or_test: Any, source: str | None) -> None:
         self.algorithm, self.problem = algorithm(problem.choices.method), problem
         self._data_or_test, self._source = data_or_test, source or source_of(data_or_test)
+        self.sets = DataSets.of(data_or_test, problem.nodes.names)
 
     @property
     def start(self) -> State:
@@ -162,8 +164,8 @@ class Search:
         about = (algorithm(problem.choices.method).name, problem.choices, history, complete, stopped)
         spent = sum(item.seconds for item in history)
         grounds = Searched(state, problem, last, partial(drawn_for_effects, state, problem, spent))
-        reading = reading_of(self._data_or_test)
-        return Result(*about, grounds, source=self._source, reading=reading, chosen=problem.chosen)
+        source = {"source": self._source, "reading": reading_of(self._data_or_test), "sets": self.sets}
+        return Result(*about, grounds, **source, chosen=problem.chosen)  # type: ignore[arg-type]
 
     def _close(self, state: State, info: StepInfo, tick: Tick) -> tuple[State, StepInfo]:
         """The last state with all that follows from knowledge."""

@@ -113,7 +113,7 @@ CHECKS = (
     Check("censored durations", lambda seen: censoring_findings(seen.source)),
     Check(
         "curved relations",
-        lambda seen: curve_findings(seen.used_table),
+        lambda seen: curve_findings(seen.used_table.within_sets()),
         ("rows",),
         MOST_COLUMNS,
         lambda needs: not needs.sees_curves,
@@ -176,7 +176,8 @@ def _checked(seen: Seen, first: Audit) -> Audit:
         and not (seen.table.lags and finding.problem in OF_WINDOWS)
     ]
     audit = Audit.of([*first.findings, *told], (*first.checked, *(check.about for check in able)), first.kinds)
-    notes = (*power_notes(seen.used.n, seen.largest), *([] if seen.needs.sees_curves else curve_notes(seen.used_table)))
+    curves = [] if seen.needs.sees_curves else curve_notes(seen.used_table.within_sets())
+    notes = (*power_notes(seen.used.n, seen.largest), *curves)
     return replace(audit, notes=notes, unchecked=tuple(Unchecked(*item) for item in hindered.items()))
 
 
@@ -184,8 +185,7 @@ def _by_design(finding: Finding, contexts: set[str]) -> bool:
     """Is it the design of several data sets? Their rows stand in blocks, and contexts depend on each other."""
     about = contexts.intersection(finding.columns)
     among_contexts = finding.problem not in {"duplicate", "constant"} and len(about) == len(finding.columns) > 0
-    is_usual = finding.problem in {"order", "conditions"} or (finding.problem == "curve" and bool(about))
-    return bool(contexts) and (is_usual or among_contexts)
+    return bool(contexts) and (finding.problem in {"order", "conditions"} or among_contexts)
 
 
 def _found(check: Check, seen: Seen) -> list[Finding]:

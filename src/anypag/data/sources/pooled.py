@@ -4,6 +4,7 @@ which conditions a row was recorded.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
@@ -13,7 +14,8 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.findings import Finding, warning
-from anypag.data.table import Kind, Table, as_table
+from anypag.data.sources.design import design_of, untold
+from anypag.data.table import Table, as_table
 from anypag.errors import DataError, ParameterError, absent, listed
 
 ContextsTest = Literal["all", "pairwise"]
@@ -38,6 +40,10 @@ class Pooled(Table):
     contexts_test: ContextsTest = "all"
     sets: tuple[str, ...] = ()
     of_set: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    by: str | None = None
+    """The column that told the data sets apart, where they were one table."""
+    told: tuple[str, ...] = ()
+    """What a reader of estimates must know about the rows."""
 
     def take(self, names: Sequence[str]) -> Table:
         """Some of the columns; contexts that are left out are no contexts any more."""
@@ -54,19 +60,31 @@ class Pooled(Table):
         """The rows of the observed set, without contexts."""
         return super().take([name for name in self.names if name not in self.contexts]).take_rows(self.of_set == 0)
 
-    def in_all_sets(self) -> Table:
-        """The rows of all sets, with contexts as columns like others."""
-        return Table(**{item.name: getattr(self, item.name) for item in fields(Table)})
-
-    def in_observed_set(self) -> Table:
-        """The rows of the observed set for estimates. Contexts do not vary there: in their place stand random numbers
-        that depend on nothing, so that adjusting for them changes nothing.
+    def for_estimates(self, chosen: Flags) -> Table:
+        """Some of the rows as a plain table. In place of contexts that do not vary there stand random numbers that
+        depend on nothing, so that adjusting for them changes nothing.
         """
-        rows = self.in_all_sets().take_rows(self.of_set == 0)
-        values, noise = np.array(rows.values), np.random.default_rng(0)
-        for name in self.contexts:
-            values[:, self.names.index(name)] = noise.permutation(np.arange(rows.n) % 2)
+        rows = Table(**{item.name: getattr(self, item.name) for item in fields(Table)}).take_rows(chosen)
+        values, places = np.array(rows.values), [self.names.index(name) for name in self.contexts]
+        same = [place for place in places if (values[:, place] == values[0, place]).all()]
+        levels = [place for place in same if self.kinds[place] == "discrete"]
+        noise = np.random.default_rng(0)
+        for place in levels:
+            values[:, place] = noise.permutation(np.arange(rows.n) % 2)
+        numbers = [place for place in same if place not in levels]
+        varying = [place for place in range(len(self.names)) if place not in same]
+        values[:, numbers] = _unrelated(values[:, varying], noise.normal(size=(rows.n, len(numbers))))
         return replace(rows, values=np.asfortranarray(values))
+
+    def within_sets(self) -> Table:
+        """The table without contexts, with the mean of its set taken from every number."""
+        values, numbers = np.array(self.values), self.of_kind("continuous")
+        for rows in (self.of_set == k for k in np.unique(self.of_set)):
+            with warnings.catch_warnings():  # a column that is empty in a set
+                warnings.simplefilter("ignore", RuntimeWarning)
+                values[np.ix_(rows, numbers)] -= np.nanmean(values[np.ix_(rows, numbers)], axis=0)
+        made = replace(self, values=np.asfortranarray(values), given_kinds=self.kinds)
+        return Table.take(made, [name for name in self.names if name not in self.contexts])
 
     @property
     def is_fixed(self) -> bool:
@@ -83,6 +101,7 @@ def pooled(
     data: Any,
     *,
     by: str | None = None,
+    observed: str | None = None,
     contexts: Any = "indicator",
     assumptions: str = "123",
     targets: Mapping[str, str | Sequence[str]] | None = None,
@@ -91,8 +110,10 @@ def pooled(
     """Several data sets (arms of a trial, knock-outs, hospitals) as one table that knows where its rows come from.
 
     Args:
-        data: the data sets by their names, the observed one (without an intervention) first; or one table, and `by`.
-        by: the column of a single table that says which data set a row is from; the first row is from the observed one.
+        data: the data sets by their names; or one table, and `by`.
+        by: the column of a single table that says which data set a row is from.
+        observed: the name of the observed set (without an intervention), with which others are compared; the first of
+            the sets, or that of the first row, if left out.
         contexts: which columns say so: "indicator" (one of zeros and ones for each set but the observed one), "one" (a
             single discrete column, `context`), or a table of the design with a row for each set.
         assumptions: of Joint Causal Inference: "1" (nothing in the data is a cause of a context), "12" (and nothing
@@ -116,29 +137,40 @@ def pooled(
     A --> B
     drug --> A
     """
-    sets = _sets_of(data, by)
-    tables = {name: as_table(table) for name, table in sets.items()}
+    sets = sets_of(data, by)
+    tables = {name: as_table(table) for name, table in _observed_first(sets, by, observed).items()}
     if len(tables) < 2:
         raise DataError(f"Contexts need two data sets or more; got {listed(list(tables)) or 'none'}.")
     system, left_out = _stacked(tables)
     of_set = np.repeat(np.arange(len(tables)), [table.n for table in tables.values()])
-    design = _design(contexts, tuple(tables), continuous="discrete" not in system.kinds)
-    made = _beside(system, design, of_set)
+    order = [list(sets).index(name) for name in tables]
+    design = design_of(contexts, tuple(tables), order, continuous="discrete" not in system.kinds)
+    made = beside(system, design, of_set)
     _require_choice(contexts_test)
     acts_on = _checked_targets(targets or {}, design.names, system.names)
     about: dict[str, Any] = {"contexts": design.names, "targets": acts_on, "sets": tuple(tables), "of_set": of_set}
     parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
-    parts["read"] = (*made.read, *left_out, *_untold(design))
-    return Pooled(**parts, **about, assumptions=assumptions, contexts_test=contexts_test)
+    parts["read"] = (*made.read, *left_out, *untold(design))
+    return Pooled(**parts, **about, assumptions=assumptions, contexts_test=contexts_test, by=by)
 
 
-def as_observed(table: Table, name: str, contexts: Sequence[str]) -> Pooled:
-    """A table as the observed set of a pool whose other sets are not at hand."""
-    none, n = (None,) * len(contexts), len(contexts)
-    design, of_set = Table(tuple(contexts), np.zeros((1, n)), none, none), np.zeros(table.n, np.int64)
-    made = _beside(table, design, of_set)
-    parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
-    return Pooled(**parts, contexts=design.names, sets=(name,), of_set=of_set)
+def _observed_first(sets: Mapping[str, Any], by: str | None, observed: str | None) -> Mapping[str, Any]:
+    """The data sets, the observed one first; that of a column of numbers may be named by its number."""
+    if observed is None:
+        return sets
+    named = observed if observed in sets else f"{by}={observed}"
+    if named not in sets:
+        raise DataError(absent("data set", [observed], list(sets)))
+    return {named: sets[named], **sets}
+
+
+def _unrelated(columns: Floats, noise: Floats) -> Floats:
+    """What straight lines in the columns leave of the noise, if there are rows enough."""
+    if len(columns) <= 2 * columns.shape[1]:
+        return noise
+    middle = columns - np.nanmean(columns, axis=0)
+    known = np.column_stack([np.ones(len(columns)), np.nan_to_num(middle / np.nanmax(np.abs(middle), axis=0))])
+    return np.asarray(noise - known @ np.linalg.lstsq(known, noise)[0], np.float64)
 
 
 def _require_choice(contexts_test: str) -> None:
@@ -146,7 +178,7 @@ def _require_choice(contexts_test: str) -> None:
         raise ParameterError(f"'contexts_test' must be 'all' or 'pairwise'; got {contexts_test!r}.")
 
 
-def _sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
+def sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
     """The data sets by their names."""
     if by is None:
         if isinstance(data, Mapping) and all(isinstance(name, str) for name in data):
@@ -211,40 +243,7 @@ def _column(parts: Sequence[Table], i: int) -> tuple[Floats, tuple[str, ...] | N
     return np.concatenate(column), every
 
 
-def _design(contexts: Any, sets: tuple[str, ...], *, continuous: bool) -> Table:
-    """The contexts, a row for each data set. Beside continuous columns, numbers and two levels are numbers: then the
-    scores of straight lines, which know of hidden causes, hold.
-    """
-    if isinstance(contexts, str) and contexts == "indicator":
-        table = Table(sets[1:], np.eye(len(sets))[:, 1:], (None,) * (len(sets) - 1), (None,) * (len(sets) - 1))
-    elif isinstance(contexts, str) and contexts == "one":
-        table = Table(("context",), np.arange(len(sets), dtype=np.float64)[:, None], (sets,), ("discrete",))
-    elif isinstance(contexts, str):
-        raise ParameterError(f"'contexts' must be 'indicator', 'one' or a table of the design; got {contexts!r}.")
-    else:
-        table = as_table(contexts)
-        if table.n != len(sets):
-            raise DataError(f"The design has a row for each of the {len(sets)} data sets; got {table.n} rows.")
-
-    def kind(i: int) -> Kind:
-        is_number = table.labels[i] is None or len(table.labels[i] or ()) == 2
-        return "continuous" if continuous and is_number else "discrete"
-
-    kinds = tuple(kind(i) for i in range(len(table.names)))
-    labels = tuple(None if k == "continuous" else own for k, own in zip(kinds, table.labels, strict=True))
-    return replace(table, given_kinds=kinds, labels=labels)
-
-
-def _untold(design: Table) -> list[Finding]:
-    """Contexts that others determine: which of them acts on something cannot be told."""
-    places = range(len(design.names))
-    values = design.values
-    told = [design.names[k] for k in places if is_determined(values, k, [other for other in places if other != k])]
-    message = f"Other contexts determine {listed(told)}: which of them acts on a variable cannot be told."
-    return [warning("contexts", told, message, "Vary them apart, or leave one of them out.")] if told else []
-
-
-def _beside(system: Table, design: Table, of_set: Counts) -> Table:
+def beside(system: Table, design: Table, of_set: Counts) -> Table:
     """The table with the contexts of each row after its columns."""
     twice = [name for name in design.names if name in system.names]
     if twice:
@@ -272,21 +271,10 @@ def _checked_targets(
     return tuple((name, named) for name, named in found.items() if named)
 
 
-def is_determined(design: Floats, context: int, given: Sequence[int]) -> bool:
-    """Do some contexts determine another one, by the rows of the design?
-
-    >>> dose_and_drug = np.array([[0, 0], [2, 1], [3, 1]])
-    >>> is_determined(dose_and_drug, 1, [0]), is_determined(dose_and_drug, 0, [1])
-    (True, False)
-    """
-    known = design[:, list(given)]
-    return len(np.unique(known, axis=0)) == len(np.unique(np.column_stack([known, design[:, context]]), axis=0))
-
-
-def comparable(table: Pooled, context: str) -> Flags:
-    """The rows in which all other contexts are as in the observed set; all rows if the context never changes there."""
-    others = [table.names.index(name) for name in table.contexts if name != context]
+def comparable(table: Pooled, *contexts: str) -> Flags:
+    """The rows in which all other contexts are as in the observed set; all rows if one of these never changes there."""
+    others = [table.names.index(name) for name in table.contexts if name not in contexts]
     first = table.values[np.argmax(table.of_set == 0), others]
     alike = (table.values[:, others] == first).all(axis=1)
-    column = table.values[alike, table.names.index(context)]
-    return alike if (column != column[0]).any() else np.ones(table.n, np.bool_)
+    own = table.values[np.ix_(alike, [table.names.index(name) for name in contexts])]
+    return alike if (own != own[0]).any(axis=0).all() else np.ones(table.n, np.bool_)

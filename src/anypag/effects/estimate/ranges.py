@@ -82,7 +82,7 @@ def possible_effects(
     causal: CausalGraph, way: Between, table: Table, model: Model | None, most: int, seed: int
 ) -> PossibleEffects:
     """The effect in every member of the class, or in a sample of them."""
-    found = members_of(causal.pag, most, seed)
+    found = members_of(causal.pag, most, seed, causal.member)
     answers = [_in_member(mag, way) for mag in found.mags]
     formulas = list(dict.fromkeys(answer.formula for answer, _ in answers if answer.formula is not None))
     entries, untold = _range(causal, way, formulas, table, model)

@@ -9,13 +9,17 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.errors import ContradictionError, GraphError
-from anypag.graphs.base import MixedGraph
+from anypag.errors import ContradictionError, GraphError, NotMaximalOrAncestralError
+from anypag.graphs.base import Marks, MixedGraph, ancestry
 from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Mark
-from anypag.graphs.node_sets import Neighbours, NodeSet, members
+from anypag.graphs.node_sets import Neighbours, NodeSet, members, visible_edges
 from anypag.graphs.pag import MAG, PAG
-from anypag.graphs.reasoning.validity import validate
+from anypag.graphs.projection import marks_of_class
+from anypag.graphs.reasoning.validity import completed, validate
+from anypag.knowledge.closure import class_with_knowledge
+from anypag.knowledge.facts import Facts
+from anypag.knowledge.knowledge import Knowledge
 
 WHAT_HELPS = (
     "What may help: say what you know (an order in time, say), try another alpha, or leave out columns that the "
@@ -70,6 +74,27 @@ def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGr
     return _causal_graph_of(_Exactly(graph), what_helps)
 
 
+def causal_graph_with(mag: MAG, facts: Facts) -> CausalGraph:
+    """The graph of a MAG's class with the marks that follow from knowledge; arrows that by it hide no common cause are
+    visible.
+    """
+    marks = class_with_knowledge(mag.marks, facts)
+    arrows = (marks == Mark.ARROW) & (marks.T == Mark.TAIL)
+    visible = visible_edges(marks) | (arrows & facts.unconfounded & (not facts.selection))
+    return CausalGraph(PAG(marks, mag.names), Neighbours.of(marks, visible), mag)
+
+
+def agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:
+    """Does a graph agree with known causes, and has it no `---` unless the sample may be selected?"""
+    tail = marks == Mark.TAIL
+    if not selection and (tail & tail.T).any():
+        return False
+    if facts is None or not (facts.causes.any() or facts.not_causes.any()):
+        return True
+    leads = ancestry(marks)
+    return not ((facts.causes & ~leads) | (facts.not_causes & leads)).any()
+
+
 class _Exactly:
     """A graph as a cache key; the order of nodes matters, because sets of nodes are made of indices."""
 
@@ -82,6 +107,30 @@ class _Exactly:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Exactly) and self.key == other.key
+
+
+def causal_graph_under(shown: PAG, alone: PAG, known: Knowledge | None) -> CausalGraph | None:
+    """The graph with what contexts and other knowledge decide; None without contexts, or if no member of its class
+    agrees.
+
+    Args:
+        shown: the graph with marks from knowledge.
+        alone: the graph of the data alone.
+        known: what was known.
+    """
+    return _causal_graph_under(_Exactly(shown), _Exactly(alone), known) if known and known.contexts else None
+
+
+@lru_cache(maxsize=8)
+def _causal_graph_under(shown: _Exactly, alone: _Exactly, known: Knowledge) -> CausalGraph | None:
+    (marks, cycle), names = completed(shown.graph.marks), shown.graph.names
+    facts = known.facts(names, selection=False)
+    try:
+        member = MAG(marks, names)
+    except NotMaximalOrAncestralError:
+        return None
+    is_of_class = not cycle and np.array_equal(marks_of_class(member.marks), alone.graph.marks)
+    return causal_graph_with(member, facts) if is_of_class and agrees(marks, facts, selection=False) else None
 
 
 @lru_cache(maxsize=8)

@@ -29,14 +29,15 @@ class Members(NamedTuple):
     exact: bool
 
 
-def members_of(pag: PAG, most: int = 200, seed: int = 0) -> Members:
-    """All MAGs without undirected edges that have this PAG, if there are no more than `most`; else a random sample.
+def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None) -> Members:
+    """All MAGs without undirected edges that have this PAG, if there are no more than `most`; else a random sample. If
+    the PAG has marks from knowledge, `one` is a member of its class.
 
     >>> found = members_of(PAG.from_string("A o-> B; C o-> B"))
     >>> found.exact, sorted("; ".join(map(str, mag.edges())) for mag in found.mags)
     (True, ['A --> B; B <-- C', 'A --> B; B <-> C', 'A <-> B; B <-- C', 'A <-> B; B <-> C'])
     """
-    search = _Search(pag, np.random.default_rng(seed))
+    search = _Search(pag, member(pag) if one is None else one, np.random.default_rng(seed))
     steps = search.from_marks(search.start, in_order=True)
     tried = islice(steps, STEPS_PER_MEMBER * most)
     found = tuple(islice((mag for mag in tried if mag is not None), most))
@@ -49,9 +50,9 @@ def members_of(pag: PAG, most: int = 200, seed: int = 0) -> Members:
 class _Search:
     """Sets circles one by one, each time with all marks that follow."""
 
-    def __init__(self, pag: PAG, rng: np.random.Generator) -> None:
-        self.pag, self.rng = pag, rng
-        self.colliders = SeparationsOf(member(pag).marks)
+    def __init__(self, pag: PAG, one: MAG, rng: np.random.Generator) -> None:
+        self.of_data, self.rng = pag_of_mag(one), rng
+        self.colliders = SeparationsOf(one.marks)
         self.start = np.array(pag.marks)
 
     def from_marks(self, marks: Marks, *, in_order: bool) -> Iterator[MAG | None]:
@@ -88,7 +89,7 @@ class _Search:
 
     def _checked(self, marks: Marks) -> MAG | None:
         try:
-            mag = MAG(marks, self.pag.names)
+            mag = MAG(marks, self.of_data.names)
         except NotMaximalOrAncestralError:
             return None
-        return mag if pag_of_mag(mag) == self.pag else None
+        return mag if pag_of_mag(mag) == self.of_data else None

@@ -15,17 +15,16 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags
 from anypag.effects.identify.adjustment import between
-from anypag.effects.identify.causal_graph import CausalGraph
+from anypag.effects.identify.causal_graph import CausalGraph, agrees, causal_graph_with
 from anypag.effects.identify.minimal_sets import smallest
 from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
 from anypag.errors import ContradictionError
-from anypag.graphs.base import Marks, ancestry
+from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.graphs.node_sets import Neighbours, NodeSet, members, rows_as_sets, spread, visible_edges
+from anypag.graphs.node_sets import Neighbours, NodeSet, members, rows_as_sets, spread
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
 from anypag.graphs.reasoning.validity import completed
-from anypag.knowledge.closure import class_with_knowledge
 from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge
 from anypag.search.by_scores.sampled_graphs import Diagrams
@@ -72,7 +71,7 @@ class SampledClasses:
         marks = found.arranged(order).marks
         facts = known.facts(names, selection=selection) if known else None
         measured = marks[:, : len(names), : len(names)]
-        agreeing = [k for k, diagram in enumerate(measured) if _agrees(diagram, facts, selection)]
+        agreeing = [k for k, diagram in enumerate(measured) if agrees(diagram, facts, selection)]
         if not agreeing:
             raise ContradictionError(NO_GRAPH_AGREES)
         kept = np.array(agreeing, np.int64)
@@ -146,17 +145,6 @@ class SampledClasses:
         return ~np.array([causal.flags(seen) for seen in causal.near.visible], np.bool_)
 
 
-def _agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:
-    """Does a sampled graph agree with known causes, and has it no `---` unless the sample may be selected?"""
-    tail = marks == Mark.TAIL
-    if not selection and (tail & tail.T).any():
-        return False
-    if facts is None or not (facts.causes.any() or facts.not_causes.any()):
-        return True
-    leads = ancestry(marks)
-    return not ((facts.causes & ~leads) | (facts.not_causes & leads)).any()
-
-
 def _grouped(
     diagrams: Marks, names: tuple[str, ...], n_levels: tuple[int, ...], facts: Facts | None
 ) -> tuple[npt.NDArray[np.int64], tuple[SampledClass, ...]]:
@@ -176,16 +164,10 @@ def _grouped(
 
 
 def _class_of(pag: PAG, mag: MAG, facts: Facts | None) -> SampledClass:
-    visible = visible_edges(pag.marks)
-    if facts is not None:
-        pag = PAG(class_with_knowledge(mag.marks, facts), mag.names)
-        hides_nothing = facts.unconfounded & (not facts.selection)
-        visible = visible_edges(pag.marks) | (_arrows(pag.marks) & hides_nothing)
-    marks = pag.marks
-    tail, arrow = marks == Mark.TAIL, marks == Mark.ARROW
-    half = tail.T & (marks != Mark.NONE) & ~arrow  # [i, j]: a tail at i, no arrowhead at j
-    doubtful = rows_as_sets((half | half.T).any(axis=0)[None])[0]
-    return SampledClass(CausalGraph(pag, Neighbours.of(marks, visible), mag), doubtful)
+    causal = CausalGraph(pag, Neighbours.of(pag.marks), mag) if facts is None else causal_graph_with(mag, facts)
+    marks = causal.pag.marks
+    half = (marks.T == Mark.TAIL) & (marks != Mark.NONE) & (marks != Mark.ARROW)  # [i, j]: a tail at i, no arrow at j
+    return SampledClass(causal, rows_as_sets((half | half.T).any(axis=0)[None])[0])
 
 
 def _arrows(marks: Marks) -> Flags:

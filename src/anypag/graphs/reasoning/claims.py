@@ -14,7 +14,7 @@ out any of its claims removes the contradiction.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import combinations, islice, pairwise
 from typing import NamedTuple
@@ -34,11 +34,14 @@ SELECTION = ""
 
 
 class PairClaim(NamedTuple):
-    """What tests say about a pair: a minimal set that separates the two (`given`), or None if nothing does."""
+    """What tests say about a pair: a minimal set that separates the two (`given`), or None if nothing does. `contexts`
+    were conditioned on besides, as in every test.
+    """
 
     a: str
     b: str
     given: tuple[str, ...] | None
+    contexts: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -48,9 +51,9 @@ class PairClaim(NamedTuple):
     def __str__(self) -> str:
         if self.given is None:
             return f"{self.a} and {self.b} are joined"
-        if not self.given:
-            return f"{self.a} and {self.b} are independent"
-        return f"{self.a} and {self.b} are independent given {', '.join(self.given)} (a minimal set)"
+        given = [f"{', '.join(self.given)} (a minimal set)"] if self.given else []
+        given += [f"the context{'s' * (len(self.contexts) > 1)} {', '.join(self.contexts)}"] if self.contexts else []
+        return f"{self.a} and {self.b} are independent{' given ' if given else ''}{' and '.join(given)}"
 
 
 def contradicting_claims(
@@ -59,6 +62,7 @@ def contradicting_claims(
     path: Sequence[str],
     *,
     selection: bool = True,
+    contexts: Collection[str] = (),
     most_conclusions: int = MOST_CONCLUSIONS,
 ) -> Contradiction | None:
     """The contradiction among edges and separations that is nearest to a path; None if none is found.
@@ -68,6 +72,7 @@ def contradicting_claims(
         sets: the known separating sets of pairs without an edge.
         path: where the graph is known to be wrong.
         selection: whether the sample may be selected by something the variables affect.
+        contexts: variables on which nothing acts and which tests condition on: their being in a set says nothing.
         most_conclusions: give up after this many, so that the answer depends on no clock.
 
     >>> from anypag.graphs.marks import Separation
@@ -84,7 +89,7 @@ def contradicting_claims(
     C and D are independent
     """
     n_drawn, near = 0, list[str]()
-    claim_about = cache(partial(_claim_about, pag, sets))
+    claim_about = cache(partial(_claim_about, pag, sets, contexts))
     for name in islice(_by_distance(pag, path), MOST_VARIABLES):
         near.append(name)
         if len(near) <= len(path):
@@ -122,12 +127,15 @@ def _told(pag: PAG, path: Sequence[str], claims: Sequence[PairClaim], found: _Re
     return Contradiction(tuple(claims), tuple(pairs), sentence)
 
 
-def _claim_about(pag: PAG, sets: SeparationsByPair, a: str, b: str) -> PairClaim | None:
+def _claim_about(pag: PAG, sets: SeparationsByPair, contexts: Collection[str], a: str, b: str) -> PairClaim | None:
     """The claim about two variables, or None."""
     if pag.edge(a, b) is not None:
         return PairClaim(a, b, None)
     why = sets.get((a, b)) or sets.get((b, a))
-    return None if why is None else PairClaim(a, b, tuple(why.given))
+    if why is None:
+        return None
+    given, beside = (tuple(name for name in why.given if (name in contexts) == is_one) for is_one in (False, True))
+    return PairClaim(a, b, given, beside)
 
 
 def _by_distance(pag: PAG, path: Sequence[str]) -> Iterator[str]:
@@ -194,27 +202,28 @@ class _Conclusions:
     def _read(self) -> None:
         """Adds the direct conclusions of each claim."""
         joined: dict[str, dict[str, int]] = defaultdict(dict)
-        for k, (a, b, given) in enumerate(self._claims):
+        for k, (a, b, given, _) in enumerate(self._claims):
             if given is None:
                 joined[a][b] = joined[b][a] = k
         if not self._selection:
             for name in {name for claim in self._claims for name in (claim.a, claim.b, *(claim.given or ()))}:
                 self._add(False, name, SELECTION, frozenset())
-        for k, (a, c, given) in enumerate(self._claims):
-            if given is not None:
-                self._read_separation(k, a, c, given, joined)
+        for k, claim in enumerate(self._claims):
+            if claim.given is not None:
+                self._read_separation(k, claim, claim.given, joined)
 
     def _read_separation(
-        self, k: int, a: str, c: str, given: tuple[str, ...], joined: Mapping[str, Mapping[str, int]]
+        self, k: int, claim: PairClaim, given: tuple[str, ...], joined: Mapping[str, Mapping[str, int]]
     ) -> None:
+        a, c = claim.a, claim.b
         for b in given:
             self._one_of[b].append(_OneOf(b, (a, c, SELECTION), frozenset([k])))
         for b in joined[a]:
-            if b in joined[c] and b not in given:
+            if b in joined[c] and b not in (*given, *claim.contexts):
                 why = frozenset([k, joined[a][b], joined[c][b]])
                 for other in (a, c, SELECTION):
                     self._add(False, b, other, why)
-        if not given:
+        if not given and not claim.contexts:
             self._apart[a][c] = self._apart[c][a] = frozenset([k])
 
     def _add(self, is_cause: bool, a: str, b: str, why: Claims) -> None:

@@ -1,0 +1,145 @@
+"""`DataSets`: which data sets a result is of, so that rows that are given later are recognised."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from anypag.data.files.read_table import rows_from
+from anypag.data.files.scan import Reading
+from anypag.data.sources.pooled import Pooled, beside, pooled, sets_of
+from anypag.data.table import Table
+from anypag.errors import DataError, ParameterError, listed
+
+NOT_OBSERVED = (
+    "These rows are the data set {set!r}, and an effect is that in the observed set, {observed!r}: give the rows of "
+    "that one, or of all sets."
+)
+ALL_ROWS = (
+    "These are as many rows as all data sets have together, and nothing tells them apart: give a table for each set, "
+    "or the observed one alone."
+)
+OTHER_ROWS = "These rows are not those of the search: they are taken as rows of the observed set."
+
+
+class DataSets(NamedTuple):
+    """The data sets of a search, the observed one first.
+
+    Args:
+        names: of the sets.
+        rows: how many rows each has.
+        prints: a checksum of each, over the columns of the graph.
+        design: the values of each context, one for each set; texts for levels.
+        by: the column that told the sets apart, where they were one table.
+    """
+
+    names: tuple[str, ...]
+    rows: tuple[int, ...]
+    prints: tuple[int, ...]
+    design: Mapping[str, tuple[float | str, ...]]
+    by: str | None
+
+    @classmethod
+    def of(cls, data: object, columns: Sequence[str]) -> Self | None:
+        """The sets of a pool, as far as a graph has its columns; None for other data."""
+        if not isinstance(data, Pooled):
+            return None
+        of_each = [data.of_set == k for k in range(len(data.sets))]
+        first = [int(np.argmax(rows)) for rows in of_each]
+        used = [name for name in columns if name not in data.contexts]
+        prints = tuple(_print(data.take_rows(rows), used) for rows in of_each)
+        sizes = tuple(int(rows.sum()) for rows in of_each)
+        design = {name: tuple(_values(data, name, first)) for name in data.contexts if name in columns}
+        return cls(data.sets, sizes, prints, design, data.by)
+
+    @property
+    def told(self) -> str:
+        """`Data sets by 'arm': 'none' (200 rows), which is the observed one, 'drug' (150 rows).`"""
+        observed, *others = [f"{name!r} ({n:,} rows)" for name, n in zip(self.names, self.rows, strict=True)]
+        column = "" if self.by is None else f" by {self.by!r}"
+        return f"Data sets{column}: {observed}, which is the observed one, {', '.join(others)}."
+
+    def became(self, name: str) -> str | None:
+        """What a name that is no variable of the graph has to do with the sets; None if it has nothing to do."""
+        contexts = f"the context{'s' * (len(self.design) > 1)} {listed(list(self.design))}"
+        if name in self.design or name not in {*self.names, self.by}:
+            return None
+        if name == self.by:
+            return f"{name!r} tells the data sets apart: in the graph it became {contexts}."
+        what = "the observed data set, with which others are compared" if name == self.names[0] else "a data set"
+        return f"{name!r} is {what}; in the graph data sets are told apart by {contexts}."
+
+    def pool(self, table: Table, columns: Sequence[str]) -> Pooled:
+        """Rows that were given for an estimate, as some of the data sets.
+
+        Args:
+            table: the rows.
+            columns: those of the graph.
+
+        Raises:
+            ParameterError: they are those of a set that is not the observed one, or of all sets without a word.
+        """
+        if self.by is not None and self.by in table.names:
+            return self.of_tables(sets_of(table, self.by))
+        found = _print(table, [name for name in columns if name not in self.design])
+        if found in self.prints[1:]:
+            name = self.names[self.prints.index(found)]
+            raise ParameterError(NOT_OBSERVED.format(set=name, observed=self.names[0]))
+        if table.n == sum(self.rows):
+            raise ParameterError(ALL_ROWS)
+        return self._observed(table, *([] if found == self.prints[0] else [OTHER_ROWS]))
+
+    def _observed(self, table: Table, *told: str) -> Pooled:
+        """A table as the observed set, where other sets are not at hand."""
+        none, n = (None,) * len(self.design), len(self.design)
+        design, of_set = Table(tuple(self.design), np.zeros((1, n)), none, none), np.zeros(table.n, np.int64)
+        made = beside(table, design, of_set)
+        parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
+        return Pooled(**parts, contexts=design.names, sets=self.names[:1], of_set=of_set, told=told)
+
+    def of_tables(self, there: Mapping[str, Table]) -> Pooled:
+        """Tables by the names of their data sets, pooled as in the search; the observed set must be there."""
+        unknown = [name for name in there if name not in self.names]
+        if unknown or self.names[0] not in there:
+            wrong = f"{unknown[0]!r} is none of them" if unknown else f"there are no rows of {self.names[0]!r}"
+            raise DataError(f"The data sets of the search are {listed(self.names)}; {wrong}.")
+        places = [k for k, name in enumerate(self.names) if name in there]
+        if len(places) == 1:
+            return self._observed(there[self.names[0]])
+        design = {name: [values[k] for k in places] for name, values in self.design.items()}
+        return pooled({self.names[k]: there[self.names[k]] for k in places}, contexts=design)
+
+
+def in_sets(
+    data: object, reading: Reading | None, names: Sequence[str], sets: DataSets | None, more: Sequence[str] = ()
+) -> Table:
+    """The rows for an estimate, with the columns of the graph and some more (`rows_from`); if the result is of several
+    data sets, as these.
+    """
+    by = [] if sets is None or sets.by is None else [sets.by]
+    table = rows_from(data, reading, [*names, *more, *by])
+    if sets is None or isinstance(table, Pooled) or all(name in table.names for name in sets.design):
+        return table
+    return sets.pool(table, names)
+
+
+def _values(table: Table, name: str, rows: Sequence[int]) -> list[Any]:
+    """The values of a column in some rows; texts for levels that have them."""
+    place = table.names.index(name)
+    labels, values = table.labels[place], table.values[rows, place].tolist()
+    return values if labels is None else ["" if np.isnan(value) else labels[int(value)] for value in values]
+
+
+def _print(table: Table, names: Sequence[str]) -> int:
+    """A checksum of columns, in the order of their names."""
+    found = 0
+    for name in sorted(names):
+        values = _values(table, name, range(table.n)) if name in table.names else []
+        is_text = bool(values) and isinstance(values[0], str)
+        content = "\n".join(values).encode() if is_text else np.array(values).tobytes()
+        found = zlib.crc32(content, found)
+    return found
