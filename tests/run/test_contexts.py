@@ -381,13 +381,15 @@ def test_reasons_of_a_graph_by_scores_are_found_by_the_same_rules() -> None:
 
 
 def test_contexts_have_boxes_of_another_shape() -> None:
-    result = ap.learn(ap.pooled(sets(100)), method="icd")
+    result = ap.learn(ap.pooled(sets()), method="icd")
     corners = {box["name"]: box for box in _boxes(ap_svg(result))}
     assert corners["drug"]["rx"] == "0"
     assert corners["A"]["rx"] == "7"
     page = content(result, None)
     assert [box[5] for box in page["boxes"]] == [0.0 if name in {"drug", "heat"} else 7.0 for name in page["names"]]
-    assert page["experiments"]["told"][0].startswith("drug acts on")
+    shown = page["experiments"]
+    assert shown["told"][0] == result.sets.told and shown["told"][1].startswith("drug acts directly on")  # type: ignore[union-attr]
+    assert shown["head"] == ["experiment", "acts directly on"] and ["drug", "B"] in shown["rows"]
 
 
 def _boxes(picture: str) -> list[dict[str, str]]:
@@ -658,3 +660,39 @@ def test_edges_between_contexts_are_one_line() -> None:
     assert "drug, heat, cold, wet: joined by design, as they say which data set a row is from." in text
     assert "<-> heat" not in text and "heat <->" not in text
     assert "drug <-> heat" in str(ap.learn(ap.pooled(sets(60)), method="icd"))
+
+
+def test_a_context_is_no_collider_where_another_one_was_not_given() -> None:
+    """Of a dose that works one way at first and the other way then, the drug as such shows nothing. The dose determines
+    the drug, so it is not in their separating set; still nothing acts on it.
+    """
+    every = {"none": system(400, 1), "low": system(400, 2, C=1.0), "high": system(400, 3, C=-1.0)}
+    pool = ap.pooled(every, contexts={"dose": [0, 1, 2], "drug": [0, 1, 1]})
+    with pytest.warns(AnypagWarning, match="Other contexts determine 'drug'"):
+        result = ap.learn(pool, method="icd")
+    assert result.pag.edge("drug", "C") is None and "dose" not in result.sepsets["drug", "C"].given
+    assert str(result.pag.edge("dose", "C")) == "dose --> C"
+    assert not result.contradictions and [one.became for one in result.knowledge] == ["used"]
+
+
+def test_what_contradicts_a_design_is_told_with_the_contexts_given() -> None:
+    rng = np.random.default_rng(21)
+
+    def rows(b: float = 0.0, c: float = 0.0) -> dict[str, Floats]:
+        hidden, a = rng.normal(size=(2, 60))
+        of_b = 0.5 * a + 0.5 * hidden + rng.normal(size=60) + b
+        of_c = 0.4 * of_b + rng.normal(size=60) + c
+        return {"A": a, "B": of_b, "C": of_c, "D": 0.4 * of_c + 0.5 * hidden + rng.normal(size=60)}
+
+    pool = ap.pooled({"observed": rows(), "drug": rows(b=1.0), "heat": rows(c=0.8)})
+    (outcome,) = ap.learn(pool, method="icd", alpha=0.05).knowledge
+    assert outcome.became == "contradicted" and "B and heat are independent given C, drug (p = " in outcome.why
+
+
+def test_effects_of_all_pairs_take_the_rows_of_the_observed_set_alone(trial: tuple[Pooled, ap.Result]) -> None:
+    pool, result = trial
+    alone, whole = result.effects(dict(sets()["observed"])), result.effects(pool)
+    rows = [dict(zip(whole, row, strict=True)) for row in zip(*whole.values(), strict=True)]
+    for row, own in zip(rows, zip(alone["cause"], alone["outcome"], alone["estimate"], strict=True), strict=True):
+        is_of_sets = bool({row["cause"], row["outcome"]} & {"drug", "heat"})
+        assert own == (row["cause"], row["outcome"], None if is_of_sets else row["estimate"])

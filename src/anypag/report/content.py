@@ -89,13 +89,27 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "consistency": _consistency(result, place),
         "audit": None if result.audit is None else [_finding(finding, spell) for finding in result.audit.findings],
         "knowledge": [_outcome(outcome) for outcome in result.knowledge],
-        "experiments": {"told": contexts_told(result), "rows": [list(row) for row in acts_on(result) if row.directly]},
+        "experiments": _experiments(result),
         "checked": None if result.audit is None else result.audit.all_clear,
         "kinds": [] if result.audit is None else [list(item) for item in result.audit.kinds],
         "cautions": list(result.cautions),
         "made": _made(result, call),
         "resamples": _resampled(result.stability),
     }
+
+
+def _experiments(result: Result) -> dict[str, Any]:
+    """What experiments changed: a table with its head, and sentences."""
+    told, rows = contexts_told(result), [row for row in acts_on(result) if row.directly is not False]
+    share = "probability" if result.probabilities else "share of resamples"
+    has_shares = any(row.probability is not None for row in rows)
+    cells = [
+        [row.context, f"{row.variable}{'' if row.directly else ' (perhaps)'}", shown_share(row.probability or 0.0)]
+        for row in rows
+    ]
+    head = ["experiment", "acts directly on", share][: 3 if has_shares else 2]
+    sets = [result.sets.told] if told and result.sets else []
+    return {"told": [*sets, *told], "head": head, "rows": [cell[: len(head)] for cell in cells]}
 
 
 def _edges(result: Result, facts: PairFacts, place: Places) -> list[dict[str, Any]]:

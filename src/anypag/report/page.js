@@ -384,10 +384,9 @@
 
   function experiments() {
     const row = (kind, cells) => make("tr", {}, ...cells.map(cell => make(kind, {}, cell)));
-    const shown = share => share === null ? "" : share.toFixed(2);
-    const { told, rows } = content.experiments;
-    const lines = rows.map(([context, variable, , share]) => row("td", [context, variable, shown(share)]));
-    return [make("table", {}, make("thead", {}, row("th", ["experiment", "acts directly on", "probability"])), make("tbody", {}, ...lines)),
+    const { told, head, rows } = content.experiments;
+    const lines = rows.map(cells => row("td", cells));
+    return [make("table", {}, make("thead", {}, row("th", head)), make("tbody", {}, ...lines)),
       ...told.map(text => paragraph(text))];
   }
 
