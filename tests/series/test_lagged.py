@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import anypag as ap
 from anypag.errors import DataError, ParameterError
 from anypag.series.checks import series_findings
 from anypag.series.lagged import lagged
@@ -125,3 +126,9 @@ def test_few_windows_and_uneven_times_are_named() -> None:
     times = np.cumsum(np.where(np.arange(300) % 4 == 3, 2.5, 1.0))
     found = series_findings(lagged({"t": times, "x": NUMBERS[:300]}, 1, time="t"))
     assert [one.problem for one in found] == ["times"]
+
+
+def test_several_data_sets_are_refused() -> None:
+    sets = {name: {"x": np.random.default_rng(0).normal(size=30)} for name in ("observed", "drug")}
+    with pytest.raises(DataError, match="Series of several data sets"):
+        lagged(ap.pooled(sets), 1)

@@ -15,12 +15,17 @@ import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.choices import require
+from anypag.data.sources.pooled import Pooled
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option
 from anypag.markup import counted
 from anypag.series.window import Window
 
 _QUARTER = re.compile(r"(\d{4})-?[qQ]([1-4])")
+ONE_SET = (
+    "Series of several data sets (`anypag.pooled`) are not searched together. Give one of them, or a table in which a "
+    "column names the set of each row, as units: windows do not cross these."
+)
 TOLERANCE = 1e-4
 """How far two times may be from one step apart, as a share of the step (1959.25 is not exact)."""
 
@@ -115,6 +120,8 @@ def lagged(
     is_lag = isinstance(max_lag, int | np.integer) and not isinstance(max_lag, bool) and max_lag >= 1
     require(is_lag, "max_lag", "a whole number from 1 on", max_lag)
     whole = as_table(data)
+    if isinstance(whole, Pooled):
+        raise DataError(ONE_SET)
     apart = [name for name in (time, unit) if name is not None]
     processes = [name for name in whole.names if name not in apart] if names is None else list(names)
     series = whole.take(processes).with_kinds(kinds or {})
