@@ -385,6 +385,10 @@ def test_contexts_have_boxes_of_another_shape() -> None:
     corners = {box["name"]: box for box in _boxes(ap_svg(result))}
     assert corners["drug"]["rx"] == "0"
     assert corners["A"]["rx"] == "7"
+    assert "data sets (sharp corners), joined by design" in ap_svg(result)
+    assert ("a common cause was not measured" in ap_svg(result)) is any(
+        edge.symbol == "<->" and {edge.a, edge.b} != {"drug", "heat"} for edge in result.pag.edges()
+    )
     page = content(result, None)
     assert [box[5] for box in page["boxes"]] == [0.0 if name in {"drug", "heat"} else 7.0 for name in page["names"]]
     shown = page["experiments"]
@@ -659,7 +663,8 @@ def test_edges_between_contexts_are_one_line() -> None:
     text = str(ap.learn(ap.pooled(every), method="icd"))
     assert "drug, heat, cold, wet: joined by design, as they say which data set a row is from." in text
     assert "<-> heat" not in text and "heat <->" not in text
-    assert "drug <-> heat" in str(ap.learn(ap.pooled(sets(60)), method="icd"))
+    two = str(ap.learn(ap.pooled(sets(60)), method="icd"))
+    assert "drug, heat: joined by design" in two and "<-> heat" not in two
 
 
 def test_a_context_is_no_collider_where_another_one_was_not_given() -> None:

@@ -223,11 +223,14 @@ def headings(result: Result) -> Iterator[tuple[str, list[str]]]:
 
 def _few_groups(result: Result) -> Iterator[tuple[str, list[str]]]:
     """The edges of a graph with many groups under at most six headings, the surest first."""
+    from anypag.explain.contexts import by_design
     from anypag.explain.facts import facts_of
     from anypag.explain.sampled import hedge_level
     from anypag.plot.labels import legend_for
 
-    edges = sorted((edge.forward() for edge in result.pag.edges()), key=lambda edge: -(_probability(result, edge) or 0))
+    design = set(by_design(result))
+    every = [edge.forward() for edge in result.pag.edges() if not {edge.a, edge.b} <= design]
+    edges = sorted(every, key=lambda edge: -(_probability(result, edge) or 0))
     contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
     legend = legend_for(edges, selection=facts_of(result).selection).entries
     meanings = {entry.line.edge.forward().symbol: entry.text for entry in legend}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anypag.explain.facts import PairFacts, known_of
+from anypag.explain.facts import PairFacts
 from anypag.explain.sampled import text_of
 from anypag.graphs.marks import Edge, Mark, MarkReason, listed
 from anypag.graphs.rules import RULES
@@ -66,10 +66,10 @@ def _leads(edge: Edge | None) -> bool | None:
 
 
 def by_design(result: Result) -> list[str]:
-    """The contexts that are joined by design, if they are three or more: their edges are told in one line."""
-    known = known_of(result)
-    contexts = [name for name, is_one in zip(result.pag.names, known.design, strict=True) if is_one] if known else []
-    return contexts if len(contexts) > 2 else []
+    """The contexts that are joined by design, if there are several: their edges are told in one line."""
+    known = result.choices.knowledge
+    contexts = [name for name in known.design if name in result.pag.names] if known else []
+    return contexts if len(contexts) > 1 else []
 
 
 def edge_lines(result: Result) -> list[str]:

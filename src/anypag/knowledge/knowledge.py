@@ -113,6 +113,12 @@ class Knowledge:
         """The variables that statements name, except those in tiers."""
         return tuple(name for statement in self.statements for name in names_in(statement))
 
+    @property
+    def design(self) -> tuple[str, ...]:
+        """The contexts that are joined by design (assumption 3)."""
+        said = [one for one in self.statements if isinstance(one, Contexts) and "3" in one.assumptions]
+        return tuple(name for one in said for name in one.names)
+
     def renamed(self, names: Mapping[str, str]) -> Self:
         """The statements with other names for some variables.
 

@@ -93,7 +93,8 @@ def _drawn(graph: Any, *, legend: bool) -> tuple[Picture, Legend | None]:
         pairs = {frozenset(pair) for item in found for pair in item.pairs}
         many = f"{len(found):,} contradiction{'s' * (len(found) != 1)}"
         drawn = drawn.doubting(pairs, f"{many}: dashed edges take part in claims that cannot all be true.")
-    return drawn, legend_for(mixed.edges(), selection=selection) if legend else None
+    contexts = learned.choices.knowledge.design if learned is not None and learned.choices.knowledge else ()
+    return drawn, legend_for(mixed.edges(), selection=selection, contexts=contexts) if legend else None
 
 
 def contradictions_in(graph: Result | MixedGraph) -> tuple[Contradiction, ...]:

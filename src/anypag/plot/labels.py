@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -57,6 +57,7 @@ _SAMPLES = (
     (Mark.TAIL, Mark.CIRCLE, "A is a cause of B", "A is a cause of B or of being in the sample; B may be too"),
 )
 """Kinds of edges, and what they mean without and with selection (None: the same)."""
+_BY_DESIGN = (Mark.ARROW, Mark.ARROW, "data sets (sharp corners), joined by design", None)
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,13 @@ class Legend:
     entries: tuple[Entry, ...]
 
 
-def legend_for(edges: Iterable[Edge], *, selection: bool = True) -> Legend:
-    """The legend, with a line for each kind of edge in the graph. With `selection` a tail says less."""
-    kinds = {frozenset({edge.mark_a, edge.mark_b}) for edge in edges}
-    samples = [sample for sample in _SAMPLES if frozenset(sample[:2]) in kinds]
+def legend_for(edges: Iterable[Edge], *, selection: bool = True, contexts: Collection[str] = ()) -> Legend:
+    """The legend, with a line for each kind of edge in the graph. With `selection` a tail says less; edges between
+    `contexts` are there by design.
+    """
+    every = {(frozenset({edge.mark_a, edge.mark_b}), {edge.a, edge.b} <= set(contexts)) for edge in edges}
+    samples = [sample for sample in _SAMPLES if (frozenset(sample[:2]), False) in every]
+    samples += [_BY_DESIGN] if any(is_design for _, is_design in every) else []
     entries = tuple(
         _entry(mark_a, mark_b, (with_selection or text) if selection else text, _LINE_HEIGHT * (row + 0.5))
         for row, (mark_a, mark_b, text, with_selection) in enumerate(samples)

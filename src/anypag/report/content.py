@@ -353,7 +353,8 @@ def legend_shown(result: Result) -> list[list[Any]]:
     """The edges that occur, by their marks, and what each says."""
     pags = [result.pag, *(item.pag for item in result.history)]
     edges = [edge for pag in pags for edge in pag.edges()]
-    entries = legend_for(edges, selection=result.choices.selection_bias).entries
+    contexts = result.choices.knowledge.design if result.choices.knowledge else ()
+    entries = legend_for(edges, selection=result.choices.selection_bias, contexts=contexts).entries
     return [[int(entry.line.edge.mark_a), int(entry.line.edge.mark_b), entry.text] for entry in entries]
 
 
