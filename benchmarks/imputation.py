@@ -45,9 +45,7 @@ def main() -> None:
     for how in ("MCAR", "MAR"):
         for effect in (0.0, 0.15):
             p = np.array([pvalues(table(np.random.default_rng([seed, 7]), how, effect)) for seed in range(DRAWS)])
-            cells = " | ".join(
-                f"{a:.2f} / {b:.2f}" for a, b in zip((p < 0.01).mean(0), (p < 0.05).mean(0), strict=True)
-            )
+            cells = " | ".join(f"{a:.2f}/{b:.2f}" for a, b in zip((p < 0.01).mean(0), (p < 0.05).mean(0), strict=True))
             print(f"| {how} | {effect} | {cells} |", flush=True)
 
 

@@ -65,8 +65,8 @@ COMPARISONS = (
         "pooled, `bayes`", ("causal-learn's CD-NOD",), "benchmarks/contexts.py", "wrong",
     ),
     Comparison(
-        "CRPS of effects, `if_causal`", "docs/effects.md", "| cell, rows |", ("cell, rows",), "`if_causal`",
-        ("all columns adjusted",), "benchmarks/effects_coverage.py", part=-1,
+        "CRPS of effects, `if_causal`", "docs/effects.md", "| cell, rows | effects | all draws | `if_causal`",
+        ("cell, rows",), "`if_causal`", ("all columns adjusted",), "benchmarks/effects_coverage.py", part=-1,
     ),
     Comparison(
         "CPU seconds, `icd`", "benchmarks/results.md", "| nodes |", ("nodes",), "anypag", ("causal-learn FCI",),

@@ -159,7 +159,7 @@ def some_pvalues(name: str, setting: str, seeds: range) -> list[float]:
 def shares(p: Array) -> str:
     """Shares rejected at 0.01 and 0.05, and how often a test failed."""
     failed, known = int(np.isnan(p).sum()), p[~np.isnan(p)]
-    told = f"{np.mean(known < 0.01):.3f} / {np.mean(known < 0.05):.3f}" if len(known) else "–"
+    told = f"{np.mean(known < 0.01):.3f}/{np.mean(known < 0.05):.3f}" if len(known) else "–"
     return told + f" ({failed} failed)" * (failed > 0)
 
 
@@ -272,7 +272,7 @@ def main() -> None:
     options = parser.parse_args()
     draws, workers = (options.draws, options.slow), options.workers
     made = [
-        f"Size at 0.01 / at 0.05: {draws[0]} draws, {draws[1]} for `imputed` (a fifth of the values is missing), "
+        f"Size at 0.01/at 0.05: {draws[0]} draws, {draws[1]} for `imputed` (a fifth of the values is missing), "
         f"{', '.join(f'`{name}`' for name in SLOW)}. Empty: the test "
         "does not take such columns, or would take too long.\n",
         table(OF_LEVELS, ("permutation", "gsq", "chisq", "mixed", "additive", *SLOW), draws, workers),

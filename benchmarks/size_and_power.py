@@ -30,6 +30,8 @@ KEPT = Path(__file__).parents[1] / ".cache" / "size_and_power.jsonl"
 MARK = "<!-- made by benchmarks/size_and_power.py; text above is written by hand -->\n"
 END = "<!-- end of what it made -->\n"
 SHAPES = ((100, 2), (500, 2), (1000, 0), (1000, 2), (1000, 5), (5000, 2), (5000, 5))
+SHOWN = ((100, 2), (1000, 2), (1000, 5), (5000, 5))
+"""Those on the page."""
 """Rows, and members of z."""
 POWER = 1 / 3
 """The share of the draws in which there is an effect."""
@@ -255,19 +257,19 @@ def measure_all(tests: dict[str, Entry], cells: dict[Place, Cell], draws: int) -
 
 
 def _shown(null: Cell, real: Cell) -> str:
-    size = " / ".join(f"{np.mean(np.array(null.p) < alpha):.2f}" if null.p else "–" for alpha in (0.01, 0.05))
+    size = "/".join(f"{np.mean(np.array(null.p) < alpha):.2f}" if null.p else "–" for alpha in (0.01, 0.05))
     power = f"{np.mean(np.array(real.p) < 0.05):.2f}" if real.p else "–"
     failed = null.failures + real.failures
-    return f"{size}, {power}" + (f" ({failed} failed)" if failed else "")
+    return f"{size}/{power}" + (f" ({failed} failed)" if failed else "")
 
 
 def table_of(setting: str, tests: dict[str, Entry], cells: dict[Place, Cell]) -> Iterator[str]:
     """The table of one setting."""
-    head = " | ".join(f"{n:,} rows, {k} in z" for n, k in SHAPES)
+    head = " | ".join(f"{n:,} rows, {k} in z" for n, k in SHOWN)
     yield f"\n### {setting.capitalize()}\n\n{(SETTINGS[setting].__doc__ or '').strip()}\n"
-    yield f"| test | {head} |\n|---|{'---|' * len(SHAPES)}"
+    yield f"| test | {head} |\n|---|{'---|' * len(SHOWN)}"
     for test in tests:
-        both = [[cells.get((test, setting, n, k, effect)) for effect in (0.0, 1.0)] for n, k in SHAPES]
+        both = [[cells.get((test, setting, n, k, effect)) for effect in (0.0, 1.0)] for n, k in SHOWN]
         if any(null for null, _ in both):
             shown = [_shown(null, real) if null and real else "" for null, real in both]
             yield f"| `{test}` | " + " | ".join(shown) + " |"
@@ -276,10 +278,9 @@ def table_of(setting: str, tests: dict[str, Entry], cells: dict[Place, Cell]) ->
 def costs(tests: dict[str, Entry], cells: dict[Place, Cell]) -> Iterator[str]:
     """Milliseconds for a draw, a table and one question of it, with two members of z."""
     sizes = (100, 1000, 5000)
-    yield "\n### Time\n\nMilliseconds of CPU time for one question of a new table of four columns (linear), drawing and"
-    yield "binding it included: what a question costs where nothing can be shared. `fisherz`, `mixed` and `additive`"
-    yield "share nearly all of it: `benchmarks/ci_tests.py` has their times per question. FastKCI's own workers are not"
-    yield "counted.\n"
+    yield "\n### Time\n\nMilliseconds of CPU time for one question of a new table of four columns (linear), with"
+    yield "drawing and binding it. In a search `fisherz`, `mixed` and `additive` share nearly all of this"
+    yield "(`benchmarks/ci_tests.py`). FastKCI's own workers are not counted.\n"
     yield "| test | " + " | ".join(f"{n:,} rows" for n in sizes) + f" |\n|---|{'---|' * len(sizes)}"
     for test in tests:
         found = [cells.get((test, "linear", n, 2, 0.0)) for n in sizes]
@@ -294,7 +295,7 @@ def page(tests: dict[str, Entry], cells: dict[Place, Cell], draws: int) -> str:
         parts.setdefault(max(5, round(draws * entry.share)), []).append(f"`{test}`")
     counts = "; ".join(f"{count} for {', '.join(names)}" for count, names in parts.items())
     made = [f"Draws for each size: {counts}. A third of them for power."]
-    made.append("A cell: size at 0.01 / at 0.05, power at 0.05. Empty: not measured, for it would take too long.")
+    made.append("A cell: size at 0.01/size at 0.05/power at 0.05. Empty: not measured, it would take too long.")
     for setting in SETTINGS:
         made += table_of(setting, tests, cells)
     return "\n".join([*made, *costs(tests, cells)]) + "\n"
