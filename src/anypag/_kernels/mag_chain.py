@@ -96,6 +96,13 @@ def _count(x):
 
 
 @njit(cache=True, nogil=True)
+def _copy(one, other):
+    """Copies an array. An assignment to `other[:]` takes four seconds to compile: it can fail with a text."""
+    for k in range(len(one)):
+        other[k] = one[k]
+
+
+@njit(cache=True, nogil=True)
 def _any(words):
     found = False
     for w in range(len(words)):
@@ -384,10 +391,14 @@ def _fresh_score(component, data, graph, members, d, room):
     n, words = graph.shape[1], graph.shape[2]
     nodes = np.empty(n, np.int64)
     place = np.full(n, -1, np.int64)
-    chosen = np.sort(members[:d])
+    for x in range(d):  # sorted as they come; compiling numpy's sort takes over a second
+        at = x
+        while at > 0 and nodes[at - 1] > members[x]:
+            nodes[at] = nodes[at - 1]
+            at -= 1
+        nodes[at] = members[x]
     for x in range(d):
-        nodes[x] = chosen[x]
-        place[chosen[x]] = x
+        place[nodes[x]] = x
     m = d
     for w in range(words):
         rest = np.uint64(0)
@@ -639,7 +650,7 @@ def advance(
                 if stamp[touched[t]] != now:
                     d = _members(graph, touched[t], stamp, now, members)
                     gain += _component_score(score, graph, key, members, d, room)
-            new_count[:] = count
+            _copy(count, new_count)
             _recount(new_count, old, -1)
             _recount(new_count, new, 1)
             _recount(new_count, old_k, -1)
@@ -656,7 +667,7 @@ def advance(
                 put(graph, key, i, k, old_k)
             continue
         made[1] += 1
-        count[:] = new_count
+        _copy(new_count, count)
         now += 1
         for t in range(3):
             if stamp[touched[t]] != now:
@@ -664,5 +675,5 @@ def advance(
         scores[0] += gain
         if scores[0] > scores[1]:
             scores[1] = scores[0]
-            best[:] = graph
+            _copy(graph.ravel(), best.ravel())
     return True

@@ -1,0 +1,137 @@
+"""How long a user waits for a command: CPU time as multiples of `python -c "import numpy"` in the same run.
+
+    python benchmarks/waiting.py                    # this checkout, as a wheel installs it
+    python benchmarks/waiting.py --against 95f826b  # another commit in turn
+    python benchmarks/waiting.py --quick            # without bayes, which has to be compiled first
+    python benchmarks/waiting.py --first            # also the first use after installation, with an empty cache
+    python benchmarks/waiting.py --write            # the table in docs/performance.md
+
+Each commit is built into a wheel and installed into a folder, with its bytecode: a checkout may have none and compile
+at every call. Commands run in turn, in processes of their own; the least of several runs counts. With `--first` wall
+time is told too: it means little while others use the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "performance.md"
+BEGIN, END = "<!-- waiting -->", "<!-- end of waiting -->"
+NUMPY = ("-c", "import numpy")
+COMMANDS = {
+    "anypag explain": (4.5, "explain icd.json a b"),
+    "anypag show": (4.5, "show icd.json"),
+    "anypag audit": (7.0, "audit data.csv"),
+    "anypag learn, method icd": (8.0, "learn data.csv --method icd --out again.json"),
+    "anypag learn, method bayes": (18.0, "learn data.csv --method bayes --out again.json"),
+}
+"""What is measured: the most that is asked for, and what is typed. The table has 500 rows of 8 columns."""
+FIRST = {"icd": 2.0, "bayes": 8.0}
+"""The most seconds asked for a first search after installation."""
+SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
+
+
+def install(commit: str | None, folder: Path) -> Path:
+    """Build a wheel of this checkout, or of a commit, and install it with its bytecode. Returns where it is."""
+    source = ROOT
+    if commit is not None:
+        source = folder / f"source-{commit}"
+        source.mkdir()
+        packed = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, capture_output=True).stdout
+        subprocess.run(["tar", "x", "-C", str(source)], input=packed, check=True)
+    target = folder / f"installed-{commit}"
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-warn-script-location"]
+    subprocess.run([*pip, "--target", str(target), str(source)], check=True)
+    subprocess.run([sys.executable, "-m", "compileall", "-q", str(target)], check=True)
+    return target
+
+
+def took(words: tuple[str, ...], place: Path | None, folder: Path, cache: Path) -> tuple[float, float]:
+    """CPU and wall seconds of a new process of Python."""
+    environment = {**os.environ, **SINGLE, "NUMBA_CACHE_DIR": str(cache)} | (
+        {"PYTHONPATH": str(place)} if place else {}
+    )
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([sys.executable, *words], cwd=folder, env=environment, check=True, capture_output=True)
+    after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - began
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
+
+
+def of_commands(places: dict[str, Path], folder: Path, repeats: int, quick: bool) -> Iterator[str]:
+    """The table of commands."""
+    commands = {what: asked for what, asked in COMMANDS.items() if not (quick and "bayes" in what)}
+    caches = {name: folder / f"cache-{name}" for name in places}
+    for name, place in places.items():  # each its own file and compiled code; not timed
+        for method, out in (("icd", "icd.json"), ("bayes", "again.json"))[: 1 if quick else 2]:
+            words = ("-m", "anypag", "learn", "data.csv", "--method", method, "--out", f"{name}-{out}")
+            took(words, place, folder, caches[name])
+    best = {("numpy", ""): np.inf} | {(name, what): np.inf for name in places for what in commands}
+    for _ in range(repeats):
+        for name, what in best:
+            if what:
+                typed = commands[what][1].replace("icd.json", f"{name}-icd.json").split()
+                seconds, _ = took(("-m", "anypag", *typed), places[name], folder, caches[name])
+            else:
+                seconds, _ = took(NUMPY, None, folder, folder)
+            best[name, what] = min(best[name, what], seconds)
+    numpy = best["numpy", ""]
+    yield f"`import numpy` took {numpy:.3f} s of CPU time. Multiples of it:"
+    yield from ("", f"| | asked | {' | '.join(places)} |", "|---" * (2 + len(places)) + "|")
+    for what, (asked, _) in commands.items():
+        yield f"| {what} | {asked:g} | {' | '.join(f'{best[name, what] / numpy:.1f}' for name in places)} |"
+
+
+def of_first_uses(places: dict[str, Path], folder: Path) -> Iterator[str]:
+    """The table of first uses."""
+    yield from ("", "First search after installation, an empty cache, seconds of CPU (wall):", "")
+    yield from (f"| | asked, wall | {' | '.join(places)} |", "|---" * (2 + len(places)) + "|")
+    for method, asked in FIRST.items():
+        cells = []
+        for name, place in places.items():
+            words = ("-m", "anypag", "learn", "data.csv", "--method", method)
+            cpu, wall = took(words, place, folder, folder / f"empty-{name}-{method}")
+            cells.append(f"{cpu:.1f} ({wall:.1f})")
+        yield f"| {method} | {asked:g} | {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Measure and tell."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--against", metavar="COMMIT", help="measure this commit in turn")
+    parser.add_argument("--first", action="store_true", help="the first use too")
+    parser.add_argument("--quick", action="store_true", help="leave bayes out")
+    parser.add_argument("--repeats", type=int, default=7, help="how often each command runs")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="waiting-"))
+    try:
+        rows = np.random.default_rng(0).normal(size=(500, 8)) @ np.triu(np.ones((8, 8)))
+        np.savetxt(folder / "data.csv", rows, "%.4f", delimiter=",", header="a,b,c,d,e,f,g,h", comments="")
+        places = {"now": install(None, folder)}
+        if options.against:
+            places[options.against] = install(options.against, folder)
+        lines = list(of_commands(places, folder, options.repeats, options.quick))
+        lines += of_first_uses(places, folder) if options.first else []
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print("\n".join(lines))
+    if options.write:
+        text = PAGE.read_text(encoding="utf-8")
+        before, after = text.split(BEGIN)[0], text.split(END)[1]
+        PAGE.write_text("\n".join([f"{before}{BEGIN}", *lines, f"{END}{after}"]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
