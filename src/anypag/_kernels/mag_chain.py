@@ -97,7 +97,7 @@ def _count(x):
 
 @njit(cache=True, nogil=True)
 def _copy(one, other):
-    """Copies an array. An assignment to `other[:]` takes four seconds to compile: it can fail with a text."""
+    """Copies an array. For an assignment to `other[:]` the text of its error would be compiled too."""
     for k in range(len(one)):
         other[k] = one[k]
 
