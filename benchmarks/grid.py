@@ -314,7 +314,7 @@ def honesty_told(parts: dict[str, list[Learned]]) -> Iterator[str]:
             str(sum(is_unfit(table) for table in members)),
         ]
         yield f"| {part} | {len(members)} | {' | '.join(numbers)} |"
-    yield f"\n| said with | {' | '.join(parts)} |\n|{'---|' * (len(parts) + 1)}"
+    yield f"\n| said with: right/of how many | {' | '.join(parts)} |\n|{'---|' * (len(parts) + 1)}"
     for low, high in pairwise(BINS):
         cells = [right_of(members, low, high) for members in parts.values()]
         if any(cell != "–" for cell in cells):
@@ -342,7 +342,7 @@ def right_of(tables: list[Learned], low: float, high: float) -> str:
         which = (marks != 0) & (said >= low) & (said < high)
         right.append((marks == table.found["truth"])[which])
     made = np.concatenate(right)
-    return f"{made.mean():.2f} of {len(made):,}" if len(made) else "–"
+    return f"{made.mean():.2f}/{len(made):,}" if len(made) else "–"
 
 
 def write(text: str, page: Path) -> None:
