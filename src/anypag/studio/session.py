@@ -253,6 +253,8 @@ class Session:
             if self._is_dirty:
                 return
             self._result, self._goes = result, False
+        if result.history:
+            self._painter.add_last(result)
         self._show_run("done" if result.complete else "stopped")
 
     def _stepped(self, result: Result) -> None:

@@ -356,6 +356,8 @@
     fitted = wanted;
   }
 
+  addEventListener("resize", () => { isUnfit = true; if (at >= 0 && !byId("part-graph").hidden) fit(); });
+
   // ---- 4 ask --------------------------------------------------------------------------------------------------
   function greet() {
     byId("told").replaceChildren(make("h2", {}, "Ask the graph"),
