@@ -38,6 +38,10 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "t.csv"
 
 
+STRICT = Settings().changed("choice", "missing", "error").changed("choice", "singular", "error")
+"""Nothing is left out by itself."""
+
+
 def audited(path: Path, settings: Settings) -> tuple[Source, Audit]:
     source = read_table(path, **settings.reading)
     try:
@@ -62,7 +66,7 @@ def said(finding: dict[str, Any]) -> tuple[str, str]:
 
 
 def test_every_button_does_what_its_finding_advises(path: Path) -> None:
-    start = Settings()
+    start = STRICT
     found = pressed_once(path, start)
     mended = start.changed("off", ["same", "also", "name", "gappy"], True).changed("off", ["sum"], True)
     found_later = pressed_once(path, mended)
@@ -75,14 +79,14 @@ def test_every_button_does_what_its_finding_advises(path: Path) -> None:
 
 
 def test_what_cannot_be_used_goes_by_one_button(path: Path) -> None:
-    source, audit = audited(path, Settings())
+    source, audit = audited(path, STRICT)
     first = findings_shown(audit, source)[0]
     assert first["buttons"][0]["label"].startswith("Switch all ")
     assert set(first["buttons"][0]["change"][1]) >= {"same", "also", "name"}
 
 
 def test_a_table_is_mended_by_buttons_alone(path: Path) -> None:
-    settings = Settings()
+    settings = STRICT
     for _ in range(12):
         source, audit = audited(path, settings)
         errors = [one for one in findings_shown(audit, source) if one["severity"] == "error"]
@@ -91,6 +95,12 @@ def test_a_table_is_mended_by_buttons_alone(path: Path) -> None:
         assert errors[0]["buttons"], errors[0]["message"]
         settings = settings.changed(*errors[0]["buttons"][0]["change"])
     assert not errors and len(settings.columns(source.names)) >= 3
+
+
+def test_columns_that_are_left_out_by_themselves_are_marked(path: Path) -> None:
+    source, audit = audited(path, Settings())
+    marked = {one["name"] for one in columns_shown(source, Settings(), audit) if one["is_left_out"]}
+    assert marked == set(audit.left_out) and {"same", "also", "row_id"} <= marked
 
 
 def test_no_remedy_speaks_python(path: Path) -> None:

@@ -104,16 +104,14 @@ def test_from_a_file_to_an_effect_by_pointer(page: Page, tmp_path: Path) -> None
         path, {**columns, "same": [1.0] * 300, "id": range(300), "d": np.where(columns["d"] > 1.5, -999, columns["d"])}
     )
     page.find("#pick").send_keys(str(path))
-    page.wait_for("Not ready")
-    assert page.text("#file") == "study.csv" and page.text("#size") == "300 rows, 7 of 7 columns"
-    assert len(page.all(".column .bars rect")) > 50
-    page.press("Switch it off")
+    page.wait_for("Ready")
+    assert page.text("#file") == "study.csv" and page.text("#size") == "300 rows, 5 of 7 columns"
+    assert len(page.all(".column .bars rect")) > 50 and "Left out: 'same'" in page.text("#findings")
     page.press("-999 means a gap")
     assert "gaps" in page.text("#columns")
-    page.press("Leave rows with gaps out")
-    page.press("Switch it off")
+    page.find("[data-key='on id']").click()
+    until(lambda: page.server.session.board.part("table")["columns"][-1]["is_off"])
     page.wait_for("Ready")
-    assert page.text("#size") == "300 rows, 5 of 7 columns"
 
     page.part("known")
     page.run(DRAG, "a")
@@ -128,7 +126,7 @@ def test_from_a_file_to_an_effect_by_pointer(page: Page, tmp_path: Path) -> None
     page.wait_for("Done")
     known = ap.Knowledge.from_text("tiers: a | e")
     table = ap.read_table(path, gaps=[*ap_words(), "-999"])
-    expected = ap.learn(table, names=list("abcde"), missing="drop", knowledge=known)
+    expected = ap.learn(table, names=[*"abcde", "same"], knowledge=known)
     until(lambda: page.edges == sorted(str(edge) for edge in expected.pag.edges()))
     assert page.text("#steps").count("r = ") == sum(item.info.has_r for item in expected.history)
 
@@ -139,8 +137,8 @@ def test_from_a_file_to_an_effect_by_pointer(page: Page, tmp_path: Path) -> None
     assert page.all("#told svg.draws rect")
 
     page.part("take")
-    assert "ap.learn(table, names=['a', 'b', 'c', 'd', 'e']" in page.text("#python")
-    assert "--missing drop" in page.text("#shell")
+    assert "ap.learn(table, names=['a', 'b', 'c', 'd', 'e', 'same']" in page.text("#python")
+    assert "--drop=id" in page.text("#shell") and "-999" in page.text("#shell")
 
 
 def test_by_keyboard_alone_with_stop(page: Page, tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def columns_shown(source: Source, settings: Settings, audit: Audit | None) -> li
             "is_given": name in settings.kinds,
             "why": reasons.get(name, ""),
             "is_off": name in settings.off,
+            "is_left_out": audit is not None and name in audit.left_out,
             "gaps": int(missing[i]),
             **_bars(sample, i, settings.kinds.get(name, kinds[i])),
         }

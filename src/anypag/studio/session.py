@@ -219,7 +219,7 @@ class Session:
         """The search; if only knowledge changed, on what was read and computed before."""
         choices, before = settings.of_search(source.names), self._before
         data: Any = opened.path if isinstance(source, FileTable) else source
-        if before is not None and before.data is data and _differ_in_knowledge_only(before.choices, choices):
+        if before is not None and before.data is data and _can_keep(before, choices):
             search = before.search.knowing(choices)
         else:
             search = Search(data, choices, opened.name)
@@ -312,6 +312,17 @@ def _names(result: Result, *places: int) -> list[str]:
     return [result.pag.names[i] for i in places]
 
 
-def _differ_in_knowledge_only(one: Choices, other: Choices) -> bool:
-    a, b = one.recorded(), other.recorded()
-    return one.method == other.method and {**a, "knowledge": None} == {**b, "knowledge": None}
+def _can_keep(before: Ready, choices: Choices) -> bool:
+    """Do the choices differ in knowledge only, and would the same columns be left out? Columns that knowledge speaks of
+    are kept.
+    """
+    then, now = before.choices.recorded(), choices.recorded()
+    if before.choices.method != choices.method or {**then, "knowledge": None} != {**now, "knowledge": None}:
+        return False
+    audit = before.search.problem.audit
+    spoken, speaks = _spoken_of(before.choices), _spoken_of(choices)
+    return spoken == speaks or (spoken <= speaks and audit is not None and not audit.left_out)
+
+
+def _spoken_of(choices: Choices) -> frozenset[str]:
+    return frozenset(choices.knowledge.spoken_of if choices.knowledge else ())

@@ -129,7 +129,7 @@
     byId("drop").classList.add("small");
     byId("invites").textContent = "Drop another table here";
     byId("opened").hidden = false;
-    const on = shown.columns.filter(one => !one.is_off).length;
+    const on = shown.columns.filter(one => !one.is_off && !one.is_left_out).length;
     byId("size").textContent = shown.rows.toLocaleString("en") + " rows, " + on + " of " + shown.columns.length + " columns";
     byId("counted").textContent = shown.looked_at < shown.rows ? "Bars show the first " + shown.looked_at.toLocaleString("en") + " rows." : "";
     const own = new Map();
@@ -171,9 +171,9 @@
       option("discrete", one.is_given || one.kind !== "discrete" ? "discrete" : "discrete, surely"));
     kinds.value = one.is_given ? one.kind : "";
     const ends = one.ends.length ? (one.n_levels ? one.n_levels + " levels: " + one.levels.slice(0, 6).join(", ") : one.ends.join(" to ")) : "no values";
-    return make("div", { class: "card column" + (one.is_off ? " off" : "") },
+    return make("div", { class: "card column" + (one.is_off || one.is_left_out ? " off" : "") },
       make("label", { title: one.name }, box, make("span", {}, one.name)), kinds, bars(one),
-      make("p", { class: "facts" }, make("span", { title: one.why }, ends), ...(one.gaps ? [make("span", { class: "gaps" }, one.gaps.toLocaleString("en") + " gaps")] : [])),
+      make("p", { class: "facts" }, make("span", { title: one.why }, ends), ...(one.gaps ? [make("span", { class: "gaps" }, one.gaps.toLocaleString("en") + " gaps")] : []), ...(one.is_left_out ? [make("span", { class: "gaps" }, "left out")] : [])),
       ...findings.map(finding));
   }
   function bars({ bars: heights, levels, name }) {
