@@ -27,8 +27,10 @@ from anypag.run.engine import Search
 from anypag.series.learn import for_window
 from anypag.series.window import Window
 
-STEPS_BEYOND = 5
-"""How many steps before the window a system is unrolled."""
+STEPS_BEYOND = 6
+"""How many times its longest lag a system is unrolled before the window. With too few steps paths through the past are
+missing, and the projection is not that of a series without a beginning.
+"""
 
 Link = tuple[int, int, int]
 """(process, process, lag): the first is a direct cause of the second so many steps later."""
@@ -66,8 +68,9 @@ def window_of(k: int, max_lag: int) -> Window:
     return Window(tuple("abcdefgh"[:k]), max_lag)
 
 
-def seen_in(system: System, window: Window, beyond: int = STEPS_BEYOND) -> Seen:
+def seen_in(system: System, window: Window) -> Seen:
     """The projection of a system onto a window, and who is a cause of whom."""
+    beyond = STEPS_BEYOND * max((lag for _, _, lag in system.links), default=1)
     steps, m = window.max_lag + 1 + beyond, system.k + system.hidden
     adjacency = system.unrolled(steps)
     shown = [s * m + v for s in range(window.max_lag + 1) for v in range(system.k)]

@@ -121,6 +121,14 @@ def test_a_season_is_named() -> None:
     assert "every 12 steps" in str(next(one for one in found if one.problem == "season"))
 
 
+def test_lasting_differences_between_units_are_named() -> None:
+    units = np.repeat(np.arange(20), 30)
+    alike, unlike = NUMBERS, NUMBERS + 3 * units
+    for column, wanted in ((alike, []), (unlike, ["units"])):
+        found = series_findings(lagged({"who": units, "x": column}, 1, unit="who"))
+        assert [one.problem for one in found][:1] == wanted
+
+
 def test_few_windows_and_uneven_times_are_named() -> None:
     assert problems_of({"x": NUMBERS[:12]}, 2) == ["windows"]
     times = np.cumsum(np.where(np.arange(300) % 4 == 3, 2.5, 1.0))

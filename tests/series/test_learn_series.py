@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 import anypag as ap
 from anypag.errors import DataError, FormatError, ParameterError
 from anypag.graphs.marks import Mark
+from anypag.series import series_result
 from anypag.series.series_result import SeriesResult
+from anypag.series.window import Window
 
 Columns = dict[str, Any]
 
@@ -107,6 +110,18 @@ def test_effects_and_their_path_come_from_sampled_graphs(sampled: SeriesResult) 
         sampled.effect("x", "y", lag=2)
 
 
+def test_marks_that_are_not_sure_are_circles(sampled: SeriesResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = replace(sampled, result=ap.learn_series(two_processes(), 2, method="bayes", effort=0.3).result)
+    known = replace(known, window=Window(("x", "y"), 2))
+    said = {edge.pair: edge.mark_cause for edge in known.edges}
+    assert Mark.TAIL in said.values()
+    monkeypatch.setattr(series_result, "SURE", 1.01)
+    unsure = replace(known)
+    assert {edge.pair: edge.mark_effect for edge in unsure.edges} == dict.fromkeys(said, Mark.ARROW)  # by time
+    assert {edge.mark_cause for edge in unsure.edges} == {Mark.CIRCLE}
+    assert all(edge.probability is not None and edge.probability > 0.5 for edge in unsure.edges)
+
+
 def test_an_edge_is_explained(sampled: SeriesResult) -> None:
     assert "x(t-1)" in str(sampled.explain("x", "y", 1))
 
@@ -132,6 +147,15 @@ def test_pictures_name_lags_and_processes(sampled: SeriesResult) -> None:
     assert ">1</text>" in sampled.svg("summary")
     with pytest.raises(ParameterError, match="window"):
         sampled.svg("both")
+
+
+def test_a_finding_about_processes_comes_once() -> None:
+    x = np.random.default_rng(0).normal(size=400)
+    y = np.append(0.0, x[:-1] ** 2) + 0.1 * np.random.default_rng(1).normal(size=400)
+    audit = ap.learn_series({"x": x, "y": y}, 2, method="icd").audit
+    assert audit is not None
+    curves = [finding.columns for finding in audit.findings if finding.problem == "curve"]
+    assert len(curves) == 1 and not any(finding.problem == "order" for finding in audit.findings)
 
 
 def test_a_process_that_is_another_one_later_is_refused() -> None:

@@ -14,6 +14,8 @@ MOST_LEFT = 0.2
 """With a larger autocorrelation of what the window does not explain, the window is too short."""
 MOST_ALIKE = 0.98
 """A process whose neighbouring values are correlated more than this wanders, or has a trend."""
+MOST_BETWEEN = 0.5
+"""In a panel, units differ lastingly if they explain more of a process than this."""
 MOST_TREND = 0.5
 """A straight line in time that explains more of a process than this is a trend."""
 LEAST_WINDOWS = 5
@@ -34,6 +36,7 @@ def series_findings(windows: Lagged) -> list[Finding]:
     """What in a time series makes a result weaker, with what to do."""
     left, places = _unexplained(windows), _places(windows)
     return [
+        *_unlike_units(windows),
         *_wandering(windows),
         *_left_over(windows, left),
         *_seasons(windows, left, places),
@@ -60,12 +63,35 @@ def _places(windows: Lagged) -> Counts:
     return places
 
 
+def _within(windows: Lagged, i: int) -> Floats:
+    """A column without the mean of each unit."""
+    values, n = windows.table.values[:, i], np.bincount(windows.units)
+    within: Floats = values - (np.bincount(windows.units, values) / np.maximum(n, 1))[windows.units]
+    return within
+
+
+def _unlike_units(windows: Lagged) -> list[Finding]:
+    """Processes whose level differs from unit to unit more than it changes within them."""
+    if windows.n_units == 1:
+        return []
+    table = windows.table
+    share = {table.names[i]: 1 - _within(windows, i).var() / table.values[:, i].var() for i in _columns(windows)}
+    large = [name for name, size in share.items() if size > MOST_BETWEEN]
+    if not large:
+        return []
+    message = (
+        f"Most of {listed(large, 5)} is a lasting difference between units: whatever makes units differ is a hidden "
+        "cause of all of it, at every lag."
+    )
+    return [warning("units", large, message, "Subtract the mean of each unit, or take differences in time.")]
+
+
 def _wandering(windows: Lagged) -> list[Finding]:
     """Processes with a trend or a unit root, or nearly so."""
     table, k, found = windows.table, windows.window.k, []
     time = np.arange(table.n, dtype=np.float64)
     for i in _columns(windows):
-        alike = _correlation(table.values[:, i], table.values[:, k + i])
+        alike = _correlation(_within(windows, i), _within(windows, k + i))
         trend = _correlation(table.values[:, i], time) ** 2 if windows.n_units == 1 else 0.0
         if alike > MOST_ALIKE or trend > MOST_TREND:
             seen = f"follows a trend (time explains {trend:.0%} of it)" if trend > MOST_TREND else "wanders"

@@ -13,9 +13,11 @@ import numpy as np
 from anypag.choices import Choices
 from anypag.data.findings import Audit
 from anypag.errors import ParameterError
-from anypag.graphs.marks import Edge, Mark
+from anypag.graphs.base import Marks
+from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.markup import block, heading, paragraphs, preformatted, shown_share
+from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 from anypag.run.bootstrap import Resampling
 from anypag.series.lagged import Lagged
@@ -34,6 +36,12 @@ SELECTION = {
 }
 
 
+SURE = 0.7
+"""A mark of sampled graphs with a smaller probability is shown as a circle. On development systems of
+`benchmarks/series.py` this is where marks are as often right as those of LPCMCI (docs/howto/time-series.md).
+"""
+
+
 class SeriesEdge(NamedTuple):
     """An edge between two processes at a lag; it holds at all times.
 
@@ -48,7 +56,7 @@ class SeriesEdge(NamedTuple):
     mark_cause: Mark
     mark_effect: Mark
     probability: float | None = None
-    """That the two are joined in this way, if graphs were sampled."""
+    """That the two are joined with these marks, if graphs were sampled; a circle stands for any mark."""
     again: float | None = None
     """The share of resamples with the same edge, if there were any."""
 
@@ -143,15 +151,25 @@ class SeriesResult:
     def _edge(self, a: str, b: str, mark_a: Mark, mark_b: Mark) -> SeriesEdge:
         (cause, lag), said, again = self.window.place(a), self.result.probabilities, self.result.stability
         edge = Edge(a, b, mark_a, mark_b)
-        probability = None if said is None else said.of_edge(a, b, edge.symbol)
+        probability = None if said is None else _probability(said, edge)
         share = again.share(edge) if again is not None and again.n else None
         return SeriesEdge(cause, b, lag, mark_a, mark_b, probability, share)
 
-    @property
-    def _marks(self) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
-        """(n, n) the marks of the window's graph, its nodes in the order of the window."""
-        order = [self.result.pag.index(name) for name in self.window.names]
-        return np.asarray(self.result.pag.marks[np.ix_(order, order)], np.uint8)
+    @cached_property
+    def _marks(self) -> Marks:
+        """(n, n) the marks of the window's graph, its nodes in the order of the window; circles where sampled graphs
+        are not sure of a mark at a latest copy.
+        """
+        names, said = self.window.names, self.result.probabilities
+        order = [self.result.pag.index(name) for name in names]
+        marks = np.array(self.result.pag.marks[np.ix_(order, order)], np.uint8)
+        lags = self.window.lags
+        ends = np.argwhere((marks > Mark.CIRCLE) & self.window.is_latest & (lags[:, None] <= lags[None, :]))
+        for i, j in ends.tolist() if said is not None else ():
+            edge = Edge(names[j], names[i], Mark(marks[i, j]), Mark(marks[j, i]))
+            if said is not None and said.of_mark(edge.a, edge.b, edge.symbol) < SURE:
+                marks[i, j] = Mark.CIRCLE
+        return marks
 
     @cached_property
     def pag(self) -> PAG:
@@ -272,6 +290,18 @@ class SeriesResult:
         first, *rest = self.lines()
         edges = "\n".join(edge_line(edge) for edge in self.edges)
         return block(heading(first), paragraphs([*rest, *self.result.misfit_told]), self.svg(), preformatted(edges))
+
+
+def _probability(said: Probabilities, edge: Edge) -> float:
+    """The probability that two nodes are joined with these marks; a circle stands for any mark."""
+    exact = said.of_edge(edge.a, edge.b, edge.symbol)
+    wanted = (edge.mark_a, edge.mark_b)
+    alike = sum(
+        probability
+        for symbol, probability, _ in said.states(edge.a, edge.b)
+        if symbol and all(w in (Mark.CIRCLE, m) for w, m in zip(wanted, EDGE_SYMBOLS[symbol], strict=True))
+    )
+    return max(exact, alike)
 
 
 def edge_line(edge: SeriesEdge) -> str:

@@ -97,7 +97,10 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     assert isinstance(state, WindowState)
     inquiry = Inquiry(problem, state.r + 1, tick, state)
     test_some = partial(_test_with_past, state, inquiry)
-    removal = without_separated(state, inquiry, inquiry.r, test_some, make_minimal)
+    shrunk = make_minimal if problem.test.exact else None  # on data the past of the two stays in their set
+    removal = without_separated(state, inquiry, inquiry.r, test_some, shrunk)
+    if not problem.test.exact:
+        removal = removal._replace(state=_with_neighbours(removal.state, inquiry))
     return iteration(state, removal, inquiry, partial(oriented_over_shifts, state.window))
 
 
@@ -119,6 +122,34 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
         if problem.choices.sepset != "largest-p":
             candidates.drop(np.flatnonzero(best.p > inquiry.alpha))
     return TestedEdges(is_open, best)
+
+
+def _with_neighbours(state: State, inquiry: Inquiry) -> State:
+    """On data: the state in which the set of a pair has a common neighbour besides, if that gives a larger p-value.
+
+    Only a common neighbour that is no collider can leave the two independent; whether it is in the set decides which it
+    is (R0), and of two sets that both separate a weak dependence the smaller one is found first.
+    """
+    assert isinstance(state, WindowState)
+    marks, window = state.marks, state.window
+    pairs = [(int(x), int(y)) for x, y in zip(*window.latest, strict=True) if not marks[x, y]]
+    rows = [
+        (x, y, (*own, int(b)))
+        for x, y in pairs
+        if (own := state.sepsets.get(x, y)) is not None
+        for b in np.flatnonzero((marks[x] != Mark.NONE) & (marks[y] != Mark.NONE))
+        if b not in own
+    ]
+    if not rows:
+        return state
+    width = max(len(z) for _, _, z in rows)
+    x, y = np.array([row[:2] for row in rows], np.int32).T
+    z = np.array([(*z, *(-1,) * (width - len(z))) for _, _, z in rows], np.int32)
+    p = inquiry.ask_padded(x, y, z, "checks")
+    before, _ = state.evidence.notes.of(state.n, x, y)
+    better = np.flatnonzero(p > before)
+    better = better[np.argsort(p[better], kind="stable")]  # the last set of a pair counts
+    return state.but(sepsets=state.sepsets.adding(x[better], y[better], z[better]))
 
 
 def _own_past(state: WindowState, x: Indices, y: Indices, causes: Flags | None) -> Indices:

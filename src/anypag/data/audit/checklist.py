@@ -6,6 +6,7 @@ Then rows are dropped and values transformed as chosen, and the other checks see
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -51,6 +52,7 @@ MOST_COLUMNS = 300
 """The most columns for checks of all pairs or triples."""
 OF_WINDOWS = frozenset({"order", "conditions"})
 """What is found in every table whose rows are windows of a time series, because they overlap."""
+_LAG = re.compile(r"\(t-\d+\)$")
 ALWAYS_CHECKED = ("text among numbers", "infinite and missing values", "too few rows", "names that come twice")
 
 
@@ -175,10 +177,17 @@ def _checked(seen: Seen, first: Audit) -> Audit:
         and not _by_design(finding, contexts)
         and not (seen.table.lags and finding.problem in OF_WINDOWS)
     ]
+    told = _once_a_process(told) if seen.table.lags else told
     audit = Audit.of([*first.findings, *told], (*first.checked, *(check.about for check in able)), first.kinds)
     curves = [] if seen.needs.sees_curves else curve_notes(seen.used_table.within_sets())
     notes = (*power_notes(seen.used.n, seen.largest), *curves)
     return replace(audit, notes=notes, unchecked=tuple(Unchecked(*item) for item in hindered.items()))
+
+
+def _once_a_process(found: list[Finding]) -> list[Finding]:
+    """The findings in windows of a time series, one for the same processes at several lags: the first."""
+    by_processes = {(one.problem, *sorted({_LAG.sub("", name) for name in one.columns})): one for one in found[::-1]}
+    return [one for one in found if one in by_processes.values()]
 
 
 def _by_design(finding: Finding, contexts: set[str]) -> bool:

@@ -1,0 +1,371 @@
+"""Time series with hidden processes: `learn_series` beside LPCMCI (tigramite, extra `bench`), on LPCMCI's own ranges.
+
+    python benchmarks/series.py [--systems 30] [--cells part] [--seed 1000] [--json FILE]
+    python benchmarks/series.py --golden tests/series/lpcmci_oracle.json
+
+The whole protocol (`--cells all`): 4 and 6 processes, 0 and 2 of them hidden, true lags up to 1, 3 and 5, windows as
+long as these or one step shorter, 200, 500 and 1,000 rows, autocorrelations of 0.3 to 0.95, 30 systems a cell; and a
+cell of two levels. `--cells part` is 4 processes (0 and 2 more hidden), lags 1 and 3, 500 rows, and two levels once.
+
+The truth is the projection of the system, unrolled six times its longest lag beyond the window. Told are adjacencies of
+latest copies (precision, recall); marks beyond those that time gives: how many are said, which share of them is right
+about who is a cause of whom in the system, and which share of the marks is found that a perfect test would give; tests,
+and seconds of CPU time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from certify.series import Link, Seen, System, random_systems, searched, seen_in, window_of
+
+import anypag as ap
+from anypag.graphs.marks import EDGE_SYMBOLS, Mark
+from anypag.series.series_result import SURE
+from anypag.series.window import Window
+
+Floats = npt.NDArray[np.float64]
+Marks = dict[tuple[int, int], tuple[int, int]]
+"""By the two nodes of a latest copy, the later one second: the mark at the first and the mark at the second."""
+
+METHODS = ("lpcmci-1", "lpcmci-4", "bayes", "icd")
+THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
+ALPHA = 0.01
+
+
+class Cell(NamedTuple):
+    """One kind of systems and data."""
+
+    k: int
+    hidden: int
+    lags: int
+    max_lag: int
+    rows: int
+    levels: int = 0
+
+    def __str__(self) -> str:
+        kind = f", {self.levels} levels" if self.levels else ""
+        return f"{self.k}+{self.hidden} processes, lags {self.lags}, window {self.max_lag}, T {self.rows:,}{kind}"
+
+
+ALL = (
+    *(
+        Cell(k - hidden, hidden, lags, max_lag, rows)
+        for k, hidden, lags, rows in product((4, 6), (0, 2), (1, 3, 5), (200, 500, 1000))
+        for max_lag in sorted({max(1, lags - 1), lags})
+    ),
+    Cell(4, 2, 1, 1, 1000, 2),
+)
+PART = (*(Cell(4, hidden, lags, lags, 500) for lags, hidden in product((1, 3), (0, 2))), Cell(4, 2, 1, 1, 1000, 2))
+
+
+# --- systems and data -------------------------------------------------------------------------------------------------
+
+
+def random_system(cell: Cell, random: np.random.Generator) -> tuple[System, dict[Link, float]]:
+    """A stationary system with as many links as processes, and its coefficients."""
+    m = cell.k + cell.hidden
+    while True:
+        order, links = random.permutation(m), dict[Link, float]()
+        for v in range(m):
+            links[v, v, 1] = random.uniform(0.3, 0.95)
+        for _ in range(m):
+            a, b = map(int, random.choice(m, 2, replace=False))
+            lag = int(random.integers(0, cell.lags + 1)) if random.random() < 0.7 else 0
+            a, b = (b, a) if lag == 0 and order[a] > order[b] else (a, b)
+            links[a, b, lag] = float(random.choice([-1, 1]) * random.uniform(0.2, 0.8))
+        shared = all(len({b for a, b, _ in links if a == h and b < cell.k}) >= 2 for h in range(cell.k, m))
+        if shared and _is_stationary(links, m, cell.lags):
+            return System(cell.k, cell.hidden, tuple(links)), links
+
+
+def _matrices(links: dict[Link, float], m: int, lags: int) -> Floats:
+    found = np.zeros((lags + 1, m, m))
+    for (a, b, lag), weight in links.items():
+        found[lag, b, a] = weight
+    return found
+
+
+def _is_stationary(links: dict[Link, float], m: int, lags: int) -> bool:
+    matrices = _matrices(links, m, lags)
+    now = np.linalg.inv(np.eye(m) - matrices[0])
+    companion = np.zeros((m * lags, m * lags))
+    companion[:m] = np.hstack([now @ matrix for matrix in matrices[1:]])
+    companion[m:, :-m] = np.eye(m * (lags - 1))
+    return bool(np.abs(np.linalg.eigvals(companion)).max() < 0.98)
+
+
+def simulated(cell: Cell, links: dict[Link, float], random: np.random.Generator) -> Floats:
+    """(rows, k) a stretch of the observed processes."""
+    m, burn = cell.k + cell.hidden, 300
+    matrices = _matrices(links, m, cell.lags)
+    values = random.normal(size=(cell.rows + burn, m))
+    now = np.linalg.inv(np.eye(m) - matrices[0])
+    if cell.levels:
+        return _levels(cell, matrices, random, burn)
+    for t in range(cell.lags, len(values)):
+        past = sum(matrices[lag] @ values[t - lag] for lag in range(1, cell.lags + 1))
+        values[t] = now @ (values[t] + past)
+    return values[burn:, : cell.k]
+
+
+def _levels(cell: Cell, matrices: Floats, random: np.random.Generator, burn: int) -> Floats:
+    """Two levels: each process is 1 with a probability that its causes move, in an order of causes within a time."""
+    m = cell.k + cell.hidden
+    depth = np.linalg.matrix_power(np.eye(m) + (matrices[0] != 0), m).sum(axis=1)
+    values = random.integers(0, 2, (cell.rows + burn, m)).astype(np.float64)
+    for t in range(cell.lags, len(values)):
+        for v in np.argsort(depth):
+            pull = sum(matrices[lag, v] @ (2 * values[t - lag] - 1) for lag in range(cell.lags + 1))
+            values[t, v] = random.random() < 1 / (1 + np.exp(-2 * pull))
+    return values[burn:, : cell.k]
+
+
+# --- methods ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Found:
+    """What a method says about one system."""
+
+    marks: Marks
+    tests: int
+    seconds: float
+    sure: dict[tuple[int, int], tuple[float, float]] = field(default_factory=dict)
+    """Where it is known, the probabilities of the two marks."""
+
+
+def by_anypag(values: Floats, cell: Cell, window: Window, method: str) -> Found:
+    """What `learn_series` finds."""
+    table = {name: values[:, i] for i, name in enumerate(window.processes)}
+    kinds = {"kinds": dict.fromkeys(window.processes, "discrete")} if cell.levels else {}
+    began = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = ap.learn_series(table, cell.max_lag, method=method, alpha=ALPHA, **kinds)  # type: ignore[arg-type]
+        assert result.edges is not None  # they count for the time
+    seconds = time.process_time() - began
+    pag, said, sure = result.result.pag, result.result.probabilities, {}
+    marks = latest_marks(pag, window)
+    for x, y in marks if said is not None else ():
+        edge = pag.edge(window.names[x], window.names[y])
+        assert said is not None and edge is not None
+        back = edge.reversed()
+        sure[x, y] = said.of_mark(edge.a, edge.b, edge.symbol), said.of_mark(back.a, back.b, back.symbol)
+    return Found(marks, result.result.n_tests, seconds, sure)
+
+
+def latest_marks(pag: ap.PAG, window: Window) -> Marks:
+    """The latest copies of a graph of the window."""
+    order = [pag.index(name) for name in window.names]
+    marks = pag.marks[np.ix_(order, order)]
+    pairs = zip(*(ends.tolist() for ends in window.latest), strict=True)
+    return {(x, y): (int(marks[y, x]), int(marks[x, y])) for x, y in pairs if marks[x, y]}
+
+
+def by_lpcmci(values: Floats, cell: Cell, window: Window, preliminary: int) -> Found:
+    """What LPCMCI finds."""
+    from tigramite import data_processing
+    from tigramite.independence_tests.gsquared import Gsquared
+    from tigramite.independence_tests.parcorr import ParCorr
+    from tigramite.lpcmci import LPCMCI
+
+    asked, base = set[Any](), Gsquared if cell.levels else ParCorr
+
+    class Counting(base):  # type: ignore[misc, valid-type]
+        def run_test(self, X: Any, Y: Any, Z: Any = None, **more: Any) -> Any:  # noqa: N803
+            asked.add((str(X), str(Y), str(sorted(map(tuple, Z or ())))))
+            return super().run_test(X, Y, Z, **more)
+
+    frame = data_processing.DataFrame(values.astype(int) if cell.levels else values)
+    began = time.process_time()
+    search = LPCMCI(frame, Counting(), verbosity=0)
+    graph = search.run_lpcmci(tau_max=cell.max_lag, pc_alpha=ALPHA, n_preliminary_iterations=preliminary)["graph"]
+    return Found(marks_of(graph, window), len(asked), time.process_time() - began)
+
+
+def marks_of(graph: Any, window: Window) -> Marks:
+    """The latest copies of a graph of tigramite: `graph[i, j, lag]` is the edge from i, so many steps before, to j."""
+    found = {}
+    for i, j, lag in product(range(window.k), range(window.k), range(window.max_lag + 1)):
+        symbol = graph[i, j, lag].replace("x", "o")
+        if symbol and (lag or i < j):
+            left, right = EDGE_SYMBOLS[symbol]
+            found[lag * window.k + i, j] = int(left), int(right)
+    return found
+
+
+def found_by(method: str, values: Floats, cell: Cell, window: Window) -> Found:
+    if method.startswith("lpcmci"):
+        return by_lpcmci(values, cell, window, int(method.removeprefix("lpcmci-")))
+    return by_anypag(values, cell, window, method)
+
+
+# --- scores -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Score:
+    """Sums over systems."""
+
+    systems: int = 0
+    right_edges: int = 0
+    said_edges: int = 0
+    true_edges: int = 0
+    said: int = 0
+    right: int = 0
+    of_oracle: int = 0
+    found_of_oracle: int = 0
+    tests: int = 0
+    seconds: float = 0.0
+
+    def add(self, found: Found, seen: Seen, oracle: Marks, window: Window, least: float = 0.0) -> None:
+        """Take in one system; marks with a smaller probability than `least` count as circles."""
+        self.systems += 1
+        self.tests += found.tests
+        self.seconds += found.seconds
+        x, y = window.latest
+        for pair in zip(x.tolist(), y.tolist(), strict=True):
+            is_true, is_said = bool(seen.mag.marks[pair]), pair in found.marks
+            self.right_edges += is_true and is_said
+            self.said_edges += is_said
+            self.true_edges += is_true
+            for end in (0, 1):
+                if end == 1 and pair[0] >= window.k:
+                    continue  # time gives it
+                mark = self._mark(found, pair, end, least)
+                is_cause = bool(seen.causes[pair[end], pair[1 - end]])
+                self.said += mark > Mark.CIRCLE
+                self.right += mark == (Mark.TAIL if is_cause else Mark.ARROW)
+                wanted = oracle[pair][end] if pair in oracle else 0
+                self.of_oracle += wanted > Mark.CIRCLE
+                self.found_of_oracle += wanted > Mark.CIRCLE and mark == wanted
+
+    def _mark(self, found: Found, pair: tuple[int, int], end: int, least: float) -> int:
+        if pair not in found.marks:
+            return 0
+        is_unsure = pair in found.sure and found.sure[pair][end] < least
+        return int(Mark.CIRCLE) if is_unsure else found.marks[pair][end]
+
+    def told(self) -> dict[str, float]:
+        """The shares."""
+        n = max(1, self.systems)
+        return {
+            "precision": self.right_edges / max(1, self.said_edges),
+            "recall": self.right_edges / max(1, self.true_edges),
+            "said": self.said / n,
+            "right": self.right / max(1, self.said),
+            "oracle": self.found_of_oracle / max(1, self.of_oracle),
+            "tests": self.tests / n,
+            "seconds": self.seconds / n,
+        }
+
+
+HEAD = f"{'':<12} precision recall  marks said  right  of the oracle's   tests  seconds"
+
+
+def line_of(name: str, told: dict[str, float]) -> str:
+    return (
+        f"{name:<12} {told['precision']:9.2f} {told['recall']:6.2f} {told['said']:11.1f} {told['right']:6.2f} "
+        f"{told['oracle']:16.2f} {told['tests']:7.0f} {told['seconds']:8.2f}"
+    )
+
+
+def scores_of(cell: Cell, systems: int, seed: int) -> dict[str, Score]:
+    """The scores of all methods in a cell; those of "bayes" for other thresholds than `SURE` too, to choose it by."""
+    scores = {name: Score() for name in METHODS} | {f"bayes {least:g}": Score() for least in THRESHOLDS}
+    window = window_of(cell.k, cell.max_lag)
+    for number in range(systems):
+        random = np.random.default_rng([seed + number, *cell])
+        system, links = random_system(cell, random)
+        values = simulated(cell, links, random)
+        if cell.levels and min(np.ptp(values, axis=0)) == 0:
+            continue
+        seen = seen_in(system, window)
+        oracle = latest_marks(searched(window, seen.mag).pag, window)
+        for method in METHODS:
+            found = found_by(method, values, cell, window)
+            scores[method].add(found, seen, oracle, window, SURE)
+            for least in THRESHOLDS if method == "bayes" else ():
+                scores[f"bayes {least:g}"].add(found, seen, oracle, window, least)
+    return scores
+
+
+# --- golden graphs ----------------------------------------------------------------------------------------------------
+
+
+def golden(path: Path) -> None:
+    """Write what LPCMCI finds with its own oracle on 20 systems."""
+    rows = []
+    kinds = ((3, 1, 1, 8), (3, 1, 2, 8), (4, 2, 1, 4))
+    for k, hidden, max_lag, n in kinds:
+        for system in random_systems(k, hidden, max_lag, n, seed=31):
+            rows.append(
+                {"k": k, "hidden": hidden, "max_lag": max_lag, "links": system.links, "marks": _oracle(system, max_lag)}
+            )
+            print(len(rows), flush=True)
+    path.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+
+
+def _oracle(system: System, max_lag: int) -> list[list[int]]:
+    from tigramite import data_processing
+    from tigramite.independence_tests.oracle_conditional_independence import OracleCI
+    from tigramite.lpcmci import LPCMCI
+
+    m = system.k + system.hidden
+    links = {b: [((a, -lag), 1.0, None) for a, to, lag in system.links if to == b] for b in range(m)}
+    oracle = OracleCI(links=links, observed_vars=list(range(system.k)))
+    frame = data_processing.DataFrame(np.random.default_rng(0).normal(size=(50, system.k)))
+    graph = LPCMCI(frame, oracle, verbosity=0).run_lpcmci(tau_max=max_lag, pc_alpha=ALPHA, n_preliminary_iterations=1)
+    return [[*pair, *marks] for pair, marks in marks_of(graph["graph"], window_of(system.k, max_lag)).items()]
+
+
+def run(cells: tuple[Cell, ...], systems: int, seed: int) -> Iterator[tuple[Cell, dict[str, dict[str, float]]]]:
+    """The shares of every cell, printed as they come."""
+    for cell in cells:
+        scores = scores_of(cell, systems, seed)
+        told = {name: score.told() for name, score in scores.items()}
+        print(f"\n{cell}, {scores['bayes'].systems} systems\n{HEAD}")
+        for name, shares in told.items():
+            print(line_of(name, shares), flush=True)
+        yield cell, told
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--systems", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=1000)
+    parser.add_argument("--cells", choices=("all", "part"), default="part")
+    parser.add_argument("--only", type=int, nargs="*", help="these cells alone, by their numbers from 0")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--golden", type=Path)
+    options = parser.parse_args()
+    if options.golden:
+        golden(options.golden)
+        return
+    cells = ALL if options.cells == "all" else PART
+    cells = cells if options.only is None else tuple(cells[i] for i in options.only)
+    found = list(run(cells, options.systems, options.seed))
+    names = list(found[0][1])
+    means = {n: {key: float(np.mean([told[n][key] for _, told in found])) for key in found[0][1][n]} for n in names}
+    print(f"\nmean over {len(found)} cells\n{HEAD}")
+    for name in names:
+        print(line_of(name, means[name]))
+    if options.json:
+        rows = {str(cell): told for cell, told in found}
+        options.json.write_text(json.dumps({"cells": rows, "mean": means}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
