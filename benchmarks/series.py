@@ -2,6 +2,7 @@
 
     python benchmarks/series.py [--systems 30] [--cells part] [--seed 1000] [--json FILE]
     python benchmarks/series.py --golden tests/series/lpcmci_oracle.json
+    python benchmarks/series.py --large 50 5 2000
 
 The whole protocol (`--cells all`): 4 and 6 processes, 0 and 2 of them hidden, true lags up to 1, 3 and 5, windows as
 long as these or one step shorter, 200, 500 and 1,000 rows, autocorrelations of 0.3 to 0.95, 30 systems a cell; and a
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import time
 import warnings
 from collections.abc import Iterator
@@ -330,6 +332,31 @@ def _oracle(system: System, max_lag: int) -> list[list[int]]:
     return [[*pair, *marks] for pair, marks in marks_of(graph["graph"], window_of(system.k, max_lag)).items()]
 
 
+# --- many processes ---------------------------------------------------------------------------------------------------
+
+
+def large(k: int, lags: int, rows: int) -> None:
+    """Seconds of CPU time, memory and edges of one search among many processes, of which none is hidden."""
+    random = np.random.default_rng(0)
+    weights = np.zeros((lags, k, k))
+    weights[0][np.diag_indices(k)] = random.uniform(0.3, 0.7, k)
+    for _ in range(k):
+        a, b = random.choice(k, 2, replace=False)
+        weights[random.integers(lags), b, a] += random.choice([-1, 1]) * random.uniform(0.2, 0.4)
+    values = random.normal(size=(rows + 300, k))
+    for t in range(lags, len(values)):
+        values[t] += sum(weights[lag] @ values[t - lag - 1] for lag in range(lags))
+    table = {f"v{i}": values[300:, i] for i in range(k)}
+    began = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = ap.learn_series(table, lags, method="auto" if k * (lags + 1) > 155 else "icd")
+    seconds, megabytes = time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    true = {(f"v{a}", f"v{b}", int(lag) + 1) for lag, b, a in zip(*np.nonzero(weights), strict=True)}
+    found = {(edge.cause, edge.effect, edge.lag) for edge in result.edges}
+    print(f"{result!r}\n{seconds:.1f} s, {megabytes} MB; {len(true & found)} of {len(true)} links, {len(found)} edges")
+
+
 def run(cells: tuple[Cell, ...], systems: int, seed: int) -> Iterator[tuple[Cell, dict[str, dict[str, float]]]]:
     """The shares of every cell, printed as they come."""
     for cell in cells:
@@ -350,7 +377,11 @@ def main() -> None:
     parser.add_argument("--only", type=int, nargs="*", help="these cells alone, by their numbers from 0")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--golden", type=Path)
+    parser.add_argument("--large", type=int, nargs=3, metavar=("PROCESSES", "LAGS", "ROWS"))
     options = parser.parse_args()
+    if options.large:
+        large(*options.large)
+        return
     if options.golden:
         golden(options.golden)
         return
