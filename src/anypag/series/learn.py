@@ -112,6 +112,7 @@ class SeriesSearch:
     def __init__(self, windows: Lagged, choices: Choices, source: str | None = None) -> None:
         self.windows = replace(windows, table=windows.table.with_findings(series_findings(windows)))
         table, window = self.windows.table, windows.window
+        choices = choices.strict()  # every process stays, at all lags
         self.choices = for_window(window, choices)
         _require_apart(table)
         self.search = Search(table, self.choices, source)
@@ -130,7 +131,6 @@ class SeriesSearch:
 
 def for_window(window: Window, choices: Choices) -> Choices:
     """The choices of the search in a window's table, which needs all its columns."""
-    choices = choices.strict()
     known = known_of(window, choices.knowledge)
     if choices.method != "icd" or choices.selection_bias:
         return replace(choices, knowledge=known)
