@@ -9,7 +9,7 @@ import pytest
 
 import anypag as ap
 from anypag.errors import DataError, FormatError, ParameterError
-from anypag.graphs.marks import Mark
+from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 from anypag.series import series_result
 from anypag.series.series_result import SeriesResult
 from anypag.series.window import Window
@@ -120,6 +120,13 @@ def test_marks_that_are_not_sure_are_circles(sampled: SeriesResult, monkeypatch:
     assert {edge.pair: edge.mark_effect for edge in unsure.edges} == dict.fromkeys(said, Mark.ARROW)  # by time
     assert {edge.mark_cause for edge in unsure.edges} == {Mark.CIRCLE}
     assert all(edge.probability is not None and edge.probability > 0.5 for edge in unsure.edges)
+
+
+def test_a_circle_stands_for_any_mark() -> None:
+    open_edge, sure = (Edge("a", "b", mark, Mark.ARROW) for mark in (Mark.CIRCLE, Mark.TAIL))
+    allowed = [symbol for symbol in ("", *EDGE_SYMBOLS) if series_result._allows(open_edge, symbol)]
+    assert sorted(allowed) == ["-->", "<->", "o->"]
+    assert [symbol for symbol in ("", *EDGE_SYMBOLS) if series_result._allows(sure, symbol)] == ["-->"]
 
 
 def test_an_edge_is_explained(sampled: SeriesResult) -> None:

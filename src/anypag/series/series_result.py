@@ -22,7 +22,7 @@ from anypag.results.result import Result
 from anypag.run.bootstrap import Resampling
 from anypag.series.lagged import Lagged
 from anypag.series.window import Window, named
-from anypag.stability.stability import Plan
+from anypag.stability.stability import Plan, Stability
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
@@ -58,7 +58,7 @@ class SeriesEdge(NamedTuple):
     probability: float | None = None
     """That the two are joined with these marks, if graphs were sampled; a circle stands for any mark."""
     again: float | None = None
-    """The share of resamples with the same edge, if there were any."""
+    """The share of resamples with such an edge, if there were any."""
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -152,7 +152,7 @@ class SeriesResult:
         (cause, lag), said, again = self.window.place(a), self.result.probabilities, self.result.stability
         edge = Edge(a, b, mark_a, mark_b)
         probability = None if said is None else _probability(said, edge)
-        share = again.share(edge) if again is not None and again.n else None
+        share = _share(again, edge) if again is not None and again.n else None
         return SeriesEdge(cause, b, lag, mark_a, mark_b, probability, share)
 
     @cached_property
@@ -295,13 +295,22 @@ class SeriesResult:
 def _probability(said: Probabilities, edge: Edge) -> float:
     """The probability that two nodes are joined with these marks; a circle stands for any mark."""
     exact = said.of_edge(edge.a, edge.b, edge.symbol)
-    wanted = (edge.mark_a, edge.mark_b)
-    alike = sum(
-        probability
-        for symbol, probability, _ in said.states(edge.a, edge.b)
-        if symbol and all(w in (Mark.CIRCLE, m) for w, m in zip(wanted, EDGE_SYMBOLS[symbol], strict=True))
+    alike = (probability for symbol, probability, _ in said.states(edge.a, edge.b) if _allows(edge, symbol))
+    return max(exact, sum(alike))
+
+
+def _share(again: Stability, edge: Edge) -> float:
+    """The share of resamples in which two nodes are joined with these marks; a circle stands for any mark."""
+    kinds = again.kinds_of(again.names.index(edge.a), again.names.index(edge.b))
+    return sum(count for symbol, count in kinds.items() if _allows(edge, symbol)) / again.n
+
+
+def _allows(edge: Edge, symbol: str) -> bool:
+    """Does an edge allow for this one between the same nodes, where its circles stand for any mark?"""
+    marks = EDGE_SYMBOLS.get(symbol, (Mark.NONE, Mark.NONE))
+    return bool(symbol) and all(
+        mark in (Mark.CIRCLE, other) for mark, other in zip((edge.mark_a, edge.mark_b), marks, strict=True)
     )
-    return max(exact, alike)
 
 
 def edge_line(edge: SeriesEdge) -> str:
