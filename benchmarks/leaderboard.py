@@ -64,6 +64,19 @@ COMPARISONS = (
         "marks wrong with experiments, `bayes`", "docs/howto/several-data-sets.md", "| way |", ("rows a set",),
         "pooled, `bayes`", ("causal-learn's CD-NOD",), "benchmarks/contexts.py", "wrong",
     ),
+    *(
+        Comparison(
+            about, "docs/howto/time-series.md", "| system, lags |", ("system, lags",), "`bayes`",
+            ("LPCMCI, 1", "LPCMCI, 4", "LPCMCI, 1 (G²)", "LPCMCI, 4 (G²)"), "benchmarks/series.py", value,
+            more_is_better=value != "CPU seconds", part=part,
+        )
+        for about, value, part in (
+            ("precision of edges in series, `bayes`", "precision / recall of edges", 0),
+            ("recall of edges in series, `bayes`", "precision / recall of edges", 1),
+            ("share of marks right in series, `bayes`", "right", None),
+            ("CPU seconds in series, `bayes`", "CPU seconds", None),
+        )
+    ),
     Comparison(
         "CRPS of effects, `if_causal`", "docs/effects.md", "| cell, rows | effects | all draws | `if_causal`",
         ("cell, rows",), "`if_causal`", ("all columns adjusted",), "benchmarks/effects_coverage.py", part=-1,
@@ -89,14 +102,15 @@ COMPARISONS = (
 
 
 def table_of(comparison: Comparison) -> list[dict[str, str]]:
-    """The rows of its table, each by the names of the columns."""
+    """The rows of its table, each by the names of the columns; an empty first cell repeats the one above it."""
     lines = iter((ROOT / comparison.page).read_text(encoding="utf-8").splitlines())
     head = next(line for line in lines if line.startswith(comparison.head))
-    names, rows = cells(head), []
+    names, rows = cells(head), list[dict[str, str]]()
     for line in lines:
         if not line.startswith("|"):
             break
-        rows.append(dict(zip(names, cells(line), strict=True)))
+        row = cells(line)
+        rows.append(dict(zip(names, [row[0] or rows[-1][names[0]], *row[1:]], strict=True)))
     return rows[1:]
 
 
@@ -119,10 +133,11 @@ def lines_of(comparison: Comparison) -> Iterator[Line]:
     for row in rows:
         groups.setdefault(", ".join(row[name] for name in comparison.key), {})[row[tool]] = row[comparison.value]
     for name, said in groups.items():
-        found = {other: numbers(said[other])[0] for other in comparison.others if numbers(said.get(other, ""))}
+        part = comparison.part or 0
+        found = {other: numbers(said[other])[part] for other in comparison.others if numbers(said.get(other, ""))}
         if found:
             best = (max if comparison.more_is_better else min)(found, key=lambda one: found[one])
-            yield Line(name, numbers(said[comparison.ours])[0], found[best], best)
+            yield Line(name, numbers(said[comparison.ours])[part], found[best], best)
 
 
 def by_columns(comparison: Comparison, row: dict[str, str]) -> Iterator[Line]:
@@ -161,7 +176,7 @@ def summary(comparison: Comparison, lines: list[Line]) -> str:
     page = comparison.page.removeprefix("docs/")
     where = f"[{page}]({page})" if comparison.page.startswith("docs/") else f"`{page}`"
     counts = f"{len(lines)} | {len(lines) - lost - equal} | {equal} | {lost}"
-    tools = "; ".join(comparison.others)
+    tools = "; ".join(tool for tool in comparison.others if not tool.endswith("(G²)"))
     return f"| {comparison.about} | {tools} | {counts} | `python {comparison.command}` | {where} |"
 
 
