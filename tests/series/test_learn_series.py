@@ -11,6 +11,7 @@ import anypag as ap
 from anypag.errors import DataError, FormatError, ParameterError
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 from anypag.series import series_result
+from anypag.series.edges import allows
 from anypag.series.series_result import SeriesResult
 from anypag.series.window import Window
 
@@ -124,9 +125,9 @@ def test_marks_that_are_not_sure_are_circles(sampled: SeriesResult, monkeypatch:
 
 def test_a_circle_stands_for_any_mark() -> None:
     open_edge, sure = (Edge("a", "b", mark, Mark.ARROW) for mark in (Mark.CIRCLE, Mark.TAIL))
-    allowed = [symbol for symbol in ("", *EDGE_SYMBOLS) if series_result._allows(open_edge, symbol)]
+    allowed = [symbol for symbol in ("", *EDGE_SYMBOLS) if allows(open_edge, symbol)]
     assert sorted(allowed) == ["-->", "<->", "o->"]
-    assert [symbol for symbol in ("", *EDGE_SYMBOLS) if series_result._allows(sure, symbol)] == ["-->"]
+    assert [symbol for symbol in ("", *EDGE_SYMBOLS) if allows(sure, symbol)] == ["-->"]
 
 
 def test_an_edge_is_explained(sampled: SeriesResult) -> None:

@@ -124,7 +124,8 @@ def _say_what(terminal: Terminal, name: str, search: SeriesSearch) -> None:
 
 
 def _tell(terminal: Terminal, result: SeriesResult, written: list[Path]) -> None:
-    from anypag.series.series_result import SELECTION, edge_line
+    from anypag.series.edges import edge_line
+    from anypag.series.series_result import SELECTION
 
     terminal.line()
     for line in misfit_told(result.result):

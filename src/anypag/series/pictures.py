@@ -11,7 +11,8 @@ from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.plot.geometry import BOX_HEIGHT, Box, Line, Picture, Point, bowed, joined, on_paper, picture, text_width
 from anypag.plot.labels import Legend, apart, legend_for
-from anypag.series.series_result import SeriesEdge, SeriesResult, SummaryEdge
+from anypag.series.edges import SeriesEdge, SummaryEdge
+from anypag.series.series_result import SeriesResult
 
 PICTURES = ("summary", "window")
 BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}

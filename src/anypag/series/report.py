@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from anypag.explain import explain
 from anypag.markup import shown_share
-from anypag.series.series_result import SeriesEdge, SeriesResult
+from anypag.series.edges import SeriesEdge
+from anypag.series.series_result import SeriesResult
 
 STYLE = """
 body{font:16px/1.5 system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;max-width:64rem;margin:2rem auto;

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,15 +13,15 @@ from anypag.choices import Choices
 from anypag.data.findings import Audit
 from anypag.errors import ParameterError
 from anypag.graphs.base import Marks
-from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
+from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
-from anypag.markup import block, heading, paragraphs, preformatted, shown_share
-from anypag.results.probabilities import Probabilities
+from anypag.markup import block, heading, paragraphs, preformatted
 from anypag.results.result import Result
 from anypag.run.bootstrap import Resampling
+from anypag.series.edges import SeriesEdge, SummaryEdge, edge_line, probability_of, share_of
 from anypag.series.lagged import Lagged
 from anypag.series.window import Window, named
-from anypag.stability.stability import Plan, Stability
+from anypag.stability.stability import Plan
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
@@ -40,75 +39,6 @@ SURE = 0.7
 """A mark of sampled graphs with a smaller probability is shown as a circle. On development systems of
 `benchmarks/series.py` this is where marks are as often right as those of LPCMCI (docs/howto/time-series.md).
 """
-
-
-class SeriesEdge(NamedTuple):
-    """An edge between two processes at a lag; it holds at all times.
-
-    >>> print(SeriesEdge("x", "y", 1, Mark.TAIL, Mark.ARROW))
-    x(t-1) --> y
-    """
-
-    cause: str
-    """The process of the earlier node; of two nodes at one time the first."""
-    effect: str
-    lag: int
-    mark_cause: Mark
-    mark_effect: Mark
-    probability: float | None = None
-    """That the two are joined with these marks, if graphs were sampled; a circle stands for any mark."""
-    again: float | None = None
-    """The share of resamples with such an edge, if there were any."""
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """The names of the two nodes."""
-        return named(self.cause, self.lag), self.effect
-
-    @property
-    def edge(self) -> Edge:
-        """The edge between the two nodes."""
-        return Edge(*self.pair, self.mark_cause, self.mark_effect)
-
-    def __str__(self) -> str:
-        return str(self.edge.forward())
-
-
-class SummaryEdge(NamedTuple):
-    """All edges between two processes, or of a process with its own past.
-
-    >>> edge = SeriesEdge("x", "y", 1, Mark.TAIL, Mark.ARROW)
-    >>> print(SummaryEdge("x", "y", (edge, edge._replace(lag=2, mark_cause=Mark.CIRCLE))))
-    x and y: x(t-1) --> y, x(t-2) o-> y
-    """
-
-    a: str
-    b: str
-    edges: tuple[SeriesEdge, ...]
-
-    @property
-    def lags(self) -> Mapping[tuple[str, str], tuple[int, ...]]:
-        """The lags at which the one is joined to the other later, by (earlier, later)."""
-        pairs = dict.fromkeys((edge.cause, edge.effect) for edge in self.edges)
-        return {pair: tuple(edge.lag for edge in self.edges if (edge.cause, edge.effect) == pair) for pair in pairs}
-
-    @property
-    def marks(self) -> tuple[Mark, Mark]:
-        """The marks at a and at b: a tail if the process is a cause of the other at some lag, an arrowhead if no edge
-        allows for that, else a circle.
-        """
-        return self._mark(self.a), self._mark(self.b)
-
-    def _mark(self, process: str) -> Mark:
-        ends = [edge.mark_cause for edge in self.edges if edge.cause == process]
-        ends += [edge.mark_effect for edge in self.edges if edge.effect == process and edge.lag == 0]
-        if Mark.TAIL in ends:
-            return Mark.TAIL
-        return Mark.ARROW if all(mark == Mark.ARROW for mark in ends) else Mark.CIRCLE
-
-    def __str__(self) -> str:
-        whose = self.a if self.a == self.b else f"{self.a} and {self.b}"
-        return f"{whose}: {', '.join(map(str, self.edges))}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,8 +81,8 @@ class SeriesResult:
     def _edge(self, a: str, b: str, mark_a: Mark, mark_b: Mark) -> SeriesEdge:
         (cause, lag), said, again = self.window.place(a), self.result.probabilities, self.result.stability
         edge = Edge(a, b, mark_a, mark_b)
-        probability = None if said is None else _probability(said, edge)
-        share = _share(again, edge) if again is not None and again.n else None
+        probability = None if said is None else probability_of(said, edge)
+        share = share_of(again, edge) if again is not None and again.n else None
         return SeriesEdge(cause, b, lag, mark_a, mark_b, probability, share)
 
     @cached_property
@@ -290,35 +220,3 @@ class SeriesResult:
         first, *rest = self.lines()
         edges = "\n".join(edge_line(edge) for edge in self.edges)
         return block(heading(first), paragraphs([*rest, *self.result.misfit_told]), self.svg(), preformatted(edges))
-
-
-def _probability(said: Probabilities, edge: Edge) -> float:
-    """The probability that two nodes are joined with these marks; a circle stands for any mark."""
-    exact = said.of_edge(edge.a, edge.b, edge.symbol)
-    alike = (probability for symbol, probability, _ in said.states(edge.a, edge.b) if _allows(edge, symbol))
-    return max(exact, sum(alike))
-
-
-def _share(again: Stability, edge: Edge) -> float:
-    """The share of resamples in which two nodes are joined with these marks; a circle stands for any mark."""
-    kinds = again.kinds_of(again.names.index(edge.a), again.names.index(edge.b))
-    return sum(count for symbol, count in kinds.items() if _allows(edge, symbol)) / again.n
-
-
-def _allows(edge: Edge, symbol: str) -> bool:
-    """Does an edge allow for this one between the same nodes, where its circles stand for any mark?"""
-    marks = EDGE_SYMBOLS.get(symbol, (Mark.NONE, Mark.NONE))
-    return bool(symbol) and all(
-        mark in (Mark.CIRCLE, other) for mark, other in zip((edge.mark_a, edge.mark_b), marks, strict=True)
-    )
-
-
-def edge_line(edge: SeriesEdge) -> str:
-    """An edge with its numbers.
-
-    >>> edge_line(SeriesEdge("x", "y", 1, Mark.TAIL, Mark.ARROW, 0.98))
-    'x(t-1) --> y   0.98'
-    """
-    probability = "" if edge.probability is None else f"   {shown_share(edge.probability)}"
-    again = "" if edge.again is None else f"   in {shown_share(edge.again)} of the resamples"
-    return f"{edge}{probability}{again}"
