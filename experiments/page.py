@@ -180,15 +180,8 @@ Means over {_dags(frame)} DAGs, median ms. Capped, of {len(frame)} runs: {_cappe
 
 def _samples_part(frame: pl.DataFrame) -> str:
     sizes = sorted(frame["rows"].unique())
-    rows = [
-        (
-            str(ell),
-            *(f"{stats.counts(frame, name, ell).mean():,.0f}" for name in SHOWN),
-            *(f"{stats.t_prime(stats.counts(frame, name, ell)):,.0f}" for name in SHOWN),
-        )
-        for ell in sizes
-    ]
-    head = ("ℓ", *(f"mean, {name}" for name in SHOWN), *(f"t′, {name}" for name in SHOWN))
+    rows = [(str(ell), *(_mean_and_t_prime(stats.counts(frame, name, ell)) for name in SHOWN)) for ell in sizes]
+    head = ("ℓ: mean/t′", *SHOWN)
     return f"""
 ## Figures 4 and 5: data
 
@@ -205,6 +198,10 @@ number of tests, (d) errors of FCI / errors of ICD.
 
 Capped: {_capped_list(frame)}.
 """
+
+
+def _mean_and_t_prime(tests: stats.Counts) -> str:
+    return f"{tests.mean():,.0f}/{stats.t_prime(tests):,.0f}"
 
 
 def _errors_part(small: pl.DataFrame, large: pl.DataFrame) -> str:
@@ -274,7 +271,7 @@ def _readings_part(settings: Settings, frame: pl.DataFrame) -> str:
         (
             f"`{pair.fci}`",
             f"`{pair.icd}`",
-            *(f"{pair.ratios[ell]:.2f}" for ell in PAPER_RATIOS),
+            "/".join(f"{pair.ratios[ell]:.2f}" for ell in PAPER_RATIOS),
             f"{pair.distance:.2f}",
             f"{pair.fewer_missing:.0%}",
             f"{pair.more_extra:+.1f}",
@@ -288,17 +285,17 @@ def _readings_part(settings: Settings, frame: pl.DataFrame) -> str:
         (
             f"`{name}`",
             VARIANTS[name].about,
-            *(f"{stats.t_prime(stats.counts(frame, name, ell)):,.0f}" for ell in PAPER_RATIOS),
+            "/".join(f"{stats.t_prime(stats.counts(frame, name, ell)):,.0f}" for ell in PAPER_RATIOS),
             f"{errors[name]['oracle_tests']:,.0f}",
             "/".join(f"{errors[name][kind]:.2f}" for kind in ("extra", "missing", "marks")),
         )
         for name in names
     ]
-    head = ("reading", "what it is", *(f"t′, ℓ = {ell}" for ell in PAPER_RATIOS), "tests, oracle", "errors")
-    pair_head = ("FCI", "ICD", *(f"ℓ = {ell}" for ell in PAPER_RATIOS), "distance", "fewer missing", "extra", "marks",
-                 "errors")  # fmt: skip
-    paper = ("*the paper*", "", *(f"{ratio}" for ratio in PAPER_RATIOS.values()), "", "up to 10%", "similar", "similar",
-             "≥ 1")  # fmt: skip
+    sizes = "/".join(map(str, PAPER_RATIOS))
+    head = ("reading", "what it is", f"t′, ℓ = {sizes}", "tests, oracle", "errors")
+    pair_head = ("FCI", "ICD", f"ℓ = {sizes}", "distance", "fewer missing", "extra", "marks", "errors")
+    said_there = "/".join(map(str, PAPER_RATIOS.values()))
+    paper = ("*the paper*", "", said_there, "", "up to 10%", "similar", "similar", "≥ 1")
     return f"""
 ## What the paper leaves open
 
