@@ -76,12 +76,12 @@ def drawn(tiny: tuple[Mapping[str, Settings], Path], tmp_path_factory: pytest.Te
 
 def test_from_rows_to_figures_and_page(drawn: Path) -> None:
     text = (drawn / "paper.md").read_text()
-    assert "Scale of this page: **tiny**" in text
+    assert "Scale:\n**tiny**" in text
     assert all((drawn / "paper" / name).read_bytes().startswith(PNG) for name in FIGURES)
     assert set(re.findall(r"\(paper/(.*?)\)", text)) == set(FIGURES)
     assert not re.search(r"\bnan\b|\binf\b|None", text)
-    widths = {line.count("|") for line in text.split("\n") if line.startswith("| ") and "same (" in line}
-    assert widths == {6}
+    widths = {line.count("|") for line in text.split("\n") if line.startswith("| ") and "<br>" in line}
+    assert widths == {5}
 
 
 def test_the_command_goes_on_where_it_stopped_and_prints_the_seeds(
