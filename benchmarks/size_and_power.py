@@ -264,15 +264,17 @@ def _shown(null: Cell, real: Cell) -> str:
 
 
 def table_of(setting: str, tests: dict[str, Entry], cells: dict[Place, Cell]) -> Iterator[str]:
-    """The table of one setting."""
+    """The table of one setting; tests with the same numbers share a row."""
     head = " | ".join(f"{n:,} rows, {k} in z" for n, k in SHOWN)
     yield f"\n### {setting.capitalize()}\n\n{(SETTINGS[setting].__doc__ or '').strip()}\n"
     yield f"| test | {head} |\n|---|{'---|' * len(SHOWN)}"
+    told: dict[str, list[str]] = {}
     for test in tests:
         both = [[cells.get((test, setting, n, k, effect)) for effect in (0.0, 1.0)] for n, k in SHOWN]
         if any(null for null, _ in both):
             shown = [_shown(null, real) if null and real else "" for null, real in both]
-            yield f"| `{test}` | " + " | ".join(shown) + " |"
+            told.setdefault(" | ".join(shown), []).append(f"`{test}`")
+    yield from (f"| {', '.join(names)} | {shown} |" for shown, names in told.items())
 
 
 def costs(tests: dict[str, Entry], cells: dict[Place, Cell]) -> Iterator[str]:
