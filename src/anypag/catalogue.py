@@ -41,7 +41,7 @@ class Method:
     numbered by how strongly they depend on each other, so that the order of the columns does not matter. `needs_score`:
     it works on a score of the data (`problem.score`). `from_scores`: its edges and marks come from scores; else from
     tests and rules. `tests_by`: the method of its first phase, by tests; where no score fits the data it takes its
-    place.
+    place. `over_shifts`: in time series it searches over shifts, with one edge for all copies of a pair (`series/`).
     """
 
     module: str
@@ -54,6 +54,7 @@ class Method:
     needs_score: bool = False
     from_scores: bool = False
     tests_by: str = ""
+    over_shifts: bool = False
     declared_as: str = "ALGORITHM"
 
     @property
@@ -81,6 +82,7 @@ METHODS = {
         Promises(OnTheWay.CLAIMS, AtTheEnd.COMPLETE),
         uses=frozenset({"initial", "r0", "max_sets", "sepset", "threads", "n_jobs"}),
         orders_nodes=True,
+        over_shifts=True,
     ),
     "icd-paper": Method(
         "anypag.search.by_tests.icd_paper",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from anypag.catalogue import METHODS
 from anypag.choices import Choices
 from anypag.ci.base import CITest
 from anypag.data.audit.copies import copies_in
@@ -20,7 +21,6 @@ from anypag.run.clock import Clock
 from anypag.run.engine import Search, learned, source_of, warn_of, warn_of_close_calls
 from anypag.run.watcher import Listeners, showing
 from anypag.search.algorithm import Algorithm
-from anypag.search.problem import Chosen
 from anypag.search.progress import Tick
 from anypag.series.checks import series_findings
 from anypag.series.known import known_of
@@ -117,28 +117,34 @@ class SeriesSearch:
         _require_apart(table)
         self.search = Search(table, self.choices, source)
         self._chosen = self.search.problem.chosen
-        if self._chosen is not None and self._chosen.method == "icd" and not choices.selection_bias:
-            self.choices = for_window(window, replace(choices, method="icd"))
+        if self._chosen is not None and _is_over_shifts(again := replace(choices, method=self._chosen.method)):
+            self.choices = for_window(window, again)
             self.search = Search(table, self.choices, source)
 
     def run(self, listeners: Listeners) -> SeriesResult:
         """The result, with what stopped the run if something did."""
         found = learned(self.search, self.choices, listeners)
         if found.chosen is None and self._chosen is not None:
-            found = replace(found, chosen=Chosen("icd", self._chosen.why))
+            found = replace(found, chosen=self._chosen)
         return SeriesResult(self.windows.window, found, self.windows.told, self.windows)
 
 
 def for_window(window: Window, choices: Choices) -> Choices:
     """The choices of the search in a window's table, which needs all its columns."""
     known = known_of(window, choices.knowledge)
-    if choices.method != "icd" or choices.selection_bias:
+    if not _is_over_shifts(choices):
         return replace(choices, knowledge=known)
     facts = known.facts(window.names, selection=False)
     marks = facts.seeds(window.in_time())
     marks[facts.not_joined] = Mark.NONE
     start = PAG(window.spread(marks), window.names)
     return replace(choices, method=icd_over_shifts(window, facts.joined), knowledge=None, initial=start)
+
+
+def _is_over_shifts(choices: Choices) -> bool:
+    """Is one edge searched for all copies of a pair? With selection, time alone decides no arrowhead."""
+    facts = METHODS.get(choices.method) if isinstance(choices.method, str) else None
+    return facts is not None and facts.over_shifts and not choices.selection_bias
 
 
 def _require_apart(table: Table) -> None:
