@@ -16,12 +16,14 @@ import numpy as np
 
 from anypag.arrays import Flags
 from anypag.choices import Choices
+from anypag.ci.base import PValues, Queries, Wrapper
 from anypag.ci.oracle import Oracle
 from anypag.graphs.base import Marks, transitive
 from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import latent_projection, marks_of_class
+from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 from anypag.run.engine import Search
 from anypag.series.learn import for_window
@@ -37,16 +39,21 @@ Link = tuple[int, int, int]
 
 
 class System(NamedTuple):
-    """Processes 0 to k - 1 are observed, those after them hidden."""
+    """Processes 0 to k - 1 are observed, those after them hidden. `acts`: (context, process), at all times."""
 
     k: int
     hidden: int
     links: tuple[Link, ...]
+    contexts: int = 0
+    acts: tuple[tuple[int, int], ...] = ()
 
     def unrolled(self, steps: int) -> Marks:
-        """(m · steps, m · steps) the adjacency of the last steps of the graph, the latest first."""
-        m = self.k + self.hidden
-        adjacency = np.zeros((m * steps, m * steps), np.uint8)
+        """(n, n) the adjacency of the last steps of the graph, the latest first; then contexts, and their cause."""
+        m, n = self.k + self.hidden, (self.k + self.hidden) * steps
+        adjacency = np.zeros((n + self.contexts + 1, n + self.contexts + 1), np.uint8)
+        adjacency[-1, n:-1] = 1
+        for c, v in self.acts:
+            adjacency[n + c, v:n:m] = 1
         for s in range(steps):
             for a, b, lag in self.links:
                 if s + lag < steps:
@@ -63,9 +70,9 @@ class Seen(NamedTuple):
     """(n, n) is a node a cause of another one?"""
 
 
-def window_of(k: int, max_lag: int) -> Window:
-    """A window of processes a, b, c, ..."""
-    return Window(tuple("abcdefgh"[:k]), max_lag)
+def window_of(k: int, max_lag: int, contexts: int = 0) -> Window:
+    """A window of processes a, b, c, ... and contexts z, y, ..."""
+    return Window(tuple("abcdefgh"[:k]), max_lag, tuple("zyx"[:contexts]))
 
 
 def seen_in(system: System, window: Window) -> Seen:
@@ -74,6 +81,7 @@ def seen_in(system: System, window: Window) -> Seen:
     steps, m = window.max_lag + 1 + beyond, system.k + system.hidden
     adjacency = system.unrolled(steps)
     shown = [s * m + v for s in range(window.max_lag + 1) for v in range(system.k)]
+    shown += [steps * m + c for c in range(system.contexts)]
     names = [f"hidden {i}" for i in range(len(adjacency))]
     for i, name in zip(shown, window.names, strict=True):
         names[i] = name
@@ -120,6 +128,14 @@ def random_systems(k: int, hidden: int, max_lag: int, n: int, seed: int = 0) -> 
         for h in range(k, m):
             links |= {(h, int(b), int(random.integers(0, 2))): None for b in random.choice(k, 2, replace=False)}
         yield System(k, hidden, tuple(links))
+
+
+def with_contexts(found: Iterator[System], contexts: int, seed: int = 0) -> Iterator[System]:
+    """The systems with contexts, each of which acts on every observed process with probability one half."""
+    random = np.random.default_rng(seed)
+    for system in found:
+        acts = [(c, v) for c in range(contexts) for v in range(system.k) if random.random() < 0.5]
+        yield system._replace(contexts=contexts, acts=tuple(acts))
 
 
 @dataclass
@@ -176,7 +192,27 @@ def tally_of(kind: str, window: Window, found: Iterator[System] | Sequence[Syste
 
 def searched(window: Window, mag: MAG) -> Result:
     """The search with an oracle of the window's independences."""
-    return Search(Oracle(mag), for_window(window, Choices(method="icd", selection_bias=False))).run()
+    known = Knowledge(contexts=window.contexts) if window.contexts else None
+    choices = for_window(window, Choices(method="icd", selection_bias=False, knowledge=known))
+    return Search(_GivenContexts(Oracle(mag), window) if window.contexts else Oracle(mag), choices).run()
+
+
+class _GivenContexts(Wrapper):
+    """An oracle whose questions are asked given all contexts, as those of `anypag.ci.contexts` are."""
+
+    answers_alike = False
+
+    def __init__(self, test: Oracle, window: Window) -> None:
+        super().__init__(test)
+        self.always_given = np.isin(test.names, window.contexts)
+
+    def pvalues(self, queries: Queries) -> PValues:
+        asked = zip(queries.x.tolist(), queries.y.tolist(), queries.z.tolist(), strict=True)
+        return np.concatenate([self._one(x, y, z) for x, y, z in asked] or [np.zeros(0)])
+
+    def _one(self, x: int, y: int, z: list[int]) -> PValues:
+        given = sorted({*z, *np.flatnonzero(self.always_given).tolist()} - {x, y})
+        return self.test.pvalues(Queries([x], [y], [given]))
 
 
 def _judge(tally: SeriesTally, window: Window, members: list[Seen], result: Result) -> None:
@@ -206,8 +242,8 @@ def _in_order(pag: PAG, window: Window) -> Marks:
 
 
 def certify_series(n_sampled: int = 300) -> Iterator[SeriesTally]:
-    """All systems of two observed processes with one and with two hidden ones, in windows of one and two lags; and
-    samples of larger ones.
+    """All systems of two observed processes with one and with two hidden ones, in windows of one and two lags; samples
+    of larger ones; and small ones with contexts that act on some processes.
     """
     for max_lag in (1, 2):
         for hidden in (1, 2):
@@ -216,3 +252,6 @@ def certify_series(n_sampled: int = 300) -> Iterator[SeriesTally]:
     for k, hidden, max_lag in ((3, 1, 1), (3, 1, 2), (3, 2, 2), (4, 2, 2)):
         kind = f"{k} observed, {hidden} hidden, max_lag {max_lag}, sampled"
         yield tally_of(kind, window_of(k, max_lag), random_systems(k, hidden, max_lag, n_sampled))
+    for contexts, max_lag in ((1, 1), (1, 2), (2, 2)):
+        kind = f"2 observed, 1 hidden, max_lag {max_lag}, {contexts} context{'s' * (contexts > 1)}"
+        yield tally_of(kind, window_of(2, max_lag, contexts), with_contexts(systems(2, 1), contexts))

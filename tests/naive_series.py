@@ -24,37 +24,58 @@ def windows_by_hand(rows: list[Row], max_lag: int, step: float) -> list[tuple[fl
     return found
 
 
-def copies_by_hand(k: int, max_lag: int, a: int, b: int) -> set[tuple[int, int]]:
-    """All pairs of nodes with the same processes and the same distance in time as a and b."""
-    n = k * (max_lag + 1)
-    apart = a // k - b // k
-    return {
-        (i, j)
-        for i in range(n)
-        for j in range(n)
-        if i % k == a % k and j % k == b % k and i // k - j // k == apart and i != j
+Node = tuple[int, int | None]
+"""A process and its lag; of a context its number and None."""
+
+
+def nodes_by_hand(k: int, max_lag: int, contexts: int) -> list[Node]:
+    """The nodes of a window, contexts last."""
+    moving: list[Node] = [(process, lag) for lag in range(max_lag + 1) for process in range(k)]
+    return [*moving, *((k + c, None) for c in range(contexts))]
+
+
+def are_copies(nodes: list[Node], a: int, b: int, i: int, j: int) -> bool:
+    """Are the nodes i and j those of a and b, both moved in time by as much? Contexts do not move."""
+    if nodes[a][0] != nodes[i][0] or nodes[b][0] != nodes[j][0]:
+        return False
+    lags = [nodes[node][1] for node in (a, b, i, j)]
+    moves = {
+        after - before
+        for before, after in ((lags[0], lags[2]), (lags[1], lags[3]))
+        if before is not None and after is not None
     }
+    return len(moves) <= 1
 
 
-def spread_by_hand(k: int, max_lag: int, marks: list[list[int]]) -> list[list[int]]:
+def copies_by_hand(k: int, max_lag: int, a: int, b: int, contexts: int = 0) -> set[tuple[int, int]]:
+    """All pairs of nodes with the same processes and the same distance in time as a and b."""
+    nodes = nodes_by_hand(k, max_lag, contexts)
+    every = range(len(nodes))
+    return {(i, j) for i in every for j in every if i != j and are_copies(nodes, a, b, i, j)}
+
+
+def spread_by_hand(k: int, max_lag: int, marks: list[list[int]], contexts: int = 0) -> list[list[int]]:
     """The marks of latest copies at all copies."""
-    n = k * (max_lag + 1)
+    nodes = nodes_by_hand(k, max_lag, contexts)
+    n = len(nodes)
     found = [[0] * n for _ in range(n)]
     for a in range(n):
         for b in range(n):
-            if a != b and min(a // k, b // k) == 0:
-                for i, j in copies_by_hand(k, max_lag, a, b):
+            if a != b and min([lag for lag in (nodes[a][1], nodes[b][1]) if lag is not None], default=0) == 0:
+                for i, j in copies_by_hand(k, max_lag, a, b, contexts):
                     found[i][j] = marks[a][b]
     return found
 
 
-def same_by_hand(k: int, max_lag: int, marks: list[list[int]]) -> tuple[list[list[int]], set[tuple[int, int]]]:
+def same_by_hand(
+    k: int, max_lag: int, marks: list[list[int]], contexts: int = 0
+) -> tuple[list[list[int]], set[tuple[int, int]]]:
     """The marks, each at all copies of its pair; and the pairs whose copies disagree."""
-    n = k * (max_lag + 1)
+    n = len(marks)
     found, disputed = [[0] * n for _ in range(n)], set()
     for a in range(n):
         for b in range(n):
-            copies = copies_by_hand(k, max_lag, a, b) if a != b else set()
+            copies = copies_by_hand(k, max_lag, a, b, contexts) if a != b else set()
             said = {marks[i][j] for i, j in copies} - {int(Mark.NONE), int(Mark.CIRCLE)}
             if a != b and marks[a][b]:
                 found[a][b] = int(Mark.ARROW) if Mark.ARROW in said else int(Mark.TAIL) if said else int(Mark.CIRCLE)

@@ -42,6 +42,8 @@ class Method:
     it works on a score of the data (`problem.score`). `from_scores`: its edges and marks come from scores; else from
     tests and rules. `tests_by`: the method of its first phase, by tests; where no score fits the data it takes its
     place. `over_shifts`: in time series it searches over shifts, with one edge for all copies of a pair (`series/`).
+    `takes_knowledge`: the end of the search draws conclusions from knowledge; else what is known, of contexts
+    too, comes as `initial`.
     """
 
     module: str
@@ -55,6 +57,7 @@ class Method:
     from_scores: bool = False
     tests_by: str = ""
     over_shifts: bool = False
+    takes_knowledge: bool = True
     declared_as: str = "ALGORITHM"
 
     @property

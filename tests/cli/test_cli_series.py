@@ -10,9 +10,10 @@ import anypag as ap
 TRUE = {("x(t-1)", "x"), ("x(t-1)", "y"), ("y(t-1)", "y")}
 
 
-def write_days(path: Path) -> Path:
-    """Days on which x is a cause of y one day later."""
-    x, y = np.random.default_rng(0).normal(size=(2, 300))
+def write_days(path: Path, seed: int = 0, shift: float = 0.0) -> Path:
+    """Days on which x is a cause of y one day later; `shift` moves x."""
+    x, y = np.random.default_rng(seed).normal(size=(2, 300))
+    x += shift
     for t in range(1, 300):
         x[t] += 0.5 * x[t - 1]
         y[t] += 0.4 * y[t - 1] + 0.7 * x[t - 1]
@@ -34,3 +35,19 @@ def test_the_command_learns_and_writes(tmp_path: Path) -> None:
 
 def test_the_audit_of_a_plain_table_names_the_command(tmp_path: Path) -> None:
     assert "learn-series" in anypag("audit", write_days(tmp_path / "days.csv"), "--drop", "day").out
+
+
+def test_several_data_sets_are_searched_together(tmp_path: Path) -> None:
+    first, second = write_days(tmp_path / "a.csv"), write_days(tmp_path / "b.csv", seed=1, shift=1.5)
+    both = ("--max-lag", "1", "--time", "day", "--method", "icd")
+    ended = anypag("learn-series", f"observed={first}", f"drug={second}", *both)
+    assert ended.code == 0 and "  drug --> x" in ended.out and "drug acts directly on x" in ended.out, ended.err
+    assert "'observed' the observed one" in ended.out and "598 windows" in ended.out
+    one = tmp_path / "all.csv"
+    rows = [f"{line},none" for line in first.read_text().splitlines()[1:]]
+    rows += [f"{line},drug" for line in second.read_text().splitlines()[1:]]
+    one.write_text("\n".join(["day,x,y,arm", *rows]) + "\n")
+    document = anypag("learn-series", one, "--context", "arm", *both, "--json").document
+    assert "drug --> x" in {edge["text"] for edge in document["edges"]}
+    assert document["targets"]["directly"] == [True, False]
+    assert anypag("learn-series", first, "--observed", "drug", *both).code == 2

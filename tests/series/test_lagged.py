@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anypag as ap
+from anypag.data.sources.pooled import Pooled
 from anypag.errors import DataError, ParameterError
 from anypag.series.checks import series_findings
 from anypag.series.lagged import lagged
@@ -136,7 +137,46 @@ def test_few_windows_and_uneven_times_are_named() -> None:
     assert [one.problem for one in found] == ["times"]
 
 
-def test_several_data_sets_are_refused() -> None:
-    sets = {name: {"x": np.random.default_rng(0).normal(size=30)} for name in ("observed", "drug")}
-    with pytest.raises(DataError, match="Series of several data sets"):
-        lagged(ap.pooled(sets), 1)
+def test_windows_do_not_cross_data_sets() -> None:
+    sets = {
+        "observed": {"who": [1, 1, 1, 2, 2], "x": [1.0, 2, 3, 10, 20]},
+        "drug": {"who": [2, 2, 2], "x": [30.0, 40, 50]},
+    }
+    found = lagged(ap.pooled(sets), 1, unit="who")
+    assert found.window.names == ("x", "x(t-1)", "drug") == found.table.names
+    assert found.table.values.tolist() == [[2, 1, 0], [3, 2, 0], [20, 10, 0], [40, 30, 1], [50, 40, 1]]
+    assert found.n_units == 3 and found.is_panel and found.units.tolist() == [0, 0, 1, 2, 2]
+    assert isinstance(found.table, Pooled) and found.table.of_set.tolist() == [0, 0, 0, 1, 1]
+    assert "of 3 units in 2 data sets, 'observed' the observed one" in found.told
+    for parts in sets.values():
+        del parts["who"]
+    found = lagged(ap.pooled(sets), 1)
+    assert len(found.table.values) == 6 and not found.is_panel and found.clusters(1).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_contexts_are_numbers_beside_numbers_though_times_are_texts() -> None:
+    dates = [f"2020-01-{day:02d}" for day in range(1, 21)]
+    sets = {name: {"when": dates, "x": NUMBERS[k : k + 20]} for k, name in enumerate(("observed", "drug"))}
+    assert lagged(ap.pooled(sets), 1, time="when").table.kinds == ("continuous",) * 3
+    one = lagged(ap.pooled(sets, contexts="one"), 1, time="when").table
+    assert one.names[-1] == "context" and one.kinds[-1] == "continuous"
+
+
+def test_a_data_set_without_windows_is_named() -> None:
+    sets = {"observed": {"x": NUMBERS[:30]}, "drug": {"x": NUMBERS[:2]}}
+    with pytest.raises(DataError, match="'drug' has no window"):
+        lagged(ap.pooled(sets), 2)
+
+
+def test_rows_of_sets_told_apart_by_a_column_need_times() -> None:
+    """On, off, on: the second stretch does not follow the first one of its set."""
+    table = {"t": range(9), "arm": ["off"] * 3 + ["on"] * 3 + ["off"] * 3, "x": NUMBERS[:9]}
+    found = lagged(ap.pooled(table, by="arm"), 1, time="t")
+    assert found.table.n == 6 and found.n_breaks == 1
+    with pytest.raises(DataError, match="'arm'"):
+        lagged(ap.pooled({name: table[name] for name in ("arm", "x")}, by="arm"), 1)
+
+
+def test_the_checks_look_within_data_sets() -> None:
+    sets = {"observed": {"x": NUMBERS[:300]}, "drug": {"x": NUMBERS[300:] + 100}}
+    assert series_findings(lagged(ap.pooled(sets), 1)) == []

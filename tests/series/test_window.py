@@ -13,20 +13,21 @@ from anypag.series.shifts import same_at_copies
 from anypag.series.window import Window
 from naive_series import copies_by_hand, same_by_hand, spread_by_hand
 
-SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3))
+Size = tuple[int, int, int]
+SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(0, 2))
 
 
-def window_of(k: int, max_lag: int) -> Window:
-    return Window(tuple("abc"[:k]), max_lag)
+def window_of(k: int, max_lag: int, contexts: int = 0) -> Window:
+    return Window(tuple("abc"[:k]), max_lag, tuple("zy"[:contexts]))
 
 
 @given(SIZES, st.data())
-def test_copies_are_all_pairs_with_the_same_distance(size: tuple[int, int], data: st.DataObject) -> None:
-    k, max_lag = size
-    window = window_of(k, max_lag)
+def test_copies_are_all_pairs_with_the_same_distance(size: Size, data: st.DataObject) -> None:
+    k, max_lag, contexts = size
+    window = window_of(*size)
     a, b = data.draw(st.lists(st.integers(0, len(window) - 1), min_size=2, max_size=2, unique=True))
     found = {(window.names.index(x), window.names.index(y)) for x, y in window.copies(window.names[a], window.names[b])}
-    assert found == copies_by_hand(k, max_lag, a, b)
+    assert found == copies_by_hand(k, max_lag, a, b, contexts)
 
 
 def random_marks(window: Window, seed: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
@@ -39,19 +40,19 @@ def random_marks(window: Window, seed: int) -> np.ndarray[tuple[int, int], np.dt
 
 
 @given(SIZES, st.integers(0, 10_000))
-def test_marks_are_spread_as_by_hand(size: tuple[int, int], seed: int) -> None:
+def test_marks_are_spread_as_by_hand(size: Size, seed: int) -> None:
     window = window_of(*size)
     marks = random_marks(window, seed)
-    assert window.spread(marks).tolist() == spread_by_hand(*size, marks.tolist())
+    assert window.spread(marks).tolist() == spread_by_hand(*size[:2], marks.tolist(), size[2])
     assert np.array_equal(window.spread(window.spread(marks)), window.spread(marks))
 
 
 @given(SIZES, st.integers(0, 10_000))
-def test_marks_of_copies_are_joined_as_by_hand(size: tuple[int, int], seed: int) -> None:
+def test_marks_of_copies_are_joined_as_by_hand(size: Size, seed: int) -> None:
     window = window_of(*size)
     marks = random_marks(window, seed)
     found, disputed = same_at_copies(window, marks)
-    by_hand, against = same_by_hand(*size, marks.tolist())
+    by_hand, against = same_by_hand(*size[:2], marks.tolist(), size[2])
     assert found.tolist() == by_hand
     assert {(int(i), int(j)) for i, j in np.argwhere(disputed)} == against
 
@@ -67,6 +68,8 @@ def test_the_latest_copies_are_each_pair_once() -> None:
     x, y = window.latest
     assert len(x) == 2 * 2 * 2 + 1 and (y < window.k).all()
     assert len({frozenset(pair) for pair in zip(x.tolist(), y.tolist(), strict=True)}) == len(x)
+    x, y = window_of(2, 2, 2).latest
+    assert len(x) == 2 * 2 * 2 + 1 + 2 * 2 + 1 and (6, 7) in zip(x.tolist(), y.tolist(), strict=True)
 
 
 def test_a_node_is_found_by_its_name() -> None:
@@ -78,6 +81,9 @@ def test_a_node_is_found_by_its_name() -> None:
         window.place("z")
     with pytest.raises(ParameterError, match="0 to 3"):
         window.place("y(t-4)")
+    assert Window(("x",), 1, ("drug",)).place("drug") == ("drug", 0)
+    with pytest.raises(ParameterError, match="has no lags"):
+        Window(("x",), 1, ("drug",)).place("drug(t-1)")
     with pytest.raises(DataError, match="Rename"):
         Window(("x", "x(t-1)"), 1)
 
@@ -95,6 +101,16 @@ def test_bare_names_deny_at_every_lag() -> None:
     assert lines_of("y !~> x") == ["y !~> x", "y(t-1) !~> x", "y(t-1) !~> x(t-1)"]
     assert lines_of("tiers: x | y") == lines_of("y !~> x")
     assert lines_of("x !~> selection") == ["{x, x(t-1)} !~> selection"]
+
+
+def test_what_is_known_of_contexts_holds_at_all_times() -> None:
+    window = Window(("x", "y"), 1, ("drug",))
+    said = str(known_of(window, Knowledge.from_text("contexts 12: drug\ndrug ~> x\ndrug !*-* y"))).splitlines()
+    assert said[0] == "tiers: drug | x(t-1) y(t-1) | x y" and said[1:] == [
+        *("contexts 12: drug", "drug ~> x", "drug ~> x(t-1)", "drug !*-* y", "drug !*-* y(t-1)")
+    ]
+    with pytest.raises(KnowledgeError, match="says nothing about a time series"):
+        known_of(window, Knowledge(contexts=["dose"]))
 
 
 def test_bare_names_must_say_how_long_a_cause_takes() -> None:

@@ -26,6 +26,7 @@ from anypag.cli.outputs import (
     leaves_index_out,
     matrix_of,
     reading_of,
+    require_no_sets,
     sets_of,
     table_of,
 )
@@ -65,10 +66,6 @@ class _Resample(StrEnum):
 class _ContextsTest(StrEnum):
     ALL = "all"
     PAIRWISE = "pairwise"
-
-
-OF_SETS = {"observed": None, "assumptions": "123", "contexts_test": "all"}
-"""The options of several data sets, with their defaults."""
 
 
 @command
@@ -173,13 +170,13 @@ def learn(
             if has_sets:
                 _require_rows(counts, covariance)
                 table, names = sets_of(files, reading, chosen, context, of_sets), None
-            elif given := next((name for name, value in of_sets.items() if value != OF_SETS[name]), None):
-                raise ParameterError(Option(given), " goes with several data sets: name=file for each, or --context.")
             elif covariance is not None:
+                require_no_sets(of_sets)
                 _require_matrix(typed, counts, bootstrap)
                 table, typed = matrix_of(first, reading, names, covariance, typed)
                 names = None
             else:
+                require_no_sets(of_sets)
                 table, names = table_of(first, reading, names, counts)
             known = with_tiers(typed["knowledge"], tiers)
             choices = Choices(names=names, **{**typed, "knowledge": known})

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from anypag.run.clock import Clock
 
 STANDARD_INPUT = Path("-")
+OF_SETS = {"observed": None, "assumptions": "123", "contexts_test": "all"}
+"""The options of several data sets, with their defaults."""
 _BEGINNINGS = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"PK", ".xlsx"), (b"\x1f\x8b", ".csv.gz"))
 
 
@@ -100,6 +102,14 @@ def sets_of(
     tables = {name: table_of(file, reading, chosen[name]) for name, file in files.items()}
     read = {name: as_table(table, columns) for name, (table, columns) in tables.items()}
     return pooled(read if context is None else read[""], by=context, **of_sets)
+
+
+def require_no_sets(of_sets: dict[str, Any]) -> None:
+    """Raise an error for options of several data sets, where there is one."""
+    from anypag.errors import Option, ParameterError
+
+    for name in (name for name, value in of_sets.items() if value != OF_SETS[name]):
+        raise ParameterError(Option(name), " goes with several data sets: name=file for each, or --context.")
 
 
 def matrix_of(data: Path, reading: Reading, names: list[str] | None, n: int, typed: Typed) -> tuple[Any, Typed]:

@@ -9,8 +9,8 @@ import click
 
 from anypag.cli import options
 from anypag.cli.exits import ExitCode, command
-from anypag.cli.options import Typed, names_in, spelled, with_choices
-from anypag.cli.outputs import check_outputs, chosen_columns, file_of, reading_of, table_of
+from anypag.cli.options import Typed, data_sets_in, names_in, spelled, with_choices
+from anypag.cli.outputs import check_outputs, chosen_columns, file_of, reading_of, require_no_sets, sets_of, table_of
 from anypag.cli.parameters import option
 from anypag.cli.running import Interrupts, compiling_told, shown_on
 from anypag.cli.tell import how_far, misfit_told
@@ -28,7 +28,7 @@ CHOICES = ("method", "alpha", "test", "max_r", "time_budget", "max_tests", "effo
 @command
 @with_choices(*CHOICES)
 def learn_series(
-    data: options.Data,
+    data: options.DataFiles,
     typed: Typed,
     max_lag: Annotated[int, option(metavar="P", help="How many steps back causes are looked for.")] = 1,
     time: Annotated[
@@ -50,6 +50,9 @@ def learn_series(
     ] = False,
     columns: options.Columns = None,
     drop: options.Drop = None,
+    context: options.ContextColumn = None,
+    observed: options.ObservedSet = None,
+    assumptions: options.Assumptions = "123",
     bootstrap: Annotated[
         int | None,
         option(
@@ -80,13 +83,15 @@ def learn_series(
     """Learn from a time series or a panel what causes what, and after how many steps.
 
     Processes that were never measured are allowed for. Rows are in the order of time, or --time names the column that
-    says it. An edge such as x(t-1) --> y holds at all times: x is a cause of y one step later.
+    says it. An edge such as x(t-1) --> y holds at all times: x is a cause of y one step later. Several data sets
+    (name=file for each, or --context) are searched together: drug --> x says that this experiment acts on x.
     """
     terminal, outputs = Terminal(as_json=as_json, quiet=quiet), out or []
-    file = file_of(data)
+    files = {name: file_of(file) for name, file in data_sets_in(data).items()}
+    of_sets = {"observed": observed, "assumptions": assumptions}
     for path in outputs:
         check_ending(path)
-    check_outputs(outputs, [file])
+    check_outputs(outputs, list(files.values()))
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
         from anypag.run.clock import Clock
@@ -95,15 +100,21 @@ def learn_series(
         from anypag.series.learn import SeriesSearch
 
         clock = Clock()
-        with panics_held(file):
+        with panics_held(next(iter(files.values()))):
             reading = reading_of(encoding, gaps, no_header, sheet)
-            chosen = chosen_columns(file, names_in(columns or ()), names_in(drop or ()), reading, None, [time, unit])
-            table, names = table_of(file, reading, chosen)
+            asked = names_in(columns or ()), names_in(drop or ()), reading, None, [time, unit, context]
+            chosen = {name: chosen_columns(file, *asked, list(files.values())) for name, file in files.items()}
+            if len(files) > 1 or context is not None:
+                table, names = sets_of(files, reading, chosen, context, of_sets), None
+            else:
+                require_no_sets(of_sets)
+                table, names = table_of(*next((file, reading, chosen[name]) for name, file in files.items()))
             names = None if names is None else [name for name in names if name not in (time, unit)]
             windows = lagged(table, max_lag, time=time, unit=unit, names=names, kinds=typed["kinds"])
             choices = Choices(**{**typed, "kinds": None}, selection_bias=selection_bias)
-            search = SeriesSearch(windows, choices, file.name)
-        _say_what(terminal, file.name, search)
+            source = ", ".join(f"{name}={file.name}" if name else file.name for name, file in files.items())
+            search = SeriesSearch(windows, choices, source)
+        _say_what(terminal, source, search)
         with interrupts.held():
             with shown_on(terminal) as (tick, show_step):
                 result = search.run(Listeners(tick, show_step, signals=interrupts, clock=clock))
@@ -125,7 +136,6 @@ def _say_what(terminal: Terminal, name: str, search: SeriesSearch) -> None:
 
 def _tell(terminal: Terminal, result: SeriesResult, written: list[Path]) -> None:
     from anypag.series.edges import edge_line
-    from anypag.series.series_result import SELECTION
 
     terminal.line()
     for line in misfit_told(result.result):
@@ -134,11 +144,13 @@ def _tell(terminal: Terminal, result: SeriesResult, written: list[Path]) -> None
         terminal.line(pair.a if pair.a == pair.b else f"{pair.a} and {pair.b}", "cyan")
         for edge in pair.edges:
             terminal.line(f"  {edge_line(edge)}")
+    for line in result.contexts_told:
+        terminal.line(line)
     if not result.edges:
         terminal.line("No edges: all processes are independent of each other and of their past.")
     terminal.line()
     terminal.line(how_far(result.result), "bold green" if result.complete else "bold yellow")
-    terminal.line(SELECTION[result.choices.selection_bias].replace("selection_bias=True", "--selection-bias"))
+    terminal.line(result.assumed.replace("selection_bias=True", "--selection-bias"))
     for path in written:
         terminal.line(f"Wrote {path}")
     if terminal.as_json:
@@ -151,6 +163,7 @@ def _document(result: SeriesResult, written: list[Path]) -> dict[str, Any]:
         "stopped": result.result.stopped,
         "windows": result.told,
         "edges": [{**edge._asdict(), "text": str(edge), "symbol": edge.edge.symbol} for edge in result.edges],
+        "targets": result.targets(),
         "warnings": [str(finding) for finding in result.audit.warnings] if result.audit else [],
         "written": [str(path) for path in written],
     }

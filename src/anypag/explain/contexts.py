@@ -43,11 +43,11 @@ class ActsOn(NamedTuple):
     probability: float | None
 
 
-def acts_on(result: Result) -> list[ActsOn]:
-    """A row for each context and each other variable; none without contexts."""
+def acts_on(result: Result, among: Collection[str] = ()) -> list[ActsOn]:
+    """A row for each context and each other variable, or those `among` some; none without contexts."""
     contexts = result.choices.knowledge.contexts if result.choices.knowledge else ()
     there = [name for name in contexts if name in result.pag.names]
-    others = [name for name in result.pag.names if name not in contexts]
+    others = [name for name in among or result.pag.names if name not in contexts]
     said, stability = result.probabilities, result.stability
 
     def share(a: str, b: str) -> float | None:
@@ -81,17 +81,17 @@ def edge_lines(result: Result) -> list[str]:
     return [*rest, *lines[len(edges) :], *design]
 
 
-def targets_table(result: Result) -> dict[str, list[Any]]:
+def targets_table(result: Result, among: Collection[str] = ()) -> dict[str, list[Any]]:
     """What experiments changed, in columns for any dataframe library: context, variable, directly, probability."""
-    rows = acts_on(result)
+    rows = acts_on(result, among)
     return {name: [getattr(row, name) for row in rows] for name in ActsOn._fields}
 
 
-def contexts_told(result: Result) -> list[str]:
+def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
     """A sentence for each context, and those about what numbers are and what the test cannot see; none without contexts
-    or before a test.
+    or before a test. Only variables `among` some are told, where these are given.
     """
-    rows = acts_on(result) if result.history else []
+    rows = acts_on(result, among) if result.history else []
     of_each = {
         name: [row for row in rows if row.context == name] for name in dict.fromkeys(row.context for row in rows)
     }

@@ -67,6 +67,8 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest |
 
 def with_design(data: Any, choices: Choices) -> Choices:
     """The choices with what the design of several data sets says, if there are several (`anypag.pooled`)."""
+    if not algorithm(choices.method).facts.takes_knowledge:
+        return replace(choices, knowledge=None)
     if not isinstance(data, Pooled):
         return choices
     said = [one for one in choices.knowledge.statements if one.place != "pooled"] if choices.knowledge else []

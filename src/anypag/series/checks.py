@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from anypag.arrays import Counts, Floats
@@ -33,7 +35,8 @@ SHORTEST, MOST_STEPS = 4, 400
 
 
 def series_findings(windows: Lagged) -> list[Finding]:
-    """What in a time series makes a result weaker, with what to do."""
+    """What in a time series makes a result weaker, with what to do; of several data sets, within these."""
+    windows = replace(windows, table=windows.table.within_sets())
     left, places = _unexplained(windows), _places(windows)
     return [
         *_unlike_units(windows),

@@ -34,7 +34,7 @@ def save(result: SeriesResult, path: str | os.PathLike[str]) -> None:
     if ending == ".json":
         document = streamed_document(result.result)
         document["meta"]["series"] = {"processes": list(result.window.processes), "max_lag": result.window.max_lag}
-        document["meta"]["series"]["told"] = result.told
+        document["meta"]["series"] |= {"contexts": list(result.window.contexts), "told": result.told}
         write_pieces(path, (piece.encode() for piece in json_pieces(document)))
     elif ending == ".csv":
         write_whole(path, csv_text([COLUMNS, *edge_rows(result)]).encode())
@@ -66,7 +66,8 @@ def read_series(path: str | os.PathLike[str]) -> SeriesResult:
     if not isinstance(said, dict):
         raise FormatError(f"{Path(path).name} holds no result of a time series; read_result reads other results.")
     try:
-        window = Window(tuple(map(str, said["processes"])), int(said["max_lag"]))
+        contexts = tuple(map(str, said.get("contexts", ())))
+        window = Window(tuple(map(str, said["processes"])), int(said["max_lag"]), contexts)
         found = load_result(document)
         if set(window.names) != set(found.pag.names):
             raise FormatError("the processes and lags are not those of its graph")

@@ -1,7 +1,8 @@
 """Knowledge about processes, as statements about the nodes of a window.
 
 A name with a lag, `x(t-1) ~> y`, speaks of one pair of nodes and its copies. Bare names in a statement that denies
-something speak of the processes at every lag: `y !~> x` says that y is no cause of x, however long it takes.
+something speak of the processes at every lag: `y !~> x` says that y is no cause of x, however long it takes. Contexts
+of several data sets have no lags: `drug ~> x` holds of x at all times.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 
 from anypag.errors import KnowledgeError
 from anypag.knowledge.knowledge import Knowledge
-from anypag.knowledge.statements import NotSelecting, PairStatement, Side, Statement, Tiers
+from anypag.knowledge.statements import Contexts, NotSelecting, PairStatement, Side, Statement, Tiers
 from anypag.series.window import Window, named
 
 DENYING = frozenset({"not_causes", "not_joined", "unconfounded"})
@@ -35,6 +36,8 @@ def _spread(window: Window, said: Statement) -> Iterator[Statement]:
         for a in _side(window, said.left):
             for b in _side(window, said.right):
                 yield from (PairStatement(said.kind, (x,), (y,), said.place) for x, y in _pairs(window, said, a, b))
+    elif isinstance(said, Contexts) and set(said.names) <= set(window.contexts):
+        yield said
     elif isinstance(said, NotSelecting):
         nodes = tuple(name for name in window.names if said.names is None or window.place(name)[0] in said.names)
         yield NotSelecting(nodes, said.place)
@@ -52,7 +55,7 @@ def _spread(window: Window, said: Statement) -> Iterator[Statement]:
 def _pairs(window: Window, said: PairStatement, a: str, b: str) -> Iterator[tuple[str, str]]:
     """The pairs of nodes that a statement about a and b is about."""
     (one, i), (other, j) = window.place(a), window.place(b)
-    if i or j:
+    if i or j or {a, b} & set(window.contexts):
         yield from window.copies(a, b)
     elif said.kind in DENYING:
         lags = range(window.max_lag + 1)

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.choices import require
-from anypag.data.sources.pooled import Pooled
+from anypag.data.sources.design import design_of
+from anypag.data.sources.pooled import Pooled, beside
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option
 from anypag.markup import counted
 from anypag.series.window import Window
 
 _QUARTER = re.compile(r"(\d{4})-?[qQ]([1-4])")
-ONE_SET = (
-    "Series of several data sets (`anypag.pooled`) are not searched together. Give one of them, or a table in which a "
-    "column names the set of each row, as units: windows do not cross these."
+NO_TIMES = (
+    "Rows of a data set that the column {by!r} tells apart need not be neighbours in time. Name the column of times by "
 )
 TOLERANCE = 1e-4
 """How far two times may be from one step apart, as a share of the step (1959.25 is not exact)."""
@@ -36,7 +36,9 @@ class Lagged:
 
     window: Window
     table: Table = field(repr=False)
-    """(n windows, k · (max_lag + 1) columns), the latest slice first; columns are named as the window names them."""
+    """(n windows, k · (max_lag + 1) columns), the latest slice first; columns are named as the window names them. Of
+    several data sets, contexts come last.
+    """
     units: Counts = field(repr=False)
     """(n,) the unit of each window, as codes in the order of their first rows."""
     runs: Counts = field(repr=False)
@@ -53,6 +55,16 @@ class Lagged:
     """The share of neighbouring times that are not one step apart."""
 
     @property
+    def sets(self) -> tuple[str, ...]:
+        """The names of the data sets, where there are several."""
+        return self.table.sets if isinstance(self.table, Pooled) else ()
+
+    @property
+    def is_panel(self) -> bool:
+        """Are there several units in a data set?"""
+        return self.n_units > max(1, len(self.sets))
+
+    @property
     def told(self) -> str:
         """The windows in a sentence.
 
@@ -60,7 +72,8 @@ class Lagged:
         >>> lagged(data, 2).told
         '4 windows of lags 0 to 2 from 8 rows: 2 rows have too little past, 2 windows have missing values.'
         """
-        units = f" of {counted(self.n_units, 'unit')}" if self.n_units > 1 else ""
+        units = f" of {counted(self.n_units, 'unit')}" if self.is_panel else ""
+        units += f" in {len(self.sets)} data sets, {self.sets[0]!r} the observed one" if self.sets else ""
         lags = f"of lags 0 to {self.window.max_lag}"
         whole = f"{counted(self.table.n, 'window')} {lags} from {counted(self.n_rows, 'row')}{units}"
         why = [
@@ -76,7 +89,7 @@ class Lagged:
 
     def clusters(self, block: int | None = None) -> Counts:
         """(n,) which windows are drawn together when they are resampled: those of a unit, or blocks of neighbours."""
-        if block is None and self.n_units > 1:
+        if block is None and self.is_panel:
             return self.units
         least = 2 * (self.window.max_lag + 1)
         length = max(least, round(self.table.n ** (1 / 3))) if block is None else block
@@ -120,21 +133,50 @@ def lagged(
     is_lag = isinstance(max_lag, int | np.integer) and not isinstance(max_lag, bool) and max_lag >= 1
     require(is_lag, "max_lag", "a whole number from 1 on", max_lag)
     whole = as_table(data)
-    if isinstance(whole, Pooled):
-        raise DataError(ONE_SET)
-    apart = [name for name in (time, unit) if name is not None]
+    contexts = whole.contexts if isinstance(whole, Pooled) else ()
+    apart = [name for name in (time, unit, *contexts) if name is not None]
     processes = [name for name in whole.names if name not in apart] if names is None else list(names)
     series = whole.take(processes).with_kinds(kinds or {})
-    units = np.zeros(whole.n, np.int64) if unit is None else _codes(whole, unit)
+    units = np.zeros(whole.n, np.int64) if unit is None else _codes(whole.take([unit]).values[:, 0], unit)
+    if isinstance(whole, Pooled) and whole.by is not None and time is None:
+        raise DataError(NO_TIMES.format(by=whole.by), Option("time"), ".")
+    if isinstance(whole, Pooled):  # a unit is one of its data set, so windows do not cross sets
+        units = _codes((whole.of_set * whole.n + units).astype(np.float64), "data set")
     times = np.arange(whole.n, dtype=np.float64) if time is None else _times(whole, time)
     order = np.lexsort((times, units))
     units, times, values = units[order], times[order], series.values[order]
     is_next, irregular = _follows(units, times, unit)
-    return _cut(Window(series.names, int(max_lag)), series, values, units, is_next, irregular)
+    windows, last = _cut(Window(series.names, int(max_lag), contexts), series, values, units, is_next, irregular)
+    if isinstance(whole, Pooled):
+        windows = replace(windows, table=_with_contexts(windows.table, windows.window, whole, order[last]))
+    return windows
 
 
-def _cut(window: Window, series: Table, values: Floats, units: Counts, is_next: Flags, irregular: float) -> Lagged:
-    """The windows of rows in order: `is_next[i]` says that row i is one step after row i - 1 of the same unit."""
+def _with_contexts(windows: Table, window: Window, pool: Pooled, last: Counts) -> Pooled:
+    """The windows of several data sets, with the contexts that each has; `last` are their latest rows in the pool."""
+    empty = [name for k, name in enumerate(pool.sets) if not (pool.of_set[last] == k).any()]
+    if empty:
+        raise DataError(
+            f"The data set {empty[0]!r} has no window without a gap. Leave it out, or choose a smaller lag."
+        )
+    first = np.unique(pool.of_set, return_index=True)[1]
+    of_each = Table.take(pool, window.contexts).take_rows(first)
+    design = design_of(of_each, pool.sets, range(len(pool.sets)), continuous="discrete" not in windows.kinds)
+    made, of_set = beside(windows, design, pool.of_set[last]), pool.of_set[last]
+    targets = tuple(
+        (by, tuple(a for name in on if name in window.processes for a, _ in window.copies(name, by)))
+        for by, on in pool.targets
+    )
+    parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
+    return replace(pool, **parts, contexts=window.contexts, targets=targets, of_set=of_set)
+
+
+def _cut(
+    window: Window, series: Table, values: Floats, units: Counts, is_next: Flags, irregular: float
+) -> tuple[Lagged, Counts]:
+    """The windows of rows in order, and the latest row of each; `is_next[i]` says that row i is one step after row
+    i - 1 of the same unit.
+    """
     runs = np.cumsum(~is_next) - 1
     first = np.flatnonzero(~is_next)
     past = np.arange(len(values)) - first[runs]
@@ -151,7 +193,7 @@ def _cut(window: Window, series: Table, values: Floats, units: Counts, is_next: 
         )
     copies = window.max_lag + 1
     table = Table(
-        window.names,
+        window.names[: window.n_moving],
         np.asfortranarray(rows[whole]),
         series.labels * copies,
         series.kinds * copies,
@@ -160,12 +202,12 @@ def _cut(window: Window, series: Table, values: Floats, units: Counts, is_next: 
         lags=window.max_lag,
     )
     counts = (len(first) - n_units, int((past < window.max_lag).sum()), int((~whole).sum()))
-    return Lagged(window, table, units[ends][whole], runs[ends][whole], len(values), n_units, *counts, irregular)
+    found = Lagged(window, table, units[ends][whole], runs[ends][whole], len(values), n_units, *counts, irregular)
+    return found, ends[whole]
 
 
-def _codes(table: Table, unit: str) -> Counts:
+def _codes(values: Floats, unit: str) -> Counts:
     """(n,) the unit of each row, numbered in the order of first rows."""
-    values = table.take([unit]).values[:, 0]
     _require_all(values, unit)
     _, first, codes = np.unique(values, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[codes].astype(np.int64)

@@ -17,6 +17,8 @@ from anypag.errors import AnypagWarning, DataError
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
+from anypag.knowledge.statements import Contexts, Statement
+from anypag.run.bind import with_design
 from anypag.run.clock import Clock
 from anypag.run.engine import Search, learned, source_of, warn_of, warn_of_close_calls
 from anypag.run.watcher import Listeners, showing
@@ -54,7 +56,8 @@ def learn_series(
     """Learn what causes what in a time series or a panel, at which lag, with hidden processes allowed for.
 
     Args:
-        data: any table that `learn` takes, one row a time (and unit).
+        data: any table that `learn` takes, one row a time (and unit); or several data sets (`anypag.pooled`). Windows
+            do not cross these. Their contexts do not change in time: they have no lags, and act at all times.
         max_lag: how many steps back causes are looked for, 1 or more. A row of the search is a window: the values at a
             time and at `max_lag` times before it. Windows do not cross units or gaps in time, and have no missing
             values; `result.told` counts those that are left out.
@@ -112,7 +115,9 @@ class SeriesSearch:
     def __init__(self, windows: Lagged, choices: Choices, source: str | None = None) -> None:
         self.windows = replace(windows, table=windows.table.with_findings(series_findings(windows)))
         table, window = self.windows.table, windows.window
-        choices = choices.strict()  # every process stays, at all lags
+        choices = with_design(table, choices.strict())  # every process stays, at all lags
+        choices = replace(choices, selection_bias=choices.selection_bias and not window.contexts)
+        self._design = Knowledge.of(_about_contexts(choices.knowledge)) if window.contexts else None
         self.choices = for_window(window, choices)
         _require_apart(table)
         self.search = Search(table, self.choices, source)
@@ -126,6 +131,8 @@ class SeriesSearch:
         found = learned(self.search, self.choices, listeners)
         if found.chosen is None and self._chosen is not None:
             found = replace(found, chosen=self._chosen)
+        if found.choices.knowledge is None:
+            found = replace(found, choices=replace(found.choices, knowledge=self._design))
         return SeriesResult(self.windows.window, found, self.windows.told, self.windows)
 
 
@@ -136,6 +143,8 @@ def for_window(window: Window, choices: Choices) -> Choices:
         return replace(choices, knowledge=known)
     facts = known.facts(window.names, selection=False)
     marks = facts.seeds(window.in_time())
+    acts = facts.unconfounded & facts.not_causes & facts.design  # given the others, a context depends on its effects
+    marks[acts] = Mark.TAIL
     marks[facts.not_joined] = Mark.NONE
     start = PAG(window.spread(marks), window.names)
     return replace(choices, method=icd_over_shifts(window, facts.joined), knowledge=None, initial=start)
@@ -145,6 +154,10 @@ def _is_over_shifts(choices: Choices) -> bool:
     """Is one edge searched for all copies of a pair? With selection, time alone decides no arrowhead."""
     facts = METHODS.get(choices.method) if isinstance(choices.method, str) else None
     return facts is not None and facts.over_shifts and not choices.selection_bias
+
+
+def _about_contexts(knowledge: Knowledge | None) -> list[Statement]:
+    return [one for one in knowledge.statements if isinstance(one, Contexts)] if knowledge else []
 
 
 def _require_apart(table: Table) -> None:

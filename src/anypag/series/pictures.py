@@ -9,6 +9,7 @@ from functools import partial
 from anypag.errors import ParameterError
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
+from anypag.plot.draw import with_contexts
 from anypag.plot.geometry import BOX_HEIGHT, Box, Line, Picture, Point, bowed, joined, on_paper, picture, text_width
 from anypag.plot.labels import Legend, apart, legend_for
 from anypag.series.edges import SeriesEdge, SummaryEdge
@@ -26,7 +27,7 @@ def drawn(result: SeriesResult, what: str) -> tuple[Picture, Legend]:
     """A picture and its legend."""
     if what not in PICTURES:
         raise ParameterError(f"There are pictures of the 'summary' and of the 'window'; got {what!r}.")
-    found = summary_picture(result) if what == "summary" else window_picture(result)
+    found = with_contexts(summary_picture(result) if what == "summary" else window_picture(result), result.result)
     legend = legend_for([line.edge for line in found.lines], selection=result.choices.selection_bias)
     return found, legend
 
@@ -36,14 +37,20 @@ def summary_picture(result: SeriesResult) -> Picture:
     a box says which lags of its own a process is joined to.
     """
     own = {one.a: _lags(one.edges) for one in result.summary if one.a == one.b}
-    shown = {name: f"{name} ({own[name]})" if name in own else name for name in result.window.processes}
+    names = (*result.window.contexts, *result.window.processes)
+    shown = {name: f"{name} ({own[name]})" if name in own else name for name in names}
     between = [one for one in result.summary if one.a != one.b]
     plain = [Edge(shown[one.a], shown[one.b], Mark.CIRCLE, Mark.CIRCLE) for one in between]
     boxes = picture(PAG.from_edges(plain, tuple(shown.values()))).boxes
-    return on_paper(boxes, lambda placed: apart(x for one in between for x in _lines(placed, shown, one)), PADDING)
+    contexts = result.window.contexts
+    return on_paper(
+        boxes, lambda placed: apart(x for one in between for x in _lines(placed, shown, one, contexts)), PADDING
+    )
 
 
-def _lines(boxes: tuple[Box, ...], shown: dict[str, str], one: SummaryEdge) -> Iterator[Line]:
+def _lines(
+    boxes: tuple[Box, ...], shown: dict[str, str], one: SummaryEdge, contexts: tuple[str, ...]
+) -> Iterator[Line]:
     """The lines between two processes, side by side."""
     groups: dict[tuple[str, str, bool], list[SeriesEdge]] = {}
     for edge in one.edges:
@@ -53,7 +60,9 @@ def _lines(boxes: tuple[Box, ...], shown: dict[str, str], one: SummaryEdge) -> I
         marks = SummaryEdge(cause, effect, tuple(edges)).marks
         drawn = Edge(shown[cause], shown[effect], *marks)
         swapped = (cause, effect) != (one.a, one.b)  # seen from the other end, a bend goes to the other side
-        yield replace(bowed(boxes, drawn, -bend if swapped else bend), lags=_lags(tuple(edges)))
+        yield replace(
+            bowed(boxes, drawn, -bend if swapped else bend), lags="" if cause in contexts else _lags(tuple(edges))
+        )
 
 
 def _lags(edges: tuple[SeriesEdge, ...]) -> str:
@@ -61,7 +70,9 @@ def _lags(edges: tuple[SeriesEdge, ...]) -> str:
 
 
 def window_picture(result: SeriesResult) -> Picture:
-    """Every process in a row, every lag in a column, the latest on the right; edges into the latest column only."""
+    """Every process in a row, every lag in a column, the latest on the right, contexts in the first; edges into the
+    latest column only.
+    """
     window = result.window
     widths = [max(text_width(name) for name in tier) + 22.0 for tier in window.tiers]
     centres = [sum(widths[:k]) + widths[k] / 2 + k * ACROSS for k in range(len(widths))]

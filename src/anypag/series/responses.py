@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from anypag.effects.answer import Effect
 from anypag.effects.drawn_effect import Span
+from anypag.errors import ParameterError
 
 if TYPE_CHECKING:
     from anypag.series.series_result import SeriesResult
@@ -41,6 +42,8 @@ class Response(NamedTuple):
 
 def response_of(result: SeriesResult, cause: str, outcome: str) -> Response:
     """The effects of a process on another one at every lag of the window."""
+    if cause in result.window.contexts:
+        raise ParameterError(f"{cause!r} acts at all times: ask for its effect, `effect({cause!r}, {outcome!r})`.")
     first = 1 if cause == outcome else 0
     lags = range(first, result.window.max_lag + 1)
     return Response(cause, outcome, tuple((lag, result.effect(cause, outcome, lag)) for lag in lags))

@@ -33,6 +33,7 @@ SELECTION = {
     "that).",
     True: "The processes may have had a say in which times were recorded.",
 }
+IN_SETS = "It is assumed that the processes had no say in which times and data sets were recorded."
 
 
 SURE = 0.7
@@ -71,10 +72,15 @@ class SeriesResult:
 
     @cached_property
     def edges(self) -> tuple[SeriesEdge, ...]:
-        """The edges, by the process that is later, then by lag."""
+        """The edges, by the process that is later, then by lag; those between contexts that the design makes are left
+        out.
+        """
+        from anypag.explain.contexts import by_design
+
         marks, names = self._marks, self.window.names
-        x, y = self.window.latest
-        joined = [(int(a), int(b)) for a, b in zip(x, y, strict=True) if marks[a, b]]
+        (x, y), design = self.window.latest, set(by_design(self.result))
+        pairs = ((int(a), int(b)) for a, b in zip(x, y, strict=True) if marks[a, b])
+        joined = [(a, b) for a, b in pairs if not {names[a], names[b]} <= design]
         order = sorted(joined, key=lambda pair: (pair[1], pair[0]))
         return tuple(self._edge(names[a], names[b], Mark(marks[b, a]), Mark(marks[a, b])) for a, b in order)
 
@@ -108,14 +114,22 @@ class SeriesResult:
 
     @cached_property
     def summary(self) -> tuple[SummaryEdge, ...]:
-        """The edges by pairs of processes."""
-        place = {name: i for i, name in enumerate(self.window.processes)}
+        """The edges by pairs of processes; a context comes first in its pairs."""
+        place = {name: i for i, name in enumerate((*self.window.contexts, *self.window.processes))}
         of_pair: dict[tuple[str, str], list[SeriesEdge]] = {}
         for edge in self.edges:
             a, b = sorted((edge.cause, edge.effect), key=place.__getitem__)
             of_pair.setdefault((a, b), []).append(edge)
         ordered = sorted(of_pair.items(), key=lambda item: [place[name] for name in item[0]])
         return tuple(SummaryEdge(a, b, tuple(edges)) for (a, b), edges in ordered)
+
+    def targets(self) -> dict[str, list[Any]]:
+        """What each experiment changed, of several data sets (`anypag.pooled`), in columns that any dataframe library
+        takes: context, variable (a process at all times), directly (None: it may), probability.
+        """
+        from anypag.explain.contexts import targets_table
+
+        return targets_table(self.result, self.window.processes)
 
     def explain(self, cause: str, effect: str, lag: int = 0) -> Explanation:
         """What the result says about a process and another one `lag` steps later, and why."""
@@ -125,7 +139,8 @@ class SeriesResult:
         """The effect of setting a process at one time on another one `lag` steps later, by sampled graphs.
 
         Args:
-            cause: the process that is set, once; its later values follow from it.
+            cause: the process that is set, once, and its later values follow from it; or a context, which acts at all
+                times.
             outcome: the process whose change is asked for.
             lag: how many steps later.
             data: the table of windows; only for a result from a file (`anypag.series.lagged.lagged`).
@@ -205,7 +220,19 @@ class SeriesResult:
     def lines(self) -> list[str]:
         """All that is said besides the edges, one sentence a line."""
         chosen = [] if self.result.chosen is None else [f"{self.result.chosen}."]
-        return [self.result.summary(), self.told, SELECTION[self.choices.selection_bias], *chosen]
+        return [self.result.summary(), self.told, self.assumed, *chosen, *self.contexts_told]
+
+    @property
+    def assumed(self) -> str:
+        """What is assumed of how times came to be recorded."""
+        return IN_SETS if self.window.contexts else SELECTION[self.choices.selection_bias]
+
+    @property
+    def contexts_told(self) -> list[str]:
+        """What each experiment acts on, in sentences; none without several data sets."""
+        from anypag.explain.contexts import contexts_told
+
+        return contexts_told(self.result, self.window.processes)
 
     def __str__(self) -> str:
         return "\n".join([*self.lines(), *self.result.misfit_told, *(edge_line(edge) for edge in self.edges)])

@@ -8,6 +8,8 @@ tests condition on the past of the two nodes themselves, if it is known to be a 
 be none): that keeps weak edges alive (the idea of LPCMCI, Gerhardus & Runge 2020), and a set that separates two nodes
 still does so with more causes of them in it.
 
+A context of several data sets is one node: its pairs with a process at every lag are copies of each other.
+
 With a perfect test all missing edges and all marks are right after every step; `certify --series` tries this on all
 small systems. Rules R5 to R7 are about selected samples, which this search does not allow for.
 """
@@ -46,6 +48,7 @@ FACTS = Method(
     "iterative causal discovery over the shifts of a time series",
     Promises(OnTheWay.CLAIMS, AtTheEnd.SOUND),
     uses=frozenset({"initial", "r0", "max_sets", "sepset", "threads", "n_jobs"}),
+    takes_knowledge=False,
 )
 
 
@@ -68,11 +71,11 @@ class WindowState(State):
 
     def separating(self, found: PairTests, r: int, threads: int = 1) -> Self:
         """The state without these edges and their copies; sets are kept for the latest copies."""
-        k, lags = self.window.k, self.window.lags
+        window, lags = self.window, self.window.lags
         found = found.take(~self.joined[found.x, found.y])
-        shift = k * np.minimum(lags[found.x], lags[found.y]).astype(np.int32)
-        z = np.where(found.z >= shift[:, None], found.z - shift[:, None], -1)  # later nodes are no causes of either
-        latest = PairTests(found.x - shift, found.y - shift, z.astype(np.int32), found.p)
+        shift = np.minimum(lags[found.x], lags[found.y])
+        z = window.later(found.z, shift[:, None])  # later nodes are no causes of either
+        latest = PairTests(window.later(found.x, shift), window.later(found.y, shift), z, found.p)
         after = super().separating(latest, r, threads)
         marks = np.where(self.window.spread(after.marks) != Mark.NONE, after.marks, Mark.NONE).astype(np.uint8)
         return after.but(marks=marks, earlier_edges=None)
@@ -159,7 +162,7 @@ def _own_past(state: WindowState, x: Indices, y: Indices, causes: Flags | None) 
     columns = []
     for node, other in ((x, y), (y, x)):
         before = node + state.window.k
-        there = (before < state.n) & (before != other)
+        there = (before < state.window.n_moving) & (before != other)
         before = np.where(there, before, node)
         mark = state.marks[node, before]  # at the earlier node, on its edge to the later one
         is_cause = np.isin(mark, (Mark.CIRCLE, Mark.TAIL)) if causes is None else causes[before, node]
@@ -210,12 +213,10 @@ def oriented_over_shifts(
 
 def same_at_copies(window: Window, marks: Marks) -> tuple[Marks, Flags]:
     """The marks, each at all copies of its pair; and where copies disagree."""
-    n, k = len(window), window.k
-    is_arrow, is_tail = np.zeros((n, n), np.bool_), np.zeros((n, n), np.bool_)
-    for shift in range(window.max_lag + 1):
-        size = n - shift * k
-        is_arrow[:size, :size] |= marks[n - size :, n - size :] == Mark.ARROW
-        is_tail[:size, :size] |= marks[n - size :, n - size :] == Mark.TAIL
+    is_arrow, is_tail = np.zeros(marks.shape, np.bool_), np.zeros(marks.shape, np.bool_)
+    for early, late in window.shifts:
+        is_arrow[np.ix_(late, late)] |= marks[np.ix_(early, early)] == Mark.ARROW
+        is_tail[np.ix_(late, late)] |= marks[np.ix_(early, early)] == Mark.TAIL
     found = np.where(is_arrow, Mark.ARROW, np.where(is_tail, Mark.TAIL, Mark.CIRCLE)).astype(np.uint8)
     found[marks == Mark.NONE] = Mark.NONE
     both = (is_arrow & is_tail).astype(np.uint8)
@@ -224,11 +225,9 @@ def same_at_copies(window: Window, marks: Marks) -> tuple[Marks, Flags]:
 
 def _for_copies(window: Window, rows: LogRows, marks: Marks) -> LogRows:
     """The record of how marks were set, with a row for each latest copy: that of the copy where a rule applied."""
-    k, lags = window.k, window.lags
-    shift = k * np.minimum(lags[rows[:, 1]], lags[rows[:, 2]])
+    shift = np.minimum(window.lags[rows[:, 1]], window.lags[rows[:, 2]])
     latest = np.array(rows)
-    latest[:, 1] -= shift
-    latest[:, 2] -= shift
+    latest[:, 1:3] = window.later(rows[:, 1:3], shift[:, None])
     stands = marks[latest[:, 1], latest[:, 2]] == latest[:, 3]
     numbers = latest[:, 1].astype(np.int64) * len(window) + latest[:, 2]
     order = np.lexsort((np.arange(len(rows)), shift, numbers))

@@ -4,6 +4,9 @@ Node (v, l) is process v at time t - l; its name is `v` for l = 0, else `v(t-l)`
 processes. Causes do not depend on when they act, so what is said of a pair of nodes holds for its copies, shifted in
 time. The latest copy of a pair has its later node at lag 0: it has the most past in the window, and is the one that is
 judged.
+
+Contexts of several data sets (`anypag.pooled`) do not change in time: each is one node, numbered after all others and
+before them in time. What is said of a context and a process holds for the process at every lag.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -33,14 +37,20 @@ class Window:
 
     processes: tuple[str, ...]
     max_lag: int
+    contexts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in self.processes:
+        for name in (*self.processes, *self.contexts):
             if _AT_A_LAG.fullmatch(name):
                 raise DataError(f"The column {name!r} has the name of a lagged copy. Rename it, or leave it out.")
 
     def __len__(self) -> int:
-        return len(self.processes) * (self.max_lag + 1)
+        return self.n_moving + len(self.contexts)
+
+    @property
+    def n_moving(self) -> int:
+        """The number of nodes that are a process at a lag."""
+        return self.k * (self.max_lag + 1)
 
     @property
     def k(self) -> int:
@@ -49,29 +59,34 @@ class Window:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the nodes, lag 0 first."""
-        return tuple(named(process, lag) for lag in range(self.max_lag + 1) for process in self.processes)
+        """The names of the nodes, lag 0 first, contexts last."""
+        moving = (named(process, lag) for lag in range(self.max_lag + 1) for process in self.processes)
+        return (*moving, *self.contexts)
 
     @cached_property
     def lags(self) -> Counts:
-        """(n,) the lag of every node."""
-        return np.repeat(np.arange(self.max_lag + 1), self.k)
+        """(n,) the lag of every node; of contexts one more than the largest."""
+        moving = np.repeat(np.arange(self.max_lag + 1), self.k)
+        return np.append(moving, np.full(len(self.contexts), self.max_lag + 1))
 
     @property
     def tiers(self) -> list[list[str]]:
         """The nodes in the order of time, the earliest first."""
         slices = [list(self.names[lag * self.k : (lag + 1) * self.k]) for lag in range(self.max_lag + 1)]
-        return slices[::-1]
+        return [*([list(self.contexts)] if self.contexts else []), *slices[::-1]]
 
     @cached_property
     def latest(self) -> tuple[Indices, Indices]:
-        """The latest copies of all pairs: the earlier node (or the first of one slice), and the one at lag 0."""
+        """The latest copies of all pairs: the earlier node (or the first of one slice), and the one at lag 0; and the
+        pairs of contexts.
+        """
         pairs = [(a, b) for a in range(len(self)) for b in range(self.k) if a >= self.k or a < b]
+        pairs += combinations(range(self.n_moving, len(self)), 2)
         x, y = np.array(pairs, np.int32).reshape(-1, 2).T
         return x, y
 
     def place(self, name: str) -> tuple[str, int]:
-        """The process and the lag of a node.
+        """The process and the lag of a node; a context itself and 0.
 
         >>> Window(("x", "y"), 2).place("y(t-2)")
         ('y', 2)
@@ -81,6 +96,10 @@ class Window:
         """
         found = _AT_A_LAG.fullmatch(name)
         process, lag = (found[1], int(found[2])) if found else (name, 0)
+        if process in self.contexts and lag == 0:
+            return process, 0
+        if process in self.contexts:
+            raise ParameterError(f"{process!r} does not change in time and has no lags; got {name!r}.")
         if process not in self.processes:
             raise ParameterError(f"There is no process {process!r}; there are {', '.join(self.processes)}.")
         if lag > self.max_lag:
@@ -90,24 +109,42 @@ class Window:
     def copies(self, a: str, b: str) -> Iterator[tuple[str, str]]:
         """The copies of two nodes in the window, the latest first."""
         (one, i), (other, j) = self.place(a), self.place(b)
-        early = min(i, j)
+        fixed = [name in self.contexts for name in (one, other)]
+        if all(fixed):
+            yield a, b
+            return
+        early = max(i, j) if any(fixed) else min(i, j)
         for shift in range(self.max_lag - max(i, j) + early + 1):
-            yield named(one, i - early + shift), named(other, j - early + shift)
+            ends = zip((one, other), (i, j), fixed, strict=True)
+            first, second = (name if stays else named(name, lag - early + shift) for name, lag, stays in ends)
+            yield first, second
+
+    @property
+    def shifts(self) -> Iterator[tuple[Indices, Indices]]:
+        """For every shift in time the nodes that have later copies, and these; contexts are their own."""
+        fixed = np.arange(self.n_moving, len(self), dtype=np.int32)
+        for low in range(0, self.n_moving, max(self.k, 1)):
+            late = np.arange(self.n_moving - low, dtype=np.int32)
+            yield np.append(late + low, fixed), np.append(late, fixed)
+
+    def later(self, nodes: Indices, steps: Counts) -> Indices:
+        """The copies of nodes so many steps later; -1 for those that would be after the window, and for -1."""
+        moved = np.maximum(nodes - self.k * steps, -1)
+        return np.where(nodes >= self.n_moving, nodes, moved).astype(np.int32)
 
     def spread(self, marks: Marks) -> Marks:
         """(n, n) the marks of the latest copies, at all their copies."""
         found = np.zeros_like(marks)
-        for shift in range(self.max_lag + 1):
-            low, n = shift * self.k, len(self) - shift * self.k
-            there = self.is_latest[:n, :n]
-            found[low:, low:][there] = marks[:n, :n][there]
+        for early, late in self.shifts:
+            there = self.is_latest[np.ix_(late, late)]
+            found[np.ix_(early, early)] = np.where(there, marks[np.ix_(late, late)], found[np.ix_(early, early)])
         return found
 
     @cached_property
     def is_latest(self) -> Flags:
-        """(n, n) is the later of two nodes at lag 0?"""
-        at_0 = self.lags == 0
-        found: Flags = at_0[:, None] | at_0[None, :]
+        """(n, n) is the later of two nodes at lag 0? Or are both contexts?"""
+        at_0, fixed = self.lags == 0, self.lags > self.max_lag
+        found: Flags = at_0[:, None] | at_0[None, :] | (fixed[:, None] & fixed[None, :])
         np.fill_diagonal(found, False)
         return found
 
