@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def studio(tmp_path: Path, home: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
-    table = small_table(tmp_path / "table.csv")
+    table = small_table(tmp_path / "my table.csv")
     running = subprocess.Popen([*COMMAND, str(table)], env=home, stdout=subprocess.PIPE, text=True)
     yield running
     running.kill()
@@ -40,12 +40,16 @@ def address(studio: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_serves_a_page_until_it_is_ended(studio: subprocess.Popen[str], number: signal.Signals) -> None:
+def test_it_serves_a_page_until_it_is_ended(
+    studio: subprocess.Popen[str], tmp_path: Path, number: signal.Signals
+) -> None:
     with urllib.request.urlopen(address(studio)) as page:
         assert b"anypag studio" in page.read()
     studio.send_signal(number)
     told, _ = studio.communicate(timeout=60)
-    assert studio.returncode == 0 and "goes on from it" in told
+    assert studio.returncode == 0 and f"`anypag studio '{tmp_path / 'my table.csv'}'` goes on from it" in " ".join(
+        told.split()
+    )
 
 
 def test_a_second_studio_on_the_same_file_names_the_first(
@@ -53,7 +57,7 @@ def test_a_second_studio_on_the_same_file_names_the_first(
 ) -> None:
     first = address(studio)
     second = subprocess.run(
-        [*COMMAND, str(tmp_path / "table.csv")], env=home, capture_output=True, text=True, check=False, timeout=120
+        [*COMMAND, str(tmp_path / "my table.csv")], env=home, capture_output=True, text=True, check=False, timeout=120
     )
     assert second.returncode == 1 and first in second.stderr
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,38 @@ def test_changes_that_make_no_sense_are_refused(server: StudioServer, body: Any,
     uploaded(server, "a.csv", small_table(tmp_path / "t.csv", 30).read_bytes())
     status, said = asked(server, "change", body if body is not None else "null")
     assert status in {400, 422} and said["error"]
+
+
+def test_the_open_table_can_be_opened_again_and_is_not_forgotten(server: StudioServer, tmp_path: Path) -> None:
+    content = small_table(tmp_path / "t.csv", 30).read_bytes()
+    assert [uploaded(server, "a.csv", content)[0] for _ in range(2)] == [200, 200]
+    (earlier,) = asked(server, "earlier")[1]
+    assert asked(server, "open", earlier["key"])[0] == 200
+    status, said = asked(server, "forget", earlier["key"])
+    assert status == 409 and said["error"].startswith("a.csv is open in a studio")
+    assert asked(server, "change", ["off", "a", True]) == (200, {})
+    assert uploaded(server, "b.csv", small_table(tmp_path / "u.csv", 40).read_bytes())[0] == 200
+    assert asked(server, "forget", earlier["key"])[0] == 200
+    assert [one["name"] for one in asked(server, "earlier")[1]] == ["b.csv"]
+
+
+def test_what_goes_wrong_is_answered(server: StudioServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    uploaded(server, "a.csv", small_table(tmp_path / "t.csv", 30).read_bytes())
+    monkeypatch.setattr("anypag.studio.folder.write_whole", full)
+    status, said = asked(server, "change", ["off", "a", True])
+    assert status == 500 and "No space left" in said["error"]
+
+
+def full(path: Path, content: bytes) -> None:
+    raise OSError(28, "No space left on device", str(path))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+def test_what_is_kept_is_readable_by_the_user_alone(server: StudioServer, tmp_path: Path) -> None:
+    server.open(small_table(tmp_path / "own.csv", 30))
+    uploaded(server, "a.csv", small_table(tmp_path / "t.csv", 30).read_bytes())
+    home = tmp_path / "home"
+    assert {path.stat().st_mode & 0o077 for path in [home, *home.iterdir()]} == {0}
 
 
 def test_bodies_are_json_and_small(server: StudioServer) -> None:

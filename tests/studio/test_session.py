@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from anypag.data.sources.door import as_source
 from anypag.errors import ParameterError
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
@@ -162,3 +164,28 @@ def test_a_pair_and_its_effect_are_told(table: Path) -> None:
         assert session.node(2)["told"][0][2] == "c"
         with pytest.raises(ParameterError, match="no such variable"):
             session.pair(2, 5)
+
+
+def test_a_table_that_is_opened_while_another_is_read_is_the_one_shown(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other.csv").write_text("x,y\n" + "".join(f"{k % 7},{k % 5}.5\n" for k in range(60)), encoding="utf-8")
+    reads, may_go_on = threading.Event(), threading.Event()
+
+    def slowly(path: Path) -> Any:
+        reads.set()
+        may_go_on.wait(60)
+        return as_source(path)
+
+    monkeypatch.setattr("anypag.studio.session.as_source", slowly)
+    session = Session()
+    try:
+        session.open(open_file(table, "http://there/"))
+        assert reads.wait(60)
+        session.open(open_file(tmp_path / "other.csv", "http://there/"))
+        may_go_on.set()
+        part = partial(session.board.part, "table")
+        shown = until(lambda: (found := part()) and found["file"] == "other.csv" and found)
+        assert [one["name"] for one in shown["columns"]] == ["x", "y"]
+    finally:
+        session.close()

@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 from test_session import OneStep, _home  # noqa: F401
 
+from anypag.knowledge.knowledge import Knowledge
 from anypag.results.files import load_result
-from anypag.studio.take_away import FORMATS
+from anypag.studio.settings import Settings
+from anypag.studio.take_away import FORMATS, in_python, on_command_line
 from studio_examples import session_on, small_table, status_of, told, write
 
 HOSTILE = "a \"b\", 'c' $(touch x) `y` </script>"
@@ -71,6 +73,16 @@ def test_both_texts_give_the_same_graph_to_the_bit(changes: list[list[Any]], tmp
         printed, written = run_texts(session.board.part("take"), tmp_path)
     assert printed == written == str(result.pag)
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("name", ["a\x85b", "a\u2028b", "a\x0cb", "a\nEND\nb", "END", "it's", "-a"])
+def test_names_with_strange_line_ends_stay_whole(name: str) -> None:
+    names, made = [name, "c", "d"], Settings().changed("say", "causes", name, "c")
+    told: dict[str, Any] = {}
+    exec(in_python(made, names, "t.csv").split("result =")[0], told)
+    assert told["known"] == made.of_search(names).knowledge
+    written = on_command_line(made, names, "t.csv").split("<<'END'\n")[1].split("\nEND\n")[0]
+    assert Knowledge.from_text(written) == told["known"]
 
 
 def test_texts_of_a_stopped_search_stop_there_too(tmp_path: Path) -> None:

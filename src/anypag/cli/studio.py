@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
+import threading
 import webbrowser
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,11 +41,12 @@ def studio(
             terminal.line(f"The studio is at {server.address}", "bold")
             terminal.line("Ctrl-C ends it; nothing is lost.")
             if not no_browser:
-                webbrowser.open(server.address)
+                # a browser of the terminal would not return before the page is served
+                threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
             signal.signal(signal.SIGTERM, _interrupted)
             server.serve_forever(poll_interval=0.2)
     except KeyboardInterrupt:
-        again = "anypag studio" if file is None else f"anypag studio {file}"
+        again = "anypag studio" if file is None else shlex.join(["anypag", "studio", str(file)])
         terminal.line(f"Ended. What was chosen and found is kept in {home()}; `{again}` goes on from it.")
     finally:
         session.close()

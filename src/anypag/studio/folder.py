@@ -46,7 +46,7 @@ class Opened:
 
     def settings(self) -> Settings:
         """What was chosen when the table was open before; nothing if that cannot be read."""
-        with suppress(OSError, ValueError, AnypagError):
+        with suppress(OSError, ValueError, TypeError, AnypagError):
             return Settings.of(json.loads((self.folder / "settings.json").read_text(encoding="utf-8")))
         return Settings()
 
@@ -87,7 +87,7 @@ def open_file(path: Path, address: str) -> Opened:
 
 def open_upload(part: Path, name: str, digest: str, address: str) -> Opened:
     """A file that was dropped on the page: its copy moves into the folder of its content."""
-    folder = _made(home() / digest)
+    folder = _made(digest)
     path = folder / f"table{_ending(name)}"
     write_whole(folder / "name.json", json.dumps(name).encode())
     part.replace(path)
@@ -122,8 +122,15 @@ def open_again(key: str, address: str) -> Opened:
 
 
 def forget(key: str) -> None:
-    """Remove the copy of a table that was dropped, with its settings and checkpoints."""
-    _name_of(key)
+    """Remove the copy of a table that was dropped, with its settings and checkpoints.
+
+    Raises:
+        OpenElsewhereError: a studio has it open, this one or another.
+    """
+    name = _name_of(key)
+    with (home() / key / "lock").open("a+b") as held:
+        if lock(held) is False:
+            raise OpenElsewhereError(f"{name} is open in a studio. Open another table there first, or end it.")
     shutil.rmtree(home() / key)
 
 
@@ -140,13 +147,20 @@ def _ending(name: str) -> str:
     return ending_of(Path(name)) + packed
 
 
-def _made(folder: Path) -> Path:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+def made_home() -> Path:
+    """The folder of all tables, made if it is not there."""
+    home().mkdir(mode=0o700, parents=True, exist_ok=True)
+    return home()
+
+
+def _made(key: str) -> Path:
+    folder = made_home() / key
+    folder.mkdir(mode=0o700, exist_ok=True)
     return folder
 
 
 def _opened(path: Path, name: str, typed: str, key: str, address: str) -> Opened:
-    folder = _made(home() / key)
+    folder = _made(key)
     held = (folder / "lock").open("a+b")
     if lock(held) is False:
         held.seek(0)

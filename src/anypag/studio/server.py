@@ -24,18 +24,18 @@ from anypag.data.files.scan import ENDINGS
 from anypag.errors import AnypagError
 from anypag.report.page import as_json, page_of
 from anypag.studio.board import Shown
-from anypag.studio.columns_shown import spelled
 from anypag.studio.folder import (
     OpenElsewhereError,
     checked_ending,
     earlier,
     forget,
     home,
+    made_home,
     open_again,
     open_file,
     open_upload,
 )
-from anypag.studio.session import Session
+from anypag.studio.session import Session, said_of
 from anypag.studio.take_away import FORMATS
 
 LARGEST_UPLOAD = 500_000_000
@@ -139,9 +139,11 @@ class _Handler(BaseHTTPRequestHandler):
         except OpenElsewhereError as error:
             self._say(HTTPStatus.CONFLICT, str(error))
         except AnypagError as error:
-            self._say(HTTPStatus.UNPROCESSABLE_ENTITY, error.sentence.spelled(spelled))
+            self._say(HTTPStatus.UNPROCESSABLE_ENTITY, said_of(error))
         except (BrokenPipeError, ConnectionResetError, TimeoutError):
             self.close_connection = True
+        except Exception as error:
+            self._say(HTTPStatus.INTERNAL_SERVER_ERROR, said_of(error))
         finally:
             self.server.requests.release()
 
@@ -185,7 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
             "change": lambda: session.change(*_change(body)),
             "go": session.go,
             "stop": session.stop,
-            "open": lambda: session.open(open_again(str(body), self.server.address)),
+            "open": lambda: self._open_again(str(body)),
             "forget": lambda: forget(str(body)),
         }
         if where not in done:
@@ -210,28 +212,31 @@ class _Handler(BaseHTTPRequestHandler):
         except (ValueError, RecursionError):
             raise Refused(HTTPStatus.BAD_REQUEST, "This is no JSON.") from None
 
+    def _open_again(self, key: str) -> None:
+        if not self.server.session.has_open(key):
+            self.server.session.open(open_again(key, self.server.address))
+
     def _upload(self, name: str) -> None:
         """Copy a dropped file to the studio's folder, piece by piece, and open it."""
         name, length = checked_ending(name), self._length(self.server.largest)
-        home().mkdir(mode=0o700, parents=True, exist_ok=True)
-        if shutil.disk_usage(home()).free < length + LEAST_FREE:
+        if shutil.disk_usage(made_home()).free < length + LEAST_FREE:
             raise Refused(HTTPStatus.INSUFFICIENT_STORAGE, "The disk has too little room for this file.")
         if not self.server.uploading.acquire(blocking=False):
             raise Refused(HTTPStatus.CONFLICT, "Another file is being read; try again.")
         part = home() / f"incoming-{secrets.token_hex(8)}.part"
         try:
             digest = self._received(part, length)
-            opened = open_upload(part, name, digest, self.server.address)
+            if not self.server.session.has_open(digest):
+                self.server.session.open(open_upload(part, name, digest, self.server.address))
         finally:
             part.unlink(missing_ok=True)
             self.server.uploading.release()
-        self.server.session.open(opened)
 
     def _received(self, part: Path, length: int) -> str:
         """Write so many bytes of the request to a file, and hash them."""
         digest, left = hashlib.blake2b(digest_size=12), length
-        with part.open("xb") as file:
-            part.chmod(0o600)
+        part.touch(mode=0o600, exist_ok=False)
+        with part.open("wb") as file:
             while left:
                 piece = self.rfile.read(min(left, _CHUNK))
                 if not piece:
@@ -247,14 +252,14 @@ class _Handler(BaseHTTPRequestHandler):
         with self.server.session.board.changed:
             streams.append(me)
             self.server.session.board.changed.notify_all()  # the oldest stream may have to end
-        self._head(HTTPStatus.OK, "text/event-stream")
-        self.end_headers()
         self.server.requests.release()  # a stream is no request that waits for work
         try:
+            self._head(HTTPStatus.OK, "text/event-stream")
+            self.end_headers()
             self._events(lambda: me in streams[-MOST_STREAMS:])
         finally:
-            self.server.requests.acquire(blocking=False)
             streams.remove(me)
+            self.server.requests.acquire()
 
     def _events(self, may_go_on: Callable[[], bool]) -> None:
         board, shown = self.server.session.board, Shown()

@@ -58,7 +58,8 @@ class Session:
         self._changed = self.board.changed
         self._opened: Opened | None = None
         self._settings = Settings()
-        self._source: tuple[dict[str, Any], Source] | None = None
+        self._source: tuple[Opened, dict[str, Any], Source] | None = None
+        """The table as it was read: of what, and how."""
         self._bound: Ready | None = None
         self._before: Ready | None = None
         """The last search that was ready, for what of it can be kept."""
@@ -80,6 +81,11 @@ class Session:
             self._source = self._bound = self._before = self._result = None
             self._goes = False
             self._renew()
+
+    def has_open(self, key: str) -> bool:
+        """Is the table in the folder of that name the one that is shown?"""
+        with self._changed:
+            return self._opened is not None and self._opened.folder.name == key
 
     def change(self, what: str, *values: Any) -> None:
         """Change the settings; a search that runs starts again.
@@ -136,7 +142,8 @@ class Session:
     def take(self, name: str) -> bytes:
         """The bytes of a file to take away."""
         result, data = self._latest()
-        return file_taken(result, name, self.board.part("take")["shell"], data)
+        texts = self.board.part("take") or {"shell": ""}  # a change may have just withdrawn them
+        return file_taken(result, name, texts["shell"], data)
 
     def _latest(self) -> tuple[Result, Any]:
         """The latest result and the data behind it."""
@@ -177,9 +184,7 @@ class Session:
 
     def _failed(self, error: Exception) -> None:
         self._goes = False
-        is_ours = isinstance(error, AnypagError)
-        said = str(error) if is_ours else f"An error in anypag itself ({type(error).__name__}: {error})."
-        self._show_run("failed", said)
+        self._show_run("failed", said_of(error))
 
     def _prepare(self, settings: Settings) -> None:
         """Read and check the table, and make the search ready; take up what a checkpoint holds."""
@@ -210,10 +215,11 @@ class Session:
 
     def _read(self, settings: Settings, opened: Opened) -> Source:
         """The table, read once for each way of reading."""
-        reading = dict(settings.reading)
-        if self._source is None or self._source[0] != reading:
-            self._source = (reading, read_table(opened.path, **reading) if reading else as_source(opened.path))
-        return self._source[1]
+        reading, kept = dict(settings.reading), self._source
+        if kept is None or kept[0] is not opened or kept[1] != reading:
+            kept = (opened, reading, read_table(opened.path, **reading) if reading else as_source(opened.path))
+            self._source = kept
+        return kept[2]
 
     def _bind(self, settings: Settings, source: Source, opened: Opened) -> Ready:
         """The search; if only knowledge changed, on what was read and computed before."""
@@ -279,7 +285,7 @@ class Session:
         about = "" if self._bound is None else _about(self._bound.search.problem)
         self.board.publish("run", {**run_shown(status, said, self._settings, result, share), "about": about})
         if result is not None and result.history and source is not None and opened is not None:
-            self.board.publish("take", texts_shown(self._settings, source[1].names, opened.typed, result))
+            self.board.publish("take", texts_shown(self._settings, source[2].names, opened.typed, result))
         elif result is None:
             self.board.publish("take", None)
 
@@ -297,6 +303,15 @@ class Session:
     def ending_a_run(self) -> AbstractContextManager[None]:
         """Between batches the run ends by `check`."""
         return nullcontext()
+
+
+def said_of(error: Exception) -> str:
+    """What went wrong, in the words of the page."""
+    if isinstance(error, AnypagError):
+        return error.sentence.spelled(spelled)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'The disk'}: {error.strerror}."
+    return f"An error in anypag itself ({type(error).__name__}: {error})."
 
 
 def _about(problem: Problem) -> str:

@@ -286,7 +286,7 @@
       return make("label", {}, "sample may be selected", field, make("small", {}, "Switch it off if the sample is known not to be selected by any of these variables."));
     } else {
       field = make("input", { ...attributes, inputmode: "decimal", value: one.value === null ? "" : one.value, placeholder: one.default === null ? "no limit" : one.default,
-        change: event => set(event.target.value.trim() === "" ? null : Number(event.target.value)) });
+        change: event => { const typed = event.target.value.trim(); set(typed === "" ? null : Number.isNaN(Number(typed)) ? typed : Number(typed)); } });
     }
     return make("label", {}, title, field, make("small", {}, one.help));
   }

@@ -50,7 +50,7 @@ def in_python(settings: Settings, names: Sequence[str], file: str, max_r: int | 
     given |= {"kinds": dict(search.kinds)} if search.kinds else {}
     arguments = [data, *([_arguments({**given, **choices})] if given or choices else [])]
     if search.knowledge:
-        said = "\n".join(f"    {line + chr(10)!r}" for line in str(search.knowledge).splitlines())
+        said = "\n".join(f"    {line + chr(10)!r}" for line in str(search.knowledge).split("\n"))
         lines += ["known = ap.Knowledge.from_text(", said, ")"]
         arguments.append("knowledge=known")
     lines += [f"result = ap.learn({', '.join(arguments)})", "print(result.pag)"]
