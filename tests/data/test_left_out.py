@@ -92,3 +92,15 @@ def test_after_leaving_out_half_of_the_rows_are_complete(seed: int) -> None:
     rest = np.isnan(table.take(kept).values) if kept else np.zeros((30, 1), bool)
     assert (~rest.any(axis=1)).mean() >= 0.5
     assert len(set(costliest(np.isnan(values), 0.5))) == len(costliest(np.isnan(values), 0.5))
+
+
+@pytest.mark.parametrize("kind", ["discrete", "continuous"])
+def test_the_default_test_is_that_of_the_columns_that_are_left(kind: str) -> None:
+    numbers = {"a": A, "b": B, "c": A + B + C}
+    columns: dict[str, Any] = numbers if kind == "continuous" else {name: x > 0 for name, x in numbers.items()}
+    days = [f"2020-{1 + k % 12:02d}-{1 + k % 28:02d}" for k in range(N)]
+    useless: Any = days if kind == "continuous" else np.arange(N) + 100
+    whole, alone = (resolve_test(table, Choices(method="icd")) for table in ({"useless": useless, **columns}, columns))
+    assert type(whole) is type(alone) and whole.names == ("a", "b", "c")
+    whole_graph, alone_graph = (ap.learn(table, method="icd") for table in ({**columns, "useless": useless}, columns))
+    assert str(whole_graph.pag) == str(alone_graph.pag)

@@ -51,7 +51,7 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     source = as_source(data, choices.names, choices.kinds)
     if test == "auto":
         source = source.with_settled_kinds() if isinstance(source, FileTable) else source
-        return _in_contexts(_fitting(source), source, choices)
+        return _in_contexts(None, source, choices)
     test = class_of_test(test) if isinstance(test, str) else test
     if choices.kinds and test.takes != "any":
         raise ParameterError(
@@ -61,13 +61,17 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     return _in_contexts(test, source, choices)
 
 
-def _in_contexts(test: type[DataTest], source: Source, choices: Choices) -> CITest:
-    """The test of a source; it takes the contexts of the source into account."""
-    return with_contexts(_bound(test, source, choices), source, lambda part: _bound(test, part, choices))
+def _in_contexts(given: type[DataTest] | None, source: Source, choices: Choices) -> CITest:
+    """The test of a source, by default the one that fits; it takes the contexts of the source into account."""
+    test = given or _fitting(source)
+    return with_contexts(_bound(given, source, choices), source, lambda part: _bound(test, part, choices))
 
 
-def _bound(test: type[DataTest], source: Source, choices: Choices) -> DataTest:
-    """The test of a source that has its names and kinds: transformed, and without columns that no search can use."""
+def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> DataTest:
+    """The test of a source that has its names and kinds: transformed, and without columns that no search can use. By
+    default it is the test that fits the columns that are left.
+    """
+    test = given or _fitting(source)
     fits = choices.device == "cpu" or test.takes == "continuous"
     require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)
     if choices.transform != "none":
@@ -78,7 +82,7 @@ def _bound(test: type[DataTest], source: Source, choices: Choices) -> DataTest:
     missing: Missing = "error" if test.fills_gaps and choices.missing == "auto" else choices.missing
 
     def read(rest: Source, missing: Missing, singular: Singular) -> tuple[DataTest, Audit]:
-        return _without_copies(test, rest, replace(told, missing=missing, singular=singular))
+        return _without_copies(given or _fitting(rest), rest, replace(told, missing=missing, singular=singular))
 
     bound, left_out = leaving_out(source, missing, choices.singular, _spoken_of(choices), read)
     return _with_findings(bound, left_out)
