@@ -438,6 +438,17 @@ def test_the_audit_sees_conditions_in_one_table() -> None:
     assert not ap.learn(ap.pooled(frame, by="arm"), method="icd").problem.audit.warnings
 
 
+def test_contexts_that_do_not_vary_in_the_rows_are_not_adjusted_for() -> None:
+    whole = ap.pooled(sets(200))
+    sampled = ap.learn(whole, method="bayes", effort=0.3)
+    told = str(sampled.effect("A", "C", data=whole))
+    assert "adjusting for nothing" in told and "drug" not in told and "heat" not in told
+    across = str(sampled.effect("drug", "C", data=whole))
+    assert "adjusting for A" in across and "heat" not in across
+    one = ap.learn(whole, method="icd").effect("A", "C", data=whole)
+    assert "one value in these rows, drug and heat, stand in the formula only" in " ".join(one.notes)
+
+
 def test_the_effect_of_a_context_compares_the_sets() -> None:
     pool = ap.pooled(sets())
     result = ap.learn(pool, effort=0.1)

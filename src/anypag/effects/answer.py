@@ -52,6 +52,7 @@ NEEDS_SAMPLED_GRAPHS = (
 
 IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
 ACROSS_SETS = "This compares the sets {sets}: the numbers come from their {n:,} rows."
+UNVARIED = "Contexts that have one value in these rows, {names}, stand in the formula only."
 ONE_SET = "The effect of {name!r} compares data sets: give the rows of all of them, not of the observed one alone."
 NO_GROUP = "{name!r} is a context, which tells data sets apart and varies in none of them: it makes no groups of rows."
 
@@ -64,6 +65,9 @@ HEADINGS = {
     "identified": "identified",
     "unidentified": "not identified",
 }
+
+
+_Rows = tuple[Table, Any, tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -279,14 +283,16 @@ class Effect:
             none (to see what the rows say of that, adjust for a set of your choice); else `possible`, its range over
             the members of the class.
         """
-        table, cluster, which = self._rows(data, cluster, by)
-        asked = replace(self, notes=(*self.notes, *which))
+        table, cluster, which, same = self._rows(data, cluster, by)
+        named = tuple(name for name in same if self.sampled is None and name in (self.adjustment_set or ()))
+        unvaried = (UNVARIED.format(names=" and ".join(named)),) if named else ()
+        asked = replace(self, notes=(*self.notes, *unvaried, *which))
         sampling = Sampling(resamples, level, seed, clusters_in(cluster, table))
         how = Adjusting.of(self._verdict.way, sampling, learner, by)
         if how.learner is not None and model is not None:
             raise ParameterError("Give ", Option("model"), " or ", Option("learner"), ", not both.")
         if self.sampled is not None and adjust_for is None:
-            return asked._drawn(self.sampled, table, model, how, confounding)
+            return asked._drawn(self.sampled, table, model, how, confounding)._without(same)
         if confounding is not None:
             raise ParameterError(NEEDS_SAMPLED_GRAPHS)
         way = self._verdict.way
@@ -325,26 +331,36 @@ class Effect:
         found = replace(self, sampled=drawn, graph_answer=by_graph, notes=notes)
         return replace(found, along=beside.along, robustness=beside.robustness)
 
+    def _without(self, same: tuple[str, ...]) -> Effect:
+        """The answer whose adjustment sets leave out contexts that do not vary in its rows."""
+        if not same or self.sampled is None:
+            return self
+        strength = self.robustness
+        if strength is not None and strength.adjusting_for is not None:
+            left = tuple(name for name in strength.adjusting_for if name not in same)
+            strength = replace(strength, adjusting_for=left)
+        return replace(self, sampled=self.sampled.grouped(same), robustness=strength)
+
     def rows_of_draws(self, data: Any) -> tuple[Table, int]:
         """All columns, in the order of their names, without incomplete rows, and how many were left out."""
         return columns_of(self._causal, self._rows(data)[0], self._causal.everyone)
 
-    def _rows(self, data: Any, cluster: Any = None, by: str | None = None) -> tuple[Table, Any, tuple[str, ...]]:
+    def _rows(self, data: Any, cluster: Any = None, by: str | None = None) -> _Rows:
         """The rows that numbers come from, with the kinds of columns that they had in the search (texts stay levels);
-        their clusters; and of several data sets, which rows they are.
+        their clusters; and of several data sets, which rows they are, and the contexts that do not vary in them.
         """
-        names, which = self._causal.pag.names, tuple[str, ...]()
+        names, which, same = self._causal.pag.names, tuple[str, ...](), tuple[str, ...]()
         more = [name for name in (cluster,) if isinstance(name, str)]
         table = in_sets(data, self._reading, names, self._sets, more)
         if isinstance(table, Pooled):
-            table, cluster, which = self._of_sets(table, cluster, by)
+            table, cluster, which, same = self._of_sets(table, cluster, by)
         texts = {name for name, labels in zip(table.names, table.labels, strict=True) if labels is not None}
         fit = [name for name, kind in self._kinds.items() if kind == "discrete" or name not in texts]
-        return table.with_kinds({name: self._kinds[name] for name in fit if name in table.names}), cluster, which
+        return table.with_kinds({name: self._kinds[name] for name in fit if name in table.names}), cluster, which, same
 
-    def _of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> tuple[Table, Any, tuple[str, ...]]:
+    def _of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> _Rows:
         """The rows of the observed set, and where contexts are causes or outcomes, those of the sets that they compare
-        with it; their clusters; words.
+        with it; their clusters; words; contexts that do not vary in them.
         """
         named = (*self.given, by, cluster if isinstance(cluster, str) else None)
         for name in pool.contexts:
@@ -357,7 +373,8 @@ class Effect:
         there = [name for k, name in enumerate(pool.sets) if (pool.of_set[rows] == k).any()]
         told = (ACROSS_SETS if asked else IN_OBSERVED_SET).format(set=pool.sets[0], sets=listed(there), n=rows.sum())
         codes = None if isinstance(cluster, str) else clusters_in(cluster, pool)
-        return pool.for_estimates(rows), cluster if codes is None else codes[rows], (told, *pool.told)
+        of_rows = cluster if codes is None else codes[rows]
+        return pool.for_estimates(rows), of_rows, (told, *pool.told), pool.same_in(rows)
 
     def _formula_for(self, table: Any, model: Model | None, adjust_for: AFewNodes | None) -> Expression:
         """The formula, with the adjustment set that suits the model."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -43,9 +44,11 @@ class ClassGroup(NamedTuple):
         return f"{share(self.share)} of the graphs: {words}{mean}"
 
 
-def groups_of(classes: SampledClasses, verdicts: list[Verdict], draws: Floats | None) -> tuple[ClassGroup, ...]:
-    """The largest groups of classes that say the same."""
-    keys = [_key(classes, k, verdict) for k, verdict in enumerate(verdicts)]
+def groups_of(
+    classes: SampledClasses, verdicts: list[Verdict], draws: Floats | None, same: Collection[str] = ()
+) -> tuple[ClassGroup, ...]:
+    """The largest groups of classes that say the same; sets leave out columns that are the `same` in all rows."""
+    keys = [_key(classes, k, verdict, same) for k, verdict in enumerate(verdicts)]
     counted = Counter(keys[k] for k in classes.of[classes.counts].tolist())
     found = []
     for key, count in counted.most_common(MOST_GROUPS):
@@ -56,8 +59,12 @@ def groups_of(classes: SampledClasses, verdicts: list[Verdict], draws: Floats | 
     return tuple(found)
 
 
-def _key(classes: SampledClasses, k: int, verdict: Verdict) -> tuple[str, tuple[str, ...] | None]:
-    return verdict.status, None if verdict.z is None else classes.classes[k].causal.names(verdict.z)
+def _key(
+    classes: SampledClasses, k: int, verdict: Verdict, same: Collection[str]
+) -> tuple[str, tuple[str, ...] | None]:
+    if verdict.z is None:
+        return verdict.status, None
+    return verdict.status, tuple(name for name in classes.classes[k].causal.names(verdict.z) if name not in same)
 
 
 def share(of_graphs: float) -> str:

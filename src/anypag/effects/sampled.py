@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -118,8 +119,12 @@ class SampledEffect:
 
     def with_lines(self, lines: tuple[DrawnEffect, ...], n_rows: int) -> SampledEffect:
         """With numbers, and their means in each group of classes."""
-        groups = groups_of(self.question.classes, self.question.verdicts, lines[0].draws if len(lines) == 1 else None)
-        return replace(self, lines=lines, rows=n_rows, by_class=groups)
+        return replace(self, lines=lines, rows=n_rows).grouped()
+
+    def grouped(self, same: Collection[str] = ()) -> SampledEffect:
+        """With groups of classes whose sets leave out columns that are the `same` in all rows."""
+        draws = self.lines[0].draws if len(self.lines) == 1 else None
+        return replace(self, by_class=groups_of(self.question.classes, self.question.verdicts, draws, same))
 
     def to_dict(self) -> dict[str, Any]:
         """Shares and numbers as plain data."""

@@ -65,8 +65,7 @@ class Pooled(Table):
         depend on nothing, so that adjusting for them changes nothing.
         """
         rows = Table(**{item.name: getattr(self, item.name) for item in fields(Table)}).take_rows(chosen)
-        values, places = np.array(rows.values), [self.names.index(name) for name in self.contexts]
-        same = [place for place in places if (values[:, place] == values[0, place]).all()]
+        values, same = np.array(rows.values), [self.names.index(name) for name in self.same_in(chosen)]
         levels = [place for place in same if self.kinds[place] == "discrete"]
         noise = np.random.default_rng(0)
         for place in levels:
@@ -75,6 +74,14 @@ class Pooled(Table):
         varying = [place for place in range(len(self.names)) if place not in same]
         values[:, numbers] = _unrelated(values[:, varying], noise.normal(size=(rows.n, len(numbers))))
         return replace(rows, values=np.asfortranarray(values))
+
+    def same_in(self, chosen: Flags) -> tuple[str, ...]:
+        """The contexts that do not vary in some of the rows."""
+        return tuple(name for name in self.contexts if len(np.unique(self._column(name)[chosen])) == 1)
+
+    def _column(self, name: str) -> Floats:
+        column: Floats = self.values[:, self.names.index(name)]
+        return column
 
     def within_sets(self) -> Table:
         """The table without contexts, with the mean of its set taken from every number."""
