@@ -71,7 +71,8 @@ def test_files_pictures_and_resamples_keep_contexts(by_tests: SeriesResult, tmp_
     read = ap.read_series(tmp_path / "found.json")
     assert str(read) == str(by_tests) and read.edges == by_tests.edges and read.targets() == by_tests.targets()
     assert read.window.contexts == ("drug", "heat")
-    assert "drug acts directly on x" in (tmp_path / "found.html").read_text()
+    page = (tmp_path / "found.html").read_text()
+    assert "drug acts directly on x" in page and "at all times of its data set" in page
     assert by_tests.svg().count('class="node"') == 4 and by_tests.svg("window").count('class="node"') == 8
     assert by_tests.svg().count('rx="0"') == 2 == by_tests.svg("window").count('rx="0"')
     again = by_tests.bootstrap(3)

@@ -26,6 +26,9 @@ ASSUMED = (
     "Nothing causes what came before it, and causes do not run in a circle within one time.",
     "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness).",
 )
+ALL_TIMES = (
+    "An experiment acts in the same way at all times of its data set; nothing measured decides which rows are in it."
+)
 
 
 def report_html(result: SeriesResult) -> str:
@@ -42,7 +45,7 @@ def report_html(result: SeriesResult) -> str:
             *(f"<p>{html.escape(line)}</p>" for line in (*result.lines(), *result.result.misfit_told)),
             *_pictures(result),
             *_edges(result),
-            *_listed("What it rests on", ASSUMED),
+            *_listed("What it rests on", [*ASSUMED, *([ALL_TIMES] if result.window.contexts else [])]),
             *_listed("The data", _findings(result)),
             "</body></html>",
         ]
