@@ -65,3 +65,11 @@ def test_a_label_that_comes_twice_has_its_code_beside_it(tmp_path: Path) -> None
     file = tmp_path / "twice.sav"
     pyreadstat.write_sav(pd.DataFrame(FRAME), file, variable_value_labels={"health": {1: "so", 2: "so", 3: "good"}})
     assert as_table(file).labels[0] == ("so (1)", "so (2)", "good")
+
+
+@pytest.mark.parametrize("ending", [".sav", ".dta"])
+def test_empty_texts_are_gaps(ending: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"town": ["a", "", "b", "a"] * 10, "x": range(40)})
+    (pyreadstat.write_dta if ending == ".dta" else pyreadstat.write_sav)(frame, tmp_path / f"t{ending}")
+    table = as_table(tmp_path / f"t{ending}")
+    assert table.labels[0] == ("a", "b") and np.isnan(table.values[:, 0]).sum() == 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from anypag.data import as_table
 from anypag.data.audit import audit
 from anypag.data.audit.left_out import gappy
 from anypag.data.audit.rows import costliest
-from anypag.errors import DataError
+from anypag.errors import DataError, GraphError
 
 N = 200
 RNG = np.random.default_rng(5)
@@ -104,3 +105,18 @@ def test_the_default_test_is_that_of_the_columns_that_are_left(kind: str) -> Non
     assert type(whole) is type(alone) and whole.names == ("a", "b", "c")
     whole_graph, alone_graph = (ap.learn(table, method="icd") for table in ({**columns, "useless": useless}, columns))
     assert str(whole_graph.pag) == str(alone_graph.pag)
+
+
+def test_questions_about_a_column_that_was_left_out_say_so(tmp_path: Path) -> None:
+    found = ap.learn(RAW, method="icd")
+    for result in (found, ap.read_result(_saved(found, tmp_path))):
+        for question in (result.explain, result.effect):
+            with pytest.raises(GraphError, match=r"'one' is a column that was not searched over\. Left out: 'rare'"):
+                question("a", "one")
+            with pytest.raises(GraphError, match="There is no node 'x'"):
+                question("a", "x")
+
+
+def _saved(result: ap.Result, folder: Path) -> Path:
+    result.save(folder / "result.json")
+    return folder / "result.json"

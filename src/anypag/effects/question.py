@@ -24,7 +24,7 @@ from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import of_data_alone
 from anypag.knowledge.statements import Outcome
-from anypag.results.result import Result, refuse_names_of_sets
+from anypag.results.result import Result, refuse_unsearched
 
 AFewNodes = Node | Iterable[Node]
 
@@ -63,10 +63,10 @@ def nodes_of(graph: MixedGraph, nodes: AFewNodes, role: str) -> NodeSet:
 
 def without_copies(source: MixedGraph | Result, *parts: AFewNodes) -> tuple[list[AFewNodes], list[str]]:
     """The nodes of each part, with the variables that stand for exact copies; and sentences that say so. Raises an
-    error for the name of a data set.
+    error for the name of a data set, or of a column that was left out.
     """
     given = [[part] if isinstance(part, str) or not isinstance(part, Iterable) else list(part) for part in parts]
-    refuse_names_of_sets(source, *(node for part in given for node in part))
+    refuse_unsearched(source, *(node for part in given for node in part))
     copies = source.copies if isinstance(source, Result) else {}
     if not copies:
         return list(given), []

@@ -18,7 +18,7 @@ from anypag.graphs.rules import KNOWN, why
 from anypag.knowledge.facts import Facts
 from anypag.markup import block, heading, paragraphs, plain
 from anypag.results.probabilities import Alternative
-from anypag.results.result import Result, refuse_names_of_sets
+from anypag.results.result import Result, refuse_unsearched
 from anypag.stability.frequencies import PairCounts, pair_counts
 
 _A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
@@ -144,7 +144,7 @@ so fire must be a cause of smoke, and smoke not of fire.
       storm and arson are independent: neither is a cause of the other, and they share no cause.
       Found at r = 0 with p = 1.
     """
-    refuse_names_of_sets(result, a, b)
+    refuse_unsearched(result, a, b)
     copies = {name: first for name, first in getattr(result, "copies", {}).items() if name in {a, b}}
     one, other = copies.get(a, a), copies.get(b, b)
     if copies and one == other:

@@ -13,7 +13,7 @@ import numpy as np
 from anypag.catalogue import method_named
 from anypag.choices import Choices
 from anypag.data.files.scan import Reading
-from anypag.data.findings import Audit
+from anypag.data.findings import LEFT_OUT, Audit
 from anypag.data.sources.data_sets import DataSets
 from anypag.errors import GraphError, ParameterError
 from anypag.graphs.marks import MarkReason, Separation
@@ -433,9 +433,16 @@ class Result:
         return [*lines, *(line for line in told if line)]
 
 
-def refuse_names_of_sets(source: object, *nodes: object) -> None:
-    """Raise an error for a name that is no variable of a result, but one of its data sets or the column of these."""
-    sets = source.sets if isinstance(source, Result) else None
-    for name in nodes if sets is not None else ():
-        if isinstance(name, str) and (told := sets.became(name)):  # type: ignore[union-attr]
+def refuse_unsearched(source: object, *nodes: object) -> None:
+    """Raise an error for a name that is no variable of a result, but a column that was left out, one of its data sets,
+    or the column of these.
+    """
+    if not isinstance(source, Result):
+        return
+    findings = source.audit.findings if source.audit else ()
+    left_out = {name: one.message for one in findings if one.problem == LEFT_OUT for name in one.columns}
+    for name in (node for node in nodes if isinstance(node, str)):
+        if name in left_out:
+            raise GraphError(f"{name!r} is a column that was not searched over. {left_out[name]}")
+        if source.sets is not None and (told := source.sets.became(name)):
             raise GraphError(told)

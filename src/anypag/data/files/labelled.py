@@ -1,7 +1,8 @@
 """Tables of Stata (.dta) and SPSS (.sav, .zsav), read by pyreadstat, which is in the extra 'stata'.
 
 Where every value of a column has a label, the labels are its levels, in the order of their codes. Codes that a file
-declares missing (.a to .z in Stata, user-missing values in SPSS) are gaps. Both kinds of file are read whole.
+declares missing (.a to .z in Stata, user-missing values in SPSS) are gaps, and so are empty texts, which are what
+Stata has for a missing text. Both kinds of file are read whole.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ LABELLED_ENDINGS = (".dta", ".sav", ".zsav")
 
 
 def read_labelled(path: Path) -> polars.DataFrame:
-    """The table, with labels as levels."""
+    """The table, with labels as levels and empty texts as gaps."""
+    import polars
+
     frame, about = _read(path)
     labels = _labels(frame, about)
-    return frame.with_columns(_levels(frame[name], labels[name]) for name in labels if _is_whole(frame[name], labels))
+    whole = [_levels(frame[name], labels[name]) for name in labels if _is_whole(frame[name], labels)]
+    return frame.with_columns(polars.col(polars.String).replace("", None)).with_columns(whole)
 
 
 def labelled_findings(path: Path) -> list[Finding]:
