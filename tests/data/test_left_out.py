@@ -109,7 +109,9 @@ def test_the_default_test_is_that_of_the_columns_that_are_left(kind: str) -> Non
 
 def test_questions_about_a_column_that_was_left_out_say_so(tmp_path: Path) -> None:
     found = ap.learn(RAW, method="icd")
-    for result in (found, ap.read_result(_saved(found, tmp_path))):
+    kept = ap.read_result(_saved(found, tmp_path))
+    assert isinstance(kept, ap.Result)
+    for result in (found, kept):
         for question in (result.explain, result.effect):
             with pytest.raises(GraphError, match=r"'one' is a column that was not searched over\. Left out: 'rare'"):
                 question("a", "one")

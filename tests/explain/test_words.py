@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import anypag as ap
 from anypag.explain.pair import explain, reading_of
+from anypag.explain.take_away import take_away
 from anypag.explain.words import Context, EndClaim, reading
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark, listed
 from anypag.graphs.node_sets import is_visible
@@ -177,3 +178,15 @@ def test_of_what_is_known_to_be_no_cause_only_selection_is_left() -> None:
         assert swapped.startswith("{b} is a cause of being in the sample, since it is known not to cause {a}.")
     assert " {a} may be a cause of" not in " " + reading(Mark.CIRCLE, Mark.CIRCLE, Context(not_cause_a=True)).summary
     assert reading(Mark.CIRCLE, Mark.ARROW, Context(not_cause_a=True)).summary.startswith("Neither is a cause")
+
+
+@pytest.mark.parametrize(
+    ("dag", "told"),
+    [
+        ("A; B", "0 edges among 2 variables. The data alone show no variable to be a cause of another one."),
+        ("A --> B", "1 edge among 2 variables. Which way causes run stays open: the data alone show no variable"),
+        ("A --> C; B --> C; C --> D", "3 edges among 4 variables. The graph shows one cause: C --> D."),
+    ],
+)
+def test_the_first_line_of_a_report_leaves_open_what_is(dag: str, told: str) -> None:
+    assert take_away(ap.learn(ap.Oracle(ap.DAG.from_string(dag)))).startswith(told)
