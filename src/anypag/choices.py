@@ -111,8 +111,9 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
+def is_whole(value: object, least: int = 0) -> bool:
+    """Is it a whole number, this one or a larger one?"""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
 
 
 def _is_test(value: object) -> bool:
@@ -139,13 +140,13 @@ _TEST = Requirement(
 _SEPSET = _one_of(*get_args(Sepset))
 _SEPSET = _SEPSET._replace(wanted=f"None, {_SEPSET.wanted}", holds=_optional("", _SEPSET.holds).holds)
 _ALPHA = Requirement("a number between 0 and 1 (0.01, say)", lambda value: _is_number(value) and 0 < value < 1)
-_COUNT = Requirement("a whole number from 0 on", _is_count)
-_THREADS = Requirement("a whole number, 0 for one thread per core", _is_count)
+_COUNT = Requirement("a whole number from 0 on", is_whole)
+_THREADS = Requirement("a whole number, 0 for one thread per core", is_whole)
 _JOBS = _optional(
     "a whole number that is not 0 (-1: all cores)",
     lambda value: hasattr(value, "__index__") and not isinstance(value, bool) and int(value) != 0,
 )
-_LIMIT = _optional("a whole number from 0 on", _is_count)
+_LIMIT = _optional("a whole number from 0 on", is_whole)
 _BUDGET = _optional("a number above 0", lambda value: _is_number(value) and float(value) > 0)
 _EFFORT = Requirement("a number above 0, at most 100", lambda value: _is_number(value) and 0 < float(value) <= 100)
 _FLAG = Requirement("True or False", lambda value: type(value).__name__ in {"bool", "bool_"})

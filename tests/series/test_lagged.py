@@ -70,6 +70,32 @@ def test_dates_are_one_step_apart_whatever_the_step(dates: list[str]) -> None:
     assert found.table.values.tolist() == [[1, 0], [2, 1], [4, 3]]
 
 
+@pytest.mark.parametrize(
+    "times",
+    [
+        [f"2020-01-01 {hour:02d}:00" for hour in range(9)],
+        [f"2020-01-31 {hour:02d}:00" for hour in range(9)],
+        [f"2020-01-01T00:00:00.{tenth}" for tenth in range(9)],
+        [f"2020-01-0{day}T00:00:00+02:00" for day in range(1, 10)],
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_times_may_be_hours_of_one_day_parts_of_seconds_and_have_zones(times: list[str]) -> None:
+    assert lagged({"when": times, "x": NUMBERS[:9]}, 1, time="when").table.n == 8
+
+
+def test_without_times_the_rows_of_each_unit_are_neighbours_wherever_they_stand() -> None:
+    table = {"who": list("abbabaab"), "x": [1.0, 10, 20, 2, 30, 3, 4, 40]}
+    found = lagged(table, 1, unit="who")
+    assert found.table.values.tolist() == [[2, 1], [3, 2], [4, 3], [20, 10], [30, 20], [40, 30]]
+    assert found.n_breaks == 0 and found.irregular == 0
+
+
+def test_only_units_with_windows_are_drawn() -> None:
+    found = lagged({"who": ["short", *["long"] * 40], "x": NUMBERS[:41]}, 1, unit="who")
+    assert found.n_units == 2 and len(np.unique(found.clusters())) > 1
+
+
 def test_kinds_and_labels_go_with_every_lag() -> None:
     found = lagged({"x": NUMBERS[:9], "state": ["on", "off", "on"] * 3}, 2)
     assert found.table.kinds == ("continuous", "discrete") * 3
@@ -87,6 +113,8 @@ def test_what_cannot_be_used_is_said() -> None:
         lagged({"t": ["Jan", "Feb"], "x": NUMBERS[:2]}, 1, time="t")
     with pytest.raises(DataError, match="no value of 't'"):
         lagged({"t": [1.0, math.nan, 3], "x": NUMBERS[:3]}, 1, time="t")
+    with pytest.raises(DataError, match="no process"):
+        lagged({"t": [1, 2, 3]}, 1, time="t")
     with pytest.raises(DataError, match="at least 2"):
         lagged({"x": NUMBERS[:3]}, 2)
 
@@ -130,11 +158,22 @@ def test_lasting_differences_between_units_are_named() -> None:
         assert [one.problem for one in found][:1] == wanted
 
 
+@pytest.mark.parametrize("n_rows", [2, 3])
+@pytest.mark.filterwarnings("error")
+def test_units_with_few_rows_do_not_differ_by_chance(n_rows: int) -> None:
+    units = np.repeat(np.arange(200), n_rows)
+    level = np.random.default_rng(1).normal(size=200)[units]
+    alike, unlike = NUMBERS[: len(units)], NUMBERS[: len(units)] + 3 * level
+    assert series_findings(lagged({"who": units, "x": alike}, 1, unit="who")) == []
+    found = [one.problem for one in series_findings(lagged({"who": units, "x": unlike}, 1, unit="who"))]
+    assert ("units" in found) == (n_rows > 2)  # of one window nobody knows what lasts
+
+
 def test_few_windows_and_uneven_times_are_named() -> None:
     assert problems_of({"x": NUMBERS[:12]}, 2) == ["windows"]
     times = np.cumsum(np.where(np.arange(300) % 4 == 3, 2.5, 1.0))
     found = series_findings(lagged({"t": times, "x": NUMBERS[:300]}, 1, time="t"))
-    assert [one.problem for one in found] == ["times"]
+    assert [one.problem for one in found] == ["times"] and "cross none of these gaps (75)" in str(found[0])
 
 
 def test_windows_do_not_cross_data_sets() -> None:

@@ -132,6 +132,9 @@ def test_a_circle_stands_for_any_mark() -> None:
 
 def test_an_edge_is_explained(sampled: SeriesResult) -> None:
     assert "x(t-1)" in str(sampled.explain("x", "y", 1))
+    for lag in (-1, 1.0, True, 2):
+        with pytest.raises(ParameterError, match="'lag' must be a whole number from 0 to 1"):
+            sampled.explain("x", "y", lag)  # type: ignore[arg-type]
 
 
 def test_a_result_is_saved_and_read(sampled: SeriesResult, tmp_path: Path) -> None:
@@ -145,6 +148,10 @@ def test_a_result_is_saved_and_read(sampled: SeriesResult, tmp_path: Path) -> No
     assert isinstance(ap.read_result(tmp_path / "found.json"), ap.Result)
     with pytest.raises(ParameterError, match="holds no data"):
         read.effect("x", "y", lag=1)
+    assert str(read.effect("x", "y", lag=1, data=sampled.windows)) == str(sampled.effect("x", "y", lag=1))
+    (tmp_path / "odd.json").write_text('{"meta": []}')
+    with pytest.raises(FormatError, match="no result of a time series"):
+        ap.read_series(tmp_path / "odd.json")
     ap.learn(two_processes(), method="icd").save(tmp_path / "plain.json")
     with pytest.raises(FormatError, match="no result of a time series"):
         ap.read_series(tmp_path / "plain.json")

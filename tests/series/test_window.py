@@ -101,6 +101,14 @@ def test_bare_names_deny_at_every_lag() -> None:
     assert lines_of("y !~> x") == ["y !~> x", "y(t-1) !~> x", "y(t-1) !~> x(t-1)"]
     assert lines_of("tiers: x | y") == lines_of("y !~> x")
     assert lines_of("x !~> selection") == ["{x, x(t-1)} !~> selection"]
+    assert lines_of("x !~> x", 2) == ["x(t-1) !~> x", "x(t-2) !~> x", "x(t-2) !~> x(t-1)"]
+    assert lines_of("* !~> y") == lines_of("x !~> y")
+
+
+def test_names_in_what_is_not_selected_are_looked_up() -> None:
+    assert lines_of("x(t-1) !~> selection", 2) == ["{x, x(t-1), x(t-2)} !~> selection"]
+    with pytest.raises(ParameterError, match="no process 'z'"):
+        lines_of("z !~> selection")
 
 
 def test_what_is_known_of_contexts_holds_at_all_times() -> None:

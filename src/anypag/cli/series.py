@@ -147,7 +147,7 @@ def _tell(terminal: Terminal, result: SeriesResult, written: list[Path]) -> None
     for line in result.contexts_told:
         terminal.line(line)
     if not result.edges:
-        terminal.line("No edges: all processes are independent of each other and of their past.")
+        terminal.line("No edge was found: nothing shows that a process depends on another one, or on its own past.")
     terminal.line()
     terminal.line(how_far(result.result), "bold green" if result.complete else "bold yellow")
     terminal.line(result.assumed.replace("selection_bias=True", "--selection-bias"))

@@ -101,8 +101,8 @@ def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
 
 
 def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
-    """`drug acts on pkc directly (0.98), may act on raf (0.40), on no other (at most 0.03, mek).` Whatever is less sure
-    than 0.50, and as sure as something that the graph joins to the context, may be acted on.
+    """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` The others
+    are not joined to the context, and are less sure than all that are.
     """
     there = [row.probability for row in rows if row.variable in joined and row.probability is not None]
     on = [row for row in rows if row.directly and (row.probability is None or row.probability >= LIKELY)]

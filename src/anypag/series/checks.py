@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from anypag.arrays import Counts, Floats
+from anypag.arrays import Floats
 from anypag.data.findings import Finding, as_one, warning
 from anypag.errors import Option, Sentence, listed
 from anypag.markup import counted
@@ -37,12 +37,12 @@ SHORTEST, MOST_STEPS = 4, 400
 def series_findings(windows: Lagged) -> list[Finding]:
     """What in a time series makes a result weaker, with what to do; of several data sets, within these."""
     windows = replace(windows, table=windows.table.within_sets())
-    left, places = _unexplained(windows), _places(windows)
+    left = _unexplained(windows)
     return [
         *_unlike_units(windows),
         *_wandering(windows),
         *_left_over(windows, left),
-        *_seasons(windows, left, places),
+        *_seasons(windows, left),
         *_few_windows(windows),
         *_irregular(windows),
     ]
@@ -55,15 +55,9 @@ def _columns(windows: Lagged) -> list[int]:
 
 
 def _correlation(a: Floats, b: Floats) -> float:
-    spread = a.std() * b.std()
+    """The correlation of two columns; 0 if there are no rows, or one of the two does not vary."""
+    spread = a.std() * b.std() if len(a) else 0.0
     return float(((a - a.mean()) * (b - b.mean())).mean() / spread) if spread > 0 else 0.0
-
-
-def _places(windows: Lagged) -> Counts:
-    """(n,) the place of each window in its stretch of time; windows with missing values leave no gap here."""
-    first = np.concatenate([[0], np.flatnonzero(np.diff(windows.runs)) + 1])
-    places: Counts = np.arange(len(windows.runs)) - np.repeat(first, np.diff([*first, len(windows.runs)]))
-    return places
 
 
 def _within(windows: Lagged, i: int) -> Floats:
@@ -75,10 +69,12 @@ def _within(windows: Lagged, i: int) -> Floats:
 
 def _unlike_units(windows: Lagged) -> list[Finding]:
     """Processes whose level differs from unit to unit more than it changes within them."""
-    if windows.n_units == 1:
+    table, n_units = windows.table, len(np.unique(windows.units))
+    if n_units in (1, table.n):
         return []
-    table = windows.table
-    share = {table.names[i]: 1 - _within(windows, i).var() / table.values[:, i].var() for i in _columns(windows)}
+    by_chance = (table.n - 1) / (table.n - n_units)  # means of a few windows differ though units do not
+    part = {table.names[i]: _within(windows, i).var() / table.values[:, i].var() for i in _columns(windows)}
+    share = {name: 1 - by_chance * size for name, size in part.items()}
     large = [name for name, size in share.items() if size > MOST_BETWEEN]
     if not large:
         return []
@@ -137,10 +133,10 @@ def _left_over(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
     return [warning("memory", large, message, Sentence("Raise ", Option("max_lag"), "."))]
 
 
-def _seasons(windows: Lagged, left: dict[str, Floats], places: Counts) -> list[Finding]:
+def _seasons(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
     """Processes that repeat themselves after more steps than the window has, again and again."""
-    longest = min(int(places.max(initial=0)) // LEAST_SEASONS, MOST_STEPS)
-    limit, found = max(MOST_SEASON, 4 / np.sqrt(len(places))), []
+    longest = min(int(windows.places.max(initial=0)) // LEAST_SEASONS, MOST_STEPS)
+    limit, found = max(MOST_SEASON, 4 / np.sqrt(windows.table.n)), []
     for name, rest in left.items():
         sizes = np.array([_alike_after(windows, rest, steps) for steps in range(2 * longest + 1)])
         periods = np.arange(max(windows.window.max_lag + 1, SHORTEST), longest + 1)
@@ -177,7 +173,7 @@ def _irregular(windows: Lagged) -> list[Finding]:
     if windows.irregular <= MOST_IRREGULAR:
         return []
     message = (
-        f"{windows.irregular:.0%} of neighbouring times are not one step apart: lags mean different times, and "
-        f"{windows.n_breaks:,} gaps are not crossed."
+        f"{windows.irregular:.0%} of neighbouring times are not one step apart: windows cross none of these gaps "
+        f"({windows.n_breaks:,}), and what happened around them is not seen."
     )
     return [warning("times", (), message, "Bring the series to even steps first (a mean a day, say).")]

@@ -62,7 +62,8 @@ def read_series(path: str | os.PathLike[str]) -> SeriesResult:
         FormatError: the file holds no such result.
     """
     document = document_in(Path(path))
-    said = document.get("meta", {}).get("series") if isinstance(document, dict) else None
+    meta = document.get("meta") if isinstance(document, dict) else None
+    said = meta.get("series") if isinstance(meta, dict) else None
     if not isinstance(said, dict):
         raise FormatError(f"{Path(path).name} holds no result of a time series; read_result reads other results.")
     try:

@@ -39,8 +39,8 @@ def _spread(window: Window, said: Statement) -> Iterator[Statement]:
     elif isinstance(said, Contexts) and set(said.names) <= set(window.contexts):
         yield said
     elif isinstance(said, NotSelecting):
-        nodes = tuple(name for name in window.names if said.names is None or window.place(name)[0] in said.names)
-        yield NotSelecting(nodes, said.place)
+        chosen = {window.place(name)[0] for name in said.names or window.names}
+        yield NotSelecting(tuple(name for name in window.names if window.place(name)[0] in chosen), said.place)
     elif isinstance(said, Tiers):
         for k, later in enumerate(said.tiers):
             for earlier in said.tiers[:k]:
@@ -60,7 +60,8 @@ def _pairs(window: Window, said: PairStatement, a: str, b: str) -> Iterator[tupl
     elif said.kind in DENYING:
         lags = range(window.max_lag + 1)
         pairs = ((named(one, x), named(other, y)) for x in lags for y in lags if x >= y or said.kind != "not_causes")
-        yield from (pair for pair in pairs if one != other and pair[0] != pair[1])
+        is_own = said.left == said.right == (one,)  # `* !~> x` is about other processes
+        yield from (pair for pair in pairs if (is_own or one != other) and pair[0] != pair[1])
     else:
         raise KnowledgeError(f"`{said}` does not say how long it takes. Give a lag: `{named(a, 1)}` for one step.")
 

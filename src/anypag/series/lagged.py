@@ -7,18 +7,20 @@ counted and said.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats
-from anypag.choices import require
+from anypag.choices import is_whole, require
 from anypag.data.sources.design import design_of
 from anypag.data.sources.pooled import Pooled, beside
 from anypag.data.table import Kind, Table, as_table
-from anypag.errors import DataError, Option
+from anypag.errors import DataError, Option, listed
 from anypag.markup import counted
 from anypag.series.window import Window
 
@@ -77,7 +79,7 @@ class Lagged:
         lags = f"of lags 0 to {self.window.max_lag}"
         whole = f"{counted(self.table.n, 'window')} {lags} from {counted(self.n_rows, 'row')}{units}"
         why = [
-            f"{counted(self.n_breaks, 'gap')} in time {_are(self.n_breaks)} not crossed" if self.n_breaks else "",
+            f"{counted(self.n_breaks, 'gap')} in time {_were(self.n_breaks)} not crossed" if self.n_breaks else "",
             f"{counted(self.n_without_past, 'row')} {_have(self.n_without_past)} too little past"
             if self.n_without_past
             else "",
@@ -89,22 +91,26 @@ class Lagged:
 
     def clusters(self, block: int | None = None) -> Counts:
         """(n,) which windows are drawn together when they are resampled: those of a unit, or blocks of neighbours."""
-        if block is None and self.is_panel:
+        if block is None and len(np.unique(self.units)) > max(1, len(self.sets)):
             return self.units
         least = 2 * (self.window.max_lag + 1)
         length = max(least, round(self.table.n ** (1 / 3))) if block is None else block
-        is_length = isinstance(length, int | np.integer) and not isinstance(length, bool) and bool(length >= 1)
-        require(is_length, "block", "a whole number from 1 on", block)
+        require(is_whole(length, 1), "block", "a whole number from 1 on", block)
+        return np.cumsum(self.places % length == 0).astype(np.int64) - 1
+
+    @property
+    def places(self) -> Counts:
+        """(n,) the place of each window in its stretch of time; windows with missing values leave no gap here."""
         first = np.concatenate([[0], np.flatnonzero(np.diff(self.runs)) + 1])
-        place = np.arange(self.table.n) - np.repeat(first, np.diff([*first, self.table.n]))
-        return np.cumsum(place % length == 0).astype(np.int64) - 1
+        places: Counts = np.arange(self.table.n) - np.repeat(first, np.diff([*first, self.table.n]))
+        return places
 
 
 def _have(n: int) -> str:
     return "has" if n == 1 else "have"
 
 
-def _are(n: int) -> str:
+def _were(n: int) -> str:
     return "was" if n == 1 else "were"
 
 
@@ -130,12 +136,13 @@ def lagged(
     Raises:
         DataError: there are no windows, two rows have one time, or times cannot be read.
     """
-    is_lag = isinstance(max_lag, int | np.integer) and not isinstance(max_lag, bool) and max_lag >= 1
-    require(is_lag, "max_lag", "a whole number from 1 on", max_lag)
+    require(is_whole(max_lag, 1), "max_lag", "a whole number from 1 on", max_lag)
     whole = as_table(data)
     contexts = whole.contexts if isinstance(whole, Pooled) else ()
     apart = [name for name in (time, unit, *contexts) if name is not None]
     processes = [name for name in whole.names if name not in apart] if names is None else list(names)
+    if not processes:
+        raise DataError(f"The table has no process: its only columns are {listed(apart)}.")
     series = whole.take(processes).with_kinds(kinds or {})
     units = np.zeros(whole.n, np.int64) if unit is None else _codes(whole.take([unit]).values[:, 0], unit)
     if isinstance(whole, Pooled) and whole.by is not None and time is None:
@@ -145,6 +152,8 @@ def lagged(
     times = np.arange(whole.n, dtype=np.float64) if time is None else _times(whole, time)
     order = np.lexsort((times, units))
     units, times, values = units[order], times[order], series.values[order]
+    if time is None:  # the rows of a unit are neighbours, whatever stands between them
+        times = np.arange(whole.n, dtype=np.float64)
     is_next, irregular = _follows(units, times, unit)
     windows, last = _cut(Window(series.names, int(max_lag), contexts), series, values, units, is_next, irregular)
     if isinstance(whole, Pooled):
@@ -219,27 +228,33 @@ def _require_all(values: Floats, name: str) -> None:
 
 
 def _times(table: Table, time: str) -> Floats:
-    """(n,) times as numbers: of dates months, if there is one a month or fewer; else days or seconds."""
+    """(n,) times as numbers: of dates months, if there is one a month or fewer; else microseconds."""
     column = table.take([time])
     values, labels = column.values[:, 0], column.labels[0]
     _require_all(values, time)
     if labels is None:
         return values
-    dates = np.array([_date(text, time) for text in labels])[values.astype(np.int64)]
+    dates = _dates(labels, time)[values.astype(np.int64)]
     months = dates.astype("datetime64[M]")
     days = (dates.astype("datetime64[D]") - months.astype("datetime64[D]")).astype(np.int64)
     is_last = (dates.astype("datetime64[D]") + 1).astype("datetime64[M]") > months
-    if np.all(days == days[0]) or bool(is_last.all()):
-        return months.astype(np.int64).astype(np.float64)
-    seconds: Floats = (dates - dates.min()).astype(np.float64)
-    return seconds
+    is_monthly = len(np.unique(months)) == len(np.unique(dates)) and bool((days == days[0]).all() or is_last.all())
+    found: Floats = months.astype(np.int64) if is_monthly else (dates - dates.min()).astype(np.int64)
+    return found.astype(np.float64)
+
+
+def _dates(texts: Sequence[str], time: str) -> npt.NDArray[np.datetime64]:
+    """The dates, in universal time where texts name a zone."""
+    with warnings.catch_warnings():  # numpy warns of zones
+        warnings.simplefilter("ignore", UserWarning)
+        return np.array([_date(text, time) for text in texts])
 
 
 def _date(text: str, time: str) -> np.datetime64:
     quarter = _QUARTER.fullmatch(text)
     iso = f"{quarter[1]}-{3 * int(quarter[2]) - 2:02d}" if quarter else text
     try:
-        return np.datetime64(iso, "s")
+        return np.datetime64(iso, "us")
     except ValueError:
         message = f"The time {text!r} in column {time!r} cannot be read. Write 2020-01-31, 2020-01, 2020Q1 or a number."
         raise DataError(message) from None
@@ -251,7 +266,8 @@ def _follows(units: Counts, times: Floats, unit: str | None) -> tuple[Flags, flo
     if bool((same & (apart == 0)).any()):
         n = int((same & (apart == 0)).sum())
         whose = "" if unit is None else " of one unit"
-        remedy = "Name the column that says whose row it is (unit)." if unit is None else "Keep one of them."
+        name_it = f"Name the column that says whose row it is ({Option('unit')})."
+        remedy = name_it if unit is None else "Keep one of them."
         raise DataError(f"{counted(n, 'row')}{whose} {_have(n)} the same time as the row before. {remedy}")
     step = _step(apart[same])
     is_next = same & (np.abs(apart - step) <= TOLERANCE * step)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anypag.choices import Choices
+from anypag.choices import Choices, is_whole, require
 from anypag.data.findings import Audit
 from anypag.errors import ParameterError
 from anypag.graphs.base import Marks
@@ -135,7 +135,7 @@ class SeriesResult:
         """What the result says about a process and another one `lag` steps later, and why."""
         return self.result.explain(*self._nodes(cause, effect, lag))
 
-    def effect(self, cause: str, outcome: str, lag: int = 0, *, data: Any = None) -> Effect:
+    def effect(self, cause: str, outcome: str, lag: int = 0, *, data: Lagged | None = None) -> Effect:
         """The effect of setting a process at one time on another one `lag` steps later, by sampled graphs.
 
         Args:
@@ -143,7 +143,7 @@ class SeriesResult:
                 times.
             outcome: the process whose change is asked for.
             lag: how many steps later.
-            data: the table of windows; only for a result from a file (`anypag.series.lagged.lagged`).
+            data: the windows, for a result from a file, which holds none (`anypag.series.lagged.lagged` cuts them).
 
         Raises:
             ParameterError: no graphs were sampled, or there is no data.
@@ -153,12 +153,13 @@ class SeriesResult:
                 f"Effects are drawn from sampled graphs, and {self.result.method} samples none. Learn with "
                 "method='bayes'."
             )
-        if data is None and self.windows is None:
-            raise ParameterError("A result from a file holds no data. Give the table of windows (data=...).")
-        if data is not None or self.windows is None:
-            return self.result.effect(*self._nodes(cause, outcome, lag), data=data)
-        rows, together = self.windows.table, self.windows.clusters()
-        return self.result.effect(*self._nodes(cause, outcome, lag), data=rows, cluster=together)
+        windows = self.windows if data is None else data
+        if not isinstance(windows, Lagged):
+            raise ParameterError(
+                "A result from a file holds no data. Give its windows, data=anypag.series.lagged.lagged(table, max_lag)"
+                f"{'' if windows is None else f'; got {type(windows).__name__}'}."
+            )
+        return self.result.effect(*self._nodes(cause, outcome, lag), data=windows.table, cluster=windows.clusters())
 
     def response(self, cause: str, outcome: str) -> Response:
         """The path of an outcome after a process is set one higher at one time: the effects at lags 0 to max_lag."""
@@ -167,6 +168,8 @@ class SeriesResult:
         return response_of(self, cause, outcome)
 
     def _nodes(self, cause: str, effect: str, lag: int) -> tuple[str, str]:
+        most = self.window.max_lag
+        require(is_whole(lag) and lag <= most, "lag", f"a whole number from 0 to {most}", lag)
         a, b = named(cause, lag), effect
         self.window.place(a)
         self.window.place(b)

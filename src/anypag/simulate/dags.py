@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from anypag.choices import is_whole
 from anypag.errors import ParameterError
 from anypag.graphs.dag import DAG
-from anypag.simulate.sample import Seed, generator, is_whole
+from anypag.simulate.sample import Seed, generator
 
 
 def random_dag(n: int, expected_neighbours: float, *, connected: bool = True, seed: Seed) -> DAG:

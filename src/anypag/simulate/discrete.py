@@ -9,10 +9,11 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from anypag.choices import is_whole
 from anypag.errors import ParameterError
 from anypag.graphs.base import Node
 from anypag.graphs.dag import DAG
-from anypag.simulate.sample import Sample, Seed, checked_count, checked_parts, generator, is_whole
+from anypag.simulate.sample import Sample, Seed, checked_count, checked_parts, generator
 
 ConditionalTables = dict[str, npt.NDArray[np.float64]]
 """For every node the table p(node | parents): one axis per parent, in the order of the DAG, then its own levels."""

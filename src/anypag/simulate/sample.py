@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anypag.choices import is_whole
 from anypag.errors import DataError, ParameterError
 from anypag.graphs.base import Node
 from anypag.graphs.dag import DAG
@@ -89,11 +90,6 @@ class Sample(Mapping[str, npt.NDArray[Any]]):
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self.names[:6])) + (", …" if len(self.names) > 6 else "")
         return f"Sample({self.n_rows} rows of {shown})"
-
-
-def is_whole(value: object, least: int = 0) -> bool:
-    """Is it a whole number, this one or a larger one?"""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= least
 
 
 def checked_count(n_samples: int) -> int:

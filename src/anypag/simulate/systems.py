@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anypag.choices import is_whole
 from anypag.errors import ParameterError
 from anypag.graphs.dag import DAG
 from anypag.graphs.pag import PAG
 from anypag.simulate.dags import random_dag
 from anypag.simulate.discrete import discrete
 from anypag.simulate.gaussian import linear_gaussian
-from anypag.simulate.sample import Sample, Seed, checked_parts, generator, is_whole
+from anypag.simulate.sample import Sample, Seed, checked_parts, generator
 
 if TYPE_CHECKING:
     from anypag.ci.oracle import Oracle
