@@ -712,3 +712,11 @@ def test_effects_of_all_pairs_take_the_rows_of_the_observed_set_alone(trial: tup
     for row, own in zip(rows, zip(alone["cause"], alone["outcome"], alone["estimate"], strict=True), strict=True):
         is_of_sets = bool({row["cause"], row["outcome"]} & {"drug", "heat"})
         assert own == (row["cause"], row["outcome"], None if is_of_sets else row["estimate"])
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_of_estimates_may_have_a_column_with_one_value() -> None:
+    a, b = np.random.default_rng(0).normal(size=(2, 40))
+    pool = ap.pooled({"observed": {"A": np.ones(40), "B": a}, "drug": {"A": b, "B": a + b}})
+    rows = pool.for_estimates(pool.of_set == 0)
+    assert np.isfinite(rows.values).all() and np.ptp(rows.values[:, rows.names.index("drug")]) > 0

@@ -176,7 +176,8 @@ def _unrelated(columns: Floats, noise: Floats) -> Floats:
     if len(columns) <= 2 * columns.shape[1]:
         return noise
     middle = columns - np.nanmean(columns, axis=0)
-    known = np.column_stack([np.ones(len(columns)), np.nan_to_num(middle / np.nanmax(np.abs(middle), axis=0))])
+    size = np.nanmax(np.abs(middle), axis=0)
+    known = np.column_stack([np.ones(len(columns)), np.nan_to_num(middle / np.where(size > 0, size, 1.0))])
     return np.asarray(noise - known @ np.linalg.lstsq(known, noise)[0], np.float64)
 
 
