@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -65,3 +66,14 @@ def test_a_second_studio_on_the_same_file_names_the_first(
 def test_a_file_that_is_not_there_is_said(home: dict[str, str]) -> None:
     done = subprocess.run([*COMMAND, "nothing.csv"], env=home, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1 and "There is no file nothing.csv" in done.stderr
+
+
+def test_a_port_that_is_taken_is_named_and_the_help_says_what_is_optional(home: dict[str, str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        refused = subprocess.run(
+            [*COMMAND, "--port", port], env=home, capture_output=True, text=True, check=False, timeout=120
+        )
+    assert refused.returncode == 2 and f"port {port}" in refused.stderr and "Leave --port out" in refused.stderr
+    told = subprocess.run([*COMMAND, "--help"], env=home, capture_output=True, text=True, check=True).stdout
+    assert told.startswith("Usage: anypag studio [OPTIONS] [FILE]")

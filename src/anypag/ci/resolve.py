@@ -89,7 +89,7 @@ def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> Da
 
 
 def _spoken_of(choices: Choices) -> set[str]:
-    """The columns that the user said something about: they are not left out."""
+    """The columns named in `kinds` or a statement: they are not left out. A place in a tier keeps none."""
     return {*(choices.kinds or ()), *(choices.knowledge.spoken_of if choices.knowledge else ())}
 
 

@@ -59,6 +59,7 @@ def _parameter(part: inspect.Parameter) -> click.Parameter:
     shared |= {"required": True} if part.default is part.empty else {"default": _typed(part.default)}
     shared |= {"callback": _as_list} if is_list else {}
     if declared.is_argument:
+        shared |= {} if part.default is part.empty else {"metavar": f"[{declared.metavar}]"}
         return click.Argument([part.name], nargs=-1 if is_list else 1, **shared)
     spellings = declared.spellings or (f"--{part.name.replace('_', '-')}",)
     return click.Option([part.name, *spellings], is_flag=single is bool, multiple=is_list, show_default=True, **shared)

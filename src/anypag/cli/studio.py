@@ -7,13 +7,17 @@ import signal
 import threading
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from anypag.cli.exits import ExitCode, command
 from anypag.cli.parameters import argument, option
 from anypag.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from anypag.studio.server import StudioServer
+    from anypag.studio.session import Session
 
 
 @command
@@ -30,12 +34,11 @@ def studio(
     steps are kept, and the same command goes on from them.
     """
     from anypag.studio.folder import home
-    from anypag.studio.server import StudioServer
     from anypag.studio.session import Session
 
     terminal, session = Terminal(), Session()
     try:
-        with StudioServer(session, port) as server:
+        with _server(session, port) as server:
             if file is not None:
                 server.open(file)
             terminal.line(f"The studio is at {server.address}", "bold")
@@ -51,6 +54,17 @@ def studio(
     finally:
         session.close()
     return ExitCode.COMPLETE
+
+
+def _server(session: Session, port: int) -> StudioServer:
+    from anypag.errors import ParameterError
+    from anypag.studio.server import StudioServer
+
+    try:
+        return StudioServer(session, port)
+    except OSError as error:
+        told = f"The page cannot be served on port {port}: {error.strerror}. Leave --port out for one that is free."
+        raise ParameterError(told) from None
 
 
 def _interrupted(number: int, frame: Any) -> None:
