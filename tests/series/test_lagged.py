@@ -219,3 +219,10 @@ def test_rows_of_sets_told_apart_by_a_column_need_times() -> None:
 def test_the_checks_look_within_data_sets() -> None:
     sets = {"observed": {"x": NUMBERS[:300]}, "drug": {"x": NUMBERS[300:] + 100}}
     assert series_findings(lagged(ap.pooled(sets), 1)) == []
+
+
+def test_contexts_may_be_named_among_the_processes_as_in_learn() -> None:
+    sets = {name: {"A": NUMBERS[:30] + k, "B": NUMBERS[30:60]} for k, name in enumerate(("observed", "drug"))}
+    pool = ap.pooled(sets)
+    for names in (["A"], ["A", "drug"]):
+        assert lagged(pool, 1, names=names).window.names == ("A", "A(t-1)", "drug")

@@ -140,7 +140,8 @@ def lagged(
     whole = as_table(data)
     contexts = whole.contexts if isinstance(whole, Pooled) else ()
     apart = [name for name in (time, unit, *contexts) if name is not None]
-    processes = [name for name in whole.names if name not in apart] if names is None else list(names)
+    left_out = apart if names is None else contexts  # contexts are there without being named
+    processes = [name for name in (whole.names if names is None else names) if name not in left_out]
     if not processes:
         raise DataError(f"The table has no process: its only columns are {listed(apart)}.")
     series = whole.take(processes).with_kinds(kinds or {})
