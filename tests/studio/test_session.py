@@ -189,3 +189,14 @@ def test_a_table_that_is_opened_while_another_is_read_is_the_one_shown(
         assert [one["name"] for one in shown["columns"]] == ["x", "y"]
     finally:
         session.close()
+
+
+def test_a_search_up_to_a_limit_is_done_there(table: Path) -> None:
+    with session_on(table) as session:
+        told(session, "choice", "method", "icd")
+        told(session, "choice", "max_r", 1)
+        session.go()
+        assert status_of(session, "done", "stopped")["status"] == "done"
+        assert "max_r" in session.board.part("run")["end"]
+    with session_on(table) as session:
+        assert status_of(session, "ready", "done", "stopped")["status"] == "done"

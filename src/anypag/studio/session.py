@@ -163,8 +163,7 @@ class Session:
 
     @property
     def _may_run(self) -> bool:
-        is_done = self._result is not None and self._result.complete
-        return self._goes and self._bound is not None and not is_done
+        return self._goes and self._bound is not None and not _is_done(self._result)
 
     def _work(self) -> None:
         while True:
@@ -245,7 +244,7 @@ class Session:
             self._bound, self._result = bound, result
         if result is not None:
             self._painter.add_all(result)
-        self._show_run("ready" if result is None else "done" if result.complete else "stopped")
+        self._show_run("ready" if result is None else "done" if _is_done(result) else "stopped")
 
     def _search(self) -> None:
         """Run the search until it is done or stopped; every step is shown, and in the checkpoint."""
@@ -261,7 +260,7 @@ class Session:
             self._result, self._goes = result, False
         if result.history:
             self._painter.add_last(result)
-        self._show_run("done" if result.complete else "stopped")
+        self._show_run("done" if _is_done(result) else "stopped")
 
     def _stepped(self, result: Result) -> None:
         self._result = result
@@ -303,6 +302,11 @@ class Session:
     def ending_a_run(self) -> AbstractContextManager[None]:
         """Between batches the run ends by `check`."""
         return nullcontext()
+
+
+def _is_done(result: Result | None) -> bool:
+    """Is the search at its end, or at the largest condition sets that were asked for?"""
+    return result is not None and (result.complete or result.stopped == "max_r")
 
 
 def said_of(error: Exception) -> str:
