@@ -138,7 +138,7 @@ def test_persons_with_several_rows_each_are_named() -> None:
     person = np.repeat(np.arange(150), 8)
     rows = {"x": random.normal(size=1200), "y": random.normal(size=1200)}
     for table in (rows | {"person": person}, rows | {"who": np.array([f"p{k}" for k in person])}):
-        (finding,) = [one for one in ap.audit(table).findings if one.problem == "identifier"]
+        (finding,) = [one for one in ap.audit(table).findings if one.problem == "units"]
         assert "150 different values in 1,200 rows, 8.0 rows each" in finding.message
         assert "repeated measures" in finding.message
 

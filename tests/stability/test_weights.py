@@ -75,7 +75,8 @@ def test_weighted_counts_are_those_of_repeated_rows_to_the_bit(seed: int, test: 
 )
 def test_weighted_sums_are_those_of_repeated_rows(seed: int, kind: str, missing: Any) -> None:
     table = table_of(seed, kind, gaps=missing == "drop")
-    choices = Choices(method="icd", test="fisherz" if kind == "continuous" else "mixed", missing=missing)
+    test = "fisherz" if kind == "continuous" else "mixed"
+    choices = Choices(method="icd", test=test, missing=missing, singular="error")
     rows = resamples_of(resolve_test(table, choices), table, choices)
     assert not isinstance(rows, ByRows) and rows.n == table.n
     counts = np.bincount(np.random.default_rng(seed).integers(0, table.n, table.n), minlength=table.n)

@@ -24,7 +24,7 @@ SYSTEMS = {
 @pytest.fixture
 def without_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """ICD with orientation believed unchecked."""
-    monkeypatch.setattr(icd, "check_and_orient", lambda state, inquiry: orient_state(state, inquiry.problem))
+    monkeypatch.setattr(icd, "check_and_orient", lambda state, inquiry, orient: orient_state(state, inquiry.problem))
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

@@ -37,8 +37,9 @@ def audit(
             if they are an error, "keep" if they may stay.
         max_r: the largest condition set that will be asked for; all columns but two if not given.
 
-    >>> print(audit({"a": [1.0, 2.5, 0.1, 4.0, 1.1] * 5, "b": [7.0] * 25, "c": [1, 0, 0, 1, 1] * 5}, max_r=1))
-    warning: Left out
+    >>> found = audit({"a": [1.0, 2.5, 0.1, 4.0, 1.1] * 5, "b": [7.0] * 25, "c": [1, 0, 0, 1, 1] * 5}, max_r=1)
+    >>> print(found.findings[0].message)
+    Left out: 'b' (constant in the rows used).
     """
     table = as_table(data, names, kinds=kinds)
 

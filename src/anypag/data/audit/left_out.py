@@ -137,7 +137,7 @@ def _told(out: Mapping[str, str]) -> list[Finding]:
         reasons.setdefault(why, []).append(name)
     shown = "; ".join(f"{listed(names, 6)} ({why})" for why, names in reasons.items())
     remedy = Sentence(
-        "For the others they count as not measured, which the graph allows for. To keep one, say what it is (",
+        "What is left out counts as not measured, which the graph allows for. To keep a column, say what it is (",
         Option("kinds"),
         "), or leave out another one.",
     )
