@@ -46,7 +46,8 @@ def studio(
             if not no_browser:
                 # a browser of the terminal would not return before the page is served
                 threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
-            signal.signal(signal.SIGTERM, _interrupted)
+            for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background jobs begin with SIGINT ignored
+                signal.signal(number, _interrupted)
             server.serve_forever(poll_interval=0.2)
     except KeyboardInterrupt:
         again = "anypag studio" if file is None else shlex.join(["anypag", "studio", str(file)])
