@@ -4,13 +4,14 @@ and by keyboard, at both widths, with hostile names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
@@ -60,6 +61,19 @@ def page(browser: webdriver.Chrome) -> Iterator[Page]:
         assert [one["message"] for one in complaints if "favicon" not in one["message"]] == []
 
 
+def holds_now(holds: Callable[[], Any]) -> bool:
+    """Does it hold? Not while the page draws the element anew."""
+    try:
+        return bool(holds())
+    except (NoSuchElementException, StaleElementReferenceException):
+        return False
+
+
+def done(action: Callable[[], object]) -> None:
+    """Do something with an element, as soon as it is there."""
+    until(lambda: holds_now(lambda: (action(), True)))
+
+
 class Page:
     """The page of a studio."""
 
@@ -83,7 +97,17 @@ class Page:
         until(lambda: self.text("#status").startswith(word))
 
     def part(self, name: str) -> None:
-        self.find(f"[data-part={name}]").click()
+        self.click(f"[data-part={name}]")
+
+    def click(self, selector: str) -> None:
+        done(lambda: self.find(selector).click())
+
+    def key(self, selector: str, key: str, place: int = 0) -> None:
+        """Press a key on the element at this place of those that are selected."""
+        done(lambda: self.all(selector)[place].send_keys(key))
+
+    def choose(self, selector: str, value: str) -> None:
+        done(lambda: Select(self.find(selector)).select_by_value(value))
 
     def press(self, label: str) -> None:
         """Press the button with this label, and wait until the table was checked again."""
@@ -109,7 +133,7 @@ def test_from_a_file_to_an_effect_by_pointer(page: Page, tmp_path: Path) -> None
     assert len(page.all(".column .bars rect")) > 50 and "Left out: 'same'" in page.text("#findings")
     page.press("-999 means a gap")
     assert "gaps" in page.text("#columns")
-    page.find("[data-key='on id']").click()
+    page.click("[data-key='on id']")
     until(lambda: page.server.session.board.part("table")["columns"][-1]["is_off"])
     page.wait_for("Ready")
 
@@ -122,7 +146,7 @@ def test_from_a_file_to_an_effect_by_pointer(page: Page, tmp_path: Path) -> None
     page.wait_for("Ready")
 
     page.part("learn")
-    page.find("#go").click()
+    page.click("#go")
     page.wait_for("Done")
     known = ap.Knowledge.from_text("tiers: a | e")
     table = ap.read_table(path, gaps=[*ap_words(), "-999"])
@@ -130,7 +154,7 @@ def test_from_a_file_to_an_effect_by_pointer(page: Page, tmp_path: Path) -> None
     until(lambda: page.edges == sorted(str(edge) for edge in expected.pag.edges()))
     assert page.text("#steps").count("r = ") == sum(item.info.has_r for item in expected.history)
 
-    page.run(CLICK, edge(page, str(expected.pag.edge("c", "e"))))
+    done(lambda: page.run(CLICK, edge(page, str(expected.pag.edge("c", "e")))))
     until(lambda: "per unit" in page.text("#told"))
     told = page.text("#told")
     assert str(expected.pag.edge("c", "e")) in told and "Probability" in told and "95 %" in told
@@ -144,39 +168,39 @@ def test_from_a_file_to_an_effect_by_pointer(page: Page, tmp_path: Path) -> None
 def test_by_keyboard_alone_with_stop(page: Page, tmp_path: Path) -> None:
     page.server.open(small_table(tmp_path / "study.csv"))
     page.wait_for("Ready")
-    page.find("[data-part=table]").send_keys(Keys.ARROW_RIGHT)
-    focused = page.browser.switch_to.active_element
-    assert focused.get_attribute("aria-selected") == "true" and "know" in focused.text
+    page.key("[data-part=table]", Keys.ARROW_RIGHT)
+    until(lambda: holds_now(lambda: "know" in page.browser.switch_to.active_element.text))
+    assert page.find("[data-part=known]").get_attribute("aria-selected") == "true"
     page.run(KEY, "e", "ArrowRight")
     until(lambda: page.server.session.board.part("known")["tiers"] == [["e"]])
-    assert page.browser.switch_to.active_element.text == "e"
+    until(lambda: holds_now(lambda: page.browser.switch_to.active_element.text == "e"))
     page.run(KEY, "a", "ArrowRight")
     until(lambda: page.server.session.board.part("known")["tiers"] == [["e", "a"]])
     page.run(KEY, "e", "ArrowRight")
     until(lambda: page.server.session.board.part("known")["tiers"] == [["a"], ["e"]])
     page.wait_for("Ready")
 
-    Select(page.find("#words")).select_by_visible_text("is a cause of")
-    Select(page.find("#left")).select_by_value("e")
-    Select(page.find("#right")).select_by_value("a")
-    page.find("#say button").send_keys(Keys.ENTER)
+    done(lambda: Select(page.find("#words")).select_by_visible_text("is a cause of"))
+    page.choose("#left", "e")
+    page.choose("#right", "a")
+    page.key("#say button", Keys.ENTER)
     until(lambda: "contradicts itself" in page.text("#contradiction"))
-    page.find("#statements button").send_keys(Keys.ENTER)
+    page.key("#statements button", Keys.ENTER)
     until(lambda: not page.text("#contradiction"))
     page.wait_for("Ready")
 
     page.part("learn")
-    page.find("#go").send_keys(Keys.ENTER)
+    page.key("#go", Keys.ENTER)
     until(lambda: page.text("#go") == "Stop" or page.text("#status").startswith("Done"))
     if page.text("#go") == "Stop":
-        page.find("#go").send_keys(Keys.ENTER)
+        page.key("#go", Keys.ENTER)
         until(lambda: page.text("#go") in {"Go on", "Learned", "Learn"})
-        page.find("#go").send_keys(Keys.ENTER)
+        page.key("#go", Keys.ENTER)
     page.wait_for("Done")
     until(lambda: page.edges)
-    page.all("#nodes .node")[2].send_keys(Keys.ENTER)
-    until(lambda: page.find("#told h2").text == "c")
-    page.all("#nodes .node")[3].send_keys(Keys.ENTER)
+    page.key("#nodes .node", Keys.ENTER, 2)
+    until(lambda: holds_now(lambda: page.find("#told h2").text == "c"))
+    page.key("#nodes .node", Keys.ENTER, 3)
     until(lambda: "effect" in page.text("#told").lower())
 
 
@@ -189,8 +213,8 @@ def test_hostile_names_stay_text(page: Page, tmp_path: Path) -> None:
     assert page.text("#file") == path.name and HOSTILE in page.text("#columns")
     page.server.session.change("choice", "method", "icd")
     page.part("learn")
-    until(lambda: page.find("#go").is_enabled())
-    page.find("#go").click()
+    until(lambda: holds_now(lambda: page.find("#go").is_enabled()))
+    page.click("#go")
     page.wait_for("Done")
     until(lambda: page.edges)
     for name in ("known", "ask", "take", "table"):
@@ -209,11 +233,11 @@ def test_nothing_is_wider_than_the_screen(page: Page, tmp_path: Path, width: int
     page.server.session.change("choice", "method", "icd")
     look_at(page.browser, width, 800)
     page.part("learn")
-    until(lambda: page.find("#go").is_enabled())
-    page.find("#go").click()
+    until(lambda: holds_now(lambda: page.find("#go").is_enabled()))
+    page.click("#go")
     page.wait_for("Done")
     until(lambda: page.edges)
-    page.all("#nodes .node")[0].send_keys(Keys.ENTER)
+    page.key("#nodes .node", Keys.ENTER)
     for name in ("table", "known", "learn", "ask", "take"):
         page.part(name)
         over = page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
