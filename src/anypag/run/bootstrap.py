@@ -164,7 +164,7 @@ class Resampling:
         except Stopped as stopped:
             return stopped.reason
         except BrokenExecutor as error:
-            if "KeyboardInterrupt" in str(error.__cause__):
+            if "KeyboardInterrupt" in str(error.__cause__):  # Ctrl-C ended a worker that was still importing
                 return "interrupt"
             raise
         finally:

@@ -164,8 +164,8 @@ class Search:
         about = (algorithm(problem.choices.method).name, problem.choices, history, complete, stopped)
         spent = sum(item.seconds for item in history)
         grounds = Searched(state, problem, last, partial(drawn_for_effects, state, problem, spent))
-        source = {"source": self._source, "reading": reading_of(self._data_or_test), "sets": self.sets}
-        return Result(*about, grounds, **source, chosen=problem.chosen)  # type: ignore[arg-type]
+        reading, chosen = reading_of(self._data_or_test), problem.chosen
+        return Result(*about, grounds, source=self._source, reading=reading, sets=self.sets, chosen=chosen)
 
     def _close(self, state: State, info: StepInfo, tick: Tick) -> tuple[State, StepInfo]:
         """The last state with all that follows from knowledge."""
