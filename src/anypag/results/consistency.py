@@ -89,10 +89,9 @@ def _against_its_class(pag: PAG) -> str | None:
 
 def _of_evidence(result: Result, verdict: Validity) -> Contradiction:
     """Why no system has the graph: from edges and separations, else in the words of `validate`."""
-    selection = result.choices.selection_bias
-    contexts = result.choices.knowledge.contexts if result.choices.knowledge else ()
-    how = {"selection": selection, "contexts": contexts}
-    found = contradicting_claims(result.pag, result.sepsets, verdict.path, **how)  # type: ignore[arg-type]
+    selection, known = result.choices.selection_bias, result.choices.knowledge
+    contexts = known.contexts if known else ()
+    found = contradicting_claims(result.pag, result.sepsets, verdict.path, selection=selection, contexts=contexts)
     return of_graph(result.pag, verdict.reason, verdict.path) if found is None else found
 
 
