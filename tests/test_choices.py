@@ -13,6 +13,7 @@ import anypag as ap
 from anypag.choices import DECLARED, DEFAULTS, Choices
 from anypag.cli.main import app
 from anypag.cli.options import TYPED, spelled
+from anypag.cli.series import CHOICES
 from anypag.errors import Option, ParameterError
 from anypag.results.files import load_result, save_result
 
@@ -45,6 +46,24 @@ def test_estimators_have_every_choice_but_the_method(estimator: Any) -> None:
     assert {item.name: item.default for item in fields(estimator)} == {
         name: default for name, default in DEFAULTS.items() if name != "method"
     }
+
+
+NOT_OF_SERIES = {"initial", "r0", "max_sets", "sepset", "possible_dsep", "dsep_max_r", "missing", "singular", "device"}
+NOT_OF_SERIES |= {"stop", "checkpoint", "resume", "n_jobs"}
+"""Windows have no missing values and keep every process; ICD over shifts sets up its own search, which has no file."""
+
+
+def test_learn_series_has_every_choice_but_those_that_windows_decide() -> None:
+    found = defaults_of(ap.learn_series)
+    assert {name: found.pop(name) for name in ("time", "unit")} == {"time": None, "unit": None}
+    assert DEFAULTS["selection_bias"] and not found["selection_bias"]
+    wanted = {name: default for name, default in DEFAULTS.items() if name not in NOT_OF_SERIES}
+    assert found == {**wanted, "selection_bias": False}
+
+
+def test_the_command_learn_series_has_the_choices_of_the_function_that_can_be_typed() -> None:
+    """`--selection-bias` is declared apart, as its default is the opposite of that of `learn`."""
+    assert set(CHOICES) == set(TYPED) - NOT_OF_SERIES - {"selection_bias", "threads"}
 
 
 def test_the_command_line_has_every_choice_that_can_be_typed() -> None:

@@ -137,7 +137,14 @@ def test_a_new_option(copy: Path) -> None:
     assert done.returncode == 3, done.stderr
     assert len(json.loads((copy / "pag.json").read_text())["meta"]["anypag"]["history"]) == 1
     shutil.copy(ROOT / "tests" / "test_choices.py", copy)
-    doors = ("spells_out", "iterate_has", "estimators_have", "every_choice_has_help", "docstring")
+    doors = (
+        "spells_out",
+        "iterate_has",
+        "learn_series_has_every",
+        "estimators_have",
+        "every_choice_has_help",
+        "docstring",
+    )
     compared = python(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_choices.py", "-k", " or ".join(doors))
     assert compared.returncode == 0, compared.stdout
 
