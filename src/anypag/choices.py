@@ -173,13 +173,13 @@ _ABOUT_TESTS = (
     "slow), or auto: what the columns call for."
 )
 _ABOUT_MAX_SETS = (
-    "Let marks narrow the condition sets of an edge only if it has more than N of them (icd; 1,000 by default); for "
-    "sets of one or two variables a hundred times N, if tests are quick."
+    "Let marks narrow the condition sets of an edge only if it has more than N of them (icd; 1,000 by default; a "
+    "hundred times N for quick tests given one or two variables)."
 )
 _ABOUT_SEPSETS = "Which separating set of an edge counts: the first found, or the one with the largest-p."
 _ABOUT_DSEP = (
-    "Which nodes of Possible-D-Sep fci and gfci test sets of: all, or only those that lie on-paths between the two "
-    "variables (Colombo et al. 2012); with exact tests both give the same graph, and on-paths needs far fewer tests."
+    "Which nodes of Possible-D-Sep fci and gfci put into condition sets: all, or only those on-paths between the two "
+    "variables (fewer tests)."
 )
 _ABOUT_DSEP_MAX = "The largest condition sets of the Possible-D-Sep phase (fci, gfci); the graph may keep extra edges."
 _ABOUT_KNOWLEDGE = "What is known beforehand, a statement a line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -16,10 +17,12 @@ def test_the_reference_is_current() -> None:
 
 def test_help_and_reference_name_the_same_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    text = (DOCS / "cli.md").read_text(encoding="utf-8")
-    for part in text.split("## `anypag ")[1:]:
-        command = part.split("`")[0]
-        shown = " ".join(anypag(command, "--help").out.split())
-        for line in part.splitlines():
-            if line.startswith("| `--"):
-                assert line.split("`")[1] in shown
+    commands, _, shared = (DOCS / "cli.md").read_text(encoding="utf-8").partition("## Shared")
+    for part in commands.split("## `anypag ")[1:]:
+        lists = re.findall(r"(?m)^Shared: .*$", part)
+        told = set(re.findall(r"(?m)^- `(--[\w-]+)", part)) | set(re.findall(r"`(--[\w-]+)`", "".join(lists)))
+        shown = re.findall(r"(?m)^  (?:-\w, )?(--[\w-]+)", anypag(re.split("[` ]", part)[0], "--help").out)
+        assert told == set(shown) - {"--help"}
+        assert all(
+            f"- {name}" in shared or f"- {name[:-1]} " in shared for name in re.findall("`--.*?`", "".join(lists))
+        )
