@@ -452,7 +452,7 @@ def cell_of(identified: list[dict[str, Any]], method: str) -> str:
     width, score = np.median([high - low for _, (low, high, _) in said]), np.mean([score for _, (*_, score) in said])
     answered = "" if len(said) == len(identified) else f"{len(said)}: "
     share = f"**{covered:.3f}**" if method == "draws" else f"{covered:.3f}"
-    return f"{answered}{share}, {width:.2f}, {score:.3f}"
+    return f"{answered}{share}/{width:.2f}/{score:.3f}"
 
 
 def reached(lines: list[dict[str, Any]]) -> str:

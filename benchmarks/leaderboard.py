@@ -78,7 +78,7 @@ COMPARISONS = (
         )
     ),
     Comparison(
-        "CRPS of effects, `if_causal`", "docs/effects.md", "| cell, rows | effects | all draws | `if_causal`",
+        "CRPS of effects, `if_causal`", "benchmarks/effects_compared.md", "| cell, rows |",
         ("cell, rows",), "`if_causal`", ("all columns adjusted",), "benchmarks/effects_coverage.py", part=-1,
     ),
     Comparison(

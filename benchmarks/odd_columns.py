@@ -5,7 +5,7 @@
 x and y are independent given z in every draw, so a share of rejections above alpha is a share of false edges. Slow
 tests get fewer draws. Beside them: false edges of whole searches (8 columns of 15 levels; real-looking tables of
 `tests/attack`), power of `additive` with and without its rule for columns that are mostly one value, and power of
-`imputed` with many columns for the rows. Writes its tables into docs/tests.md.
+`imputed` with many columns for the rows. Writes its tables to benchmarks/odd_columns.md.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ from anypag.ci.slow.imputed import ImputedFisherZ, filled_in
 Array = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator], tuple[Array, tuple[int, ...]]]
 """x, y and z as columns, and which of them are discrete."""
-PAGE = Path(__file__).parents[1] / "docs" / "tests.md"
-MARK = "<!-- made by benchmarks/odd_columns.py -->\n"
-END = "<!-- end of odd columns -->\n"
+PAGE = Path(__file__).with_suffix(".md")
 SLOW = ("gcm", "weighted-gcm", "rcot", "kci")
 MOST_ROWS = {"kci": 300}
 
@@ -272,6 +270,8 @@ def main() -> None:
     options = parser.parse_args()
     draws, workers = (options.draws, options.slow), options.workers
     made = [
+        "# Odd columns\n",
+        "Written by `python benchmarks/odd_columns.py`; `docs/tests.md` says what it means.\n",
         f"Size at 0.01/at 0.05: {draws[0]} draws, {draws[1]} for `imputed` (a fifth of the values is missing), "
         f"{', '.join(f'`{name}`' for name in SLOW)}. Empty: the test "
         "does not take such columns, or would take too long.\n",
@@ -281,9 +281,7 @@ def main() -> None:
         "",
         extras(workers, min(draws[0], 200)),
     ]
-    text = PAGE.read_text(encoding="utf-8")
-    before, after = text.partition(MARK)[0], text.partition(END)[2]
-    PAGE.write_text(before + MARK + "\n".join(made) + "\n" + END + after, encoding="utf-8")
+    PAGE.write_text("\n".join(made) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Size and power of every test on many kinds of data, beside causal-learn's kernel tests: writes docs/tests.md.
+"""Size and power of every test on many kinds of data, beside causal-learn's kernel tests.
+
+Writes all of it to benchmarks/size_and_power.md, and a summary into docs/tests.md.
 
     OMP_NUM_THREADS=1 python benchmarks/size_and_power.py [--draws 300]   (causal-learn comes with the extra [bench])
     OMP_NUM_THREADS=1 python benchmarks/size_and_power.py --anew additive kci    (these again, the others as they are)
@@ -26,13 +28,16 @@ import anypag as ap
 
 Array = npt.NDArray[np.float64]
 PAGE = Path(__file__).parents[1] / "docs" / "tests.md"
+WHOLE = Path(__file__).with_suffix(".md")
 KEPT = Path(__file__).parents[1] / ".cache" / "size_and_power.jsonl"
-MARK = "<!-- made by benchmarks/size_and_power.py; text above is written by hand -->\n"
-END = "<!-- end of what it made -->\n"
+MARK = "<!-- made by benchmarks/size_and_power.py -->\n"
+END = "<!-- end of size and power -->\n"
 SHAPES = ((100, 2), (500, 2), (1000, 0), (1000, 2), (1000, 5), (5000, 2), (5000, 5))
-SHOWN = ((100, 2), (1000, 2), (1000, 5), (5000, 5))
-"""Those on the page."""
 """Rows, and members of z."""
+SHOWN = ((100, 2), (1000, 2), (1000, 5), (5000, 5))
+"""Those in the tables."""
+ON_PAGE = ("mixed", "additive", "gcm", "weighted-gcm", "rcot")
+"""The tests of the summary."""
 POWER = 1 / 3
 """The share of the draws in which there is an effect."""
 
@@ -266,7 +271,7 @@ def _shown(null: Cell, real: Cell) -> str:
 def table_of(setting: str, tests: dict[str, Entry], cells: dict[Place, Cell]) -> Iterator[str]:
     """The table of one setting; tests with the same numbers share a row."""
     head = " | ".join(f"{n:,} rows, {k} in z" for n, k in SHOWN)
-    yield f"\n### {setting.capitalize()}\n\n{(SETTINGS[setting].__doc__ or '').strip()}\n"
+    yield f"\n## {setting.capitalize()}\n\n{(SETTINGS[setting].__doc__ or '').strip()}\n"
     yield f"| test | {head} |\n|---|{'---|' * len(SHOWN)}"
     told: dict[str, list[str]] = {}
     for test in tests:
@@ -280,7 +285,7 @@ def table_of(setting: str, tests: dict[str, Entry], cells: dict[Place, Cell]) ->
 def costs(tests: dict[str, Entry], cells: dict[Place, Cell]) -> Iterator[str]:
     """Milliseconds for a draw, a table and one question of it, with two members of z."""
     sizes = (100, 1000, 5000)
-    yield "\n### Time\n\nMilliseconds of CPU time for one question of a new table of four columns (linear), with"
+    yield "\n## Time\n\nMilliseconds of CPU time for one question of a new table of four columns (linear), with"
     yield "drawing and binding it. In a search `fisherz`, `mixed` and `additive` share nearly all of this"
     yield "(`benchmarks/ci_tests.py`). FastKCI's own workers are not counted.\n"
     yield "| test | " + " | ".join(f"{n:,} rows" for n in sizes) + f" |\n|---|{'---|' * len(sizes)}"
@@ -290,13 +295,28 @@ def costs(tests: dict[str, Entry], cells: dict[Place, Cell]) -> Iterator[str]:
             yield f"| `{test}` | " + " | ".join(f"{cell.seconds * 1e3:.1f}" if cell else "" for cell in found) + " |"
 
 
-def page(tests: dict[str, Entry], cells: dict[Place, Cell], draws: int) -> str:
+def summary(cells: dict[Place, Cell]) -> str:
+    """A line for each setting: sizes at 0.05 but for the first shape, and the power with 1,000 rows and five in z."""
+    lines = [f"| relations | {' | '.join(f'`{test}`' for test in ON_PAGE)} |", f"|---|{'---|' * len(ON_PAGE)}"]
+    for setting in SETTINGS:
+        told = []
+        for test in ON_PAGE:
+            sizes = [np.mean(np.array(cells[test, setting, n, k, 0.0].p) < 0.05) for n, k in SHOWN[1:]]
+            power = np.mean(np.array(cells[test, setting, 1000, 5, 1.0].p) < 0.05)
+            told.append(f"{'/'.join(f'{size:.2f}' for size in sizes)}, {power:.2f}")
+        lines.append(f"| {setting} | {' | '.join(told)} |")
+    return "\n".join(lines) + "\n"
+
+
+def whole(tests: dict[str, Entry], cells: dict[Place, Cell], draws: int) -> str:
     """All tables."""
     parts: dict[int, list[str]] = {}
     for test, entry in tests.items():
         parts.setdefault(max(5, round(draws * entry.share)), []).append(f"`{test}`")
     counts = "; ".join(f"{count} for {', '.join(names)}" for count, names in parts.items())
-    made = [f"Draws for each size: {counts}. A third of them for power."]
+    made = ["# Size and power\n"]
+    made += ["Written by `python benchmarks/size_and_power.py`; `docs/tests.md` says what it means.\n"]
+    made += [f"Draws for each size: {counts}. A third of them for power."]
     made.append("A cell: size at 0.01/size at 0.05/power at 0.05. Empty: not measured, it would take too long.")
     for setting in SETTINGS:
         made += table_of(setting, tests, cells)
@@ -313,7 +333,8 @@ def main() -> None:
     measure_all(tests, cells, options.draws)
     text = PAGE.read_text(encoding="utf-8")
     before, after = text.partition(MARK)[0], text.partition(END)[2]
-    PAGE.write_text(before + MARK + page(tests, cells, options.draws) + END + after, encoding="utf-8")
+    PAGE.write_text(before + MARK + summary(cells) + END + after, encoding="utf-8")
+    WHOLE.write_text(whole(tests, cells, options.draws), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_commands_print_what_the_page_says(folder: Path) -> None:
     commands = [part for block in blocks("console") for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
-    assert len(commands) == 3
+    assert len(commands) == 4
     for part in commands:
         command, _, expected = part.partition("\n")
         assert without_times(typed(command, folder)) == without_times(expected), command
