@@ -111,9 +111,7 @@ def rule_0(marks, start, neighbour, slots, members, begin, end, wanted, rows):
     """
     empty, first, other, row = slots
     count = 0
-    has_arrow = np.zeros(
-        len(marks), np.bool_
-    )  # arrowheads already proposed at B, by neighbour, so that a pair need not be looked up again
+    has_arrow = np.zeros(len(marks), np.bool_)  # by neighbour: an arrowhead at B is proposed already
     for b in range(begin, end):
         n_without = start[b + 1] - start[b]
         for e in range(start[b], start[b + 1]):
@@ -194,10 +192,9 @@ def rule_2(marks, start, neighbour, wanted, rows):
     return count
 
 
-@patient(lists=FEW)
 @njit(cache=True)
-def rule_3(marks, start, neighbour, wanted, rows, stand, room):
-    """A *-> B <-* C, A *-o D o-* C, A and C not adjacent, D *-o B: D *-> B."""
+def _rule_3(marks, start, neighbour, other, wanted, rows, stand, room):
+    """R3; the marks at D towards A and C are circles or `other`."""
     b = 0
     for e in range(stand[1], len(neighbour)):
         if room[0] < 0:
@@ -211,14 +208,28 @@ def rule_3(marks, start, neighbour, wanted, rows, stand, room):
         for f in range(start[b], start[b + 1]):
             room[0] -= 2
             a = neighbour[f]
-            if marks[a, b] != ARROW or marks[a, d] != CIRCLE:
+            if marks[a, b] != ARROW or (marks[a, d] != CIRCLE and marks[a, d] != other):
                 continue
             room[0] -= 2 * (start[b + 1] - f)
             for g in range(f + 1, start[b + 1]):
                 c = neighbour[g]
-                if marks[c, b] == ARROW and marks[c, d] == CIRCLE and marks[a, c] == NONE:
+                if marks[c, b] == ARROW and marks[a, c] == NONE and (marks[c, d] == CIRCLE or marks[c, d] == other):
                     stand[0] = _propose(marks, wanted, rows, stand[0], d, b, ARROW, a, c)
     return True
+
+
+@patient(lists=FEW)
+@njit(cache=True)
+def rule_3(marks, start, neighbour, wanted, rows, stand, room):
+    """A *-> B <-* C, A *-o D o-* C, A and C not adjacent, D *-o B: D *-> B."""
+    return _rule_3(marks, start, neighbour, CIRCLE, wanted, rows, stand, room)
+
+
+@patient(lists=FEW)
+@njit(cache=True)
+def rule_3_with_tails(marks, start, neighbour, wanted, rows, stand, room):
+    """R3 where D may have tails, which exclude a collider as circles do. Of use only with knowledge."""
+    return _rule_3(marks, start, neighbour, TAIL, wanted, rows, stand, room)
 
 
 @patient(lists=FEW)
@@ -709,38 +720,6 @@ def rule_12(marks, start, neighbour, wanted, rows, stand, room):
             if room[0] < 0:
                 stand[1] = e + 1
                 return False
-    return True
-
-
-@patient(lists=FEW)
-@njit(cache=True)
-def rule_3_with_tails(marks, start, neighbour, wanted, rows, stand, room):
-    """R3 where D may have tails: A *-> B <-* C, A *-* D *-* C without an arrowhead at D, A and C not adjacent, D *-o B:
-
-    D *-> B. A tail, like a circle, excludes a collider at D. Without knowledge R3 already sets these marks.
-    """
-    b = 0
-    for e in range(stand[1], len(neighbour)):
-        if room[0] < 0:
-            stand[1] = e
-            return False
-        while start[b + 1] <= e:
-            b += 1
-        d = neighbour[e]
-        if marks[d, b] != CIRCLE:
-            continue
-        for f in range(start[b], start[b + 1]):
-            room[0] -= 2
-            a = neighbour[f]
-            if marks[a, b] != ARROW or (marks[a, d] != CIRCLE and marks[a, d] != TAIL):
-                continue
-            room[0] -= 2 * (start[b + 1] - f)
-            for g in range(f + 1, start[b + 1]):
-                c = neighbour[g]
-                if marks[c, b] != ARROW or marks[a, c] != NONE:
-                    continue
-                if marks[c, d] == CIRCLE or marks[c, d] == TAIL:
-                    stand[0] = _propose(marks, wanted, rows, stand[0], d, b, ARROW, a, c)
     return True
 
 

@@ -94,16 +94,10 @@ def separated(start, neighbour, near, far, x, y, z, always, answer):
 
 
 @njit(cache=True, nogil=True)
-def _possibly_adjacent(start, neighbour, near, far, x, is_latent, is_reached, queue):
-    """Flag all nodes that may be adjacent to x: those reached by a path whose inner nodes are latent or colliders."""
-    n = len(start) - 1
-    visited = np.zeros(2 * n, np.bool_)
-    is_reached[:] = False
-    count = 0
-    for e in range(start[x], start[x + 1]):
-        queue[count] = 2 * neighbour[e] + (far[e] == ARROW)
-        visited[queue[count]] = True
-        count += 1
+def _reach(start, neighbour, near, far, queue, count, visited, is_open, is_free, is_out, is_reached):
+    """Flag all nodes that walks reach from the `count` states in `queue` (see `_is_connected`), without nodes of
+    `is_out`. A walk passes a collider that is open, and any other node that is free.
+    """
     done = 0
     while done < count:
         v = queue[done] // 2
@@ -111,12 +105,26 @@ def _possibly_adjacent(start, neighbour, near, far, x, is_latent, is_reached, qu
         done += 1
         is_reached[v] = True
         for e in range(start[v], start[v + 1]):
-            if is_latent[v] or (into and near[e] == ARROW):
-                state = 2 * neighbour[e] + (far[e] == ARROW)
-                if not visited[state]:
-                    visited[state] = True
-                    queue[count] = state
-                    count += 1
+            u = neighbour[e]
+            state = 2 * u + (far[e] == ARROW)
+            passes = is_open[v] if (into and near[e] == ARROW) else is_free[v]
+            if passes and not is_out[u] and not visited[state]:
+                visited[state] = True
+                queue[count] = state
+                count += 1
+
+
+@njit(cache=True, nogil=True)
+def _possibly_adjacent(start, neighbour, near, far, x, is_latent, everyone, nobody, is_reached, queue):
+    """Flag all nodes that may be adjacent to x: those reached by a path whose inner nodes are latent or colliders."""
+    visited = np.zeros(2 * len(is_latent), np.bool_)
+    is_reached[:] = False
+    count = 0
+    for e in range(start[x], start[x + 1]):
+        queue[count] = 2 * neighbour[e] + (far[e] == ARROW)
+        visited[queue[count]] = True
+        count += 1
+    _reach(start, neighbour, near, far, queue, count, visited, everyone, is_latent, nobody, is_reached)
 
 
 @patient(lists=FEW)
@@ -137,7 +145,7 @@ def project(start, neighbour, near, far, is_latent, is_selection, observed, mark
     conditioned = np.zeros(n, np.int64)
     opened = np.zeros(n, np.int64)
     visited = np.zeros(2 * n, np.int64)
-    is_reached = np.zeros(n, np.bool_)
+    everyone, nobody, is_reached = np.ones(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     queue = np.empty(2 * n + 2, np.int64)
     stamp = 0
     for i in range(stand[0], len(observed)):
@@ -146,7 +154,7 @@ def project(start, neighbour, near, far, is_latent, is_selection, observed, mark
             return False
         room[0] -= 2 * len(neighbour)
         x = observed[i]
-        _possibly_adjacent(start, neighbour, near, far, x, is_latent, is_reached, queue)
+        _possibly_adjacent(start, neighbour, near, far, x, is_latent, everyone, nobody, is_reached, queue)
         for j in range(i + 1, len(observed)):
             y = observed[j]
             if not is_reached[y]:
@@ -199,30 +207,6 @@ def _trace(parent, node, queue):
     return queue[:count][::-1].copy()
 
 
-@patient()
-@njit(cache=True, nogil=True)
-def directed_path(start, neighbour, near, far, a, b):
-    """The nodes of a shortest directed path from a to b (at least one edge); empty if there is none."""
-    n = len(start) - 1
-    parent = np.full(n, -2, np.int64)
-    queue = np.empty(n + 1, np.int64)
-    parent[a] = -1
-    queue[0] = a
-    count, done = 1, 0
-    while done < count:
-        v = queue[done]
-        done += 1
-        for e in range(start[v], start[v + 1]):
-            u = neighbour[e]
-            if near[e] == TAIL and far[e] == ARROW and parent[u] == -2:
-                parent[u] = v
-                if u == b:
-                    return _trace(parent, b, queue)
-                queue[count] = u
-                count += 1
-    return queue[:0].copy()
-
-
 @patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def inducing_path(start, neighbour, near, far):
@@ -234,13 +218,12 @@ def inducing_path(start, neighbour, near, far):
     parent = np.empty(n, np.int64)
     queue = np.empty(2 * n + 2, np.int64)
     is_adjacent = np.zeros(n, np.bool_)
-    is_reached = np.zeros(n, np.bool_)
-    nobody = np.zeros(n, np.bool_)
+    everyone, nobody, is_reached = np.ones(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     stamp = 0
     for x in range(n):
         is_adjacent[:] = False
         is_adjacent[neighbour[start[x] : start[x + 1]]] = True
-        _possibly_adjacent(start, neighbour, near, far, x, nobody, is_reached, queue)
+        _possibly_adjacent(start, neighbour, near, far, x, nobody, everyone, nobody, is_reached, queue)
         for y in range(x + 1, n):
             if not is_reached[y] or is_adjacent[y]:
                 continue
@@ -271,22 +254,9 @@ def inducing_path(start, neighbour, near, far):
 
 @patient()
 @njit(cache=True)
-def transitive(table):
-    """(n, n) is there a path of one or more steps from the row node to the column node?"""
-    n = len(table)
-    start = np.zeros(n + 1, np.int64)
-    for v in range(n):
-        count = 0
-        for w in range(n):
-            count += table[v, w]
-        start[v + 1] = start[v] + count
-    after = np.empty(start[n], np.int64)
-    for v in range(n):
-        k = start[v]
-        for w in range(n):
-            if table[v, w]:
-                after[k] = w
-                k += 1
+def transitive(start, after):
+    """(n, n) is there a path of one or more steps from the row node to the column node? Steps are lists per node."""
+    n = len(start) - 1
     reach = np.zeros((n, n), np.bool_)
     stack = np.empty(n, np.int64)
     for s in range(n):
@@ -309,9 +279,8 @@ def transitive(table):
 @patient()
 @njit(cache=True, nogil=True)
 def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
-    """Does Z separate X and Y in a MAG once the arrows from X to the nodes in `is_first` are taken out? The search runs
-    over states (2v + 1: node v entered by an arrowhead) from all of X at once; walks have nodes of X only at their
-    start.
+    """Does Z separate X and Y in a MAG once the arrows from X to the nodes in `is_first` are taken out? Walks go from
+    all of X at once, and have nodes of X only at their start.
     """
     n = len(start) - 1
     opened, queue, count = np.zeros(n, np.int64), np.empty(2 * n + 1, np.int64), np.int64(0)
@@ -320,36 +289,15 @@ def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
             opened[v], queue[count] = 1, v
             count += 1
     _spread_to_ancestors(start, neighbour, near, far, opened, 1, queue, count)  # colliders are open at ancestors of Z
-    visited = np.zeros(2 * n, np.bool_)
-    count = 0
+    visited, is_reached = np.zeros(2 * n, np.bool_), np.zeros(n, np.bool_)
+    count = np.int64(0)
     for x in range(n):
-        if not is_x[x]:
-            continue
-        for e in range(start[x], start[x + 1]):
+        for e in range(start[x], start[x + 1] if is_x[x] else start[x]):
             u = neighbour[e]
-            if is_x[u] or (near[e] == TAIL and is_first[u]):
-                continue
             state = 2 * u + (far[e] == ARROW)
-            if not visited[state]:
+            if not (is_x[u] or visited[state] or (near[e] == TAIL and is_first[u])):
                 visited[state] = True
                 queue[count] = state
                 count += 1
-    done = 0
-    while done < count:
-        v = queue[done] // 2
-        into = queue[done] % 2 == 1
-        done += 1
-        if is_y[v]:
-            return False
-        for e in range(start[v], start[v + 1]):
-            u = neighbour[e]
-            if is_x[u]:
-                continue
-            passes = opened[v] == 1 if (into and near[e] == ARROW) else not is_z[v]
-            if passes:
-                state = 2 * u + (far[e] == ARROW)
-                if not visited[state]:
-                    visited[state] = True
-                    queue[count] = state
-                    count += 1
-    return True
+    _reach(start, neighbour, near, far, queue, count, visited, opened == 1, ~is_z, is_x, is_reached)
+    return not (is_reached & is_y).any()

@@ -380,11 +380,13 @@ def reached_backwards(arrows: Flags, targets: Iterable[int]) -> Flags:
 
 def transitive(steps: Flags) -> Flags:
     """(..., n, n) does a path of one or more steps lead from the row node to the column node?"""
+    from anypag._kernels.pairs import neighbours
     from anypag._kernels.separation import transitive as kernel
 
     found = np.empty_like(steps, np.bool_)
     for place in np.ndindex(steps.shape[:-2]):
-        found[place] = kernel(np.ascontiguousarray(steps[place]))
+        start, _, after = neighbours(np.ascontiguousarray(steps[place]).view(np.uint8))
+        found[place] = kernel(start, after)
     return found
 
 

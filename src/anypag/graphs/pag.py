@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.errors import NotMaximalOrAncestralError
-from anypag.graphs.base import MixedGraph
+from anypag.graphs.base import MixedGraph, shortest_path, transitive
 from anypag.graphs.dag import find_cycle
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.text import quote
@@ -96,16 +96,15 @@ class MAG(MixedGraph):
             self._refuse("is not ancestral: an arrowhead points at an end of an undirected edge", (a, b, c))
 
     def _check_ancestral(self) -> None:
-        from anypag._kernels.separation import directed_path
-
-        cycle = find_cycle(((self.marks == Mark.ARROW) & (self.marks.T == Mark.TAIL)).astype(np.uint8))
+        arrow = self.marks == Mark.ARROW
+        steps = arrow & (self.marks.T == Mark.TAIL)
+        cycle = find_cycle(steps.astype(np.uint8))
         if cycle:
             self._refuse("is not ancestral: it has a directed cycle", tuple(cycle))
-        spouses = np.argwhere((self.marks == Mark.ARROW) & (self.marks.T == Mark.ARROW))
-        for a, b in spouses:
-            path = directed_path(*self.marked_edges, a, b)
-            if len(path):
-                self._refuse("is not ancestral: a node is an ancestor of its spouse", (*map(int, path), int(a)))
+        spouses = arrow & arrow.T
+        for a, b in np.argwhere(spouses & transitive(steps))[:1] if spouses.any() else ():
+            path = shortest_path(steps, int(a), int(b))
+            self._refuse("is not ancestral: a node is an ancestor of its spouse", (*path, int(a)))
 
     def _check_maximal(self) -> None:
         from anypag._kernels.separation import inducing_path
