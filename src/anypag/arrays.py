@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Indices = npt.NDArray[np.int32]
-"""Nodes or columns by their number."""
+Indices = npt.NDArray[np.int32]  # nodes or columns by their number
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

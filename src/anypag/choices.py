@@ -37,8 +37,7 @@ AMONG_NUMBERS = ("#N/A", *(spell(word) for word in ("na", "n/a", "nan", "null", 
 Sepset = Literal["first", "largest-p"]
 Device = Literal["cpu", "cuda", "auto"]
 DSep = Literal["all", "on-paths"]
-Stop = Callable[["State", "StepInfo"], bool]
-"""Called after every step; True stops the run."""
+Stop = Callable[["State", "StepInfo"], bool]  # called after every step; True stops the run
 
 Part = Literal["data", "search", "run"]
 """What a choice is about: data (how they are read and tested), search, or run (threads, budgets, files). Choices about
@@ -69,8 +68,7 @@ class Requirement(NamedTuple):
 
     wanted: str
     holds: Callable[[Any], bool]
-    names: tuple[str, ...] = ()
-    """The names to choose from, if there are any."""
+    names: tuple[str, ...] = ()  # the names to choose from, if there are any
 
 
 @dataclass(frozen=True)
@@ -78,17 +76,14 @@ class Choice:
     """The declaration of a choice, besides its name, type and default."""
 
     part: Part
-    help: str
-    """One sentence, as the command line shows it."""
+    help: str  # one sentence, as the command line shows it
     check: Requirement
     typed: str | None = None
     """How it is typed on the command line: "number", "count", "name", "duration", "kinds", "off", "flag", "file",
     "knowledge"."""
     metavar: str | None = None
-    by_method: bool = False
-    """Only some algorithms use it (`Method.uses` in the catalogue)."""
-    recorded: bool = False
-    """Saved with results and shown in reports."""
+    by_method: bool = False  # only some algorithms use it (`Method.uses` in the catalogue)
+    recorded: bool = False  # saved with results and shown in reports
 
 
 def _choice(
@@ -322,5 +317,4 @@ def require(holds: bool, name: str, wanted: str, got: Any) -> None:
 
 DECLARED: dict[str, Choice] = {item.name: item.metadata["choice"] for item in fields(Choices)}
 """The declaration of every choice, by its name."""
-DEFAULTS: dict[str, Any] = {item.name: item.default for item in fields(Choices)}
-"""The default of every choice."""
+DEFAULTS: dict[str, Any] = {item.name: item.default for item in fields(Choices)}  # the default of every choice

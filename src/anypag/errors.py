@@ -150,8 +150,7 @@ class ParameterError(AnypagError, ValueError):
 class DataError(AnypagError, ValueError):
     """The data cannot be used as they are; the message names the columns and the remedy."""
 
-    audit: object = None
-    """The `Audit` that refused them, where one did."""
+    audit: object = None  # the `Audit` that refused them, where one did
 
 
 class KnowledgeError(AnypagError, ValueError):

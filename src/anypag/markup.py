@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-MOST_ROWS = 100
-"""Rows of a table that a notebook shows."""
+MOST_ROWS = 100  # rows of a table that a notebook shows
 
 _CELL = "text-align:left;vertical-align:top;padding:.15em .8em .15em 0;white-space:pre-wrap"
 
@@ -48,8 +47,7 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-LONG = 20.0
-"""Seconds above which people are told beforehand how long something takes."""
+LONG = 20.0  # seconds above which people are told beforehand how long something takes
 
 
 def counted(n: int, what: str) -> str:

@@ -17,8 +17,7 @@ import numpy as np
 
 from anypag.errors import AnypagError, abbreviated
 
-Size = int | Literal["n"] | None
-"""A length or a bound: a number, "n" for the number of variables, None for any."""
+Size = int | Literal["n"] | None  # a length or a bound: a number, "n" for the number of variables, None for any
 
 SQUARE: tuple[Size, ...] = ("n", "n")
 LARGEST = 2**62
@@ -47,8 +46,7 @@ class Variables:
 class Form:
     """How a value of one kind is written, read and checked; this base class accepts anything unchanged."""
 
-    plain: Callable[[Any], Any] = staticmethod(lambda value: value)
-    """Converts a NumPy value to a plain one."""
+    plain: Callable[[Any], Any] = staticmethod(lambda value: value)  # converts a NumPy value to a plain one
 
     def write(self, value: Any, variables: Variables) -> Any:
         """The value as JSON can hold it (or an array)."""

@@ -18,18 +18,14 @@ import numpy as np
 
 from anypag._kernels.patience import njit
 
-LANES = 64
-"""The most questions worked on side by side."""
-ROOM = 65536
-"""The most numbers in a group of questions, so that they fit into the cache."""
+LANES = 64  # the most questions worked on side by side
+ROOM = 65536  # the most numbers in a group of questions, so that they fit into the cache
 TESTED_IN_LEVELS = 2
 """The most functions of a continuous variable that are tested against a discrete one. Where level probabilities given z
 come near 0 or 1 they are not a sum of functions of z; a third function could take this misfit for dependence.
 """
-NEARLY_NORMAL = 0.01
-"""No correction if the variance of R² exceeds that of F by at most this share."""
-LEAST_SHARE = 1e-3
-"""The least share of the degrees of freedom that a correction leaves."""
+NEARLY_NORMAL = 0.01  # no correction if the variance of R² exceeds that of F by at most this share
+LEAST_SHARE = 1e-3  # the least share of the degrees of freedom that a correction leaves
 APART = 8
 """Unused lanes between those of one pair of columns and those of the next: the distance is then no power of two, and
 the values of one lane do not compete for the same cache lines.
@@ -47,8 +43,7 @@ def _series(n):
 
 
 _COEFFICIENTS = _series(8)
-_LARGE = 15.0
-"""The series is exact to 1e-12 from this first argument up."""
+_LARGE = 15.0  # the series is exact to 1e-12 from this first argument up
 
 
 @njit(cache=True)

@@ -14,13 +14,10 @@ from anypag._kernels.patience import FEW, njit, patient
 PEARSON = 1
 PERMUTATIONS = 3
 
-_NO_VARIANCE = 1e-12
-"""A variance below this share of the squared mean is rounding error."""
+_NO_VARIANCE = 1e-12  # a variance below this share of the squared mean is rounding error
 _FEW_CELLS = 512
-_MOST_COLUMNS = 12
-"""The most columns of a set that is counted for smaller ones."""
-_WINDOW = 1024
-"""How many sets are tried for a common table."""
+_MOST_COLUMNS = 12  # the most columns of a set that is counted for smaller ones
+_WINDOW = 1024  # how many sets are tried for a common table
 
 
 @njit(cache=True, nogil=True)

@@ -58,20 +58,16 @@ from anypag.threads import map_in_threads, slices
 if TYPE_CHECKING:
     from anypag.scores.mixed import MixedScore
 
-DEGREE = 5
-"""How many functions a condition variable has."""
+DEGREE = 5  # how many functions a condition variable has
 DEGREE_OF_MANY_ROWS = 7
 MANY_ROWS = 2500
-TESTED = 3
-"""How many functions are tested; the powers of normal scores come after them."""
+TESTED = 3  # how many functions are tested; the powers of normal scores come after them
 MOST_WORK = 5e9
 """Up to this many multiplications, the correlations of all products (with the columns and with each other) are computed
 in advance; above, each question computes its own from the rows.
 """
-MOST_NUMBERS = 3e7
-"""Correlations of products that are kept (a quarter of a gigabyte)."""
-PANEL = 512
-"""Rows multiplied at once."""
+MOST_NUMBERS = 3e7  # correlations of products that are kept (a quarter of a gigabyte)
+PANEL = 512  # rows multiplied at once
 
 
 class Additive(DataTest):
@@ -169,21 +165,16 @@ def degree_for(n: int) -> int:
 class Basis(NamedTuple):
     """A table as functions of its columns, as `additive_tests` takes it."""
 
-    gram: Floats
-    """(q + 1, q + 1 or more) correlations of all columns; zeros in the last row and in columns after q."""
+    gram: Floats  # (q + 1, q + 1 or more) correlations of all columns; zeros in the last row and in columns after q
     cross: Floats
     """(k, q + 2) correlations of products with columns; at the end a zero, and 1 or 0: does the product change?"""
     products: Floats
     """(k, k) correlations of products; (0, 0) where they are made from rows, or no set has more than one product."""
-    columns: Floats
-    """(q, n) the columns, with mean 0 and length 1; (q, 0) where no question needs them."""
-    has_value: Flags
-    """(p, n); (p, 0) where there are no gaps."""
-    start: Counts
-    """(p + 1,) columns start[i]:start[i + 1] belong to variable i."""
+    columns: Floats  # (q, n) the columns, with mean 0 and length 1; (q, 0) where no question needs them
+    has_value: Flags  # (p, n); (p, 0) where there are no gaps
+    start: Counts  # (p + 1,) columns start[i]:start[i + 1] belong to variable i
     is_discrete: Flags
-    pair_start: Counts
-    """(p, p) the first product of two variables; (0, 0) where `cross` has none."""
+    pair_start: Counts  # (p, p) the first product of two variables; (0, 0) where `cross` has none
     excess: Floats
     """(p, 3) how far the first one, two and three functions of each variable are from normal (`_excess_of`).
 
@@ -227,10 +218,8 @@ class HeadProducts:
 
     count: int
     heads: Counts
-    of_variable: Counts
-    """(p,) the first column of each variable."""
-    start: Counts
-    """(p, p) the first product of two variables."""
+    of_variable: Counts  # (p,) the first column of each variable
+    start: Counts  # (p, p) the first product of two variables
 
     @classmethod
     def of(cls, heads: Counts, start: Counts) -> Self:

@@ -148,8 +148,7 @@ def from_callable(
 class Wrapper:
     """A test around another test: it overrides the answers and passes on everything else."""
 
-    answers_alike: ClassVar[bool] = True
-    """Are the answers those of the test inside?"""
+    answers_alike: ClassVar[bool] = True  # are the answers those of the test inside?
 
     def __init__(self, test: CITest) -> None:
         self.test = test

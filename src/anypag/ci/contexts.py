@@ -31,8 +31,7 @@ class OfContexts(Wrapper):
     """
 
     answers_alike = False
-    always_given: Flags
-    """(p,) the contexts that are given in every question."""
+    always_given: Flags  # (p,) the contexts that are given in every question
 
     def __init__(self, test: CITest, table: Pooled, apart: Mapping[str, CITest]) -> None:
         super().__init__(test)

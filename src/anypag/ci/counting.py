@@ -37,12 +37,9 @@ from anypag.errors import DataError, Option
 if TYPE_CHECKING:
     from anypag.scores.discrete import DiscreteScore
 
-_MOST_BINARY = 5
-"""The largest condition set for which binary columns have the formula of 2 x 2 tables."""
-_WITH_GAPS = 4
-"""How many times as many cells a table may have because gaps are counted in it."""
-MOST_CELLS = 2**26
-"""The most cells of a table of all combinations of levels, for any number of rows."""
+_MOST_BINARY = 5  # the largest condition set for which binary columns have the formula of 2 x 2 tables
+_WITH_GAPS = 4  # how many times as many cells a table may have because gaps are counted in it
+MOST_CELLS = 2**26  # the most cells of a table of all combinations of levels, for any number of rows
 _TIMES_A_SET = 16
 """A table that serves several column sets has at most this many times the cells of the largest set, plus one a row."""
 _ROWS_PER_CELL = 4
@@ -56,14 +53,12 @@ class CountTest(StatisticTest):
     """The base of tests of discrete columns: everything except the statistic."""
 
     takes = "discrete"
-    _family: ClassVar[int]
-    """The statistic, as the kernels number them."""
+    _family: ClassVar[int]  # the statistic, as the kernels number them
 
     distinct: npt.NDArray[np.int32]
     """(p, m) the level of each column in the rows that are counted: 0, 1, ..., -1 where there is none. The columns are
     in the order of their names."""
-    weights: Counts
-    """(m,) how often the table has each of these rows: once, except for resamples and tables of counts."""
+    weights: Counts  # (m,) how often the table has each of these rows: once, except for resamples and tables of counts
     has_gaps: bool
     """Do columns have missing values, so that each test leaves out the rows in which its own columns have gaps?"""
 

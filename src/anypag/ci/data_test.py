@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from anypag.scores.base import Score
 
 
-MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200
-"""The largest table whose rows are kept for checks after the search."""
+MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # the largest table whose rows are kept for checks after the search
 
 
 class DataTest(ABC):
@@ -35,11 +34,9 @@ class DataTest(ABC):
     exact: ClassVar[bool] = False
     batch: ClassVar[int] = 65536
 
-    takes: ClassVar[Literal["continuous", "discrete", "any"]]
-    """The kind of columns the test is for."""
+    takes: ClassVar[Literal["continuous", "discrete", "any"]]  # the kind of columns the test is for
 
-    fills_gaps: ClassVar[bool] = False
-    """Does it fill in missing values, so that no row or column is left out for them?"""
+    fills_gaps: ClassVar[bool] = False  # does it fill in missing values, so that no row or column is left out for them?
 
     fits: ClassVar[str] = "as its author says"
     """What must be true of the data for its p-values to be right, in a few words for reports."""
@@ -50,8 +47,7 @@ class DataTest(ABC):
     some_rows: Floats | None = None
     """(m, p) rows for checks of a fitted graph, as the test sees them; None if there are none, or gaps."""
 
-    is_number: tuple[bool, ...] = ()
-    """Per column: does it hold numbers, not words? Known where `some_rows` are."""
+    is_number: tuple[bool, ...] = ()  # per column: does it hold numbers, not words? Known where `some_rows` are
 
     def __init__(self, names: tuple[str, ...], n: int, audit: Audit) -> None:
         self.names = names

@@ -17,8 +17,7 @@ from anypag.data.levels import Codes
 from anypag.errors import Option, Sentence
 
 _PEARSON, _LOG_LIKELIHOOD, _PERMUTATIONS = 1, 2, 3
-_LEAST_SKEWNESS = 1e-3
-"""Below this skewness Pearson's curve is taken as normal."""
+_LEAST_SKEWNESS = 1e-3  # below this skewness Pearson's curve is taken as normal
 
 
 class PermutationChiSquared(CountTest):

@@ -16,10 +16,8 @@ import numpy as np
 
 from anypag.arrays import Counts, Floats
 
-NEARLY_NORMAL = 0.01
-"""No correction if the variance exceeds that for normal columns by at most this share."""
-LEAST_SHARE = 1e-3
-"""A correction leaves at least this share of the degrees of freedom."""
+NEARLY_NORMAL = 0.01  # no correction if the variance exceeds that for normal columns by at most this share
+LEAST_SHARE = 1e-3  # a correction leaves at least this share of the degrees of freedom
 
 
 def excess_of_levels(counts: Floats) -> float:

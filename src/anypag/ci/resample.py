@@ -145,8 +145,7 @@ class ByRows:
     """Tests bound to tables whose rows are repeated."""
 
     table: Table
-    choices: Choices
-    """The choices by which the test of the whole table was bound."""
+    choices: Choices  # the choices by which the test of the whole table was bound
 
     @property
     def n(self) -> int:

@@ -119,8 +119,7 @@ Value = TypeVar("Value")
 
 SECONDS_PER_TASK = 0.25
 TASKS_PER_WORKER = 2
-LEAST_MAPPED = 1024
-"""Worker processes of one machine share arrays of at least this many bytes instead of copying them."""
+LEAST_MAPPED = 1024  # worker processes of one machine share arrays of at least this many bytes instead of copying them
 
 
 def workers_of(n_jobs: int | None) -> int:

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from anypag.arrays import Floats
 from anypag.errors import DataError, shortened
 
-LONGEST_NAME = 1000
-"""The most characters of a column's name."""
+LONGEST_NAME = 1000  # the most characters of a column's name
 NO_NUMBERS = "Turn it into numbers (a date: into days since a start) or drop it."
 """What to do about a column that is neither numbers nor text."""
 

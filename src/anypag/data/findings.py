@@ -12,12 +12,9 @@ from anypag.markup import block, paragraphs, table
 Severity = Literal["error", "warning"]
 Singular = Literal["auto", "error", "keep"]
 
-MOST_APART = 3
-"""The most findings of one check that are told apart; more are told in one sentence."""
-MOST_TOLD = 6
-"""The most pairs or columns that such a sentence names."""
-MOST_REASONS = 12
-"""The most errors that one message lists."""
+MOST_APART = 3  # the most findings of one check that are told apart; more are told in one sentence
+MOST_TOLD = 6  # the most pairs or columns that such a sentence names
+MOST_REASONS = 12  # the most errors that one message lists
 
 
 @dataclass(frozen=True)
@@ -57,10 +54,8 @@ class Finding:
         return str(self.sentence)
 
 
-STANDS_FOR_BOTH = "copy"
-"""The problem of a finding that says which of two columns stands for both."""
-LEFT_OUT = "left out"
-"""The problem of the finding that names the columns that are left out."""
+STANDS_FOR_BOTH = "copy"  # the problem of a finding that says which of two columns stands for both
+LEFT_OUT = "left out"  # the problem of the finding that names the columns that are left out
 
 
 def _standing_in(finding: Finding) -> Finding:

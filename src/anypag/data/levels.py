@@ -17,10 +17,8 @@ from anypag.data.moments import name_order
 from anypag.errors import DataError, Option
 
 Codes = npt.NDArray[np.int32]
-MOST_APART = 1000
-"""Whole numbers within this range are counted instead of sorted."""
-_MOST = 2.0**52
-"""Above this, float64 cannot tell neighbouring whole numbers apart."""
+MOST_APART = 1000  # whole numbers within this range are counted instead of sorted
+_MOST = 2.0**52  # above this, float64 cannot tell neighbouring whole numbers apart
 
 
 def distinct(values: Floats) -> Floats:
@@ -78,8 +76,7 @@ def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
     return (least, (values - least).astype(np.int32)) if (values == np.floor(values)).all() else None
 
 
-MOST_COLUMNS = 8000
-"""Columns of zeros and ones that one correlation matrix (of half a gigabyte) can hold."""
+MOST_COLUMNS = 8000  # columns of zeros and ones that one correlation matrix (of half a gigabyte) can hold
 
 
 def indicators(column: Floats) -> Floats:

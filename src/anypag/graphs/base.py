@@ -22,25 +22,21 @@ from anypag.graphs.text import format_graph, parse_graph, quote
 if TYPE_CHECKING:
     from anypag.graphs.skeleton import MarkedEdges
 
-Node = str | int
-"""A node in the public interface: its name or its index."""
+Node = str | int  # a node in the public interface: its name or its index
 
-Marks = npt.NDArray[np.uint8]
-"""A marks matrix, (n, n)."""
+Marks = npt.NDArray[np.uint8]  # a marks matrix, (n, n)
 
 SparseMarks = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Marks]
 """The places of a marks matrix that are not 0: rows, columns, and the marks there."""
 
 
-_LISTED_NODES, _LISTED_EDGES = 30, 30
-"""`repr` lists the edges of graphs with at most this many."""
+_LISTED_NODES, _LISTED_EDGES = 30, 30  # `repr` lists the edges of graphs with at most this many
 
 
 class MixedGraph:
     """Names and marks. Use one of its three kinds: `PAG`, `MAG` or `DAG`."""
 
-    _allowed: ClassVar[frozenset[tuple[Mark, Mark]]]
-    """The pairs of marks an edge of this kind of graph may have."""
+    _allowed: ClassVar[frozenset[tuple[Mark, Mark]]]  # the pairs of marks an edge of this kind of graph may have
 
     __slots__ = ("_marked_edges", "_marks", "_names", "_places", "_sparse")
 

@@ -94,8 +94,7 @@ class Separation(NamedTuple):
     n: int | None = None
 
 
-SeparationsByPair = Mapping[tuple[str, str], Separation]
-"""Why pairs have no edge, by pair of names in either order."""
+SeparationsByPair = Mapping[tuple[str, str], Separation]  # why pairs have no edge, by pair of names in either order
 
 
 class MarkReason(NamedTuple):

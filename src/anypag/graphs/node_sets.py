@@ -69,8 +69,7 @@ def _is_visible(marks: Marks, a: int, b: int) -> bool:
     return False
 
 
-NodeSet = int
-"""A set of nodes: bit v for node v."""
+NodeSet = int  # a set of nodes: bit v for node v
 
 
 def node_set(nodes: Iterable[int]) -> NodeSet:

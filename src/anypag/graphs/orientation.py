@@ -27,8 +27,7 @@ from anypag.threads import Look, do_nothing, in_turns
 LogRows = npt.NDArray[np.int32]
 """(k, 6) one row a mark: rule, i, j, mark, and two nodes that the reason names; the mark is at j on the edge i–j."""
 
-Paths = npt.NDArray[np.int32]
-"""Discriminating paths, (k, longest): D, ..., A, B, C, then -1."""
+Paths = npt.NDArray[np.int32]  # discriminating paths, (k, longest): D, ..., A, B, C, then -1
 
 
 class Colliders(Protocol):
@@ -46,8 +45,7 @@ class Colliders(Protocol):
 class KnownCauses(NamedTuple):
     """The (n, n) tables that rules with knowledge read."""
 
-    not_causes: npt.NDArray[np.bool_]
-    """`[a, b]`: a is known to be no cause of b."""
+    not_causes: npt.NDArray[np.bool_]  # `[a, b]`: a is known to be no cause of b
     unconfounded: npt.NDArray[np.bool_]
     """`[a, b]`: a and b are known to have no hidden common cause, and the sample is not selected."""
 
@@ -56,8 +54,7 @@ class Orientation(NamedTuple):
     """Marks, and the record of how they were set."""
 
     marks: Marks
-    log: LogRows
-    """One row for each mark set, in the order they were set."""
+    log: LogRows  # one row for each mark set, in the order they were set
     conflicts: LogRows
     """One row for each conflict: a rule wanted another mark than the one set, two rules disagreed, or the mark would
     contradict other marks by the ancestors it implies.

@@ -30,14 +30,10 @@ class Rule(NamedTuple):
     number: int
     propose: Callable[[Pass, Colliders], int]
     """Writes proposed marks into `wanted` and `rows` of the pass (see `_kernels.rules`). Returns their number."""
-    needs_selection: bool
-    """Applies only if the sample may be selected by something the variables affect."""
-    words: Explain
-    """Why it set a mark, as a sentence."""
-    needs_knowledge: bool = False
-    """Useful only with knowledge."""
-    needs_all_edges: bool = False
-    """Valid only at the end of a search, when no superfluous edge is left."""
+    needs_selection: bool  # applies only if the sample may be selected by something the variables affect
+    words: Explain  # why it set a mark, as a sentence
+    needs_knowledge: bool = False  # useful only with knowledge
+    needs_all_edges: bool = False  # valid only at the end of a search, when no superfluous edge is left
     needs_kinds: tuple[tuple[Mark, Mark, int], ...] = ()
     """How many edges of each kind its pattern needs; a graph with fewer skips the rule, which is then not compiled."""
 
@@ -47,10 +43,8 @@ class Rule(NamedTuple):
         return f"R{self.number}" if self.number < KNOWN else f"K{self.number - KNOWN}"
 
 
-KNOWN = 20
-"""The "rule" of a mark that was given by a statement."""
-CLOSURE = 26
-"""The "rule" of a mark shared by all graphs that agree with the data and all statements."""
+KNOWN = 20  # the "rule" of a mark that was given by a statement
+CLOSURE = 26  # the "rule" of a mark shared by all graphs that agree with the data and all statements
 
 
 def rules_after_0(*, selection: bool, knowledge: bool = False, final: bool = False) -> tuple[Rule, ...]:

@@ -13,8 +13,7 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.threads import map_in_threads, runs_of
 
-BYTES_PER_EDGE = 64
-"""Writing this many bytes of new memory costs as much as processing a neighbour."""
+BYTES_PER_EDGE = 64  # writing this many bytes of new memory costs as much as processing a neighbour
 LEAST_EDGES, MOST_EDGES = 100_000, 100_000_000
 """The least and most neighbours per thread at a time; the least take 1 ms."""
 

@@ -26,8 +26,7 @@ from anypag.knowledge.statements import (
     named,
 )
 
-MOST_NAMED = 3
-"""The most columns that a message names."""
+MOST_NAMED = 3  # the most columns that a message names
 
 
 def bind(statements: Sequence[Statement], names: Sequence[str], *, selection: bool) -> Facts:
@@ -139,11 +138,9 @@ def _refuse_ambiguous(statement: Statement, names: Sequence[str]) -> None:
         )
 
 
-Saying = Callable[[Statement], Facts]
-"""The facts of one statement."""
+Saying = Callable[[Statement], Facts]  # the facts of one statement
 
-SaidBy = Callable[[str, int, int], str]
-"""The statement that says a fact of a kind about two columns."""
+SaidBy = Callable[[str, int, int], str]  # the statement that says a fact of a kind about two columns
 
 _BEGIN = "What is said to be known contradicts itself:"
 

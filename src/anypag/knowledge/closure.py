@@ -71,12 +71,9 @@ MOST_TRIALS = 20_000
 class Closure(NamedTuple):
     """The marks that follow, and how far the search came."""
 
-    marks: Marks
-    """The marks, including all that are proved to follow."""
-    is_open: Flags
-    """(n, n) circles that were not decided before the search ended."""
-    agrees: bool | None
-    """Whether a member of the class agrees with knowledge; None if not decided."""
+    marks: Marks  # the marks, including all that are proved to follow
+    is_open: Flags  # (n, n) circles that were not decided before the search ended
+    agrees: bool | None  # whether a member of the class agrees with knowledge; None if not decided
 
     @property
     def finished(self) -> bool:

@@ -36,8 +36,7 @@ class Facts:
     not_joined: Flags
     unconfounded: Flags
     design: Flags
-    selection: bool = True
-    """May the sample have been selected at all?"""
+    selection: bool = True  # may the sample have been selected at all?
 
     @classmethod
     def none(cls, n: int, *, selection: bool = True) -> Self:

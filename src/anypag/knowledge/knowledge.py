@@ -31,8 +31,7 @@ from anypag.knowledge.text import parse_text
 if TYPE_CHECKING:
     from anypag.knowledge.facts import Facts
 
-OneOrMore = str | Iterable[str]
-"""A variable, several, or "*" for all."""
+OneOrMore = str | Iterable[str]  # a variable, several, or "*" for all
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -28,8 +28,7 @@ from typing import Any, Literal
 from anypag.errors import KnowledgeError, ParameterError
 from anypag.knowledge.statements import PairStatement, Statement, Tiers
 
-Forbidden = Literal["refuse", "no cause"]
-"""How a forbidden edge is read."""
+Forbidden = Literal["refuse", "no cause"]  # how a forbidden edge is read
 
 
 def required(a: str, b: str, place: str) -> list[Statement]:

@@ -11,8 +11,7 @@ from typing import Literal
 from anypag.graphs.marks import Mark
 from anypag.graphs.text import quote
 
-Side = tuple[str, ...] | None
-"""The variables on one side of a statement; None means all (`*`)."""
+Side = tuple[str, ...] | None  # the variables on one side of a statement; None means all (`*`)
 
 PairKind = Literal["causes", "not_causes", "joined", "not_joined", "unconfounded"]
 
@@ -27,8 +26,7 @@ SIGNS: dict[PairKind, str] = {
 
 SYMMETRIC = frozenset({"joined", "not_joined", "unconfounded"})
 
-SELECTION = "selection"
-"""The word for being in the sample."""
+SELECTION = "selection"  # the word for being in the sample
 
 _RESERVED = frozenset({SELECTION, "|", "*", "tiers:", "within", *SIGNS.values()})
 
@@ -105,8 +103,7 @@ class Contexts:
         return f"contexts {self.assumptions}: {' '.join(map(written, self.names))}"
 
 
-ASSUMPTIONS = ("1", "12", "123")
-"""Which assumptions may be made about contexts."""
+ASSUMPTIONS = ("1", "12", "123")  # which assumptions may be made about contexts
 
 Statement = Tiers | NoCausesWithinTiers | SelectionBefore | NotSelecting | PairStatement | Contexts
 

@@ -18,11 +18,9 @@ from anypag.simulate.sample import Sample, Seed, checked_count, checked_parts, g
 ConditionalTables = dict[str, npt.NDArray[np.float64]]
 """For every node the table p(node | parents): one axis per parent, in the order of the DAG, then its own levels."""
 
-SELECTED = 1
-"""The level of a selection variable that puts a row into the sample."""
+SELECTED = 1  # the level of a selection variable that puts a row into the sample
 
-MOST_ENTRIES = 10_000_000
-"""No table is larger than this (80 MB)."""
+MOST_ENTRIES = 10_000_000  # no table is larger than this (80 MB)
 
 ROWS_BEFORE_REFUSAL = 100_000
 LEAST_SELECTED_SHARE = 1e-3

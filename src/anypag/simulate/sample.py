@@ -14,8 +14,7 @@ from anypag.errors import DataError, ParameterError
 from anypag.graphs.base import Node
 from anypag.graphs.dag import DAG
 
-Seed = int | np.random.Generator
-"""A whole number that is not negative, or a generator to draw from."""
+Seed = int | np.random.Generator  # a whole number that is not negative, or a generator to draw from
 
 
 def generator(seed: Seed, purpose: str) -> np.random.Generator:

@@ -21,8 +21,7 @@ from anypag.threads import map_in_threads, slices
 
 WARP = 32
 BLOCK = 256
-PIECE = 8_000_000
-"""Bytes fetched from the card at a time."""
+PIECE = 8_000_000  # bytes fetched from the card at a time
 
 
 class CardError(AnypagError):

@@ -32,8 +32,7 @@ from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.errors import AnypagWarning
 
 CLOSE = 1e-9
-AT_ONCE = 2_000_000_000
-"""Questions of a pass that are sent at once."""
+AT_ONCE = 2_000_000_000  # questions of a pass that are sent at once
 
 Made = TypeVar("Made")
 

@@ -21,10 +21,8 @@ from anypag.ci.slow.slow_test import SlowTest
 from anypag.data.findings import Singular
 from anypag.data.table import Kind, Missing
 
-CUTS = 3
-"""Quantiles of each column of z at which a weight changes its sign."""
-DRAWS = 20_000
-"""Random draws for the distribution of the largest of several normal statistics."""
+CUTS = 3  # quantiles of each column of z at which a weight changes its sign
+DRAWS = 20_000  # random draws for the distribution of the largest of several normal statistics
 
 
 class Regressor(Protocol):

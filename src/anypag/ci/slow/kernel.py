@@ -15,10 +15,8 @@ from anypag.arrays import Floats
 from anypag.ci.slow.slow_test import SlowTest
 from anypag.errors import DataError, Option
 
-FEATURES = 5
-"""Random features of x and of y."""
-FEATURES_OF_SET = 100
-"""Random features of z; never more than a quarter of the rows."""
+FEATURES = 5  # random features of x and of y
+FEATURES_OF_SET = 100  # random features of z; never more than a quarter of the rows
 ROWS_FOR_WIDTH = 500
 RIDGE = 1e-3
 MOST_ROWS_OF_KCI = 3000

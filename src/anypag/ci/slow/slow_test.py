@@ -24,8 +24,7 @@ from anypag.data.levels import indicators
 from anypag.data.sources.protocol import Needs
 from anypag.data.table import Kind, Missing, as_table
 
-LEAST_ROWS = 10
-"""The least rows of a question; with fewer p = 1."""
+LEAST_ROWS = 10  # the least rows of a question; with fewer p = 1
 
 
 class SlowTest(DataTest):
@@ -42,8 +41,7 @@ class SlowTest(DataTest):
     batch: ClassVar[int] = 1
     strength = None  # type: ignore[assignment]  # it would cost a test for every pair
 
-    kinds: tuple[Kind, ...]
-    """The kind of each column: given by the user or inferred."""
+    kinds: tuple[Kind, ...]  # the kind of each column: given by the user or inferred
 
     def __init__(
         self,

@@ -23,8 +23,7 @@ from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Spread,
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option, absent
 
-MOST_ROWS = 2**31 - 1
-"""The largest sum of all counts."""
+MOST_ROWS = 2**31 - 1  # the largest sum of all counts
 MOST_NUMBERS = 100_000_000
 """The most numbers (800 MB) that a table of counts may have once its rows are written out in memory."""
 

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 
 NO_ROWS = "a covariance matrix has no rows"
-MOST_ROWS = 2**53
-"""Larger numbers of rows cannot be told apart as floats."""
+MOST_ROWS = 2**53  # larger numbers of rows cannot be told apart as floats
 _TOLERANCE = 1e-8
 
 

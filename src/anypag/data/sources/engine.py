@@ -24,14 +24,10 @@ from anypag.data.sources.protocol import Lacked, Levels, Spread, Summary, Throug
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option
 
-MOST_PULLED = 100_000_000
-"""The most numbers that are pulled from an engine if rows are needed (800 MB)."""
-MOST_GROUPED = 50_000_000
-"""The most numbers of a table of counts that is pulled (400 MB)."""
-MOST_LABELS = 10_000
-"""The most different texts of a column that are pulled."""
-MOST_COUNTED = 100_000
-"""The most levels of a column that are pulled."""
+MOST_PULLED = 100_000_000  # the most numbers that are pulled from an engine if rows are needed (800 MB)
+MOST_GROUPED = 50_000_000  # the most numbers of a table of counts that is pulled (400 MB)
+MOST_LABELS = 10_000  # the most different texts of a column that are pulled
+MOST_COUNTED = 100_000  # the most levels of a column that are pulled
 
 
 @dataclass(frozen=True, eq=False)

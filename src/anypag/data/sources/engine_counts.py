@@ -18,8 +18,7 @@ from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine import MOST_GROUPED, EngineTable
 from anypag.errors import DataError, Option, listed
 
-MOST_CELLS = 1_000_000
-"""Sets of columns are merged up to this many combinations of levels."""
+MOST_CELLS = 1_000_000  # sets of columns are merged up to this many combinations of levels
 
 ColumnNumbers = tuple[int, ...]
 Piece = TypeVar("Piece")

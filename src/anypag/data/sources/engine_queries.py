@@ -24,10 +24,8 @@ from anypag.data.table import Table, as_table
 from anypag.errors import DataError, MissingExtraError, absent, listed
 from anypag.threads import slices
 
-EXPRESSIONS = 500
-"""The most expressions in one query."""
-GLANCE = 10_000
-"""Rows that are pulled to infer the kinds of columns."""
+EXPRESSIONS = 500  # the most expressions in one query
+GLANCE = 10_000  # rows that are pulled to infer the kinds of columns
 
 
 def is_in_engine(data: Any) -> bool:

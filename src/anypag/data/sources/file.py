@@ -30,12 +30,9 @@ if TYPE_CHECKING:
 
     from anypag.data.sources.counted import CountedTable
 
-LARGE_FILE = 500_000_000
-"""Files with more bytes are not read whole to infer kinds of columns."""
-MOST_TEXTS = 1000
-"""The most different texts of a column that are read."""
-_IS_ROW = "\0is a row"
-"""The name of a helper column; no column of a file has it."""
+LARGE_FILE = 500_000_000  # files with more bytes are not read whole to infer kinds of columns
+MOST_TEXTS = 1000  # the most different texts of a column that are read
+_IS_ROW = "\0is a row"  # the name of a helper column; no column of a file has it
 
 
 @dataclass(frozen=True, eq=False)

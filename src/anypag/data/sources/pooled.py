@@ -21,8 +21,7 @@ from anypag.errors import DataError, ParameterError, absent, listed
 ContextsTest = Literal["all", "pairwise"]
 Rows = npt.NDArray[np.bool_] | npt.NDArray[np.intp]
 
-MOST_SETS = 50
-"""The most values of a column that tells data sets apart."""
+MOST_SETS = 50  # the most values of a column that tells data sets apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +39,8 @@ class Pooled(Table):
     contexts_test: ContextsTest = "all"
     sets: tuple[str, ...] = ()
     of_set: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
-    by: str | None = None
-    """The column that told the data sets apart, where they were one table."""
-    told: tuple[str, ...] = ()
-    """What a reader of estimates must know about the rows."""
+    by: str | None = None  # the column that told the data sets apart, where they were one table
+    told: tuple[str, ...] = ()  # what a reader of estimates must know about the rows
 
     def take(self, names: Sequence[str]) -> Table:
         """Some of the columns; contexts that are left out are no contexts any more."""

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from anypag.data.sources.counted import CountedTable
     from anypag.data.table import Kind, Missing, Table
 
-MOST_LOOKED_AT = 4_000_000
-"""Numbers (32 MB) that are read into memory for checks of values from sources outside memory."""
+MOST_LOOKED_AT = 4_000_000  # numbers (32 MB) that are read into memory for checks of values from sources outside memory
 Lacked = Literal["rows", "order"]
 """What a source may lack: the values in its rows, the order in which the rows were recorded."""
 

@@ -13,8 +13,7 @@ from anypag.graphs.pag import MAG, PAG
 
 KINDS: dict[str, type[MixedGraph]] = {"PAG": PAG, "MAG": MAG, "DAG": DAG}
 
-MOST_NODES = 20_000
-"""Readers refuse larger graphs: the matrix of marks would fill the memory (400 MB at this size)."""
+MOST_NODES = 20_000  # readers refuse larger graphs: the matrix of marks would fill the memory (400 MB at this size)
 
 
 class Parsed(NamedTuple):
