@@ -46,7 +46,7 @@ OPTIONS = {
     "--json": [],
     "--no-selection-bias": [],
     "--from": ["json", "pcalg", "", "tetrad"],
-    "--to": ["json", "causal-learn", "dagitty", "x"],
+    "--to": ["json", "pcalg", "dagitty", "x"],
     "--truth": ["OUT"],
     "--dag": ["OUT"],
     "--variables": ["2", "5", "1", "-1"],

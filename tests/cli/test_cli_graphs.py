@@ -44,8 +44,8 @@ def test_convert_and_back(graph: Path, ending: str) -> None:
 
 def test_convert_by_the_name_of_a_format(graph: Path) -> None:
     there, back = graph.with_name("matrix.dat"), graph.with_name("back.txt")
-    assert anypag("convert", graph, there, "--to", "causal-learn", "--json").document["nodes"] == 4
-    assert anypag("convert", there, back, "--from", "causal-learn").code == 0
+    assert anypag("convert", graph, there, "--to", "pcalg", "--json").document["nodes"] == 4
+    assert anypag("convert", there, back, "--from", "pcalg").code == 0
     assert read_graph(back) == read_graph(graph)
     ended = anypag("convert", graph, there, "--to", "morse")
     assert ended.code == 2 and "Formats are 'text', 'json'" in ended.err

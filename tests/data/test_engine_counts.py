@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import anypag as ap
 from anypag.choices import Choices
 from anypag.ci.resolve import resolve_test
-from anypag.data.sources import engine_counts
+from anypag.data.sources import engine
 from anypag.data.sources.engine import EngineTable
 from anypag.data.table import as_table
 from anypag.errors import CheckpointError, DataError
@@ -53,7 +53,7 @@ def test_counts_are_those_of_the_rows_to_the_bit(test: Any, tmp_path: Path) -> N
 @pytest.mark.parametrize("most", [50_000_000, 3000])
 def test_gaps_are_treated_alike(missing: Any, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anypag.data.sources.engine.MOST_GROUPED", most)
-    monkeypatch.setattr(engine_counts, "MOST_CELLS", 250)
+    monkeypatch.setattr(engine, "MOST_CELLS", 250)
     table = with_gaps(discrete_table())
     relation = in_duckdb(written(table, tmp_path))
     with pytest.raises(DataError, match="Values are missing in some of the 2000 rows"):
@@ -65,7 +65,7 @@ def test_many_different_rows_are_grouped_as_questions_need_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("anypag.data.sources.engine.MOST_GROUPED", 3000)
-    monkeypatch.setattr(engine_counts, "MOST_CELLS", 250)
+    monkeypatch.setattr(engine, "MOST_CELLS", 250)
     monkeypatch.setattr("anypag.data.sources.engine.EngineTable.rows", lambda _: pytest.fail("rows were pulled"))
     relation = in_duckdb(written(discrete_table(), tmp_path))
     there = ap.learn(relation, method="icd", test="chisq", threads=2)
@@ -80,7 +80,7 @@ def test_many_different_rows_are_grouped_as_questions_need_them(
 
 def test_too_many_combinations_are_refused_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anypag.data.sources.engine.MOST_GROUPED", 250)
-    monkeypatch.setattr(engine_counts, "MOST_CELLS", 30)
+    monkeypatch.setattr(engine, "MOST_CELLS", 30)
     test = ap.GSquared(in_duckdb(written(discrete_table(), tmp_path)))
     assert test.pvalues(queries(7, 0)).min() >= 0
     with pytest.raises(DataError, match="different combinations of levels, too many to pull"):
@@ -94,14 +94,14 @@ sets_of_columns = st.lists(
 
 @given(sets_of_columns, st.lists(st.integers(1, 400), min_size=10, max_size=10))
 def test_unions_hold_their_sets_and_stay_small(sets: list[tuple[int, ...]], levels: list[int]) -> None:
-    found = engine_counts.unions_of(sets, levels)
+    found = engine.unions_of(sets, levels)
     assert found.keys() == set(sets)
     for columns, union in found.items():
         assert set(columns) <= set(union) and union == tuple(sorted(union))
         sharing = [other for other, where in found.items() if where == union]
         cells = np.prod([float(levels[i]) for i in union])
-        assert cells <= engine_counts.MOST_CELLS or any(set(other) == set(union) for other in sharing)
-    again = engine_counts.unions_of(sets, levels, list(dict.fromkeys(found.values())))
+        assert cells <= engine.MOST_CELLS or any(set(other) == set(union) for other in sharing)
+    again = engine.unions_of(sets, levels, list(dict.fromkeys(found.values())))
     assert set(again.values()) <= set(found.values())  # what is there already serves
 
 

@@ -18,7 +18,6 @@ from anypag.errors import FormatError, ParameterError
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.formats.networkx_graph import from_networkx, to_networkx
 from anypag.graphs.formats.registry import EXTENSIONS, FORMATS, dumps, from_causal_learn, loads, read_graph, write_graph
-from anypag.graphs.formats.tables import causal_learn_matrix
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge
 
 AWKWARD = (
@@ -159,12 +158,12 @@ def test_pcalg_csv() -> None:
     )
 
 
-def test_causal_learn_csv_and_matrix() -> None:
+def test_causal_learn_matrix() -> None:
     pag = PAG.from_string("i --> j; j o-> k; k --- l")
     expected = np.array([[0, -1, 0, 0], [1, 0, 2, 0], [0, 1, 0, -1], [0, 0, -1, 0]])
-    np.testing.assert_array_equal(causal_learn_matrix(pag), expected)
-    assert dumps(pag, "causal-learn").splitlines()[1:3] == ['"i",0,-1,0,0', '"j",1,0,2,0']
     assert from_causal_learn(expected, ["i", "j", "k", "l"]) == pag
+    with pytest.raises(FormatError, match=r"causal-learn codes marks as .* got 3 for 'B' and 'A'"):
+        from_causal_learn([[0, 3], [1, 0]], ["A", "B"])
 
 
 def test_dot() -> None:
@@ -314,11 +313,10 @@ def test_a_plain_digraph_of_networkx_is_a_dag() -> None:
         ("pcalg", ",A,B\nA,0,1\n", "the same names, in the same order, .* got 'A', 'B' and 'A'"),
         ("pcalg", ",A,B\nA,0,1\nB,1", "one cell per name; 'B' has 1, not 2"),
         ("pcalg", ",A,B\nA,0,x\nB,1,0", "small whole numbers; got 'x' in the row of 'A'"),
-        ("pcalg", ",A,B\nA,0,-1\nB,1,0", "got -1. Is this a matrix of 'causal-learn'"),
+        ("pcalg", ",A,B\nA,0,-1\nB,1,0", "got -1. Is this a matrix of causal-learn"),
         ("pcalg", ",A,B\nA,0,0\nB,1,0", "a mark at both ends; 'B' and 'A' have only one"),
         ("pcalg", ",A,B\nA,1,0\nB,0,0", "no edge with itself; 'A' has"),
         ("pcalg", ",A, \nA,0,0\n ,0,0", "Names must not be blank"),
-        ("causal-learn", ",A,B\nA,0,3\nB,1,0", "causal-learn codes marks as .* got 3 for 'B' and 'A'"),
         ("dagitty", "", "begins with its kind and '{'; got the end of the text"),
         ("dagitty", "dag {", "A name was wanted; got the end of the text"),
         ("dagitty", "dag { a -> }", "A name was wanted; got '}'"),

@@ -10,7 +10,6 @@ import pytest
 
 import anypag as ap
 from anypag.errors import GraphError
-from anypag.graphs.formats.tables import causal_learn_matrix
 
 
 class Node:
@@ -27,7 +26,8 @@ class GeneralGraph:
     """What causal-learn's graph objects have."""
 
     def __init__(self, graph: ap.PAG) -> None:
-        self.graph, self._nodes = causal_learn_matrix(graph), [Node(name) for name in graph.names]
+        code = np.array([0, 2, 1, -1])  # none, circle, arrow, tail; a cell is about the mark at its row
+        self.graph, self._nodes = code[graph.marks.T], [Node(name) for name in graph.names]
 
     def get_nodes(self) -> list[Node]:
         return self._nodes

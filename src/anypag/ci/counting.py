@@ -28,8 +28,7 @@ from anypag.data.audit.checklist import audited
 from anypag.data.findings import Audit, Singular
 from anypag.data.sources.counted import MOST_NUMBERS, CountedTable
 from anypag.data.sources.door import as_source
-from anypag.data.sources.engine import EngineTable
-from anypag.data.sources.engine_counts import GroupedCounts
+from anypag.data.sources.engine import EngineTable, GroupedCounts
 from anypag.data.sources.protocol import Needs
 from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option

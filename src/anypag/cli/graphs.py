@@ -26,9 +26,7 @@ Graph = Annotated[
         metavar="GRAPH", help="A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks)."
     ),
 ]
-FORMATS_HELP = (
-    "text, json, edges, tetrad, pcalg, causal-learn, dagitty or dot (written only); the ending says it if left out."
-)
+FORMATS_HELP = "text, json, edges, tetrad, pcalg, dagitty or dot (written only); the ending says it if left out."
 
 
 @command

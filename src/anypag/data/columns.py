@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats
-from anypag.errors import DataError, shortened
+from anypag.errors import DataError, absent, shortened
 
 LONGEST_NAME = 1000  # the most characters of a column's name
 NO_NUMBERS = "Turn it into numbers (a date: into days since a start) or drop it."
@@ -152,6 +152,14 @@ def checked_column_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise DataError(f"Column names must differ; {twice!r} comes twice. Rename or drop one of the two.")
     return tuple(map(str, names))
+
+
+def require_columns(names: Iterable[str], there: Iterable[str], kind: str = "column") -> None:
+    """Raises a `DataError` that names similar ones, unless all names are there."""
+    known = dict.fromkeys(there)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise DataError(absent(kind, unknown, list(known)))
 
 
 def name_sequence(names: Sequence[str]) -> tuple[str, ...]:

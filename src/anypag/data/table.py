@@ -23,6 +23,7 @@ from anypag.data.columns import (
     column_from_series,
     name_sequence,
     normal_scores,
+    require_columns,
 )
 from anypag.data.files.scan import require_threads
 from anypag.data.findings import Finding
@@ -30,7 +31,7 @@ from anypag.data.kinds import has_fractions, infer_kind
 from anypag.data.levels import Codes, codes_of, indicators, require_few, sortable_names
 from anypag.data.moments import Moments, Products, moments_of
 from anypag.data.sources.protocol import Lacked, Levels, Spread, Summary
-from anypag.errors import DataError, Option, ParameterError, absent, listed
+from anypag.errors import DataError, Option, ParameterError, listed
 
 if TYPE_CHECKING:
     from anypag.data.files.scan import Reading
@@ -180,10 +181,8 @@ class Table:
         """Some of the columns, in the order asked for."""
         if tuple(names) == self.names:
             return self
+        require_columns(names, self.names)
         place = {name: i for i, name in enumerate(self.names)}
-        unknown = [name for name in names if name not in place]
-        if unknown:
-            raise DataError(absent("column", unknown, self.names))
         places = [place[name] for name in names]
         return Table(
             checked_column_names(names, len(places)),
@@ -376,9 +375,7 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
     labels = [str(label) for label in frame.columns]
     there = dict(zip(labels, frame.iter_columns(), strict=True))
     names = labels if chosen is None else list(chosen)
-    unknown = [name for name in names if name not in there]
-    if unknown:
-        raise DataError(absent("column", unknown, list(there)))
+    require_columns(names, there)
     wanted = set(names)
     used = [label for label in labels if label in wanted]  # other columns do not matter
     checked_column_names(used, len(used))  # 0 and "0" look the same as names

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from anypag.errors import KnowledgeError
-from anypag.knowledge.files import from_plain, read_statements, to_plain
-from anypag.knowledge.other_tools import Forbidden, parse_causal_learn, parse_tetrad
+from anypag.knowledge.files import Forbidden, from_plain, parse_causal_learn, parse_tetrad, read_statements, to_plain
 from anypag.knowledge.statements import (
     ASSUMPTIONS,
     Contexts,

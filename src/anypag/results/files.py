@@ -12,7 +12,7 @@ from typing import Any
 from anypag.errors import FormatError
 from anypag.files import write_pieces
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats.parsed import build, check_encodable
+from anypag.graphs.formats import build, check_encodable
 from anypag.graphs.formats.registry import read_graph
 from anypag.graphs.formats.tetrad_and_caugi import caugi_document, parse_caugi_document
 from anypag.graphs.pag import PAG

@@ -9,11 +9,10 @@ Everything random comes from a `seed`: a whole number, or a `numpy.random.Genera
 The same number may be used for the graph and for its data; they are independent all the same.
 """
 
-from anypag.simulate.dags import random_dag
 from anypag.simulate.discrete import discrete, random_tables
 from anypag.simulate.gaussian import implied_covariance, linear_gaussian, random_weights
 from anypag.simulate.sample import Sample, Seed
-from anypag.simulate.systems import System, latents, random_system, selection_children
+from anypag.simulate.systems import System, latents, random_dag, random_system, selection_children
 
 __all__ = [
     "Sample",

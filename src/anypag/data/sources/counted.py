@@ -15,13 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts
+from anypag.data.columns import require_columns
 from anypag.data.files.scan import AS_USUAL
 from anypag.data.findings import Finding
 from anypag.data.kinds import kind_of_levels
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
-from anypag.errors import DataError, Option, absent
+from anypag.errors import DataError, Option
 
 MOST_ROWS = 2**31 - 1  # the largest sum of all counts
 MOST_NUMBERS = 100_000_000
@@ -174,8 +175,7 @@ def counted(data: Any, column: str) -> CountedTable:
     smokes o-o coughs
     """
     table = data if isinstance(data, Table) else as_table(data)
-    if column not in table.names:
-        raise DataError(absent("column", [column], table.names))
+    require_columns([column], table.names)
     others = [name for name in table.names if name != column]
     if not others:
         raise DataError(f"A table of counts has columns beside that of the counts; got {column!r} alone.")

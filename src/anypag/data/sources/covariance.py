@@ -16,14 +16,14 @@ import numpy as np
 
 from anypag.arrays import Floats
 from anypag.data.audit.seen import LEAST_ROWS
-from anypag.data.columns import checked_column_names
+from anypag.data.columns import checked_column_names, require_columns
 from anypag.data.files.read_table import INDEX_NAMES
 from anypag.data.files.scan import AS_USUAL, Reading, read_file
 from anypag.data.findings import Finding
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.protocol import Lacked, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table
-from anypag.errors import DataError, Option, absent
+from anypag.errors import DataError, Option
 
 if TYPE_CHECKING:
     import polars
@@ -120,9 +120,7 @@ def covariance_moments(
     if there is None:
         there = checked_column_names(names, len(matrix.T))
     elif names is not None:
-        unknown = [name for name in names if name not in there]
-        if unknown:
-            raise DataError(absent("column", unknown, there))
+        require_columns(names, there)
         places = [there.index(name) for name in names]
         there, matrix = checked_column_names(names, len(places)), matrix[np.ix_(places, places)]
     _require_symmetric(there, matrix)

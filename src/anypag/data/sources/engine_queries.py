@@ -17,11 +17,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from anypag.arrays import Counts, Floats
-from anypag.data.columns import checked_column_names
+from anypag.data.columns import checked_column_names, require_columns
 from anypag.data.moments import Moments, from_products, kurtosis_of, name_order
 from anypag.data.sources.protocol import Levels
 from anypag.data.table import Table, as_table
-from anypag.errors import DataError, MissingExtraError, absent, listed
+from anypag.errors import DataError, MissingExtraError, listed
 from anypag.threads import slices
 
 EXPRESSIONS = 500  # the most expressions in one query
@@ -88,9 +88,7 @@ class Engine:
         frame = nw.from_native(data)
         schema = frame.collect_schema()
         there = schema.names()
-        unknown = [name for name in names or () if name not in there]
-        if unknown:
-            raise DataError(absent("column", unknown, there))
+        require_columns(names or (), there)
         chosen = checked_column_names(list(names or there), len(names or there))
         is_text = tuple(not (schema[name].is_numeric() or schema[name] == nw.Boolean) for name in chosen)
         columns = [nw.col(name) if text else _number(name) for name, text in zip(chosen, is_text, strict=True)]
@@ -108,9 +106,7 @@ class Engine:
 
     def take(self, names: Sequence[str]) -> Self:
         """Some of the columns, in the order asked for."""
-        unknown = [name for name in names if name not in self.names]
-        if unknown:
-            raise DataError(absent("column", unknown, self.names))
+        require_columns(names, self.names)
         is_text = tuple(self.is_text[self.names.index(name)] for name in names)
         return replace(self, names=tuple(names), is_text=is_text, frame=self.frame.select(*names))
 

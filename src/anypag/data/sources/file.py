@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 from anypag.arrays import Floats
-from anypag.data.columns import NO_NUMBERS, checked_column_names
+from anypag.data.columns import NO_NUMBERS, checked_column_names, require_columns
 from anypag.data.files.read_table import INDEX_LEFT_OUT, INDEX_NAMES, LAST_INDEX, read_table, repeated_names_in
 from anypag.data.files.scan import glance, is_row, made_from_file
 from anypag.data.findings import Finding
@@ -23,7 +23,7 @@ from anypag.data.kinds import infer_kind
 from anypag.data.moments import Moments, Products, Sums, rows_in_chunk
 from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
-from anypag.errors import DataError, Option, absent
+from anypag.errors import DataError, Option
 
 if TYPE_CHECKING:
     import polars
@@ -101,9 +101,7 @@ class FileTable(ThroughRows):
     # views
 
     def take(self, names: Sequence[str]) -> Self:
-        unknown = [name for name in names if name not in set(self.names)]
-        if unknown:
-            raise DataError(absent("column", unknown, self.names))
+        require_columns(names, self.names)
         if tuple(names) == self.names:
             return self
         given = {name: kind for name, kind in self.given_kinds.items() if name in names}
@@ -261,9 +259,7 @@ def _chosen(frame: polars.LazyFrame, names: Sequence[str] | None) -> tuple[tuple
         index = _index_in(frame)
         used = [name for name in there if name != index]
         return checked_column_names(used, len(used)), index
-    unknown = [name for name in names if name not in there]
-    if unknown:
-        raise DataError(absent("column", unknown, there))
+    require_columns(names, there)
     return checked_column_names(names, len(names)), None
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats
+from anypag.data.columns import require_columns
 from anypag.data.findings import Finding, warning
 from anypag.data.sources.design import design_of, untold
 from anypag.data.table import Table, as_table
@@ -190,8 +191,7 @@ def sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
             return data
         raise ParameterError(f"Data sets come by name, {{'observed': a, 'drug': b}}; got {type(data).__name__}.")
     table = as_table(data)
-    if by not in table.names:
-        raise DataError(absent("column", [by], table.names))
+    require_columns([by], table.names)
     place, rest = table.names.index(by), table.take([name for name in table.names if name != by])
     column, labels = table.values[:, place], table.labels[place]
     if np.isnan(column).any():
@@ -267,12 +267,8 @@ def _checked_targets(
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """What each context is known to act on."""
     found = {name: (named,) if isinstance(named, str) else tuple(named) for name, named in targets.items()}
-    unknown = [name for name in found if name not in contexts]
-    if unknown:
-        raise DataError(absent("context", unknown, contexts))
-    missing = [name for named in found.values() for name in named if name not in system]
-    if missing:
-        raise DataError(absent("column", missing, system))
+    require_columns(found, contexts, "context")
+    require_columns((name for named in found.values() for name in named), system)
     return tuple((name, named) for name, named in found.items() if named)
 
 

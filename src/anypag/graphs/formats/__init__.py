@@ -1,1 +1,45 @@
-"""How other tools write a graph: text, JSON, Tetrad, pcalg, causal-learn, DOT, dagitty, networkx."""
+"""How other tools write a graph: text, JSON, Tetrad, pcalg, DOT, dagitty, networkx. Here, what every reader gives
+(`Parsed`), and how it becomes a graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from anypag.errors import FormatError, GraphError
+from anypag.graphs.base import MixedGraph
+from anypag.graphs.dag import DAG
+from anypag.graphs.marks import Edge
+from anypag.graphs.pag import MAG, PAG
+
+KINDS: dict[str, type[MixedGraph]] = {"PAG": PAG, "MAG": MAG, "DAG": DAG}
+
+MOST_NODES = 20_000  # readers refuse larger graphs: the matrix of marks would fill the memory (400 MB at this size)
+
+
+class Parsed(NamedTuple):
+    """The content of a file: names, edges and, where the format can say so, "PAG", "MAG" or "DAG"."""
+
+    names: Sequence[str]
+    edges: Sequence[Edge]
+    kind: str | None = None
+
+
+def build(parsed: Parsed, kind: type[MixedGraph] | None) -> MixedGraph:
+    """The graph; of the kind asked for, else of the kind the file names, else a PAG."""
+    if len(parsed.names) > MOST_NODES:
+        raise FormatError(f"A graph to read may have {MOST_NODES:,} nodes; this one has {len(parsed.names):,}.")
+    check_encodable(parsed.names)
+    wanted = KINDS.get(parsed.kind or "PAG", PAG) if kind is None else kind
+    try:
+        return wanted.from_edges(parsed.edges, parsed.names)
+    except GraphError as error:
+        raise FormatError(str(error)) from error
+
+
+def check_encodable(names: Sequence[str]) -> None:
+    """Raise an error for a name with half of a surrogate pair, which no file can hold."""
+    for name in names:
+        if any("\ud800" <= character <= "\udfff" for character in name):
+            raise FormatError(f"A name holds half of a surrogate pair, which is no character: {name[:60]!r}.")

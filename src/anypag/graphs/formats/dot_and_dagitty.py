@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from anypag.errors import FormatError
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats.parsed import Parsed
+from anypag.graphs.formats import Parsed
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, edge_symbol
 
 _SHAPES = {Mark.CIRCLE: "odot", Mark.ARROW: "normal", Mark.TAIL: "none"}

@@ -13,9 +13,8 @@ import numpy.typing as npt
 from anypag.errors import FormatError, GraphError, Option, ParameterError
 from anypag.files import write_whole
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats import dot_and_dagitty, tables, tetrad_and_caugi
+from anypag.graphs.formats import Parsed, build, check_encodable, dot_and_dagitty, tables, tetrad_and_caugi
 from anypag.graphs.formats.networkx_graph import from_networkx
-from anypag.graphs.formats.parsed import Parsed, build, check_encodable
 from anypag.graphs.text import parse_graph
 
 AnyKind = TypeVar("AnyKind", bound=MixedGraph)
@@ -36,7 +35,6 @@ FORMATS: dict[str, Format] = {
     "tetrad": Format(tetrad_and_caugi.parse_tetrad, tetrad_and_caugi.dump_tetrad, (".tetrad",)),
     "edges": Format(tables.parse_edges, tables.dump_edges, (".csv",)),
     "pcalg": Format(tables.parse_pcalg, tables.dump_pcalg, ()),
-    "causal-learn": Format(tables.parse_causal_learn, tables.dump_causal_learn, ()),
     "dot": Format(None, dot_and_dagitty.dump_dot, (".dot", ".gv")),
     "dagitty": Format(dot_and_dagitty.parse_dagitty, dot_and_dagitty.dump_dagitty, (".dagitty",)),
 }
@@ -49,7 +47,7 @@ def dumps(graph: MixedGraph, format: str) -> str:
 
     Args:
         graph: the graph.
-        format: "text", "json", "tetrad", "edges", "pcalg", "causal-learn", "dot" or "dagitty".
+        format: "text", "json", "tetrad", "edges", "pcalg", "dot" or "dagitty".
 
     Raises:
         FormatError: the format cannot hold one of the names.

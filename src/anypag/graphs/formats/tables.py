@@ -1,8 +1,8 @@
 """Graphs as CSV text: matrices of marks, with the names in the first row and the first column, and tables of edges.
 
 `pcalg` is the coding of R's pcalg for PAGs (`amat.pag`), which anypag uses too; `write.csv(amat, ...)` in R writes
-such a file. `causal-learn` is the coding of `GeneralGraph.graph`: -1 tail, 1 arrow, 2 circle, and a cell is
-about its *row*.
+such a file. The graphs of causal-learn are read from its objects (`GeneralGraph.graph`: -1 tail, 1 arrow, 2 circle,
+and a cell is about its *row*).
 
 An edge table has a line for each edge: `from`, `to`, `edge` (`o->`), and more columns, which readers skip. A result
 writes it as .csv, with pairs that have no edge among its lines (`edge` is empty there). In the table of a bare graph a
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from anypag.errors import FormatError, abbreviated
 from anypag.graphs.base import MixedGraph, edges_of
-from anypag.graphs.formats.parsed import MOST_NODES, Parsed
+from anypag.graphs.formats import MOST_NODES, Parsed
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 
 Cells = npt.NDArray[np.int64]
@@ -39,33 +39,8 @@ def parse_pcalg(text: str) -> Parsed:
     """The graph of pcalg's `amat.pag` in a CSV text."""
     names, cells = _read(text)
     if (cells == -1).any():
-        raise FormatError("pcalg codes marks as 0, 1, 2, 3; got -1. Is this a matrix of 'causal-learn'?")
+        raise FormatError("pcalg codes marks as 0, 1, 2, 3; got -1. Is this a matrix of causal-learn?")
     return _parsed(names, cells, {int(mark): mark for mark in Mark}, "pcalg")
-
-
-def dump_causal_learn(graph: MixedGraph) -> str:
-    """The CSV text of causal-learn's matrix."""
-    return _write(graph.names, causal_learn_matrix(graph))
-
-
-def parse_causal_learn(text: str) -> Parsed:
-    """The graph of causal-learn's matrix in a CSV text."""
-    names, cells = _read(text)
-    return _parsed(names, cells.T, _CAUSAL_LEARN, "causal-learn")
-
-
-def causal_learn_matrix(graph: MixedGraph) -> Cells:
-    """The graph as causal-learn's `GeneralGraph.graph` holds it.
-
-    >>> from anypag import DAG
-    >>> causal_learn_matrix(DAG.from_string("A --> B"))
-    array([[ 0, -1],
-           [ 1,  0]])
-    """
-    code = np.zeros(len(Mark), np.int64)
-    for number, mark in _CAUSAL_LEARN.items():
-        code[mark] = number
-    return np.asarray(code[graph.marks.T])
 
 
 def parse_causal_learn_matrix(matrix: npt.ArrayLike, names: Sequence[str]) -> Parsed:

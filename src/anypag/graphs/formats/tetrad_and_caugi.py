@@ -15,7 +15,7 @@ from typing import Any
 
 from anypag.errors import FormatError, abbreviated
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats.parsed import KINDS, Parsed
+from anypag.graphs.formats import KINDS, Parsed
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge
 
 TETRAD_HEADING = "Graph Nodes:"
