@@ -103,9 +103,9 @@ def test_numba_is_left_as_it_is() -> None:
 def test_what_runs_as_python_calls_the_python_of_its_neighbours() -> None:
     from anypag._kernels import rules
 
-    plain = patience.plain(rules.rule_1)
+    plain = patience.plain(rules.triples)
     assert not [name for name, value in plain.__globals__.items() if isinstance(value, Kernel)]
-    assert plain.__code__ is rules.rule_1.py_func.__code__
+    assert plain.__code__ is rules.triples.py_func.__code__
 
 
 PROGRAM = """

@@ -19,6 +19,7 @@ from anypag._kernels import rules as kernel
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import EDGE_SYMBOLS
 from anypag.graphs.orientation import LogRows, Orientation, Pass, Paths, Scratch, as_circles, orient, orient_in_place
+from anypag.graphs.projection import CollidersOf
 from anypag.graphs.rules import RULES, Rule, discriminating_paths, rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.search.sepsets import Sepsets
@@ -57,6 +58,13 @@ def proposals(rule: Callable[..., int], graph: PAG, *extra: object) -> list[tupl
     return [(i, j, mark) for i, j, mark in rows[:count, :3].tolist()]
 
 
+def proposals_of(rule: Rule, graph: PAG) -> list[tuple[int, int, int]]:
+    run = Pass(np.array(graph.marks), Skeleton.of(graph.marks), None, Scratch(), do_nothing)
+    count = rule.propose(run, CollidersOf(graph.marks))
+    assert np.array_equal(run.marks, graph.marks)  # a rule only proposes
+    return [(i, j, mark) for i, j, mark in run.rows[:count, :3].tolist()]
+
+
 def fresh(wanted: Wanted, graph: PAG) -> Wanted:
     return {(i, j, mark) for i, j, mark in wanted if graph.marks[i, j] != mark}
 
@@ -65,7 +73,7 @@ def fresh(wanted: Wanted, graph: PAG) -> Wanted:
 @settings(max_examples=200)
 @given(graph=anything | colliding)
 def test_a_local_rule_proposes_what_its_sentence_says(number: int, graph: PAG) -> None:
-    found = proposals(getattr(kernel, f"rule_{number}"), graph)
+    found = proposals_of(RULES[number], graph)
     assert len(set(found)) == len(found)
     assert set(found) == fresh(getattr(naive, f"rule_{number}")(graph.marks.tolist()), graph)
 

@@ -1,4 +1,5 @@
-"""The orientation rules: R0 (unshielded colliders) and R1–R10 of Zhang (2008), one function per rule.
+"""The orientation rules: R0 (unshielded colliders) and R1–R10 of Zhang (2008). One function, `triples`, serves all
+rules about three nodes, whose patterns are in `anypag.graphs.rules`; every other rule has its own.
 
 `marks[i, j]` is the mark at j on the edge i–j. A rule reads the marks as they stand and *proposes* marks; `apply` then
 sets them all at once. So within a pass no rule sees what it has just done, and the outcome does not depend on the order
@@ -149,46 +150,56 @@ def rule_0_in_mag(marks, start, neighbour, mag, wanted, rows):
     return count
 
 
-@patient(lists=FEW)
 @njit(cache=True)
-def rule_1(marks, start, neighbour, wanted, rows):
-    """A *-> B o-* C, A and C not adjacent: B --> C."""
-    count = 0
-    with_circle = np.empty(len(marks), np.int64)
-    for b in range(len(marks)):
-        n_circles = 0
-        for f in range(start[b], start[b + 1]):
-            if marks[neighbour[f], b] == CIRCLE:
-                with_circle[n_circles] = neighbour[f]
-                n_circles += 1
-        if n_circles == 0:
-            continue
-        for e in range(start[b], start[b + 1]):
-            a = neighbour[e]
-            if marks[a, b] != ARROW:
-                continue
-            for f in range(n_circles):
-                c = with_circle[f]
-                if marks[a, c] == NONE:
-                    count = _propose(marks, wanted, rows, count, c, b, TAIL, a, -1)
-                    count = _propose(marks, wanted, rows, count, b, c, ARROW, a, -1)
-    return count
+def _is_leg(marks, known, v, u, patterns, first, end, side):
+    """Is the edge between v and u one that a pattern, from first to end, has as its first (0) or second one (1)?"""
+    for k in range(first, end):
+        here = patterns[k, 2 * side] >> marks[u, v] & patterns[k, 2 * side + 1] >> marks[v, u] & 1
+        if here and (patterns[k, 6] != side + 1 or known[v, u]):
+            return True
+    return False
 
 
 @patient(lists=FEW)
 @njit(cache=True)
-def rule_2(marks, start, neighbour, wanted, rows):
-    """A --> B *-> C or A *-> B --> C, and A *-o C: A *-> C."""
-    count = 0
-    for a in range(len(marks)):
-        for e in range(start[a], start[a + 1]):
-            c = neighbour[e]
-            if marks[a, c] != CIRCLE:
+def triples(marks, start, neighbour, known, patterns, proposals, wanted, rows):
+    """A rule about a node V and two of its neighbours, A and B.
+
+    A pattern is a row of allowed marks (bit m for mark m, bit 0 for no edge): at V and A on A–V, at V and B on V–B, at
+    B and A on A–B; then 1 if `known[V, A]` must be true, 2 if `known[V, B]` must. Its proposals are rows as `_propose`
+    takes them, in which 0, 1, 2 and 3 stand for V, A, B and no node; those with mark 0 are padding.
+    """
+    count = np.int64(0)
+    second, nodes = np.empty(len(marks), np.int64), np.full(4, -1, np.int64)
+    across, n = np.int64(0), len(patterns)
+    for k in range(n):
+        across |= patterns[k, 4]
+    for v in range(len(marks)):
+        n_second = 0
+        for e in range(start[v], start[v + 1]):
+            second[n_second] = neighbour[e]
+            n_second += _is_leg(marks, known, v, second[n_second], patterns, 0, n, 1)
+        for e in range(start[v], start[v + 1] if n_second else start[v]):
+            u = np.int64(neighbour[e])
+            if not _is_leg(marks, known, v, u, patterns, 0, n, 0):
                 continue
-            for f in range(start[a], start[a + 1]):
-                b = neighbour[f]
-                if marks[a, b] == ARROW and marks[b, c] == ARROW and (marks[b, a] == TAIL or marks[c, b] == TAIL):
-                    count = _propose(marks, wanted, rows, count, a, c, ARROW, b, -1)
+            for f in range(n_second):
+                w = second[f]
+                if not across >> marks[u, w] & 1 or u == w:
+                    continue
+                nodes[0], nodes[1], nodes[2] = v, u, w
+                for k in range(n):
+                    if not (patterns[k, 4] >> marks[u, w] & patterns[k, 5] >> marks[w, u] & 1):
+                        continue
+                    if not _is_leg(marks, known, v, u, patterns, k, k + 1, 0):
+                        continue
+                    if not _is_leg(marks, known, v, w, patterns, k, k + 1, 1):
+                        continue
+                    for q in range(proposals.shape[1]):
+                        i, j, mark = proposals[k, q, 0], proposals[k, q, 1], proposals[k, q, 2]
+                        a, b = nodes[proposals[k, q, 3]], nodes[proposals[k, q, 4]]
+                        if mark:
+                            count = _propose(marks, wanted, rows, count, nodes[i], nodes[j], mark, a, b)
     return count
 
 
@@ -481,57 +492,6 @@ def _edge_not_near(marks, start, neighbour, a, b, visited, stamp, room):
 
 @patient(lists=FEW)
 @njit(cache=True)
-def rule_6(marks, start, neighbour, wanted, rows):
-    """A --- B o-* C: B --* C."""
-    count = 0
-    for b in range(len(marks)):
-        for e in range(start[b], start[b + 1]):
-            a = neighbour[e]
-            if marks[a, b] == TAIL and marks[b, a] == TAIL:
-                for f in range(start[b], start[b + 1]):
-                    if marks[neighbour[f], b] == CIRCLE:
-                        count = _propose(marks, wanted, rows, count, neighbour[f], b, TAIL, a, -1)
-                break
-    return count
-
-
-@patient(lists=FEW)
-@njit(cache=True)
-def rule_7(marks, start, neighbour, wanted, rows):
-    """A --o B o-* C, A and C not adjacent: B --* C."""
-    count = 0
-    for b in range(len(marks)):
-        for e in range(start[b], start[b + 1]):
-            a = neighbour[e]
-            if marks[b, a] != TAIL or marks[a, b] != CIRCLE:
-                continue
-            for f in range(start[b], start[b + 1]):
-                c = neighbour[f]
-                if c != a and marks[c, b] == CIRCLE and marks[a, c] == NONE:
-                    count = _propose(marks, wanted, rows, count, c, b, TAIL, a, -1)
-    return count
-
-
-@patient(lists=FEW)
-@njit(cache=True)
-def rule_8(marks, start, neighbour, wanted, rows):
-    """A --> B --> C or A --o B --> C, and A o-> C: A --> C."""
-    count = 0
-    for a in range(len(marks)):
-        for e in range(start[a], start[a + 1]):
-            c = neighbour[e]
-            if marks[c, a] != CIRCLE or marks[a, c] != ARROW:
-                continue
-            for f in range(start[a], start[a + 1]):
-                b = neighbour[f]
-                leads = marks[b, a] == TAIL and (marks[a, b] == ARROW or marks[a, b] == CIRCLE)
-                if leads and marks[b, c] == ARROW and marks[c, b] == TAIL:
-                    count = _propose(marks, wanted, rows, count, c, a, TAIL, b, -1)
-    return count
-
-
-@patient(lists=FEW)
-@njit(cache=True)
 def rule_9(marks, start, neighbour, wanted, rows, stand, room):
     """A o-> C, and an uncovered possibly directed path A, B, ..., C with B and C not adjacent: A --> C."""
     stamp = np.int64(0)
@@ -721,82 +681,6 @@ def rule_12(marks, start, neighbour, wanted, rows, stand, room):
                 stand[1] = e + 1
                 return False
     return True
-
-
-@patient(lists=FEW)
-@njit(cache=True)
-def knowledge_1(marks, start, neighbour, no_cause, wanted, rows):
-    """C *-> A, and A is known to be no cause of B, A o-* B: A <-* B. With its arrowhead A is no cause of selection."""
-    count = 0
-    for a in range(len(marks)):
-        c = _pointing_at(marks, start, neighbour, a)
-        if c < 0:
-            continue
-        for e in range(start[a], start[a + 1]):
-            b = neighbour[e]
-            if marks[b, a] == CIRCLE and no_cause[a, b]:
-                count = _propose(marks, wanted, rows, count, b, a, ARROW, c, -1)
-    return count
-
-
-@njit(cache=True)
-def _pointing_at(marks, start, neighbour, a):
-    """A neighbour whose edge has an arrowhead at a; -1 if there is none."""
-    for e in range(start[a], start[a + 1]):
-        if marks[neighbour[e], a] == ARROW:
-            return np.int64(neighbour[e])
-    return np.int64(-1)
-
-
-@patient(lists=FEW)
-@njit(cache=True)
-def knowledge_2(marks, start, neighbour, no_cause, wanted, rows):
-    """B o-* A *-* C, B and C not adjacent, A no collider and known to be no cause of C, A o-* B: A --* B."""
-    count = 0
-    for a in range(len(marks)):
-        for e in range(start[a], start[a + 1]):
-            b = neighbour[e]
-            if marks[b, a] != CIRCLE:
-                continue
-            for f in range(start[a], start[a + 1]):
-                c = neighbour[f]
-                if c != b and no_cause[a, c] and marks[b, c] == NONE and marks[c, a] != ARROW:
-                    count = _propose(marks, wanted, rows, count, b, a, TAIL, c, -1)
-    return count
-
-
-@patient(lists=FEW)
-@njit(cache=True)
-def knowledge_3(marks, start, neighbour, no_cause, wanted, rows):
-    """A --* B, and A is known to be no cause of B: A is a cause of selection, and every circle at A a tail."""
-    count = 0
-    for a in range(len(marks)):
-        for e in range(start[a], start[a + 1]):
-            b = neighbour[e]
-            if marks[b, a] == TAIL and no_cause[a, b]:
-                for f in range(start[a], start[a + 1]):
-                    if marks[neighbour[f], a] == CIRCLE:
-                        count = _propose(marks, wanted, rows, count, neighbour[f], a, TAIL, b, -1)
-                break
-    return count
-
-
-@patient(lists=FEW)
-@njit(cache=True)
-def knowledge_4(marks, start, neighbour, wanted, rows):
-    """C *-> A --o B: A --> B; and C *-> A o-- B: A <-- B. No undirected edge meets an arrowhead."""
-    count = 0
-    for a in range(len(marks)):
-        c = _pointing_at(marks, start, neighbour, a)
-        if c < 0:
-            continue
-        for e in range(start[a], start[a + 1]):
-            b = neighbour[e]
-            if marks[b, a] == TAIL and marks[a, b] == CIRCLE:
-                count = _propose(marks, wanted, rows, count, a, b, ARROW, c, a)
-            if marks[b, a] == CIRCLE and marks[a, b] == TAIL:
-                count = _propose(marks, wanted, rows, count, b, a, ARROW, c, a)
-    return count
 
 
 @patient(lists=FEW)

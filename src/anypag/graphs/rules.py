@@ -114,6 +114,47 @@ def _pattern(kernel_name: str, known: str | None = None) -> Callable[[Pass, Coll
     return propose
 
 
+class Triple(NamedTuple):
+    """What a rule sees at a node V and two of its neighbours, A and B, and what it makes of one of the two edges."""
+
+    first: str  # the edge A–V: `*->` has an arrowhead at V and any mark at A
+    second: str  # the edge V–B
+    across: str  # the edge A–B; "" for none, "any" for any or none
+    then: str  # `V --> B`: the marks that follow; a star leaves a mark as it is
+    because: str = ""  # the nodes that the reason names; by default the third one
+    known: str = ""  # "A" or "B" if the table of knowledge must have V and that node
+
+
+_MARKS = {"o": Mark.CIRCLE, "<": Mark.ARROW, ">": Mark.ARROW, "-": Mark.TAIL}
+_BITS = {"*": 0b1110, **{sign: 1 << mark for sign, mark in _MARKS.items()}}
+_PLACES = {"V": 0, "A": 1, "B": 2, "": 3}
+_NOTHING_KNOWN = np.zeros((0, 0), np.bool_)
+
+
+def _triple(*patterns: Triple, known: str | None = None) -> Callable[[Pass, Colliders], int]:
+    """A rule about three nodes that fit one of the patterns; `known` is a field of `KnownCauses`."""
+    seen, wanted = np.zeros((len(patterns), 7), np.int64), np.zeros((len(patterns), 2, 5), np.int64)
+    for k, (first, second, across, then, because, knows) in enumerate(patterns):
+        beyond = {"": (1, 1), "any": (15, 15)}.get(across) or (_BITS[across[2]], _BITS[across[0]])
+        legs = _BITS[first[2]], _BITS[first[0]], _BITS[second[0]], _BITS[second[2]]
+        seen[k] = *legs, *beyond, _PLACES[knows] % 3
+        left, sign, right = then.split()
+        reasons = because or "VAB".replace(left, "").replace(right, "")
+        for row, (at, other, mark) in enumerate(((left, right, sign[0]), (right, left, sign[2]))):
+            if mark != "*":
+                named = _PLACES[reasons[:1]], _PLACES[reasons[1:]]
+                wanted[k, row] = _PLACES[other], _PLACES[at], _MARKS[mark], *named
+
+    def propose(graph: Pass, colliders: Colliders) -> int:
+        from anypag._kernels.rules import triples
+
+        edges, table = graph.skeleton, _NOTHING_KNOWN if known is None else getattr(graph.known, known)
+        lists = graph.marks, edges.start, edges.neighbour
+        return int(triples(*lists, table, seen, wanted, graph.wanted, graph.rows))
+
+    return propose
+
+
 def _long_pattern(kernel_name: str) -> Callable[[Pass, Colliders], int]:
     """A rule that reads only marks, in several short calls (turns)."""
 
@@ -133,6 +174,7 @@ def _nothing(graph: Pass, colliders: Colliders) -> int:
 
 
 _ARROW, _HALF_OPEN = (Mark.TAIL, Mark.ARROW), (Mark.CIRCLE, Mark.ARROW)
+_UNDIRECTED, _HALF_TAIL = (Mark.TAIL, Mark.TAIL), (Mark.TAIL, Mark.CIRCLE)
 
 
 Explain = Callable[[MarkReason, SeparationsByPair], str]
@@ -267,27 +309,36 @@ _knowledge_5 = _saying(
 _closure = _saying("every graph that fits the data and all that was said beforehand has this mark; all were checked.")
 
 
+_way_on = _triple(Triple("<-o", "-->", "<--", "A *-- V"), Triple("<-o", "--o", "<--", "A *-- V"))
+_known_arrow = _triple(Triple("*->", "o-*", "any", "V <-* B", known="B"), known="not_causes")
+_known_tail = _triple(*(Triple("*-o", on, "", "A *-- V", known="B") for on in ("o-*", "--*")), known="not_causes")
+_known_selecting = _triple(Triple("*--", "o-*", "any", "V --* B", known="A"), known="not_causes")
+_no_two_tails = _triple(Triple("*->", "--o", "any", "V *-> B", "AV"), Triple("*->", "o--", "any", "V <-* B", "AV"))
+
+
 RULES: dict[int, Rule] = {
     rule.number: rule
     for rule in (
         Rule(0, _colliders, False, _rule_0),
-        Rule(1, _pattern("rule_1"), False, _rule_1),
-        Rule(2, _pattern("rule_2"), False, _rule_2),
+        Rule(1, _triple(Triple("*->", "o-*", "", "V --> B")), False, _rule_1),
+        Rule(
+            2, _triple(Triple("o-*", "-->", "<-*", "A <-* V"), Triple("o-*", "*->", "<--", "A <-* V")), False, _rule_2
+        ),
         Rule(3, _long_pattern("rule_3"), False, _rule_3),
         Rule(4, _discriminating_paths, False, _rule_4, needs_kinds=((*_ARROW, 1),)),
         Rule(5, _long_pattern("rule_5"), True, _rule_5, needs_kinds=((Mark.CIRCLE, Mark.CIRCLE, 4),)),
-        Rule(6, _pattern("rule_6"), True, _rule_6, needs_kinds=((Mark.TAIL, Mark.TAIL, 1),)),
-        Rule(7, _pattern("rule_7"), True, _rule_7, needs_kinds=((Mark.TAIL, Mark.CIRCLE, 1),)),
-        Rule(8, _pattern("rule_8"), False, _rule_8, needs_kinds=((*_HALF_OPEN, 1), (*_ARROW, 1))),
+        Rule(6, _triple(Triple("---", "o-*", "any", "V --* B")), True, _rule_6, needs_kinds=((*_UNDIRECTED, 1),)),
+        Rule(7, _triple(Triple("--o", "o-*", "", "V --* B")), True, _rule_7, needs_kinds=((*_HALF_TAIL, 1),)),
+        Rule(8, _way_on, False, _rule_8, needs_kinds=((*_HALF_OPEN, 1), (*_ARROW, 1))),
         Rule(9, _long_pattern("rule_9"), False, _rule_9, needs_kinds=((*_HALF_OPEN, 1),)),
         Rule(10, _long_pattern("rule_10"), False, _rule_10, needs_kinds=((*_HALF_OPEN, 1), (*_ARROW, 2))),
         Rule(11, _long_pattern("rule_11"), False, _rule_11, needs_knowledge=True, needs_all_edges=True),
         Rule(12, _long_pattern("rule_12"), False, _rule_12, needs_knowledge=True),
         Rule(KNOWN, _nothing, False, _known, needs_knowledge=True),
-        Rule(KNOWN + 1, _pattern("knowledge_1", "not_causes"), True, _knowledge_1, needs_knowledge=True),
-        Rule(KNOWN + 2, _pattern("knowledge_2", "not_causes"), True, _knowledge_2, needs_knowledge=True),
-        Rule(KNOWN + 3, _pattern("knowledge_3", "not_causes"), True, _knowledge_3, needs_knowledge=True),
-        Rule(KNOWN + 4, _pattern("knowledge_4"), True, _knowledge_4, needs_knowledge=True),
+        Rule(KNOWN + 1, _known_arrow, True, _knowledge_1, needs_knowledge=True),
+        Rule(KNOWN + 2, _known_tail, True, _knowledge_2, needs_knowledge=True),
+        Rule(KNOWN + 3, _known_selecting, True, _knowledge_3, needs_knowledge=True),
+        Rule(KNOWN + 4, _no_two_tails, True, _knowledge_4, needs_knowledge=True),
         Rule(
             KNOWN + 5,
             _pattern("not_confounded", "unconfounded"),
