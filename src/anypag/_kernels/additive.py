@@ -330,17 +330,6 @@ def _standardise(row, n):
         row[k] *= scale
 
 
-@njit(cache=True)
-def _write_columns(columns, first, last, used, place, centred):
-    """Writes columns, in the rows used, to `centred` from row `place` on."""
-    for column in range(first, last):
-        for k in range(len(used)):
-            centred[place, k] = columns[column, used[k]]
-        _standardise(centred[place], len(used))
-        place += 1
-    return place
-
-
 @njit(cache=True, fastmath={"reassoc", "contract"})
 def _dot(a, b, n):
     total = 0.0
@@ -461,22 +450,21 @@ def _among_products(products, centred, which, count, first, block, lane):
 
 
 @njit(cache=True)
-def _fill_from_rows(
-    columns, members, r, start, is_discrete, degree, degree_tested, n_products, used, ends, centred, block
-):
-    """Fills the block of one lane from the rows in use; columns that do not change in them stay zeros."""
-    centred[: ends[2]] = 0.0
-    place = 0
-    for i in range(r + 2):
-        if i == r and n_products:
-            _write_products(columns, members, r, start, is_discrete, used, place, centred)
-        place = place if i < r else ends[i - r]
-        first, last = start[members[i]], start[members[i] + 1]
-        if not is_discrete[members[i]]:
-            last = min(last, first + (degree if i < r else degree_tested))
-        place = _write_columns(columns, first, last, used, place, centred)
-    for i in range(ends[2]):
-        for j in range(i, ends[2]):
+def _fill_from_rows(columns, places, used, n_products, first, centred, block):
+    """Fills the block of one lane from the rows in use; columns that do not change in them stay zeros. Products have
+    been written to `centred` from row `first` on.
+    """
+    for i in range(len(places)):
+        if first <= i < first + n_products:
+            continue
+        if places[i] == len(columns):
+            centred[i, : len(used)] = 0.0
+            continue
+        for k in range(len(used)):
+            centred[i, k] = columns[places[i], used[k]]
+        _standardise(centred[i], len(used))
+    for i in range(len(places)):
+        for j in range(i, len(places)):
             block[i, j] = _dot(centred[i], centred[j], len(used))
 
 
@@ -529,15 +517,15 @@ def _fill_group(basis, lanes, about, rows, ends, room, block):
     r, size = members.shape[1] - 2, ends[2]
     for lane in range(lanes):
         mine, degree, degree_tested, count = members[lane], degrees[lane, 0], degrees[lane, 1], n_products[lane]
+        here = places[lane, :size]
+        first = _write_places(mine, r, start, is_discrete, degree, degree_tested, ends, here, len(columns))
         if has_value.shape[1]:
-            n = _rows_without_gaps(has_value, mine, rows)
-            _fill_from_rows(
-                columns, mine, r, start, is_discrete, degree, degree_tested, count, rows[:n], ends, centred, one
-            )
+            used = rows[: _rows_without_gaps(has_value, mine, rows)]
+            if count:
+                _write_products(columns, mine, r, start, is_discrete, used, first, centred)
+            _fill_from_rows(columns, here, used, count, first, centred, one)
             block[:size, :size, lane] = one[:size, :size]
             continue
-        here = places[lane]
-        first = _write_places(mine, r, start, is_discrete, degree, degree_tested, ends, here, len(basis.gram) - 1)
         after_z[lane] = first
         _gather(basis.gram, here, size, block, np.uint32(lane))
         if count and len(cross):
