@@ -37,13 +37,12 @@ class Method:
 
     `module`: where it is declared, as `declared_as`; empty for an algorithm outside the package. `about`: what it is,
     in a few words. `uses`: the choices declared `by_method` that it reads. `phases`: the names that `state.phase` can
-    have; those `without_r` have no size of condition sets and are made of many short steps. `orders_nodes`: nodes are
-    numbered by how strongly they depend on each other, so that the order of the columns does not matter. `needs_score`:
-    it works on a score of the data (`problem.score`). `from_scores`: its edges and marks come from scores; else from
-    tests and rules. `tests_by`: the method of its first phase, by tests; where no score fits the data it takes its
-    place. `over_shifts`: in time series it searches over shifts, with one edge for all copies of a pair (`series/`).
-    `takes_knowledge`: the end of the search draws conclusions from knowledge; else what is known, of contexts
-    too, comes as `initial`.
+    have. `orders_nodes`: nodes are numbered by how strongly they depend on each other, so that the order of the columns
+    does not matter. `needs_score`: it works on a score of the data (`problem.score`). `from_scores`: its edges and
+    marks come from scores; else from tests and rules. `tests_by`: the method of its first phase, by tests; where no
+    score fits the data it takes its place. `over_shifts`: in time series it searches over shifts, with one edge for all
+    copies of a pair (`series/`). `takes_knowledge`: the end of the search draws conclusions from knowledge; else what
+    is known, of contexts too, comes as `initial`.
     """
 
     module: str
@@ -51,7 +50,6 @@ class Method:
     promises: Promises
     uses: frozenset[str] = frozenset()
     phases: tuple[str, ...] = ("iteration",)
-    without_r: frozenset[str] = frozenset()
     orders_nodes: bool = False
     needs_score: bool = False
     from_scores: bool = False
@@ -66,14 +64,16 @@ class Method:
         return self.promises.at_the_end is AtTheEnd.NOTHING_HIDDEN
 
 
+_OF_SETS = frozenset({"sepset", "threads", "n_jobs"})
+_OF_ICD = _OF_SETS | {"initial", "r0", "max_sets"}
+
 METHODS = {
     "auto": Method(
         "anypag.search.by_scores.auto",
         "icd first, then the posterior of bayes where a score fits the table",
         Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
-        uses=frozenset({"initial", "r0", "max_sets", "sepset", "threads", "n_jobs", "effort"}),
+        uses=_OF_ICD | {"effort"},
         phases=("iteration", "orders", "cooling", "hidden causes", "sampling"),
-        without_r=frozenset({"orders", "cooling", "hidden causes", "sampling"}),
         orders_nodes=True,
         needs_score=True,
         from_scores=True,
@@ -83,7 +83,7 @@ METHODS = {
         "anypag.search.by_tests.icd",
         "iterative causal discovery, repaired so that every stop leaves a correct graph",
         Promises(OnTheWay.CLAIMS, AtTheEnd.COMPLETE),
-        uses=frozenset({"initial", "r0", "max_sets", "sepset", "threads", "n_jobs"}),
+        uses=_OF_ICD,
         orders_nodes=True,
         over_shifts=True,
     ),
@@ -97,28 +97,28 @@ METHODS = {
         "anypag.search.by_tests.fci",
         "FCI with a stable adjacency phase and the Possible-D-Sep phase",
         Promises(OnTheWay.MISSING_EDGES, AtTheEnd.COMPLETE),
-        uses=frozenset({"sepset", "threads", "n_jobs", "possible_dsep", "dsep_max_r"}),
+        uses=_OF_SETS | {"possible_dsep", "dsep_max_r"},
         phases=("iteration", "possible-d-sep"),
     ),
     "anytime-fci": Method(
         "anypag.search.by_tests.fci",
         "FCI with one cap on all condition sets, for growing caps",
         Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE),
-        uses=frozenset({"sepset", "threads", "n_jobs"}),
+        uses=_OF_SETS,
         declared_as="ANYTIME_FCI",
     ),
     "rfci": Method(
         "anypag.search.by_tests.fci",
         "the adjacency phase of FCI, then checked orientation",
         Promises(OnTheWay.MISSING_EDGES, AtTheEnd.SOUND),
-        uses=frozenset({"sepset", "threads", "n_jobs"}),
+        uses=_OF_SETS,
         declared_as="RFCI",
     ),
     "fci+": Method(
         "anypag.search.by_tests.fci_plus",
         "FCI with hierarchies of separating sets in place of Possible-D-Sep",
         Promises(OnTheWay.MISSING_EDGES, AtTheEnd.COMPLETE),
-        uses=frozenset({"sepset", "threads", "n_jobs"}),
+        uses=_OF_SETS,
         phases=("iteration", "links"),
     ),
     "bayes": Method(
@@ -127,7 +127,6 @@ METHODS = {
         Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
         uses=frozenset({"effort", "max_sets", "sepset", "threads"}),
         phases=("orders", "tests", "cooling", "hidden causes", "sampling"),
-        without_r=frozenset({"orders", "tests", "cooling", "hidden causes", "sampling"}),
         orders_nodes=True,
         needs_score=True,
         from_scores=True,
@@ -138,7 +137,6 @@ METHODS = {
         Promises(OnTheWay.NOTHING, AtTheEnd.NOTHING_HIDDEN),
         uses=frozenset({"effort"}),
         phases=("orders",),
-        without_r=frozenset({"orders"}),
         orders_nodes=True,
         needs_score=True,
         from_scores=True,
@@ -149,7 +147,6 @@ METHODS = {
         Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
         uses=frozenset({"effort", "sepset", "threads", "possible_dsep", "dsep_max_r"}),
         phases=("orders", "iteration", "possible-d-sep"),
-        without_r=frozenset({"orders"}),
         orders_nodes=True,
         needs_score=True,
     ),
@@ -162,7 +159,8 @@ ANOTHER = Method("", "an algorithm of your own", Promises(OnTheWay.NOTHING, AtTh
 TEST_METHODS = tuple(name for name, method in METHODS.items() if not method.needs_score)
 """Methods that ask conditional-independence tests and nothing else: a perfect test makes them perfect."""
 
-_WITHOUT_R = frozenset({"sampling for effects"}).union(*(method.without_r for method in METHODS.values()))
+_WITHOUT_R = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling", "sampling for effects"})
+"""Phases that have no size of condition sets and are made of many short steps."""
 
 
 def method_named(name: str) -> Method:

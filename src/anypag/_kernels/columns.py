@@ -135,12 +135,8 @@ def tell_each_other(codes, levels, least, least_rows):
                 if codes[a, row] >= 0 and codes[b, row] >= 0:
                     counts[codes[a, row], codes[b, row]] += 1
                     rows += 1
-            of_b, of_a, most_a, most_b = (
-                0,
-                0,
-                0,
-                0,
-            )  # rows in which the best guess is right, with and without knowing the other column
+            # rows in which the best guess is right, with and without knowing the other column
+            of_b, of_a, most_a, most_b = 0, 0, 0, 0
             for i in range(levels[a]):
                 of_b += counts[i].max()
                 most_a = max(most_a, counts[i].sum())

@@ -291,15 +291,9 @@ def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengt
         kept = _centre_changing(values, members[:r], used, centred, 0)
         if _centre_changing(values, members[r:], used, centred, kept) == kept + 2:
             _local_correlation(centred, kept + 2, len(used), correlation)
-            partial_correlations(
-                correlation,
-                places[kept : kept + 1],
-                places[kept + 1 : kept + 2],
-                places[:kept].copy().reshape(1, kept),
-                tolerance,
-                strengths[i : i + 1],
-                left_out[i : i + 1],
-            )
+            one, a, b, c = slice(i, i + 1), slice(kept, kept + 1), slice(kept + 1, kept + 2), places[:kept].copy()
+            asked = places[a], places[b], c.reshape(1, kept)
+            partial_correlations(correlation, *asked, tolerance, strengths[one], left_out[one])
         left_out[i] += r - kept
 
 

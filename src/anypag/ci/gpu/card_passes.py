@@ -111,9 +111,8 @@ class GPUPasses:
         return x[kept], y[kept], p[kept]
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
-        if (
-            roots_of(self._on_cpu.n, 1)[0] == 0.0
-        ):  # too few rows: all p-values are 1, so every node is as good as another
+        # with too few rows all p-values are 1, so every node is as good as another
+        if roots_of(self._on_cpu.n, 1)[0] == 0.0:
             return self._on_cpu.best_singles(order, edges, max_sets)
         found = self._ask_card(lambda card: card.singles(order, edges, NOTHING_LEFT, ROUNDING))
         if found is None:

@@ -172,7 +172,5 @@ def _largest_tail(products: Floats, least: Floats, inflation: float, random: np.
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     drawn = np.abs(random.normal(size=(DRAWS, len(values))) @ root.T).max(axis=1)
     share = float((np.sum(drawn >= largest) + 1) / (DRAWS + 1))
-    bound = float(
-        unit.shape[1] * erfc(largest / np.sqrt(2.0))
-    )  # Bonferroni's bound, where p is too small for the draws to estimate
-    return min(share, bound)
+    # Bonferroni's bound, where p is too small for the draws to estimate
+    return min(share, float(unit.shape[1] * erfc(largest / np.sqrt(2.0))))
