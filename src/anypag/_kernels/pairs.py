@@ -216,16 +216,6 @@ def rounded_sums(table, first, end, scale, sums):
         sums[i] = total
 
 
-@patient()
-@njit(cache=True, nogil=True)
-def work_of_singles(start, xs, ys):
-    """The cost of testing each edge given single nodes: the total number of its ends' neighbours."""
-    work = np.empty(len(xs), np.int64)
-    for k in range(len(xs)):
-        work[k] = start[xs[k] + 1] - start[xs[k]] + start[ys[k] + 1] - start[ys[k]]
-    return work
-
-
 UNKNOWN = -1
 NONE = 0
 

@@ -212,8 +212,8 @@ def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_se
         inquiry.advance(len(found.p))
         return TestedEdges(found.is_open, Best(found.z, found.p)), found.n_tests
 
-    work, least = kernel.work_of_singles(skeleton.start, x, y), _least(passes, LEAST_SINGLES)
-    runs = runs_of(work, inquiry.threads, least, passes.at_once)
+    degree = np.diff(skeleton.start)
+    runs = runs_of(degree[x] + degree[y], inquiry.threads, _least(passes, LEAST_SINGLES), passes.at_once)
     with inquiry.counting_edges(len(x)):
         parts = _mapped(test_run, runs, inquiry)
     inquiry.add(1, sum(n_tests for _, n_tests in parts))
