@@ -39,10 +39,10 @@ class Method:
     in a few words. `uses`: the choices declared `by_method` that it reads. `phases`: the names that `state.phase` can
     have. `orders_nodes`: nodes are numbered by how strongly they depend on each other, so that the order of the columns
     does not matter. `needs_score`: it works on a score of the data (`problem.score`). `from_scores`: its edges and
-    marks come from scores; else from tests and rules. `tests_by`: the method of its first phase, by tests; where no
-    score fits the data it takes its place. `over_shifts`: in time series it searches over shifts, with one edge for all
-    copies of a pair (`series/`). `takes_knowledge`: the end of the search draws conclusions from knowledge; else what
-    is known, of contexts too, comes as `initial`.
+    marks come from scores; else from tests and rules. `tests_by`: the method by tests of its first phase, which
+    replaces it if no score fits the data. `over_shifts`: in time series it searches over shifts, with one edge for all
+    copies of a pair (`series/`). `takes_knowledge`: the end of the search draws conclusions from knowledge; else
+    knowledge, also that about contexts, is passed in as `initial`.
     """
 
     module: str

@@ -278,7 +278,7 @@ class Choices:
         return facts.needs_score
 
     def strict(self) -> Self:
-        """The choices without "auto" for gaps and singular columns: for a table from which all of that is out."""
+        """The choices without "auto" for gaps and singular columns, for a table that has lost these columns already."""
         missing: Missing = "drop" if self.missing == "auto" else self.missing
         return replace(self, missing=missing, singular="error" if self.singular == "auto" else self.singular)
 

@@ -363,8 +363,8 @@ def rule_4(marks, start, neighbour, paths, is_in_set, wanted, rows, stand, room)
 
 @njit(cache=True)
 def _collider_parents(marks, start, neighbour, d, c, seen, stamp, queue, room):
-    """Writes the parents of c at the end of a path from d on which all are colliders and parents of c; their number.
-    Nodes that have the stamp already are left out, and so are those behind them.
+    """Writes the nodes that paths from d reach through colliders, if all nodes after d are parents of c. Returns their
+    number. Paths do not enter nodes that have the stamp already.
     """
     n_queued = done = np.int64(0)
     v = d

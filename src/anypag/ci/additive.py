@@ -11,8 +11,8 @@ given z has products that no sum of functions of z can take in.
 
 A discrete column is represented by one column of zeros and ones for each level. As a response all levels are predicted
 at once (Wilks' lambda with Rao's F), from at most two functions of a continuous column. Probabilities near 0 or 1 are
-not a sum of functions of z. The residuals this leaves are not taken for dependence if the means of the tested functions
-are such a sum.
+not a sum of functions of z. This misfit is not taken for dependence as long as the means of the tested functions given
+z are such sums.
 
 F supposes normal columns. Columns that are mostly one value (zeros, a rare level) are far from normal, and R² then
 varies more than F allows for. So the degrees of freedom are chosen to give R² the variance that it has when rows are

@@ -26,8 +26,8 @@ ContextSet = tuple[int, ...]
 
 
 class OfContexts(Wrapper):
-    """A test (of all rows) that knows which columns are contexts. `apart` has, for some contexts, the test of the rows
-    that are compared for it, over the other columns and itself.
+    """A test (of all rows) that knows which columns are contexts. `apart` maps a context to a test of the rows in which
+    it is compared, with this context and the columns that are no contexts.
     """
 
     answers_alike = False

@@ -68,8 +68,8 @@ def _in_contexts(given: type[DataTest] | None, source: Source, choices: Choices)
 
 
 def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> DataTest:
-    """The test of a source that has its names and kinds: transformed, and without columns that no search can use. By
-    default it is the test that fits the columns that are left.
+    """The test of a source whose names and kinds are set, after the transform and without columns that no search can
+    use; by default the test that fits the columns that are left.
     """
     test = given or _fitting(source)
     fits = choices.device == "cpu" or test.takes == "continuous"

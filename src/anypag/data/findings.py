@@ -59,7 +59,7 @@ LEFT_OUT = "left out"  # the problem of the finding that names the columns that 
 
 
 def _standing_in(finding: Finding) -> Finding:
-    """A finding; one of two columns that are the same, of which both cannot be kept, says which stands for both."""
+    """The finding; if it refuses two columns that are the same, a warning instead that says which stands for both."""
     if finding.problem != "duplicate" or finding.severity != "error":
         return finding
     first, name = finding.columns

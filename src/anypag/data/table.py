@@ -204,7 +204,7 @@ class Table:
         return self.take_rows(np.logical_not(np.isnan(self.values).any(axis=1)))
 
     def within_sets(self) -> Table:
-        """The table as tests see it that condition on contexts: this table itself, which has none."""
+        """The table as tests see it that condition on contexts: the table itself, since it has none."""
         return self
 
     def normal_scores(self) -> Table:

@@ -100,8 +100,8 @@ def orient_in_place(
 class Scratch:
     """Two (n, n) tables of zeros that orientations reuse: for proposed and for disputed marks.
 
-    Of a large graph new zeros take longer than the rules do. They are given back as zeros; after an error they
-    are not given back, and the next user gets new ones.
+    For a large graph, to make new zeros takes longer than to run the rules. The tables are given back as zeros; after
+    an error they are not given back, and the next orientation makes new ones.
     """
 
     def __init__(self) -> None:

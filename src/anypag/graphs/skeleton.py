@@ -48,7 +48,7 @@ class Skeleton(NamedTuple):
     def without(
         self, marks: Marks, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32], threads: int = 1
     ) -> tuple[Self, Marks]:
-        """The edges but those between x and y, and a new matrix of marks: most of a sparse one is never touched."""
+        """The edges except those between x and y, and a new matrix of marks, of which only the edges are written."""
         n = len(marks)
         is_out, left = np.zeros((n, -(-n // 8)), np.uint8), np.zeros(marks.shape, np.uint8)
         kernel.take_out(x, y, is_out)

@@ -97,7 +97,7 @@ class Facts:
 
     def seeds(self, marks: Marks, *, final: bool = False) -> Marks:
         """The marks that the facts give to the edges of a graph; circles at all other ends. If all edges are right
-        (`final`), one between variables without a hidden common cause says more: what is no effect is the cause.
+        (`final`) and two joined variables have no hidden common cause, the one that is no effect must be the cause.
         """
         seeds = (marks != Mark.NONE).astype(np.uint8)
         seeds[(seeds > 0) & self.not_anterior.T] = Mark.ARROW

@@ -64,7 +64,7 @@ class DataSets(NamedTuple):
         return f"Data sets{column}: {observed}, which is the observed one, {', '.join(others)}."
 
     def became(self, name: str) -> str | None:
-        """What a name that is no variable of the graph has to do with the sets; None if it has nothing to do."""
+        """What a name means that is not in the graph: a data set, or the column that tells them apart; else None."""
         contexts = f"the context{'s' * (len(self.design) > 1)} {listed(list(self.design))}"
         if name in self.design or name not in {*self.names, self.by}:
             return None
@@ -117,8 +117,8 @@ class DataSets(NamedTuple):
 def in_sets(
     data: object, reading: Reading | None, names: Sequence[str], sets: DataSets | None, more: Sequence[str] = ()
 ) -> Table:
-    """The rows for an estimate, with the columns of the graph and some more (`rows_from`); if the result is of several
-    data sets, as these.
+    """The rows for an estimate, with the columns of the graph and some more (`rows_from`), pooled if the result is of
+    several data sets.
     """
     by = [] if sets is None or sets.by is None else [sets.by]
     table = rows_from(data, reading, [*names, *more, *by])

@@ -15,9 +15,9 @@ from anypag.errors import DataError, ParameterError, listed
 
 
 def design_of(contexts: Any, sets: tuple[str, ...], order: Sequence[int], *, continuous: bool) -> Table:
-    """The contexts, a row for each data set, from a table with the sets in some other order.
-    Beside continuous columns, numbers and two levels are numbers: then the scores of straight lines, which know of
-    hidden causes, hold.
+    """The contexts, a row for each data set; row i is row `order[i]` of a given table. If all other columns are
+    continuous, contexts with numbers or two levels are continuous too, so that the linear score can be used, which
+    allows for hidden causes.
     """
     if isinstance(contexts, str) and contexts == "indicator":
         table = Table(sets[1:], np.eye(len(sets))[:, 1:], (None,) * (len(sets) - 1), (None,) * (len(sets) - 1))

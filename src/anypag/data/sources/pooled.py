@@ -59,7 +59,7 @@ class Pooled(Table):
         return super().take([name for name in self.names if name not in self.contexts]).take_rows(self.of_set == 0)
 
     def for_estimates(self, chosen: Flags) -> Table:
-        """Some of the rows as a plain table. In place of contexts that do not vary there stand random numbers that
+        """Some of the rows as a plain table. Contexts that do not vary in them are replaced by random numbers that
         depend on nothing, so that adjusting for them changes nothing.
         """
         rows = Table(**{item.name: getattr(self, item.name) for item in fields(Table)}).take_rows(chosen)
@@ -273,7 +273,7 @@ def _checked_targets(
 
 
 def comparable(table: Pooled, *contexts: str) -> Flags:
-    """The rows in which all other contexts are as in the observed set; all rows if one of these never changes there."""
+    """Rows in which all other contexts are as in the observed set; all rows if one of `contexts` is constant there."""
     others = [table.names.index(name) for name in table.contexts if name not in contexts]
     first = table.values[np.argmax(table.of_set == 0), others]
     alike = (table.values[:, others] == first).all(axis=1)
