@@ -63,7 +63,7 @@ in batches that `search.progress.Pace` cuts to a fraction of a second, passes an
 WHOLE = {
     "columns": {"determined_by_two", "tell_each_other"},
     "pairs": {"check_keys"},
-    "rules": {"rule_0", "rule_0_in_mag"},
+    "rules": {"rule_0", "rule_0_in_mag", "triples"},
     "separation": {"inducing_path"},
 }
 """Kernels that do all their work in one call; each is timed below on a dense input of 200 variables."""
@@ -291,12 +291,15 @@ def whole_calls() -> dict[str, Callable[[], object]]:
     of_dag = Skeleton.of(dag).with_marks(dag)
     codes = rng.integers(0, 3, (200, 1000))
     levels = np.full(200, 3)
+    nothing_known, patterns = np.zeros((0, 0), np.bool_), np.array([[14, 14, 14, 14, 15, 15, 0]] * 2)  # all fit
+    proposals = np.array([[[1, 0, 3, 2, 3], [0, 1, 2, 2, 3]]] * 2)
     return {
         "determined_by_two": lambda: columns.determined_by_two(codes, levels, 0, 5, 1000, 50, -7.0),
         "tell_each_other": lambda: columns.tell_each_other(codes, levels, 0.9, 50),
         "check_keys": lambda: pairs.check_keys(*lists, slots, 0),
         "rule_0": lambda: rules.rule_0(*lists, slots, sets.members, 0, 200, wanted, rows),
         "rule_0_in_mag": lambda: rules.rule_0_in_mag(*lists, dag, wanted, rows),
+        "triples": lambda: rules.triples(*lists, nothing_known, patterns, proposals, wanted, rows),
         "inducing_path": lambda: separation.inducing_path(*of_dag),
     }
 

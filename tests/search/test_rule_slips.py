@@ -14,7 +14,6 @@ import pytest
 
 import naive_search as naive
 from anypag import MAG, Oracle, learn
-from anypag._kernels import rules as kernel
 from anypag.graphs import rules
 from anypag.graphs.rules import RULES, Rule
 from naive_search import Graph, Proposal
@@ -22,27 +21,20 @@ from naive_search import Graph, Proposal
 Slip = Callable[[pytest.MonkeyPatch], None]
 
 
-def as_kernel(rule: naive.Rule) -> Callable[..., int]:
-    """A rule over dicts, callable as the compiled rules are, those that go in turns too."""
-
-    def proposals(marks: Any, start: Any, neighbour: Any, wanted: Any, rows: Any, *turn: Any) -> int:
-        count = 0
-        for i, j, symbol in rule(naive.graph_of(marks), len(marks)):
-            mark = naive.SYMBOLS.index(symbol)
-            if marks[i, j] != mark and not wanted[i, j] & (1 << mark):
-                wanted[i, j] |= 1 << mark
-                rows[count] = (i, j, mark, -1, -1)
-                count += 1
-        for stand in turn[:1]:
-            stand[0] = count
-        return True if turn else count
-
-    return proposals
-
-
 def slipped(number: int, rule: naive.Rule) -> Slip:
-    """Put this rule in place of the right one."""
-    return lambda monkeypatch: monkeypatch.setattr(kernel, f"rule_{number}", as_kernel(rule))
+    """Put this rule, over dicts, in place of the right one."""
+
+    def propose(graph: Any, colliders: Any) -> int:
+        count = 0
+        for i, j, symbol in rule(naive.graph_of(graph.marks), len(graph.marks)):
+            mark = naive.SYMBOLS.index(symbol)
+            if graph.marks[i, j] != mark and not graph.wanted[i, j] & (1 << mark):
+                graph.wanted[i, j] |= 1 << mark
+                graph.rows[count] = (i, j, mark, -1, -1)
+                count += 1
+        return count
+
+    return lambda monkeypatch: monkeypatch.setitem(RULES, number, RULES[number]._replace(propose=propose))
 
 
 def ways(g: Graph, x: int, y: int, *, uncovered: bool = True, directed: bool = True) -> Iterator[tuple[int, ...]]:
