@@ -102,9 +102,10 @@ class MAG(MixedGraph):
         if cycle:
             self._refuse("is not ancestral: it has a directed cycle", tuple(cycle))
         spouses = arrow & arrow.T
-        for a, b in np.argwhere(spouses & transitive(steps))[:1] if spouses.any() else ():
-            path = shortest_path(steps, int(a), int(b))
-            self._refuse("is not ancestral: a node is an ancestor of its spouse", (*path, int(a)))
+        wrong = np.argwhere(spouses & transitive(steps)).tolist() if spouses.any() else []
+        if wrong:
+            a, b = wrong[0]
+            self._refuse("is not ancestral: a node is an ancestor of its spouse", (*shortest_path(steps, a, b), a))
 
     def _check_maximal(self) -> None:
         from anypag._kernels.separation import inducing_path
