@@ -49,7 +49,7 @@ from anypag.effects.identify.verdict import verdict
 from anypag.effects.sampled import SURE_OF_NONE
 from anypag.effects.sampled_question import AllDraws
 from anypag.graphs.base import Marks, possible_steps
-from anypag.graphs.dag import DAG
+from anypag.graphs.pag import DAG
 from anypag.scores.gaussian import GaussianScore
 from anypag.search.by_scores.bayes import BayesState, exchanged
 from anypag.search.by_scores.chain import Landscape, Walker, advance, marks_of

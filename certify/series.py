@@ -19,9 +19,8 @@ from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries, Wrapper
 from anypag.ci.oracle import Oracle
 from anypag.graphs.base import Marks, transitive
-from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Mark
-from anypag.graphs.pag import MAG, PAG
+from anypag.graphs.pag import DAG, MAG, PAG
 from anypag.graphs.projection import latent_projection, marks_of_class
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result

@@ -38,7 +38,6 @@ if _TYPE_CHECKING:
     from anypag.effects.effect import is_adjustment_set as is_adjustment_set
     from anypag.errors import AnypagError as AnypagError
     from anypag.errors import AnypagWarning as AnypagWarning
-    from anypag.graphs.dag import DAG as DAG
     from anypag.graphs.formats.networkx_graph import from_networkx as from_networkx
     from anypag.graphs.formats.networkx_graph import to_networkx as to_networkx
     from anypag.graphs.formats.registry import as_graph as as_graph
@@ -49,6 +48,7 @@ if _TYPE_CHECKING:
     from anypag.graphs.marks import Edge as Edge
     from anypag.graphs.marks import Mark as Mark
     from anypag.graphs.node_sets import is_visible as is_visible
+    from anypag.graphs.pag import DAG as DAG
     from anypag.graphs.pag import MAG as MAG
     from anypag.graphs.pag import PAG as PAG
     from anypag.graphs.projection import latent_projection as latent_projection
@@ -90,12 +90,11 @@ _PUBLIC = {
     "effects.answer": "Effect",
     "effects.effect": "effect is_adjustment_set",
     "errors": "AnypagError AnypagWarning",
-    "graphs.dag": "DAG",
     "graphs.formats.networkx_graph": "from_networkx to_networkx",
     "graphs.formats.registry": "as_graph dumps loads read_graph write_graph",
     "graphs.marks": "Edge Mark",
     "graphs.node_sets": "is_visible",
-    "graphs.pag": "MAG PAG",
+    "graphs.pag": "DAG MAG PAG",
     "graphs.projection": "latent_projection true_pag",
     "graphs.separation": "is_separated",
     "knowledge.knowledge": "Knowledge",

@@ -7,8 +7,8 @@ import pytest
 from commands import anypag, write_chain
 
 from anypag.data import as_table
-from anypag.graphs.dag import DAG
 from anypag.graphs.formats.registry import read_graph
+from anypag.graphs.pag import DAG
 
 
 def test_audit_finds_nothing_in_good_data(tmp_path: Path) -> None:

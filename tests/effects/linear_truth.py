@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from anypag.errors import AnypagError
 from anypag.graphs.base import Marks
-from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Mark
+from anypag.graphs.pag import DAG
 from anypag.graphs.projection import latent_projection
 
 Floats = npt.NDArray[np.float64]

@@ -10,8 +10,7 @@ from anypag._kernels.queries import all_in_range
 from anypag.ci.base import PValues, Queries
 from anypag.errors import CITestError
 from anypag.graphs.base import MixedGraph, Node
-from anypag.graphs.dag import DAG
-from anypag.graphs.pag import MAG
+from anypag.graphs.pag import DAG, MAG
 from anypag.graphs.projection import roles
 from anypag.graphs.separation import are_separated
 

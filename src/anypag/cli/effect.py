@@ -158,7 +158,7 @@ def effect(
 def _asked(graph: Path, cause: str, outcome: str | None, dag: str | None) -> tuple[MixedGraph | Result, str, str]:
     """The graph, the cause and the outcome. With --dag the graph is not among the arguments."""
     from anypag.errors import ParameterError
-    from anypag.graphs.dag import DAG
+    from anypag.graphs.pag import DAG
 
     if dag is None and outcome is None:
         raise ParameterError("An effect needs GRAPH, CAUSE and OUTCOME; with --dag EDGES it needs CAUSE and OUTCOME.")

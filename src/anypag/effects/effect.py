@@ -39,8 +39,8 @@ from anypag.effects.sampled import sampled_effect
 from anypag.effects.sampled_words import shares_told
 from anypag.errors import GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
-from anypag.graphs.dag import DAG
 from anypag.graphs.node_sets import NodeSet, members
+from anypag.graphs.pag import DAG
 from anypag.graphs.projection import of_data_alone
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result

@@ -18,10 +18,9 @@ from anypag.effects.identify.causal_graph import (
 from anypag.effects.identify.verdict import Status
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node, possible_steps
-from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Edge, Mark, MarkReason
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
-from anypag.graphs.pag import PAG
+from anypag.graphs.pag import DAG, PAG
 from anypag.graphs.projection import of_data_alone
 from anypag.knowledge.statements import Outcome
 from anypag.results.result import Result, refuse_unsearched

@@ -18,10 +18,9 @@ from anypag._kernels import separation as kernel
 from anypag.arrays import Counts, Flags
 from anypag.errors import GraphError
 from anypag.graphs.base import Marks, MixedGraph, Node
-from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import LogRows, Paths, as_circles, orient
-from anypag.graphs.pag import MAG, PAG
+from anypag.graphs.pag import DAG, MAG, PAG
 from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import MarkedEdges, Skeleton
 from anypag.threads import in_turns

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from anypag.choices import is_whole
 from anypag.errors import ParameterError
 from anypag.graphs.base import Node
-from anypag.graphs.dag import DAG
+from anypag.graphs.pag import DAG
 from anypag.simulate.sample import Sample, Seed, checked_count, checked_parts, generator
 
 ConditionalTables = dict[str, npt.NDArray[np.float64]]

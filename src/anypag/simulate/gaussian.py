@@ -10,7 +10,7 @@ import scipy.linalg
 
 from anypag.errors import ParameterError
 from anypag.graphs.base import Node
-from anypag.graphs.dag import DAG
+from anypag.graphs.pag import DAG
 from anypag.simulate.sample import Sample, Seed, checked_count, checked_parts, generator
 
 Weights = npt.NDArray[np.float64]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from anypag.choices import is_whole
 from anypag.errors import DataError, ParameterError
 from anypag.graphs.base import Node
-from anypag.graphs.dag import DAG
+from anypag.graphs.pag import DAG
 
 Seed = int | np.random.Generator  # a whole number that is not negative, or a generator to draw from
 

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from anypag.choices import is_whole
 from anypag.errors import ParameterError
-from anypag.graphs.dag import DAG
-from anypag.graphs.pag import PAG
+from anypag.graphs.pag import DAG, PAG
 from anypag.simulate.discrete import discrete
 from anypag.simulate.gaussian import linear_gaussian
 from anypag.simulate.sample import Sample, Seed, checked_parts, generator

@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from anypag.errors import ContradictionError, GraphError, NotMaximalOrAncestralError
 from anypag.graphs.base import Marks, MixedGraph, ancestry
-from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import Neighbours, NodeSet, members, visible_edges
-from anypag.graphs.pag import MAG, PAG
+from anypag.graphs.pag import DAG, MAG, PAG
 from anypag.graphs.projection import marks_of_class
 from anypag.graphs.reasoning.validity import completed, validate
 from anypag.knowledge.closure import class_with_knowledge

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from anypag.errors import FormatError, GraphError
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Edge
-from anypag.graphs.pag import MAG, PAG
+from anypag.graphs.pag import DAG, MAG, PAG
 
 KINDS: dict[str, type[MixedGraph]] = {"PAG": PAG, "MAG": MAG, "DAG": DAG}
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from anypag.errors import FormatError, MissingExtraError
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.dag import DAG
 from anypag.graphs.formats import KINDS, Parsed, build
 from anypag.graphs.marks import Edge, Mark
+from anypag.graphs.pag import DAG
 
 _MARKS = {mark.name.lower(): mark for mark in (Mark.CIRCLE, Mark.ARROW, Mark.TAIL)}
 

@@ -19,7 +19,7 @@ from itertools import combinations
 import numpy as np
 
 from anypag.arrays import Flags
-from anypag.graphs.dag import DAG
+from anypag.graphs.pag import DAG
 from anypag.graphs.projection import LatentDAG
 from anypag.knowledge.facts import Facts
 from anypag.scores.discrete import DiscreteScore

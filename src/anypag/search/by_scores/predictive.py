@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 
 from anypag.arrays import Flags, Floats, in_units
 from anypag.data.columns import normal_scores
-from anypag.graphs.dag import DAG
+from anypag.graphs.pag import DAG
 
 TABLES = 3
 """How many tables are drawn."""
