@@ -1,12 +1,17 @@
 """Time series with hidden processes: `learn_series` beside LPCMCI (tigramite, extra `bench`), on LPCMCI's own ranges.
 
-    python benchmarks/series.py [--systems 30] [--cells part] [--seed 1000] [--json FILE]
+    python benchmarks/series.py [--systems 30] [--cells third] [--methods auto icd ...] [--keep FILE] [--minutes 8]
     python benchmarks/series.py --golden tests/series/lpcmci_oracle.json
     python benchmarks/series.py --large 50 5 2000
 
 The whole protocol (`--cells all`): 4 and 6 processes, 0 and 2 of them hidden, true lags up to 1, 3 and 5, windows as
-long as these or one step shorter, 200, 500 and 1,000 rows, autocorrelations of 0.3 to 0.95, 30 systems a cell; and a
-cell of two levels. `--cells part` is 4 processes (0 and 2 more hidden), lags 1 and 3, 500 rows, and two levels once.
+long as these or one step shorter, 200, 500 and 1,000 rows, autocorrelations of 0.3 to 0.95; and a cell of two levels.
+`--cells third` has every combination of processes, hidden ones, lags and windows once, each with one of the three
+numbers of rows, so that each level meets each level of every other factor. `--cells part` is 4 processes (0 and 2 more
+hidden), lags 1 and 3, 500 rows, and two levels once.
+
+`--keep FILE` writes a line a system; a run with the same file leaves out what is there, and tells all of it.
+`--minutes` ends a run after so many.
 
 The truth is the projection of the system, unrolled six times its longest lag beyond the window. Told are adjacencies of
 latest copies (precision, recall); marks beyond those that time gives: how many are said, which share of them is right
@@ -21,7 +26,7 @@ import json
 import resource
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -40,7 +45,7 @@ Floats = npt.NDArray[np.float64]
 Marks = dict[tuple[int, int], tuple[int, int]]
 """By the two nodes of a latest copy, the later one second: the mark at the first and the mark at the second."""
 
-METHODS = ("lpcmci-1", "lpcmci-4", "bayes", "icd")
+METHODS = ("lpcmci-1", "lpcmci-4", "auto", "bayes", "icd")
 THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
 ALPHA = 0.01
 
@@ -60,15 +65,21 @@ class Cell(NamedTuple):
         return f"{self.k}+{self.hidden} processes, lags {self.lags}, window {self.max_lag}, T {self.rows:,}{kind}"
 
 
-ALL = (
-    *(
-        Cell(k - hidden, hidden, lags, max_lag, rows)
-        for k, hidden, lags, rows in product((4, 6), (0, 2), (1, 3, 5), (200, 500, 1000))
-        for max_lag in sorted({max(1, lags - 1), lags})
-    ),
-    Cell(4, 2, 1, 1, 1000, 2),
+SHAPES = tuple(
+    (k, hidden, lags, max_lag)
+    for k, hidden, lags in product((4, 6), (0, 2), (1, 3, 5))
+    for max_lag in sorted({max(1, lags - 1), lags})
 )
-PART = (*(Cell(4, hidden, lags, lags, 500) for lags, hidden in product((1, 3), (0, 2))), Cell(4, 2, 1, 1, 1000, 2))
+ROWS = (200, 500, 1000)
+LEVELS = Cell(4, 2, 1, 1, 1000, 2)
+CELLS = {
+    "all": (*(Cell(k - h, h, lags, p, rows) for k, h, lags, p in SHAPES for rows in ROWS), LEVELS),
+    "third": (
+        *(Cell(k - h, h, lags, p, ROWS[(k // 2 + h + lags // 2 + lags - p) % 3]) for k, h, lags, p in SHAPES),
+        LEVELS,
+    ),
+    "part": (*(Cell(4, hidden, lags, lags, 500) for lags, hidden in product((1, 3), (0, 2))), LEVELS),
+}
 
 
 # --- systems and data -------------------------------------------------------------------------------------------------
@@ -259,15 +270,18 @@ class Score:
         is_unsure = pair in found.sure and found.sure[pair][end] < least
         return int(Mark.CIRCLE) if is_unsure else found.marks[pair][end]
 
+    def __add__(self, other: Score) -> Score:
+        return Score(**{name: value + getattr(other, name) for name, value in vars(self).items()})
+
     def told(self) -> dict[str, float]:
-        """The shares."""
+        """The shares; that of the oracle's marks is NaN where it gives none."""
         n = max(1, self.systems)
         return {
             "precision": self.right_edges / max(1, self.said_edges),
             "recall": self.right_edges / max(1, self.true_edges),
             "said": self.said / n,
             "right": self.right / max(1, self.said),
-            "oracle": self.found_of_oracle / max(1, self.of_oracle),
+            "oracle": self.found_of_oracle / self.of_oracle if self.of_oracle else float("nan"),
             "tests": self.tests / n,
             "seconds": self.seconds / n,
         }
@@ -283,24 +297,80 @@ def line_of(name: str, told: dict[str, float]) -> str:
     )
 
 
-def scores_of(cell: Cell, systems: int, seed: int) -> dict[str, Score]:
-    """The scores of all methods in a cell; those of "bayes" for other thresholds than `SURE` too, to choose it by."""
-    scores = {name: Score() for name in METHODS} | {f"bayes {least:g}": Score() for least in THRESHOLDS}
-    window = window_of(cell.k, cell.max_lag)
-    for number in range(systems):
-        random = np.random.default_rng([seed + number, *cell])
-        system, links = random_system(cell, random)
-        values = simulated(cell, links, random)
-        if cell.levels and min(np.ptp(values, axis=0)) == 0:
-            continue
-        seen = seen_in(system, window)
-        oracle = latest_marks(searched(window, seen.mag).pag, window)
-        for method in METHODS:
-            found = found_by(method, values, cell, window)
-            scores[method].add(found, seen, oracle, window, SURE)
-            for least in THRESHOLDS if method == "bayes" else ():
-                scores[f"bayes {least:g}"].add(found, seen, oracle, window, least)
+def scores_of(cell: Cell, number: int, seed: int, methods: Iterable[str]) -> dict[str, Score]:
+    """The scores of methods on one system; those of "auto" for other thresholds than `SURE` too, to choose it by."""
+    window, random = window_of(cell.k, cell.max_lag), np.random.default_rng([seed + number, *cell])
+    system, links = random_system(cell, random)
+    values = simulated(cell, links, random)
+    if cell.levels and min(np.ptp(values, axis=0)) == 0:
+        return {name: Score() for name in methods}
+    seen = seen_in(system, window)
+    oracle, scores = latest_marks(searched(window, seen.mag).pag, window), dict[str, Score]()
+    for method in methods:
+        found = found_by(method, values, cell, window)
+        thresholds = {method: SURE} | ({f"auto {least:g}": least for least in THRESHOLDS} if method == "auto" else {})
+        for name, least in thresholds.items():
+            scores[name] = Score()
+            scores[name].add(found, seen, oracle, window, least)
     return scores
+
+
+# --- many systems -----------------------------------------------------------------------------------------------------
+
+Kept = dict[tuple[str, int], dict[str, Score]]
+"""By cell and number of the system, the scores by name of the method."""
+
+
+def kept_in(file: Path | None, seed: int) -> Kept:
+    """The scores in a file, of systems from this seed on."""
+    found: Kept = {}
+    for line in file.read_text().splitlines() if file is not None and file.exists() else ():
+        row = json.loads(line)
+        if row["seed"] == seed:
+            scores = {name: Score(**sums) for name, sums in row["scores"].items()}
+            found.setdefault((row["cell"], row["system"]), {}).update(scores)
+    return found
+
+
+def run(cells: tuple[Cell, ...], options: argparse.Namespace) -> Kept:
+    """The scores of all systems, system by system, so that a run that ends early has some of every cell."""
+    began, kept = time.monotonic(), kept_in(options.keep, options.seed)
+    for number, cell in product(range(options.systems), cells):
+        there = kept.setdefault((str(cell), number), {})
+        missing = [method for method in options.methods if method not in there]
+        if not missing or time.monotonic() - began > 60 * options.minutes:
+            continue
+        scores = scores_of(cell, number, options.seed, missing)
+        there.update(scores)
+        if options.keep is not None:
+            row = {"seed": options.seed, "cell": str(cell), "system": number}
+            with options.keep.open("a") as file:
+                file.write(json.dumps({**row, "scores": {name: vars(score) for name, score in scores.items()}}) + "\n")
+    return kept
+
+
+def tell(cells: tuple[Cell, ...], kept: Kept) -> None:
+    """The shares of every cell and their means, over systems that all methods have."""
+    by_cell = dict[str, dict[str, dict[str, float]]]()
+    for cell in map(str, cells):
+        systems = [scores for (of_cell, _), scores in kept.items() if of_cell == cell and scores]
+        names = list(dict.fromkeys(name for scores in systems for name in scores))
+        whole = [scores for scores in systems if len(scores) == len(names)]
+        by_cell[cell] = {name: sum((scores[name] for scores in whole), Score()).told() for name in names if whole}
+        _print_table(f"{cell}, {len(whole)} systems", by_cell[cell])
+    told = [shares for shares in by_cell.values() if shares]
+    _print_table(f"mean over {len(told)} cells", {name: _mean([shares[name] for shares in told]) for name in told[0]})
+
+
+def _mean(rows: list[dict[str, float]]) -> dict[str, float]:
+    """The means; of the oracle's marks over cells where it gives any."""
+    return {key: float(np.nanmean([row[key] for row in rows])) for key in rows[0]}
+
+
+def _print_table(title: str, told: dict[str, dict[str, float]]) -> None:
+    print(f"\n{title}\n{HEAD}")
+    for name, shares in told.items():
+        print(line_of(name, shares), flush=True)
 
 
 # --- golden graphs ----------------------------------------------------------------------------------------------------
@@ -357,25 +427,16 @@ def large(k: int, lags: int, rows: int) -> None:
     print(f"{result!r}\n{seconds:.1f} s, {megabytes} MB; {len(true & found)} of {len(true)} links, {len(found)} edges")
 
 
-def run(cells: tuple[Cell, ...], systems: int, seed: int) -> Iterator[tuple[Cell, dict[str, dict[str, float]]]]:
-    """The shares of every cell, printed as they come."""
-    for cell in cells:
-        scores = scores_of(cell, systems, seed)
-        told = {name: score.told() for name, score in scores.items()}
-        print(f"\n{cell}, {scores['bayes'].systems} systems\n{HEAD}")
-        for name, shares in told.items():
-            print(line_of(name, shares), flush=True)
-        yield cell, told
-
-
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--systems", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1000)
-    parser.add_argument("--cells", choices=("all", "part"), default="part")
+    parser.add_argument("--cells", choices=CELLS, default="part")
     parser.add_argument("--only", type=int, nargs="*", help="these cells alone, by their numbers from 0")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--methods", nargs="*", default=METHODS, choices=METHODS)
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="keep what is done, and go on from it")
+    parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--golden", type=Path)
     parser.add_argument("--large", type=int, nargs=3, metavar=("PROCESSES", "LAGS", "ROWS"))
     options = parser.parse_args()
@@ -385,17 +446,9 @@ def main() -> None:
     if options.golden:
         golden(options.golden)
         return
-    cells = ALL if options.cells == "all" else PART
+    cells = CELLS[options.cells]
     cells = cells if options.only is None else tuple(cells[i] for i in options.only)
-    found = list(run(cells, options.systems, options.seed))
-    names = list(found[0][1])
-    means = {n: {key: float(np.mean([told[n][key] for _, told in found])) for key in found[0][1][n]} for n in names}
-    print(f"\nmean over {len(found)} cells\n{HEAD}")
-    for name in names:
-        print(line_of(name, means[name]))
-    if options.json:
-        rows = {str(cell): told for cell, told in found}
-        options.json.write_text(json.dumps({"cells": rows, "mean": means}, indent=1) + "\n")
+    tell(cells, run(cells, options))
 
 
 if __name__ == "__main__":

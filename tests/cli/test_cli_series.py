@@ -51,3 +51,21 @@ def test_several_data_sets_are_searched_together(tmp_path: Path) -> None:
     assert "drug --> x" in {edge["text"] for edge in document["edges"]}
     assert document["targets"]["directly"] == [True, False]
     assert anypag("learn-series", first, "--observed", "drug", *both).code == 2
+
+
+def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    data, kept = write_days(tmp_path / "days.csv"), tmp_path / "run.ckpt"
+    command = ("learn-series", data, "--max-lag", "1", "--time", "day", "--method", "icd", "--checkpoint", kept)
+    first = anypag(*command)
+    assert first.code == 0 and kept.exists(), first.err
+    assert anypag(*command).code == 2
+    again = anypag(*command, "--resume")
+    assert again.code == 0 and "Continuing from" in again.out and "x(t-1) o-> y" in again.out, again.err
+    assert anypag("learn-series", data, "--resume").code == 2
+
+
+def test_experiments_may_be_compared_one_by_one(tmp_path: Path) -> None:
+    first, second = write_days(tmp_path / "a.csv"), write_days(tmp_path / "b.csv", seed=1, shift=1.5)
+    sets = (f"observed={first}", f"drug={second}", "--max-lag", "1", "--time", "day", "--method", "icd")
+    assert "  drug --> x" in anypag("learn-series", *sets, "--contexts-test", "pairwise").out
+    assert anypag("learn-series", first, "--contexts-test", "pairwise").code == 2

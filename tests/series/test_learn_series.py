@@ -29,7 +29,7 @@ def two_processes(n: int = 600, seed: int = 0) -> Columns:
 
 @pytest.fixture(scope="module")
 def sampled() -> SeriesResult:
-    return ap.learn_series(two_processes(), 1, method="bayes", effort=0.3)
+    return ap.learn_series(two_processes(), 1, effort=0.3)
 
 
 def pairs_of(result: SeriesResult) -> set[tuple[str, str]]:
@@ -51,7 +51,7 @@ def test_the_order_of_rows_and_columns_does_not_matter() -> None:
     table = {"t": np.arange(600), **two_processes()}
     order = np.random.default_rng(1).permutation(600)
     mixed = {name: table[name][order] for name in ("y", "t", "x")}
-    for method in ("icd", "bayes"):
+    for method in ("icd", "auto", "bayes"):
         first = ap.learn_series(table, 1, time="t", method=method)
         second = ap.learn_series(mixed, 1, time="t", method=method)
         assert {str(edge) for edge in first.edges} == {str(edge) for edge in second.edges}

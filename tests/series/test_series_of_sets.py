@@ -118,3 +118,8 @@ def test_an_edge_of_a_context_at_the_border_of_the_window_is_not_told() -> None:
     assert mag.edge("z", "b(t-1)") is not None and mag.edge("z", "b") is None
     found = searched(window, mag).pag
     assert str(found.edge("z", "a")) == "z --> a" and found.edge("z", "b") is None is found.edge("z", "b(t-1)")
+
+
+def test_experiments_that_move_a_process_are_no_misfit(sampled: SeriesResult) -> None:
+    """Contexts are given, not drawn: rows of two experiments at a time do not exist."""
+    assert sampled.result.misfit is not None and sampled.result.misfit.share == 0

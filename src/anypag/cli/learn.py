@@ -20,6 +20,7 @@ from anypag.cli.outputs import (
     Drawing,
     DrawingStopped,
     check_outputs,
+    checkpoint_of,
     chosen_columns,
     file_of,
     is_drawn,
@@ -36,7 +37,7 @@ from anypag.cli.tell import (
     how_far,
     is_at_limit,
     misfit_told,
-    reached,
+    say_where_it_goes_on,
     tell_contradictions,
     tell_edges,
     tell_stability,
@@ -48,7 +49,6 @@ from anypag.errors import AnypagError, Option, ParameterError
 from anypag.saving import check_ending, save
 
 if TYPE_CHECKING:
-    from anypag.checkpoint.checkpoint import Checkpoint
     from anypag.choices import Choices
     from anypag.results.result import Result
     from anypag.run.bootstrap import Resampling
@@ -61,11 +61,6 @@ if TYPE_CHECKING:
 class _Resample(StrEnum):
     BOOTSTRAP = "bootstrap"
     HALF = "half"
-
-
-class _ContextsTest(StrEnum):
-    ALL = "all"
-    PAIRWISE = "pairwise"
 
 
 @command
@@ -127,14 +122,7 @@ def learn(
     context: options.ContextColumn = None,
     observed: options.ObservedSet = None,
     assumptions: options.Assumptions = "123",
-    contexts_test: Annotated[
-        _ContextsTest,
-        option(
-            metavar="WAY",
-            help="Of several data sets: all rows answer what an experiment acts on, or pairwise, each set against the "
-            "observed one (where sizes differ a lot).",
-        ),
-    ] = _ContextsTest.ALL,
+    contexts_test: options.TestOfContexts = options.HowToTest.ALL,
     encoding: options.Encoding = None,
     gaps: options.Gaps = None,
     no_header: options.NoHeader = False,
@@ -245,20 +233,12 @@ def _inputs() -> list[Path]:
 
 
 def _checked_outputs(inputs: list[Path], out: list[Path], report: Path | None, typed: Typed) -> list[Path]:
-    checkpoint, resume = typed["checkpoint"], typed["resume"]
     if report is not None and report.suffix.lower() != ".html":
         raise ParameterError(f"A report is an .html file; got {report.name!r}.")
     outputs = [*out, *([report] if report else [])]
     for path in outputs:
         check_ending(path)
-    check_outputs([*outputs, *([checkpoint] if checkpoint else [])], inputs)
-    if resume and checkpoint is None:
-        raise ParameterError("--resume needs --checkpoint FILE: the file to go on from.")
-    if checkpoint is not None and checkpoint.exists() and not resume:
-        raise ParameterError(
-            f"The checkpoint {checkpoint} already exists. Add --resume to continue from it; remove it (with "
-            f"{checkpoint.name}-journal, if that is there), or name another file, to start anew."
-        )
+    check_outputs([*outputs, *checkpoint_of(typed)], inputs)
     return outputs
 
 
@@ -306,17 +286,10 @@ def _learned(
     from anypag.run.watcher import Listeners
 
     with shown_on(terminal) as (tick, show_step):
-        told = partial(_say_where_it_goes_on, terminal, choices)
+        told = partial(say_where_it_goes_on, terminal, choices)
         listeners = Listeners(tick, show_step, told, interrupts, clock)
         result = learned(search, choices, listeners)
         return with_draws(result, listeners) if is_kept else result
-
-
-def _say_where_it_goes_on(terminal: Terminal, choices: Choices, kept: Checkpoint) -> None:
-    if kept.history:
-        terminal.line(f"Continuing from {kept.path}, which is complete up to {reached(kept.history[-1])}.")
-    elif choices.resume:
-        terminal.line(f"{kept.path} holds no finished step yet; starting from the beginning.")
 
 
 def _resampled(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,10 +11,19 @@ import click
 from anypag.cli import options
 from anypag.cli.exits import ExitCode, command
 from anypag.cli.options import Typed, data_sets_in, names_in, spelled, with_choices
-from anypag.cli.outputs import check_outputs, chosen_columns, file_of, reading_of, require_no_sets, sets_of, table_of
+from anypag.cli.outputs import (
+    check_outputs,
+    checkpoint_of,
+    chosen_columns,
+    file_of,
+    reading_of,
+    require_no_sets,
+    sets_of,
+    table_of,
+)
 from anypag.cli.parameters import option
 from anypag.cli.running import Interrupts, compiling_told, shown_on
-from anypag.cli.tell import how_far, misfit_told
+from anypag.cli.tell import how_far, misfit_told, say_where_it_goes_on
 from anypag.cli.terminal import Terminal, panics_held
 from anypag.saving import check_ending
 
@@ -21,7 +31,10 @@ if TYPE_CHECKING:
     from anypag.series.learn import SeriesSearch
     from anypag.series.series_result import SeriesResult
 
-CHOICES = ("method", "alpha", "test", "max_r", "time_budget", "max_tests", "effort", "knowledge", "kinds", "transform")
+CHOICES = (
+    *("method", "alpha", "test", "max_r", "time_budget", "max_tests", "checkpoint", "resume"),
+    *("effort", "knowledge", "kinds", "transform"),
+)
 """The choices of `learn` that a time series has too."""
 
 
@@ -53,6 +66,7 @@ def learn_series(
     context: options.ContextColumn = None,
     observed: options.ObservedSet = None,
     assumptions: options.Assumptions = "123",
+    contexts_test: options.TestOfContexts = options.HowToTest.ALL,
     bootstrap: Annotated[
         int | None,
         option(
@@ -88,10 +102,10 @@ def learn_series(
     """
     terminal, outputs = Terminal(as_json=as_json, quiet=quiet), out or []
     files = {name: file_of(file) for name, file in data_sets_in(data).items()}
-    of_sets = {"observed": observed, "assumptions": assumptions}
+    of_sets = {"observed": observed, "assumptions": assumptions, "contexts_test": contexts_test.value}
     for path in outputs:
         check_ending(path)
-    check_outputs(outputs, list(files.values()))
+    check_outputs([*outputs, *checkpoint_of(typed)], list(files.values()))
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
         from anypag.run.clock import Clock
@@ -117,7 +131,8 @@ def learn_series(
         _say_what(terminal, source, search)
         with interrupts.held():
             with shown_on(terminal) as (tick, show_step):
-                result = search.run(Listeners(tick, show_step, signals=interrupts, clock=clock))
+                told = partial(say_where_it_goes_on, terminal, choices)
+                result = search.run(Listeners(tick, show_step, told, interrupts, clock))
             result = result if bootstrap is None else result.bootstrap(bootstrap, seed=seed)
             for path in outputs:
                 result.save(path)
@@ -149,7 +164,7 @@ def _tell(terminal: Terminal, result: SeriesResult, written: list[Path]) -> None
     if not result.edges:
         terminal.line("No edge was found: nothing shows that a process depends on another one, or on its own past.")
     terminal.line()
-    terminal.line(how_far(result.result), "bold green" if result.complete else "bold yellow")
+    terminal.line(how_far(result.result, result.expected_errors), "bold green" if result.complete else "bold yellow")
     terminal.line(result.assumed.replace("selection_bias=True", "--selection-bias"))
     for path in written:
         terminal.line(f"Wrote {path}")

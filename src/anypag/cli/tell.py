@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from anypag.catalogue import method_named
@@ -11,6 +12,8 @@ from anypag.markup import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from anypag.checkpoint.checkpoint import Checkpoint
+    from anypag.choices import Choices
     from anypag.cli.terminal import Terminal
     from anypag.graphs.marks import Edge
     from anypag.results.result import Iteration, Result
@@ -39,6 +42,14 @@ def reached(item: Iteration) -> str:
     return f"r = {item.r}" if item.info.has_r else f"a step of {item.info.phase!r}"
 
 
+def say_where_it_goes_on(terminal: Terminal, choices: Choices, kept: Checkpoint) -> None:
+    """Say how far the run in a checkpoint had come, if it is resumed."""
+    if kept.history:
+        terminal.line(f"Continuing from {kept.path}, which is complete up to {reached(kept.history[-1])}.")
+    elif choices.resume:
+        terminal.line(f"{kept.path} holds no finished step yet; starting from the beginning.")
+
+
 def phase_line(steps: Sequence[Iteration]) -> str:
     """The line of a phase without r: edges and marks after its last step, tests and time of all steps."""
     last, n_tests = steps[-1], sum(item.info.n_tests for item in steps)
@@ -55,11 +66,13 @@ def oriented(item: Iteration) -> int:
     return int((item.pag.marks > Mark.CIRCLE).sum())
 
 
-def how_far(result: Result) -> str:
-    """Whether the run is complete; otherwise what ended it, and up to which r the graph is reliable."""
+def how_far(result: Result, expected_errors: float | None = None) -> str:
+    """Whether the run is complete; otherwise what ended it, and up to which r the graph is reliable. `expected_errors`
+    takes the place of those in the graph.
+    """
     spent = f"{counted(result.n_tests, 'test')}, {shown(sum(item.seconds for item in result.history))}"
     if result.from_scores and result.history:
-        return f"{_how_far_by_score(result)} ({spent})."
+        return f"{_how_far_by_score(result, expected_errors)} ({spent})."
     if is_at_limit(result):
         return f"Done up to r = {result.r}, as --max-r says ({spent})."
     if result.complete:
@@ -70,9 +83,10 @@ def how_far(result: Result) -> str:
     return f"{_stopped_early(result)}. The graph is complete up to r = {result.r} ({spent})."
 
 
-def _how_far_by_score(result: Result) -> str:
+def _how_far_by_score(result: Result, expected_errors: float | None) -> str:
     said = result.probabilities
     if said is not None:
+        said = said if expected_errors is None else replace(said, expected_errors=expected_errors)
         begin = "Complete: this" if result.complete else f"{_stopped_early(result)}. This"
         return (
             f"{begin} graph has the fewest expected errors of {counted(said.n_samples, 'sample')}; {said.errors_told}"

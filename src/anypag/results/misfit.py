@@ -87,11 +87,14 @@ def misfit_of(state: State, problem: Problem) -> Misfit:
         return Misfit(None, None)
     is_discrete = np.array([kind == "discrete" for kind in getattr(test, "kinds", ["continuous"] * len(names))])[order]
     has_functions = problem.test_name == "Additive"
-    off = predictive.off_in_columns(rows, is_discrete, parents, functions=has_functions)
+    off = predictive.off_in_columns(rows, is_discrete, parents, is_design, functions=has_functions)
     told = _told(off, names, is_design)
     if has_functions or not told.lines():
         return told
-    bent = _told(predictive.off_in_columns(rows, is_discrete, parents, functions=True), names, is_design).share or 0.0
+    bent = (
+        _told(predictive.off_in_columns(rows, is_discrete, parents, is_design, functions=True), names, is_design).share
+        or 0.0
+    )
     is_curved = any(finding.problem == "curve" for finding in problem.audit.findings)
     return replace(told, curved=is_curved or bent < LESS_THAN_HALF * (told.share or 0.0))
 

@@ -405,12 +405,13 @@ class Result:
         n, m = len(self.pag), len(self.pag.edges())
         return f"<{type(self).__name__}: {n:,} variables, {m:,} edges; {self.summary()}>"
 
-    def summary(self) -> str:
-        """One line: method, progress, tests, complete or not."""
+    def summary(self, expected_errors: float | None = None) -> str:
+        """One line: method, progress, tests, complete or not; `expected_errors` in place of those in the graph."""
         end = "complete" if self.complete else f"stopped ({self.stopped})"
         said = self.probabilities
         if said is None:
             return f"{self.method}, r = {self.r}, {self.n_tests} tests, {end}"
+        said = said if expected_errors is None else replace(said, expected_errors=expected_errors)
         return f"{self.method}, {said.n_samples:,} graphs sampled; {said.errors_told}; {end}"
 
     def __str__(self) -> str:

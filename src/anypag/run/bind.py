@@ -55,7 +55,8 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest |
     _check_together(choices, test)
     threads = (choices.threads or _cores()) if test.batch > 1 else 1
     method, score, chosen = _settled(method, choices, test)
-    choices = replace(choices, threads=threads, method=choices.method if chosen is None else chosen.method)
+    other = chosen is not None and chosen.method != algorithm(choices.method).name
+    choices = replace(choices, threads=threads, method=method.name if other else choices.method)
     if "effort" not in method.facts.uses:  # "auto" may have gone by tests
         choices = replace(choices, effort=DEFAULTS["effort"])
     problem = pose(test, method.filled_in(choices, test), score, chosen)

@@ -64,8 +64,8 @@ class Search:
         return search
 
     def knowing(self, choices: Choices) -> Self:
-        """The search on the same data, with choices that differ from the user's earlier ones in `knowledge` only. The
-        data are not read again, and the answers of slow tests are kept.
+        """The search on the same data, with choices that differ from the user's earlier ones in `knowledge` or `method`
+        only. The data are not read again, and the answers of slow tests are kept.
         """
         search = type(self).__new__(type(self))
         search._stamp = self._stamp

@@ -137,8 +137,7 @@ def _seasons(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
     """Processes that repeat themselves after more steps than the window has, again and again."""
     longest = min(int(windows.places.max(initial=0)) // LEAST_SEASONS, MOST_STEPS)
     limit, found = max(MOST_SEASON, 4 / np.sqrt(windows.table.n)), []
-    for name, rest in left.items():
-        sizes = np.array([_alike_after(windows, rest, steps) for steps in range(2 * longest + 1)])
+    for name, sizes in _autocorrelations(windows, left, 2 * longest + 1).items():
         periods = np.arange(max(windows.window.max_lag + 1, SHORTEST), longest + 1)
         periods = periods[(sizes[periods] > limit) & (sizes[2 * periods] > STAYS * sizes[periods])]
         if len(periods):
@@ -152,12 +151,18 @@ def _seasons(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
     return as_one(found, "processes repeat themselves after more steps than the window has")
 
 
-def _alike_after(windows: Lagged, rest: Floats, steps: int) -> float:
-    """The correlation of values that are so many steps apart in one stretch of time; 0 if there are too few."""
-    if not SHORTEST <= steps < len(rest):
-        return 0.0
-    same = windows.runs[steps:] == windows.runs[:-steps]
-    return _correlation(rest[steps:][same], rest[:-steps][same]) if same.sum() > 3 else 0.0
+def _autocorrelations(windows: Lagged, left: dict[str, Floats], most: int) -> dict[str, Floats]:
+    """By process, the correlation of values that are 0, 1, ... steps apart in one stretch of time; 0 if there are too
+    few, or steps are too short for a season.
+    """
+    rest = np.array([values - values.mean() for values in left.values()])
+    found = np.zeros((len(left), most))
+    for steps in range(SHORTEST, min(most, windows.table.n) if len(left) else 0):
+        same = windows.runs[steps:] == windows.runs[:-steps]
+        if same.sum() > 3:
+            found[:, steps] = (rest[:, steps:] * rest[:, :-steps])[:, same].mean(axis=1)
+    found /= np.maximum(rest.var(axis=1, keepdims=True), np.finfo(np.float64).tiny) if len(left) else 1.0
+    return dict(zip(left, found, strict=True))
 
 
 def _few_windows(windows: Lagged) -> list[Finding]:

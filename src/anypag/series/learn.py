@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from anypag.run.engine import Search, learned, source_of, warn_of, warn_of_close
 from anypag.run.watcher import Listeners, showing
 from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Tick
+from anypag.series import sampling
 from anypag.series.checks import series_findings
 from anypag.series.known import known_of
 from anypag.series.lagged import Lagged, lagged
@@ -44,6 +46,8 @@ def learn_series(
     max_r: int | None = None,
     time_budget: float | None = None,
     max_tests: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
     progress: bool | Tick = False,
     effort: float = 1.0,
     selection_bias: bool = False,
@@ -63,9 +67,10 @@ def learn_series(
             values; `result.told` counts those that are left out.
         time: the column of times, numbers or dates; without it the rows are in the order of time.
         unit: the column that says whose row it is, in a panel.
-        method: "auto" (a posterior over graphs of the window where a score fits, else "icd"), "icd" (tests over
-            shifts: a pair of nodes and its copies in time are one) or another method of `learn`, for the window's
-            table with the order of time as knowledge.
+        method: "auto" (a posterior where a score fits, else "icd"), "icd" (tests over shifts: a pair of nodes and its
+            copies in time are one) or another method of `learn`, for the window's table with the order of time as
+            knowledge. "auto" samples over shifts too; the window's table if there are statements, several data sets,
+            selection or levels.
         selection_bias: True if which times or units are in the table may depend on the processes. It is taken not to,
             unlike in `learn`.
         knowledge: statements about nodes of the window, `x(t-1) ~> y`, which hold at all times; of those that deny
@@ -122,9 +127,19 @@ class SeriesSearch:
         _require_apart(table)
         self.search = Search(table, self.choices, source)
         self._chosen = self.search.problem.chosen
-        if self._chosen is not None and _is_over_shifts(again := replace(choices, method=self._chosen.method)):
-            self.choices = for_window(window, again)
-            self.search = Search(table, self.choices, source)
+        over_shifts = self._over_shifts(choices)
+        if over_shifts is not None:
+            self.choices, self.search = over_shifts, self.search.knowing(over_shifts)
+
+    def _over_shifts(self, choices: Choices) -> Choices | None:
+        """The choices with which "auto" searches over shifts; None if the window's table is searched."""
+        if self._chosen is None or choices.selection_bias:
+            return None
+        if METHODS[self._chosen.method].over_shifts:
+            return for_window(self.windows.window, replace(choices, method=self._chosen.method))
+        score = self.search.problem.score
+        is_sampled = score is not None and score.hidden and not choices.knowledge
+        return replace(self.choices, method=sampling.ALGORITHM) if is_sampled else None
 
     def run(self, listeners: Listeners) -> SeriesResult:
         """The result, with what stopped the run if something did."""

@@ -108,6 +108,28 @@ class SeriesResult:
         return marks
 
     @cached_property
+    def expected_errors(self) -> float | None:
+        """How many edges are expected to be wrong or missing, and how many marks wrong, each counted once for all
+        times; None if no graphs were sampled.
+        """
+        said, names, marks = self.result.probabilities, self.window.names, self._marks
+        if said is None:
+            return None
+        total = 0.0
+        for i, j in zip(*(ends.tolist() for ends in self.window.latest), strict=True):
+            joined = said.of_any_edge(names[i], names[j])
+            total += 1 - joined if marks[i, j] else joined
+            for a, b in ((i, j), (j, i)):
+                if marks[b, a] > Mark.CIRCLE:
+                    edge = Edge(names[a], names[b], Mark(marks[b, a]), Mark(marks[a, b]))
+                    total += joined - said.of_mark(edge.a, edge.b, edge.symbol)
+        return total
+
+    def progress(self) -> str:
+        """One line: method, how far it came, expected errors."""
+        return self.result.summary(self.expected_errors)
+
+    @cached_property
     def pag(self) -> PAG:
         """The graph of the window: every edge at all times in it."""
         return PAG.trusted(self.window.spread(self._marks), self.window.names)
@@ -223,7 +245,7 @@ class SeriesResult:
     def lines(self) -> list[str]:
         """All that is said besides the edges, one sentence a line."""
         chosen = [] if self.result.chosen is None else [f"{self.result.chosen}."]
-        return [self.result.summary(), self.told, self.assumed, *chosen, *self.contexts_told]
+        return [self.progress(), self.told, self.assumed, *chosen, *self.contexts_told]
 
     @property
     def assumed(self) -> str:
@@ -243,7 +265,7 @@ class SeriesResult:
     def __repr__(self) -> str:
         """What it is, in a line."""
         size = f"{self.window.k:,} processes, lags 0 to {self.window.max_lag}, {len(self.edges):,} edges"
-        return f"<SeriesResult: {size}; {self.result.summary()}>"
+        return f"<SeriesResult: {size}; {self.progress()}>"
 
     def _repr_html_(self) -> str:
         """How notebooks show it."""

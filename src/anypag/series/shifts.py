@@ -16,7 +16,7 @@ small systems. Rules R5 to R7 are about selected samples, which this search does
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, repeat
 from typing import Self
@@ -41,6 +41,7 @@ from anypag.search.progress import Tick, no_tick
 from anypag.search.sepsets import padded
 from anypag.search.state import GraphBlocks, PairTests, State, StepInfo, first_state, of_class
 from anypag.series.window import Window
+from anypag.stored import SQUARE, Array, stored
 from anypag.threads import Look
 
 FACTS = Method(
@@ -65,9 +66,13 @@ def icd_over_shifts(window: Window, joined: Flags | None = None) -> Algorithm:
 class WindowState(State):
     """A state in which the copies of a pair have the same edge."""
 
-    window: Window = field(default_factory=lambda: Window((), 0))
-    joined: Flags = field(default_factory=lambda: np.empty((0, 0), np.bool_))
+    joined: Flags = stored(Array("bool", SQUARE), kw_only=True)
     """(n, n) pairs that are known to be joined: no test removes them."""
+
+    @cached_property
+    def window(self) -> Window:
+        """The window whose nodes are the variables."""
+        return Window.of(self.nodes.names)
 
     def separating(self, found: PairTests, r: int, threads: int = 1) -> Self:
         """The state without these edges and their copies; sets are kept for the latest copies."""
@@ -92,7 +97,7 @@ def first_of_window(window: Window, joined: Flags | None, problem: Problem) -> W
     """The state before the first step: only the latest copies are tested."""
     state = first_state(problem)
     joined = np.zeros((len(window), len(window)), np.bool_) if joined is None else joined
-    return of_class(WindowState, state, window=window, joined=joined, settled=~window.is_latest | joined)
+    return of_class(WindowState, state, joined=joined, settled=~window.is_latest | joined)
 
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:

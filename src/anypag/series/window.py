@@ -12,10 +12,11 @@ before them in time. What is said of a context and a process holds for the proce
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import Self
 
 import numpy as np
 
@@ -38,6 +39,15 @@ class Window:
     processes: tuple[str, ...]
     max_lag: int
     contexts: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Self:
+        """The window whose nodes have these names, lag 0 first, contexts last."""
+        found = [_AT_A_LAG.fullmatch(name) for name in names]
+        lagged = {part[1] for part in found if part}
+        plain = [name for name, part in zip(names, found, strict=True) if not part]
+        moving, fixed = ([name for name in plain if (name in lagged) == moves] for moves in (True, False))
+        return cls(tuple(moving), max((int(part[2]) for part in found if part), default=0), tuple(fixed))
 
     def __post_init__(self) -> None:
         for name in (*self.processes, *self.contexts):
@@ -134,11 +144,15 @@ class Window:
 
     def spread(self, marks: Marks) -> Marks:
         """(n, n) the marks of the latest copies, at all their copies."""
-        found = np.zeros_like(marks)
-        for early, late in self.shifts:
-            there = self.is_latest[np.ix_(late, late)]
-            found[np.ix_(early, early)] = np.where(there, marks[np.ix_(late, late)], found[np.ix_(early, early)])
-        return found
+        x, y = self.latest_copy
+        return marks[x, y]
+
+    @cached_property
+    def latest_copy(self) -> tuple[Indices, Indices]:
+        """Two (n, n) arrays: the nodes of the latest copy of every pair."""
+        x, y = np.indices((len(self), len(self)), np.int32)
+        steps = np.minimum(self.lags[:, None], self.lags)  # contexts stay where they are
+        return self.later(x, steps), self.later(y, steps)
 
     @cached_property
     def is_latest(self) -> Flags:

@@ -112,7 +112,7 @@ def _scored(state: AutoState, problem: Problem, tick: Tick) -> BayesState:
     """The state of a search by scores, without ICD's evidence: the graph does not rest on it from here on."""
     assert state.by_tests is not None
     kept = {name: getattr(state, name) for name in ("orders", "asked", "tested", "n_tests")}
-    return bayes.started(of_class(AutoState, bayes.init(problem), **kept), state.by_tests, problem, tick)
+    return bayes.started(of_class(type(state), bayes.init(problem), **kept), state.by_tests, problem, tick)
 
 
 ALGORITHM = Algorithm(

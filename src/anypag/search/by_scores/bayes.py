@@ -99,6 +99,8 @@ BLOCKS = 10
 class BayesState(State):
     """The PAG of least expected error so far, and how far the search has come."""
 
+    has_rival = True
+    """Is the best graph with knowledge compared with the best without it?"""
     orders: Orders = stored(Nested(Orders), kw_only=True)
     rival: Rival = stored(Nested(Rival), default_factory=Rival, kw_only=True)
     by_tests: Marks | None = stored(marks_matrix(), default=None, kw_only=True)
@@ -145,6 +147,31 @@ class BayesState(State):
             and rows in {0, problem.n_rows}
         )
 
+    def landscape(self, problem: Problem) -> Landscape:
+        """What the chains walk on."""
+        facts = facts_of_chain(problem)
+        score, near, allowed = _with_hidden_nodes(self, problem, facts)
+        return Landscape.of(
+            score,
+            near=near,
+            allowed=allowed,
+            facts=None if facts is None else facts.with_hidden(len(self.n_levels)),
+            selection=problem.choices.selection_bias,
+            ancestral=facts is not None and needs_mags(facts),
+        )
+
+    def start_at(self, marks: Marks) -> Bits:
+        """The graph with which a chain starts that is given these marks."""
+        return graph_of(marks)
+
+    def diagram_of(self, graph: Bits) -> Marks:
+        """The marks of the graph that a chain's graph stands for."""
+        return marks_of(graph)
+
+    def diagram_for_effects(self, graph: Bits) -> Marks:
+        """The marks of the graph from which effects are drawn."""
+        return marks_of(graph)
+
     @property
     def posterior(self) -> Posterior:
         """What the samples say, with the variables in the order of the test."""
@@ -153,7 +180,7 @@ class BayesState(State):
     @property
     def posterior_of_nodes(self) -> Posterior:
         """The posterior with the variables as the search numbers them."""
-        best = marks_of_class(mag_of(self.best, len(self.nodes)))
+        best = marks_of_class(mag_of(self.diagram_of(self.best), len(self.nodes)))
         n_levels = tuple(self.n_levels.tolist())
         return Posterior(self.nodes.names, self.sample, best, float(self.best_score[0]), n_levels)
 
@@ -256,8 +283,8 @@ def facts_of_chain(problem: Problem) -> Facts | None:
 
 def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
     """The state before cooling; starts with a component that cannot be scored (too large a district) are left out."""
-    landscape = _landscape(state, problem)
-    scored = [(landscape.score_of(graph), graph) for graph in (graph_of(marks) for marks in chosen)]
+    landscape = state.landscape(problem)
+    scored = [(landscape.score_of(graph), graph) for graph in map(state.start_at, chosen)]
     possible = [(score, graph) for score, graph in scored if score > LEAST_SCORE]
     scores, starts = [score for score, _ in possible], np.stack([graph for _, graph in possible])
     best = int(np.argmax(scores))
@@ -268,12 +295,12 @@ def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -
 
 def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """Cool from the next start; after the last one, set the chains up that sample."""
-    effort, landscape = Effort.of(problem), _landscape(state, problem)
+    effort, landscape = Effort.of(problem), state.landscape(problem)
     walker = cooled(Walker.at(state.starts[state.cooled], landscape, seed=state.cooled + 1), landscape, effort, tick)
     state = replace(_with_best(state, walker), cooled=state.cooled + 1)
     if state.cooled < len(state.starts):
         return _answered(state)
-    if problem.facts is not None:
+    if problem.facts is not None and state.has_rival:
         freely = landscape.freely()
         dag = free_dag(problem, tick)
         gone = (dag == Mark.ARROW) & problem.facts.design
@@ -331,9 +358,8 @@ def sees_hidden(problem: Problem) -> bool:
     return problem.score_in_order.hidden or _hides_columns(problem)
 
 
-def mag_of(graph: Bits, n: int) -> Marks:
-    """The marks of the MAG over the first n nodes of a chain's graph; its other nodes are hidden causes."""
-    marks = marks_of(graph)
+def mag_of(marks: Marks, n: int) -> Marks:
+    """The marks of the MAG over the first n nodes of a diagram; its other nodes are hidden causes."""
     if len(marks) == n:
         return mag_of_diagram(marks)
     return LatentDAG.of_marks(marks, (2,) * (len(marks) - n)).mag()
@@ -341,7 +367,7 @@ def mag_of(graph: Bits, n: int) -> Marks:
 
 def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
     """The state with the chains that sample, at their start."""
-    landscape = _landscape(state, problem)
+    landscape = state.landscape(problem)
     seeds = range(1000, 1000 + len(Effort.of(problem).temperatures))
     walkers = Walkers.of([Walker.at(state.best, landscape, seed) for seed in seeds])
     cheaper = _for_effects(landscape, problem)
@@ -364,19 +390,18 @@ def _score_for_effects(problem: Problem) -> Score | None:
 def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """A block of rounds: every chain makes its steps, its graph is counted, and neighbouring chains may swap graphs."""
     state = _with_hidden_drawn(state, problem, tick)
-    effort, landscape = Effort.of(problem), _landscape(state, problem)
+    effort, landscape = Effort.of(problem), state.landscape(problem)
     walkers, sample, rounds = state.walkers.each(), state.sample, state.rounds
-    stretch = state.best.shape[1] ** 2
     for _ in range(min(-(-effort.samples // BLOCKS), effort.samples - rounds)):
         look = partial(tick, Progress(max(state.r, 0), "sampling", rounds, effort.samples, 0))
         look()
         walkers = [
-            advance(walker, landscape, stretch, temperature, look)
+            advance(walker, landscape, landscape.round, temperature, look)
             for walker, temperature in zip(walkers, effort.temperatures, strict=True)
         ]
         for walker, temperature in zip(walkers, effort.temperatures, strict=True):
-            graph = walker.graph
-            sample = sample.adding(mag_of(graph, problem.n), marks_of(graph), cold=temperature == 1)
+            mag = mag_of(state.diagram_of(walker.graph), problem.n)
+            sample = sample.adding(mag, state.diagram_for_effects(walker.graph), cold=temperature == 1)
         walkers = exchanged(walkers, effort.temperatures, rounds)
         rounds += 1
     for walker in walkers if not len(state.n_levels) else ():  # newly drawn levels change the scores
@@ -395,17 +420,17 @@ def draws_for_effects(state: BayesState, problem: Problem, tick: Tick) -> Iterat
     if not len(state.for_effects.graph):
         return
     effort, sample, walkers = Effort.of(problem), state.sample, state.for_effects.each()
-    cheaper = _for_effects(_landscape(state, problem), problem)
+    cheaper = _for_effects(state.landscape(problem), problem)
     assert cheaper is not None, "chains for effects have a score"
     for turn in range(0 if sample.for_effects is None else len(sample.for_effects) // len(walkers), state.rounds):
         look = partial(tick, Progress(0, "sampling for effects", turn, state.rounds, 0, asks=False))
         look()
         walkers = [
-            advance(walker, cheaper, state.n**2, temperature, look)
+            advance(walker, cheaper, cheaper.round, temperature, look)
             for walker, temperature in zip(walkers, effort.temperatures, strict=True)
         ]
         for walker in walkers:
-            sample = sample.adding_for_effects(marks_of(walker.graph))
+            sample = sample.adding_for_effects(state.diagram_for_effects(walker.graph))
         walkers = exchanged(walkers, effort.temperatures, turn)
         yield replace(state, for_effects=Walkers.of(walkers), sample=sample)
 
@@ -418,7 +443,7 @@ def _with_hidden_drawn(state: BayesState, problem: Problem, tick: Tick) -> Bayes
     coldest = _latent_dag(state.walkers.graph[0], state.n_levels)
     look = partial(tick, Progress(0, "sampling", state.rounds, Effort.of(problem).samples, 0))
     state = replace(state, hidden=LatentScore(discrete, look).drawn(coldest, state.hidden, [state.rounds]))
-    landscape = _landscape(state, problem)
+    landscape = state.landscape(problem)
     scores = np.array([[landscape.score_of(graph, look)] * 2 for graph in state.walkers.graph])
     return replace(state, walkers=replace(state.walkers, scores=scores))
 
@@ -444,19 +469,6 @@ def likely_pairs(dags: Sequence[FoundDAG], by_tests: Marks) -> Flags:
     near: Flags = adjacent | (adjacent.astype(np.int64) @ adjacent > 0) | (by_tests != 0)
     np.fill_diagonal(near, False)
     return near
-
-
-def _landscape(state: BayesState, problem: Problem) -> Landscape:
-    facts = facts_of_chain(problem)
-    score, near, allowed = _with_hidden_nodes(state, problem, facts)
-    return Landscape.of(
-        score,
-        near=near,
-        allowed=allowed,
-        facts=None if facts is None else facts.with_hidden(len(state.n_levels)),
-        selection=problem.choices.selection_bias,
-        ancestral=facts is not None and needs_mags(facts),
-    )
 
 
 def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None) -> tuple[Score, Flags, Marks | None]:

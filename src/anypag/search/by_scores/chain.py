@@ -85,7 +85,8 @@ class Landscape:
     `-->`, 2 `<--`, 3 `<->`, 4 `---` an edge may have. `allowed` (n, n): bit s of [i, j]: the pair may have state s.
     `likely` (k, 2): ordered pairs that are tried more often; `is_likely` holds them as bits. `largest`: the most
     members a component may have. `design` (n, words): the `<->` between contexts, as bits. Every graph has them, and
-    none is scored or charged for them: contexts are conditioned on.
+    none is scored or charged for them: contexts are conditioned on. `free`: how many ordered pairs may change, if not
+    all.
     """
 
     score: Score
@@ -98,6 +99,7 @@ class Landscape:
     largest: int = LARGEST
     ancestral: bool = True
     design: Bits | None = None
+    free: int | None = None
 
     @classmethod
     def of(
@@ -133,6 +135,11 @@ class Landscape:
             ancestral,
             bits_of(between) if between.any() else None,
         )
+
+    @property
+    def round(self) -> int:
+        """The steps of a round: about one for each ordered pair."""
+        return len(self.allowed) ** 2 if self.free is None else self.free
 
     def freely(self) -> Landscape:
         """The landscape without knowledge, but for the design: contexts are not scored, so nothing acts on them."""
@@ -254,13 +261,12 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
 
 
 def cooled(walker: Walker, landscape: Landscape, effort: Effort, tick: Tick) -> Walker:
-    """The chain after cooling: rounds of n² steps, each at a lower temperature."""
-    n = walker.graph.shape[1]
+    """The chain after cooling: rounds of steps, each at a lower temperature."""
     for stretch in range(effort.cooling):
         look = partial(tick, Progress(0, "cooling", stretch, effort.cooling, 0))
         look()
         warmth = 1 - stretch / max(1, effort.cooling - 1)
-        walker = advance(walker, landscape, n**2, effort.hottest**warmth, look)
+        walker = advance(walker, landscape, landscape.round, effort.hottest**warmth, look)
     return walker
 
 

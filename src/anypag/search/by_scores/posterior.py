@@ -7,7 +7,7 @@ expected number of a graph needs the probability of every mark of every pair and
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Self
 
 import numpy as np
@@ -60,7 +60,7 @@ class GraphSample:
 
     def adding(self, mag: Marks, diagram: Marks | None = None, *, cold: bool = True) -> Self:
         """The sample with one more graph: its MAG, and the diagram if it differs; `cold`: sampled at temperature 1."""
-        pag = marks_of_class(mag)
+        pag = _class_of(mag.tobytes(), len(mag))
         diagrams = self._with(mag if diagram is None else diagram)
         met = np.flatnonzero((self.pags == pag).all(axis=(1, 2)))
         if len(met):
@@ -84,6 +84,11 @@ class GraphSample:
         most_first = np.lexsort((-self.counts, -self.cold))
         pags = self.pags[most_first][:, places][:, :, places]
         return replace(self, pags=pags, counts=self.counts[most_first], cold=self.cold[most_first])
+
+
+@lru_cache(maxsize=1024)  # chains come back to graphs
+def _class_of(mag: bytes, n: int) -> Marks:
+    return marks_of_class(np.frombuffer(mag, np.uint8).reshape(n, n))
 
 
 def _appended(states: PairStates, diagram: Marks) -> PairStates:

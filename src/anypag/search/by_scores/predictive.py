@@ -99,17 +99,23 @@ def _sum_of_logs(codes: LevelRows) -> float:
     return float((count * np.log(count)).sum())
 
 
-def off_in_columns(values: Floats, is_discrete: Flags, parents: Flags, *, functions: bool = False) -> Floats:
+def off_in_columns(
+    values: Floats, is_discrete: Flags, parents: Flags, fixed: Flags | None = None, *, functions: bool = False
+) -> Floats:
     """(p, p) how many standard errors correlations of each two columns, their squares or third powers are off. With
-    `functions`, effects of numbers are polynomials of normal scores instead of straight lines.
+    `functions`, effects of numbers are polynomials of normal scores instead of straight lines. Columns that are `fixed`
+    by design are not drawn.
     """
     values = in_units(values[:: _step(len(values))])[0]
+    fixed = np.zeros_like(is_discrete) if fixed is None else fixed
     for v in np.flatnonzero(is_discrete):
         values[:, v] = np.unique(values[:, v], return_inverse=True)[1]
     if functions:
         values[:, ~is_discrete] = normal_scores(values[:, ~is_discrete])
     sizes = np.where(is_discrete, values.max(axis=0) + 1, 0).astype(np.int64)
-    drawn = [_moments(_drawn_columns(values, sizes, parents, functions, rng), sizes) for rng in _generators(values)]
+    drawn = [
+        _moments(_drawn_columns(values, sizes, parents, fixed, functions, rng), sizes) for rng in _generators(values)
+    ]
     seen, _ = _moments(values, sizes)
     middle, variance = (np.mean(parts, axis=0) for parts in zip(*drawn, strict=True))
     off = np.abs(seen - middle) / np.sqrt(np.maximum(variance, 1.0) * (1 + 1 / TABLES) / len(values))
@@ -120,12 +126,17 @@ def off_in_columns(values: Floats, is_discrete: Flags, parents: Flags, *, functi
 
 
 def _drawn_columns(
-    values: Floats, sizes: npt.NDArray[np.int64], parents: Flags, functions: bool, rng: np.random.Generator
+    values: Floats,
+    sizes: npt.NDArray[np.int64],
+    parents: Flags,
+    fixed: Flags,
+    functions: bool,
+    rng: np.random.Generator,
 ) -> Floats:
     """A table from the DAG: least squares plus residuals of random rows; levels from rows with like predictions."""
     n = len(values)
-    drawn = np.empty_like(values)
-    for v in _causes_first(parents):
+    drawn = values.copy()
+    for v in (v for v in _causes_first(parents) if not fixed[v]):
         given = np.flatnonzero(parents[:, v])
         known, wanted = (_explaining(table[:, given], sizes[given], functions) for table in (values, drawn))
         target = _indicators(values[:, v], sizes[v]) if sizes[v] else values[:, [v]]
