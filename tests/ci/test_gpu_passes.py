@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 import anypag as ap
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.gpu import card_passes
-from anypag.ci.gpu.card import CardError, cuda_card
-from anypag.ci.gpu.cuda_code import SOURCE
+from anypag.ci.gpu.card import CardError, cuda_card, cuda_code
 from anypag.errors import AnypagWarning, ParameterError
 from numpy_card import NumpyCard
 
@@ -162,4 +161,4 @@ def test_missing_values_and_a_card(card: NumpyCard) -> None:
 
 def test_the_source_names_what_the_module_calls() -> None:
     for name in ("mirror", "correlate", "count_pairs", "write_pairs", "singles"):
-        assert f"__global__ void {name}(" in SOURCE
+        assert f"__global__ void {name}(" in cuda_code()

@@ -1,1 +1,1 @@
-"""A graphics card: CuPy behind `Card`, the CUDA C code, and passes over a matrix on the card."""
+"""A graphics card: CuPy behind `Card`, the code for cards (`passes.cu`), and passes over a matrix on the card."""

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats, Indices
-from anypag.ci.gpu.cuda_code import SOURCE
 from anypag.ci.passes import NearEdges
 from anypag.data.moments import Products
 from anypag.errors import AnypagError, Option
@@ -54,6 +53,13 @@ class Card(Products, Protocol):
         """Test edges given each single node of their pools of radius 1."""
 
 
+def cuda_code() -> str:
+    """The CUDA C code that cards run."""
+    from importlib.resources import files
+
+    return files("anypag.ci.gpu").joinpath("passes.cu").read_text(encoding="utf-8")
+
+
 def cuda_card() -> Card:
     """The card of this machine. CardError, in a sentence, if there is none, or no driver, or no CuPy."""
     try:
@@ -87,7 +93,7 @@ class CudaCard:
 
     def __init__(self, cupy: Any) -> None:
         self._cupy = cupy
-        module = cupy.RawModule(code=SOURCE, options=("--fmad=false",))
+        module = cupy.RawModule(code=cuda_code(), options=("--fmad=false",))
         names = ("mirror", "correlate", "count_pairs", "write_pairs", "singles")
         self._kernels = {name: module.get_function(name) for name in names}
         self._matrix: Any = None

@@ -1,6 +1,5 @@
-"""The CUDA C code for the GPU. It sums in the same order as `_kernels.gaussian`."""
+// The code for graphics cards (`card.py`). It sums in the same order as `_kernels.gaussian`.
 
-SOURCE = """
 extern "C" {
 typedef long long whole;
 
@@ -117,4 +116,3 @@ __global__ void singles(const double* matrix, const int* order, const whole* sta
     }
 }
 }
-"""
