@@ -26,7 +26,7 @@ def _fail(values: Any) -> Any:
 
 
 def kernel(table: int = 100, lists: int = 10) -> Any:
-    return patient(table, lists)(njit()(_twice))
+    return patient(table, lists)(_twice)
 
 
 @pytest.fixture(autouse=True)
@@ -71,17 +71,18 @@ def test_patience_ends_with_the_time_it_took(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_errors_come_out_and_count() -> None:
-    fail = patient()(njit()(_fail))
+    fail = patient()(_fail)
     with pytest.raises(ValueError, match="no"):
         fail(FEW)
     assert fail.spent > 0
 
 
-def test_without_a_compiler_there_is_nothing_to_wait_for() -> None:
+def test_without_a_compiler_there_is_nothing_to_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     assert patient()(_twice) is _twice
 
 
-_patient_twice = patient(100, 10)(njit()(_twice))
+_patient_twice = patient(100, 10)(_twice)
 
 
 @njit()

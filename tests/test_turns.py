@@ -100,7 +100,8 @@ def kernels() -> dict[str, dict[str, ast.FunctionDef]]:
 
 
 def is_kernel(function: ast.FunctionDef) -> bool:
-    is_compiled = any("njit" in ast.unparse(decorator) for decorator in function.decorator_list)
+    made_by = " ".join(map(ast.unparse, function.decorator_list))
+    is_compiled = "njit" in made_by or "patient" in made_by
     return is_compiled and not function.name.startswith("_")
 
 

@@ -17,7 +17,6 @@ TAIL = 3
 
 
 @patient()
-@njit(cache=True)
 def chain_lists(marks, start, neighbour):
     """The edges of chains as neighbour lists, forwards and backwards, each as starts and nodes."""
     n = len(marks)
@@ -84,7 +83,6 @@ def _has_ring(found, count, first, towards, n_before, ready):
 
 
 @patient(lists=FEW)
-@njit(cache=True)
 def contradicted(marks, start, neighbour, rows, is_contradicted, stand, room):
     """Finds out which marks (rows `i, j, mark, ...`) take part in a contradiction, from `stand[0]` on; is all done?"""
     n = len(marks)

@@ -88,8 +88,7 @@ def _most(distances, first, p, r):
     return total
 
 
-@patient(table=1_000_000, lists=1_000_000)  # bounds on what is written bound the work
-@njit(cache=True, nogil=True)
+@patient(table=1_000_000, lists=1_000_000, nogil=True)  # bounds on what is written bound the work
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
     """Up to `quota` more candidate sets of each of these edges, nearest first; how many rows were filled.
 
@@ -127,8 +126,7 @@ def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_
     return count
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def keep_best(edge_of, z, p, best_z, best_p):
     """The set with the largest p-value of each edge, the first of equals; `best_p` is NaN before its first set."""
     for row in range(len(edge_of)):
@@ -139,8 +137,7 @@ def keep_best(edge_of, z, p, best_z, best_p):
                 best_z[k, j] = z[row, j]
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def largest_of_each(group, values):
     """The row with the largest value in each run of equal `group`, the first of equals."""
     rows = np.empty(len(group), np.int64)
@@ -394,8 +391,7 @@ def _bring_together(correlation, columns, nodes, entries, x, y, is_single, near)
     near[n + 1, n] = row_y[columns[x]]
 
 
-@patient(lists=1_000)
-@njit(cache=True, nogil=True)
+@patient(lists=1_000, nogil=True)
 def best_sets(correlation, order, place, edges, rule, room, best):
     """Continues the search for the best set of every edge. Returns how many sets were tried, at most `room`.
 

@@ -5,8 +5,7 @@ import numpy as np
 from anypag._kernels.patience import njit, patient
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def correlations(products, scale, place, first, end):
     """Turns rows first to end of products (symmetric to the bit) into correlations in place; new column j was
     `place[j]`. `scale` (p,) holds the roots of the diagonal of the products, 1 for a constant.
@@ -20,8 +19,7 @@ def correlations(products, scale, place, first, end):
             products[a, j] = row[j]
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def has_beyond(correlation, first, end, least):
     """For each row i from first to end: is |value| at least `least` anywhere beyond the diagonal?"""
     found = np.zeros(end - first, np.bool_)
@@ -33,8 +31,7 @@ def has_beyond(correlation, first, end, least):
     return found
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def reorder_rows(table, place, begin, end):
     """Moves row place[i] to row i, for columns begin to end, in place along the cycles of the permutation."""
     is_done = np.zeros(len(place), np.bool_)

@@ -134,8 +134,7 @@ def _from_many(correlation, x, y, z, tolerance, strengths, left_out):
         strengths[i] = min(abs(joint) / math.sqrt(left_x * left_y), 1.0)
 
 
-@patient(table=20_000)
-@njit(cache=True, nogil=True)
+@patient(table=20_000, nogil=True)
 def partial_correlations(correlation, x, y, z, tolerance, strengths, left_out):
     """Writes |rho| of every query, and how many members of its set were left out as redundant (`left_out`, zeros on
     entry).
@@ -164,8 +163,7 @@ def pvalue(rho, root):
     return math.erfc(root * math.log1p(2.0 * rho / (1.0 - rho)))
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def fisher_z_pvalues(strengths, left_out, roots, pvalues):
     """Writes two-sided p-values of Fisher's z transform of |rho|; `pvalues` may be `strengths` itself.
 
@@ -452,8 +450,7 @@ def _strong_columns(row, least, found):
     return count
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def pairs_from(correlation, order, first, end, least):
     """The pairs of nodes i < j, i from first to end, with |rho| of at least `least`, row by row; node i is column
     order[i].
@@ -553,8 +550,7 @@ def _least_square(squares, count):
     return min(first, second)
 
 
-@patient(lists=FEW)
-@njit(cache=True, nogil=True)
+@patient(lists=FEW, nogil=True)
 def best_singles(correlation, order, edges, max_sets, tolerance, root, margin, found):
     """For every edge the node of its two pools of radius 1 that gives the largest p-value as the condition set. Returns
     how many questions were answered.

@@ -557,8 +557,7 @@ def _answer(table, members, levels, widths, questions, places, most_binary, fami
             )
 
 
-@patient(lists=FEW)  # `cells` and the number of queries bound the work
-@njit(cache=True, nogil=True)
+@patient(lists=FEW, nogil=True)  # `cells` and the number of queries bound the work
 def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, answers):
     """Writes statistic and degrees of freedom of queries.
 

@@ -8,8 +8,7 @@ import numpy as np
 from anypag._kernels.patience import FEW, njit, patient
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def keep_largest(p, place, values):
     """p[place[k]] = the larger of itself and values[k]; NaN counts as less than any number."""
     for k in range(len(place)):
@@ -17,16 +16,14 @@ def keep_largest(p, place, values):
             p[place[k]] = values[k]
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def set_both(table, x, y, values):
     """Write a value for each pair x, y."""
     for k in range(len(x)):
         table[x[k], y[k]] = table[y[k], x[k]] = values[k]
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def clear_both(table, x, y):
     """Write 0 for each pair x, y."""
     for k in range(len(x)):
@@ -45,8 +42,7 @@ def all_pairs(n):
     return x, y
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def marked_pairs(marks, excluded):
     """The pairs i < j that are marked and not excluded, row by row."""
     count = 0
@@ -63,8 +59,7 @@ def marked_pairs(marks, excluded):
     return x, y
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def count_marked(marks, x, y):
     """How many of the pairs x, y are marked."""
     count = 0
@@ -73,8 +68,7 @@ def count_marked(marks, x, y):
     return count
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def neighbours(marks):
     """The marked places, row by row: where each row starts, the rows and the columns."""
     n = len(marks)
@@ -94,8 +88,7 @@ def neighbours(marks):
     return start, node, neighbour
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def neighbours_of_pairs(n, x, y):
     """Neighbour lists (start, node, neighbour) of pairs x < y that are given row by row."""
     start = np.zeros(n + 1, np.int64)
@@ -115,8 +108,7 @@ def neighbours_of_pairs(n, x, y):
     return start, node, neighbour
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def neighbours_left(marks, start, neighbour, n_left):
     """The neighbour lists (`start`, `neighbour`) without pairs that are no longer marked; `n_left` entries stay."""
     n = len(start) - 1
@@ -132,8 +124,7 @@ def neighbours_left(marks, start, neighbour, n_left):
     return new_start, new_node, new_neighbour
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def fill(table, start, neighbour, begin, end, value):
     """Write a value for each place in the lists of neighbours of nodes begin to end."""
     for i in range(begin, end):
@@ -141,8 +132,7 @@ def fill(table, start, neighbour, begin, end, value):
             table[i, neighbour[e]] = value
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def take_out(x, y, is_out):
     """Set the bits (n, n / 8) of the pairs x, y and y, x."""
     for k in range(len(x)):
@@ -150,8 +140,7 @@ def take_out(x, y, is_out):
         is_out[y[k], x[k] >> 3] |= 1 << (x[k] & 7)
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def count_left(start, neighbour, is_out, begin, end, count):
     """Counts the neighbours of nodes begin to end that were not taken out."""
     for i in range(begin, end):
@@ -162,8 +151,7 @@ def count_left(start, neighbour, is_out, begin, end, count):
         count[i] = left
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def write_left(marks, start, neighbour, is_out, begin, end, new_start, new_node, new_neighbour, left):
     """Writes lists and marks of the remaining neighbours of nodes begin to end. `left` is zeros on entry."""
     for i in range(begin, end):
@@ -176,8 +164,7 @@ def write_left(marks, start, neighbour, is_out, begin, end, new_start, new_node,
                 place += 1
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def count_kinds(marks, start, neighbour):
     """(4, 4) symmetric: how many edges have these two marks; edges with two equal marks count twice."""
     count = np.zeros((4, 4), np.int64)
@@ -191,8 +178,7 @@ def count_kinds(marks, start, neighbour):
     return count
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def largest_beside(table, first, end):
     """The largest |value| of rows first to end, as float32, without the diagonal."""
     largest = np.float32(0.0)
@@ -203,8 +189,7 @@ def largest_beside(table, first, end):
     return largest
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def rounded_sums(table, first, end, scale, sums):
     """Writes sums of rows first to end, without the diagonal: of the |values| as float32, times `scale`, rounded."""
     for i in range(first, end):
@@ -220,8 +205,7 @@ UNKNOWN = -1
 NONE = 0
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def slot_of(empty, start, other, row, a, b):
     """The slot of a pair's separating set: a row of `members`, 0 for the empty set, -1 if no set is known.
     `other[start[a]:start[a + 1]]` are the nodes b > a, ascending, with a set that has members, in `row`.
@@ -240,8 +224,7 @@ def slot_of(empty, start, other, row, a, b):
     return np.int64(0 if is_empty else UNKNOWN)
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def slots_of(empty, start, other, row, x, y):
     """The slots of many pairs."""
     slots = np.empty(len(x), np.int32)
@@ -250,8 +233,7 @@ def slots_of(empty, start, other, row, x, y):
     return slots
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def set_bits(bits, x, y, values):
     """Write the bits of each pair x, y and y, x."""
     for k in range(len(x)):
@@ -268,8 +250,7 @@ def _set_bit(bits, i, j, value):
         bits[i, j >> 3] &= ~bit
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def clear_bits(bits, start, neighbour):
     """Clear the bits of all neighbours, of each node with itself, and beyond the last node."""
     n = len(bits)
@@ -296,7 +277,6 @@ def _key(n, a, b, slot):
 
 
 @patient(lists=FEW)
-@njit(cache=True)
 def check_keys(marks, start, neighbour, slots, lowest):
     """A key for every check that orientation needs: (smaller end · n + larger end), then 32 bits for the slot.
 
@@ -321,8 +301,7 @@ def check_keys(marks, start, neighbour, slots, lowest):
     return keys[:count]
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def sets_without(members, slots, x, y):
     """The sets in some slots without x and y, padded with -1 at the end, and how many members each has."""
     z = np.empty((len(slots), members.shape[1]), np.int32)

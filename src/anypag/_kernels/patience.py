@@ -89,16 +89,18 @@ def njit(signature: str | None = None, **options: Any) -> Callable[[Any], Any]:
     return later
 
 
-def patient(table: int = SMALL, lists: int = SMALL) -> Callable[[Any], Any]:
-    """Decorator above `@njit`: the kernel starts as plain Python.
+def patient(table: int = SMALL, lists: int = SMALL, **options: Any) -> Callable[[Any], Any]:
+    """In place of `@njit(cache=True)`: the kernel starts as plain Python.
 
     Args:
         table: the most numbers in an array.
         lists: the most numbers in a one-dimensional array.
+        options: those of numba.
     """
 
-    def begin_plain(kernel: Any) -> Any:  # with NUMBA_DISABLE_JIT it is the Python function already
-        if isinstance(kernel, Kernel):
+    def begin_plain(function: Any) -> Any:
+        kernel = njit(cache=True, **options)(function)
+        if isinstance(kernel, Kernel):  # with NUMBA_DISABLE_JIT it is the Python function
             kernel.waits, kernel.table, kernel.lists = True, table, lists
         return kernel
 

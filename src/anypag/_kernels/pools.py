@@ -17,8 +17,7 @@ ARROW = 2
 TAIL = 3
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def blocks(start, neighbour):
     """The biconnected block of every edge: `block[e]` for e in the edge lists, and how many there are.
 
@@ -83,8 +82,7 @@ def blocks(start, neighbour):
     return block, n_blocks
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def block_sizes(start, block, n_blocks):
     """How many nodes each block has."""
     size = np.zeros(n_blocks, np.int64)
@@ -97,8 +95,7 @@ def block_sizes(start, block, n_blocks):
     return size
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def anteriors(marks, start, neighbour):
     """Possible anteriors: which nodes have a path to which, without an arrowhead against its direction. Returns the
     group of each node, and bits.
@@ -295,8 +292,7 @@ def _size_beyond(r, max_sets, n):
     return size
 
 
-@patient(lists=FEW)
-@njit(cache=True, nogil=True)
+@patient(lists=FEW, nogil=True)
 def pools(graph, blocks, above, edges, walks, strengths, later, room):
     """The two pools of every edge: `first[p]:first[p + 1]` of nodes, distances, and distances in its other pool (or 0).
 
@@ -379,8 +375,7 @@ def _within(found, n_found, r, max_sets, scratch):
     return max_sets < 0 or _n_sets(found, n_found, r, max_sets, scratch) <= max_sets
 
 
-@patient(lists=FEW)
-@njit(cache=True, nogil=True)
+@patient(lists=FEW, nogil=True)
 def possible_d_sep(graph, begin, room):
     """FCI's Possible-D-Sep of nodes from `begin` on, until `room` is used up: `first[k]:first[k + 1]` of the nodes."""
     _, start, neighbour = graph
@@ -420,8 +415,7 @@ def _is_in_block(start, block, v, edge_block, k):
     return is_in
 
 
-@patient(lists=FEW)
-@njit(cache=True, nogil=True)
+@patient(lists=FEW, nogil=True)
 def node_pools(first_of, nodes_of, later, start, block, xs, ys, edge_block, room):
     """Pools that depend on one end only: for each edge the nodes listed for x without y, and for y without x. Nodes
     known to be no cause of x, of y or of selection are left out and, unless `block` is empty, nodes outside the edge's

@@ -10,8 +10,7 @@ import numpy as np
 from anypag._kernels.patience import njit, patient
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def all_in_range(x, y, z, p):
     """True if 0 <= index < p for every index in x (b,), y (b,) and z (b, r)."""
     inside = True
@@ -23,8 +22,7 @@ def all_in_range(x, y, z, p):
     return inside
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def renumbered(order, x, y, z):
     """The indices `order[k]` in place of k, for x (b,), y (b,) and z (b, r); all must be within `order`."""
     new_x, new_y, new_z = np.empty(len(x), np.int32), np.empty(len(x), np.int32), np.empty(z.shape, np.int32)
@@ -35,8 +33,7 @@ def renumbered(order, x, y, z):
     return new_x, new_y, new_z
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def arranged(place, stored, x, y, z):
     """Whether all indices are within the table, then the questions with x before y and the members of z ascending.
 

@@ -46,7 +46,6 @@ def _propose(marks, wanted, rows, count, i, j, mark, a, b):
 
 
 @patient()
-@njit(cache=True)
 def apply(marks, wanted, rows, count, disputed):
     """Set the proposed marks.
 
@@ -104,8 +103,7 @@ def _slot_of(empty, start, other, row, a, b):
     return np.int64(0 if is_empty else -1)
 
 
-@patient(lists=FEW)
-@njit(cache=True, nogil=True)
+@patient(lists=FEW, nogil=True)
 def rule_0(marks, start, neighbour, slots, members, begin, end, wanted, rows):
     """A *-* B *-* C, A and C not adjacent, B not in their separating set: A *-> B <-* C; for B from begin to end.
     Threads can work on different ranges of B at once: only columns B of `wanted` are written.
@@ -135,7 +133,6 @@ def rule_0(marks, start, neighbour, slots, members, begin, end, wanted, rows):
 
 
 @patient(lists=FEW)
-@njit(cache=True)
 def rule_0_in_mag(marks, start, neighbour, mag, wanted, rows):
     """R0 if the MAG is known: A *-> B <-* C in it, A and C not adjacent."""
     count = 0
@@ -161,7 +158,6 @@ def _is_leg(marks, known, v, u, patterns, first, end, side):
 
 
 @patient(lists=FEW)
-@njit(cache=True)
 def triples(marks, start, neighbour, known, patterns, proposals, wanted, rows):
     """A rule about a node V and two of its neighbours, A and B.
 
@@ -230,21 +226,18 @@ def _rule_3(marks, start, neighbour, other, wanted, rows, stand, room):
 
 
 @patient(lists=FEW)
-@njit(cache=True)
 def rule_3(marks, start, neighbour, wanted, rows, stand, room):
     """A *-> B <-* C, A *-o D o-* C, A and C not adjacent, D *-o B: D *-> B."""
     return _rule_3(marks, start, neighbour, CIRCLE, wanted, rows, stand, room)
 
 
 @patient(lists=FEW)
-@njit(cache=True)
 def rule_3_with_tails(marks, start, neighbour, wanted, rows, stand, room):
     """R3 where D may have tails, which exclude a collider as circles do. Of use only with knowledge."""
     return _rule_3(marks, start, neighbour, TAIL, wanted, rows, stand, room)
 
 
 @patient(lists=FEW)
-@njit(cache=True)
 def discriminating_paths(marks, start, neighbour, paths, stand, room):
     """Adds the shortest discriminating paths <D, ..., A, B, C> for every B o-* C, one for each D; gives all paths.
 
@@ -328,7 +321,6 @@ def _write_path(paths, row, parent, d, b, c):
 
 
 @patient(lists=FEW)
-@njit(cache=True)
 def rule_4(marks, start, neighbour, paths, is_in_set, wanted, rows, stand, room):
     """<D, ..., A, B, C> discriminates B: B --> C if B separates D and C (`is_in_set`), else A <-> B <-> C.
 
@@ -436,7 +428,6 @@ def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scr
 
 
 @patient(lists=FEW)
-@njit(cache=True)
 def rule_5(marks, start, neighbour, wanted, rows, stand, room):
     """A o-o B, and an uncovered circle path A, C, ..., D, B with A, D and B, C not adjacent: all of these edges ---."""
     stamp = np.int64(0)
@@ -491,7 +482,6 @@ def _edge_not_near(marks, start, neighbour, a, b, visited, stamp, room):
 
 
 @patient(lists=FEW)
-@njit(cache=True)
 def rule_9(marks, start, neighbour, wanted, rows, stand, room):
     """A o-> C, and an uncovered possibly directed path A, B, ..., C with B and C not adjacent: A --> C."""
     stamp = np.int64(0)
@@ -520,7 +510,6 @@ def rule_9(marks, start, neighbour, wanted, rows, stand, room):
 
 
 @patient(lists=FEW)
-@njit(cache=True)
 def rule_10(marks, start, neighbour, wanted, rows, stand, room):
     """A o-> C, B --> C <-- D, uncovered possibly directed paths from A to B and from A to D: A --> C,
 
@@ -586,7 +575,6 @@ def _first_steps(marks, start, neighbour, a, c, scratch, stamp, stand, room):
 
 
 @patient(lists=FEW)
-@njit(cache=True)
 def rule_11(marks, start, neighbour, wanted, rows, stand, room):
     """B *-> C --> D, B and D not adjacent, A joined to all three, A o-* D: A --> D. Of use only with knowledge."""
     a = 0
@@ -631,7 +619,6 @@ def _stamp_leading(marks, start, neighbour, queue, count, leads, stamp, room):
 
 
 @patient(lists=FEW)
-@njit(cache=True)
 def rule_12(marks, start, neighbour, wanted, rows, stand, room):
     """X o-* V, and an uncovered possibly directed path X, V, ..., D, and edges that lead from D back to X: X <-* V.
 
@@ -684,7 +671,6 @@ def rule_12(marks, start, neighbour, wanted, rows, stand, room):
 
 
 @patient(lists=FEW)
-@njit(cache=True)
 def not_confounded(marks, start, neighbour, unconfounded, wanted, rows):
     """A <-* B, and no hidden variable is a cause of both: A <-- B."""
     count = 0

@@ -62,8 +62,7 @@ def _is_connected(start, neighbour, near, far, x, y, conditioned, opened, stamp,
     return False
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def separated(start, neighbour, near, far, x, y, z, always, answer):
     """answer[i] = is x[i] m-separated from y[i] given z[i] and `always`? Returns the first invalid row (an index out of
     range, x = y, x or y conditioned on), -1 if there is none.
@@ -127,8 +126,7 @@ def _possibly_adjacent(start, neighbour, near, far, x, is_latent, everyone, nobo
     _reach(start, neighbour, near, far, queue, count, visited, everyone, is_latent, nobody, is_reached)
 
 
-@patient(lists=FEW)
-@njit(cache=True, nogil=True)
+@patient(lists=FEW, nogil=True)
 def project(start, neighbour, near, far, is_latent, is_selection, observed, marks, stand, room):
     """Writes the marks (zeros before) of the MAG over `observed`, from node `stand[0]` on. Returns True when done.
 
@@ -207,8 +205,7 @@ def _trace(parent, node, queue):
     return queue[:count][::-1].copy()
 
 
-@patient(lists=FEW)
-@njit(cache=True, nogil=True)
+@patient(lists=FEW, nogil=True)
 def inducing_path(start, neighbour, near, far):
     """The nodes of an inducing path between two non-adjacent nodes of an ancestral graph; empty if there is none. Every
     inner node of such a path is a collider on it and an ancestor of one of its ends.
@@ -253,7 +250,6 @@ def inducing_path(start, neighbour, near, far):
 
 
 @patient()
-@njit(cache=True)
 def transitive(start, after):
     """(n, n) is there a path of one or more steps from the row node to the column node? Steps are lists per node."""
     n = len(start) - 1
@@ -276,8 +272,7 @@ def transitive(start, after):
     return reach
 
 
-@patient()
-@njit(cache=True, nogil=True)
+@patient(nogil=True)
 def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
     """Does Z separate X and Y in a MAG once the arrows from X to the nodes in `is_first` are taken out? Walks go from
     all of X at once, and have nodes of X only at their start.
