@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from anypag.errors import FormatError
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge
@@ -51,16 +52,9 @@ def parse_graph(text: str) -> tuple[tuple[str, ...], tuple[Edge, ...]]:
 
 def _statements(text: str) -> Iterator[list[str]]:
     """The tokens between one `;` or line end and the next."""
-    statement: list[str] = []
-    for token in _TOKEN.findall(text):
-        if token in {";", "\n"}:
-            if statement:
-                yield statement
-            statement = []
-        else:
-            statement.append(token)
-    if statement:
-        yield statement
+    for is_end, tokens in groupby(_TOKEN.findall(text), lambda token: token in {";", "\n"}):
+        if not is_end:
+            yield list(tokens)
 
 
 def _parse_edge(tokens: list[str]) -> Edge:

@@ -32,10 +32,8 @@ from anypag.scores.mixed import MixedScore
 if TYPE_CHECKING:
     from anypag.ci.additive import Additive
 
-FUNCTIONS = 5
-"""How many of the additive test's functions are used: the first ones."""
-ALIKE = 1e-8
-"""Two columns whose normal scores share all but this part of their variance are in the same order."""
+FUNCTIONS = 5  # how many of the additive test's functions are used: the first ones
+ALIKE = 1e-8  # two columns whose normal scores share all but this part of their variance are in the same order
 
 
 def additive_score(test: Additive, gamma: float) -> MixedScore:

@@ -22,15 +22,13 @@ import numpy.typing as npt
 
 from anypag.arrays import Floats
 
-MOST_WORTHS = 1 << 23
-"""Worths of parents that can be cached: 12 bytes each; memory is used only for those written."""
+MOST_WORTHS = 1 << 23  # worths of parents that can be cached: 12 bytes each; memory is used only for those written
 GAMMA = 0.5
 """Gamma of EBIC: an edge costs log(n) / 2 plus log(p), since p · (p - 1) / 2 edges are possible
 (`docs/accuracy.md`).
 """
 
-FEW_VARIABLES = 15
-"""Up to which graphs for effects are sampled with plain BIC."""
+FEW_VARIABLES = 15  # up to which graphs for effects are sampled with plain BIC
 
 
 class Memory(NamedTuple):
@@ -78,14 +76,12 @@ class Bound(NamedTuple):
 class Score(ABC):
     """Scores components by compiled functions; caches of searches live as long as the score."""
 
-    hidden: ClassVar[bool]
-    """Does it score `<->` and `---`, or DAGs only?"""
+    hidden: ClassVar[bool]  # does it score `<->` and `---`, or DAGs only?
     kernels: ClassVar[tuple[str, str, str, str]]
     """The file of its compiled functions (`anypag._kernels`), and there the names of `component`, `adding`, `removing`.
     """
     names: tuple[str, ...]
-    n: int
-    """The number of rows."""
+    n: int  # the number of rows
 
     @cached_property
     @abstractmethod

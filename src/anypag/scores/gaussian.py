@@ -13,11 +13,9 @@ from anypag.arrays import Floats
 from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Score
 
-STOP = 0.01
-"""A fit ends when a sweep gains less log-likelihood than this, far less than the differences between graphs."""
+STOP = 0.01  # a fit ends when a sweep gains less log-likelihood than this, far less than the differences between graphs
 
-MOST_REMEMBERED = 1 << 22
-"""The size of the cache of `_kernels.gaussian_score.adding`, in numbers."""
+MOST_REMEMBERED = 1 << 22  # the size of the cache of `_kernels.gaussian_score.adding`, in numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,20 +21,15 @@ from anypag.scores.discrete import DiscreteScore
 from anypag.threads import Look, do_nothing, in_turns
 
 IMPOSSIBLE = -1e15
-MOST_CELLS = 1 << 18
-"""The largest table of a child, given its parents and hidden causes, that is fitted."""
+MOST_CELLS = 1 << 18  # the largest table of a child, given its parents and hidden causes, that is fitted
 
-MOST_STATES = 100
-"""The most joint states of hidden causes with common children that are fitted."""
+MOST_STATES = 100  # the most joint states of hidden causes with common children that are fitted
 
-SWEEPS = 60
-"""The most sweeps of EM for a final score; rough comparisons of graphs use fewer."""
+SWEEPS = 60  # the most sweeps of EM for a final score; rough comparisons of graphs use fewer
 
-STARTS = 2
-"""Random starts of EM for a final score without given levels."""
+STARTS = 2  # random starts of EM for a final score without given levels
 
-MOST_CODES = 2.0**53
-"""Distinct rows are numbered by floats, which are exact up to this."""
+MOST_CODES = 2.0**53  # distinct rows are numbered by floats, which are exact up to this
 
 HiddenLevels = npt.NDArray[np.uint8]
 

@@ -31,8 +31,7 @@ from anypag.search.state import Kind, State, StepInfo
 from anypag.threads import Look, do_nothing
 
 FEWEST_TRIALS = 20
-WORK = 100_000
-"""The limit on (trials of the exact closure) · (edges): a second or two of work."""
+WORK = 100_000  # the limit on (trials of the exact closure) · (edges): a second or two of work
 
 
 def is_final(algorithm: Algorithm, last: StepInfo) -> bool:
@@ -44,12 +43,9 @@ class Base(NamedTuple):
     """The marks from data alone."""
 
     orientation: Orientation
-    mag: Marks | None
-    """A MAG of the class; None if there is none, or if edges may still be removed."""
-    reason: str
-    """Why there is no such MAG."""
-    colliders: Colliders | None
-    """The source of colliders, or None."""
+    mag: Marks | None  # a MAG of the class; None if there is none, or if edges may still be removed
+    reason: str  # why there is no such MAG
+    colliders: Colliders | None  # the source of colliders, or None
 
 
 NO_CLASS = "the graph that the data give is not the PAG of any MAG"
@@ -94,8 +90,7 @@ class Closed(NamedTuple):
     """What follows with knowledge."""
 
     orientation: Orientation
-    closure: Closure | None
-    """None if the rules find everything, or if there is no class to enumerate."""
+    closure: Closure | None  # None if the rules find everything, or if there is no class to enumerate
 
 
 def closed_with(

@@ -20,16 +20,14 @@ from anypag.graphs.orientation import LogRows
 from anypag.graphs.rules import RULES
 from anypag.stored import Array, Nested, rule_rows, stored
 
-MOST_BATCHES = 64
-"""With more batches than this they are merged."""
+MOST_BATCHES = 64  # with more batches than this they are merged
 
 
 @dataclass(frozen=True, eq=False)
 class PairNotes:
     """The recorded p-values of pairs of nodes, one entry a pair."""
 
-    pairs: npt.NDArray[np.int64] = stored(Array("int64", (None,), 0))
-    """(m,) the pairs i < j as i · n + j, ascending."""
+    pairs: npt.NDArray[np.int64] = stored(Array("int64", (None,), 0))  # (m,) the pairs i < j as i · n + j, ascending
     p: Floats = stored(Array("float64", (None,)))
     """Without an edge: the p-value of the separation; with one: the largest p-value that kept it; NaN: untested."""
     found_at: npt.NDArray[np.int16] = stored(Array("int16", (None,), -1, "n"))

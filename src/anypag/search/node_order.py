@@ -19,8 +19,7 @@ from anypag.search.problem import Marginals, Problem, Strength
 from anypag.search.progress import Tick
 from anypag.threads import map_in_threads, slices, threads_for
 
-ROWS_AT_ONCE = 256
-"""Rows of a table that a thread handles at a time."""
+ROWS_AT_ONCE = 256  # rows of a table that a thread handles at a time
 
 
 def order_nodes(problem: Problem, tick: Tick) -> Problem:

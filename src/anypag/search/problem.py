@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 class Nodes:
     """The variables, and how a search numbers them."""
 
-    names: tuple[str, ...]
-    """The names, in the order of the test."""
-    order: Indices
-    """(n,) the test's index of each node."""
+    names: tuple[str, ...]  # the names, in the order of the test
+    order: Indices  # (n,) the test's index of each node
 
     def __len__(self) -> int:
         return len(self.names)
@@ -98,39 +96,29 @@ class Strength(NamedTuple):
 class Marginals:
     """The p-values of all pairs given the empty set, if they were asked for before the first step."""
 
-    p: Floats
-    """(n, n)."""
+    p: Floats  # (n, n)
     n_asked: int
     n_evaluated: int
-    asked: npt.NDArray[np.uint64] | None
-    """The keys of these questions, if each counts once in a run (`State.asked`)."""
+    asked: npt.NDArray[np.uint64] | None  # the keys of these questions, if each counts once in a run (`State.asked`)
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What a search works on."""
 
-    test: Counted
-    """Answers and counts the questions; slow tests are cached too."""
-    choices: Choices
-    """All choices; none is left open."""
+    test: Counted  # answers and counts the questions; slow tests are cached too
+    choices: Choices  # all choices; none is left open
     nodes: Nodes
-    given: Marks
-    """The marks at the start: circles, and marks known in advance, which never change."""
+    given: Marks  # the marks at the start: circles, and marks known in advance, which never change
     pace: Pace
-    strength: Strength
-    """How strongly two nodes depend on each other marginally."""
-    facts: Facts | None = None
-    """Knowledge with all that follows from it, or None."""
+    strength: Strength  # how strongly two nodes depend on each other marginally
+    facts: Facts | None = None  # knowledge with all that follows from it, or None
     marginals: Marginals | None = None
-    is_ordered: bool = False
-    """Is the numbering of the nodes final?"""
-    chosen: Chosen | None = None
-    """What "auto" stands for, and why; None where the user named a method."""
+    is_ordered: bool = False  # is the numbering of the nodes final?
+    chosen: Chosen | None = None  # what "auto" stands for, and why; None where the user named a method
     score: Score | None = None
     """Rates graphs, with the variables in the order of the test; None if the algorithm needs no score."""
-    scratch: Scratch = field(default_factory=Scratch, repr=False)
-    """Scratch tables that all orientations share."""
+    scratch: Scratch = field(default_factory=Scratch, repr=False)  # scratch tables that all orientations share
 
     @property
     def n(self) -> int:

@@ -21,12 +21,9 @@ class Progress(NamedTuple):
     done: int
     total: int
     n_evaluated: int
-    n_asked: int = 0
-    """Tests that this step has asked for."""
-    asks: bool = True
-    """Can tests follow? If not, the search continues even if the budget of tests is spent."""
-    n_expected: int = 0
-    """About how large `n_asked` will be at the end of the phase; 0 if that is not known."""
+    n_asked: int = 0  # tests that this step has asked for
+    asks: bool = True  # can tests follow? If not, the search continues even if the budget of tests is spent
+    n_expected: int = 0  # about how large `n_asked` will be at the end of the phase; 0 if that is not known
     seconds_left: float | None = None
     """About how long the phase still takes, by these counts and the pace so far; None if that is not known."""
 
@@ -58,12 +55,10 @@ def no_tick(progress: Progress) -> None:
     """Watch nothing."""
 
 
-AnswerBatch = Callable[[Queries], PValues]
-"""A way to answer questions."""
+AnswerBatch = Callable[[Queries], PValues]  # a way to answer questions
 
 SECONDS_PER_CHUNK = 0.1
-FIRST_CHUNK = 64
-"""Questions in the first chunk, before it is known how long they take."""
+FIRST_CHUNK = 64  # questions in the first chunk, before it is known how long they take
 
 
 class Pace:

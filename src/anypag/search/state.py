@@ -48,19 +48,15 @@ class PairTests(NamedTuple):
 class GraphBlocks(NamedTuple):
     """The biconnected blocks of a graph."""
 
-    of_edge: npt.NDArray[np.int64]
-    """(2m,) the block of every edge in `State.skeleton`."""
-    n_nodes: npt.NDArray[np.int64]
-    """How many nodes each block has."""
+    of_edge: npt.NDArray[np.int64]  # (2m,) the block of every edge in `State.skeleton`
+    n_nodes: npt.NDArray[np.int64]  # how many nodes each block has
 
 
 class Anteriors(NamedTuple):
     """Possible anteriors of nodes: see `_kernels.pools.anteriors`."""
 
-    group: npt.NDArray[np.int32]
-    """(n,) nodes with such paths to each other are a group."""
-    bits: npt.NDArray[np.uint64]
-    """Bit h of row g: the nodes of group h have such a path to those of group g."""
+    group: npt.NDArray[np.int32]  # (n,) nodes with such paths to each other are a group
+    bits: npt.NDArray[np.uint64]  # bit h of row g: the nodes of group h have such a path to those of group g
 
     @classmethod
     def unknown(cls) -> Self:
@@ -73,14 +69,12 @@ class State:
     """A graph, and what the next step needs. `anypag.catalogue.Promises` says what holds for a graph before the end."""
 
     nodes: Nodes
-    r: int = stored(Whole(-1))
-    """The size of the condition sets of the last step; r0 - 1 before the first step."""
+    r: int = stored(Whole(-1))  # the size of the condition sets of the last step; r0 - 1 before the first step
     marks: Marks = stored(marks_matrix())
     sepsets: Sepsets = stored(Nested(Sepsets))
     settled: Flags = stored(Array("bool", SQUARE))
     """(n, n) True for edges that are not tested again: an exact test kept them, or they are known to exist."""
-    evidence: Evidence = stored(Nested(Evidence))
-    """What explains the graph to people; no step reads it."""
+    evidence: Evidence = stored(Nested(Evidence))  # what explains the graph to people; no step reads it
     phase: str = stored(Text(), default="iteration")
     """What the next step does, for algorithms that have more than one kind of step."""
     done: bool = stored(Flag(), default=False)
@@ -244,17 +238,13 @@ class StepInfo:
 
     r: int = stored(Whole())
     phase: str = stored(Text())
-    n_edges: int = stored(Whole())
-    """Edges left."""
-    removed: int = stored(Whole())
-    """Edges this step removed, by candidate sets and by checks together."""
+    n_edges: int = stored(Whole())  # edges left
+    removed: int = stored(Whole())  # edges this step removed, by candidate sets and by checks together
     removed_by_checks: int = stored(Whole())
     n_open: int = stored(Whole())
     """Edges left that had condition sets of this size: a next iteration could test them with larger ones."""
-    tests: dict[int, int] = stored(BY_SIZE)
-    """Distinct tests asked for, per size of the condition set."""
-    n_evaluated: int = stored(Whole())
-    """Tests evaluated, including those evaluated before they were needed."""
+    tests: dict[int, int] = stored(BY_SIZE)  # distinct tests asked for, per size of the condition set
+    n_evaluated: int = stored(Whole())  # tests evaluated, including those evaluated before they were needed
     n_conflicts: int = stored(Whole())
 
     @property

@@ -16,18 +16,14 @@ from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence
 from anypag.threads import map_in_threads, runs_of
 
-NEARLY_THE_SAME = 0.99
-"""From this correlation on two columns are nearly the same."""
-MOST_PAIRS = 8_000_000
-"""Pairs checked at once."""
+NEARLY_THE_SAME = 0.99  # from this correlation on two columns are nearly the same
+MOST_PAIRS = 8_000_000  # pairs checked at once
 LEAST_TOLD = 0.95
 """The share by which one column must lower the errors in guessing the other: 1 for a copy, 0 for chance."""
 MOST_LEVELS = 50
-MOST_ROWS = 5000
-"""How many rows of a long table are checked: the first ones."""
+MOST_ROWS = 5000  # how many rows of a long table are checked: the first ones
 LEAST_ROWS = 20
-_BEGINNING = 200
-"""This many rows are enough to tell most discrete columns apart."""
+_BEGINNING = 200  # this many rows are enough to tell most discrete columns apart
 
 NEAR = "pairs of columns are nearly the same"
 

@@ -19,14 +19,10 @@ ROWS_PER_CELL = 5
 MOST_CELLS = 10_000
 CHANCE = 0.001
 """A function of levels is reported if chance explains it with less than this probability over all pairs or triples."""
-LEAST_LEVELS = 10
-"""With fewer distinct values a column may rise with another by chance."""
-GLANCE = 1000
-"""Rows that are searched for complete ones."""
-LOOK = 64
-"""This many complete rows rule out nearly all pairs."""
-FEW = 8
-"""This many of these rows, sorted by one column, rule out most other columns."""
+LEAST_LEVELS = 10  # with fewer distinct values a column may rise with another by chance
+GLANCE = 1000  # rows that are searched for complete ones
+LOOK = 64  # this many complete rows rule out nearly all pairs
+FEW = 8  # this many of these rows, sorted by one column, rule out most other columns
 
 DETERMINED = "columns are functions of others (named after each)"
 

@@ -19,10 +19,8 @@ from anypag.data.sources.protocol import Source
 from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option, Sentence, listed
 
-FEWEST = 0.5
-"""The least share of rows with a value in a column, and the least share of complete rows."""
-MANY_GAPS = 0.1
-"""A column with more gaps than this is left out if its gaps would make another column constant."""
+FEWEST = 0.5  # the least share of rows with a value in a column, and the least share of complete rows
+MANY_GAPS = 0.1  # a column with more gaps than this is left out if its gaps would make another column constant
 _WHY = {
     "constant": "constant in the rows used",
     "relation": "an exact linear function of others",
@@ -31,10 +29,8 @@ _WHY = {
     "dates": "dates",
 }
 """Problems of columns that are left out, with the words for it."""
-MOST_SPELLED_OUT = 4
-"""The most columns of a relation that is spelled out."""
-Left = dict[str, str]
-"""The columns that are left out, each with the reason."""
+MOST_SPELLED_OUT = 4  # the most columns of a relation that is spelled out
+Left = dict[str, str]  # the columns that are left out, each with the reason
 T = TypeVar("T")
 
 

@@ -19,12 +19,9 @@ from anypag.threads import slices
 
 FEW_ROWS = 20
 ROWS_PER_LEVEL = 5
-MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9
-"""Columns that cost rows are named until this share of the rows would be complete."""
-MOST_GAPS = 8
-"""The most columns whose gaps are told one by one."""
-WEAK = 0.2
-"""A note is given if correlations above this may go unseen."""
+MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # columns that cost rows are named until this share of the rows would be complete
+MOST_GAPS = 8  # the most columns whose gaps are told one by one
+WEAK = 0.2  # a note is given if correlations above this may go unseen
 _BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score and not method.tests_by))
 PAIRWISE = (Option("missing", "pairwise"), f" (each test uses the rows it can; not for {_BY_SCORES}).")
 """Searches by scores need the same rows for every question."""
@@ -253,12 +250,9 @@ def p_of_equal_means(numbers: Floats, codes: npt.NDArray[np.integer]) -> Floats:
 
 LEAST_ORDERED, MOST_ORDERED = 20, 5000
 """The least and the most rows for the check of the order; of a long table the first ones are used."""
-PANEL = 32
-"""Columns worked on at once: few enough to stay in the cache."""
-_GLANCE = 16
-"""This many rows show for most columns that they are not sorted."""
-_ROUNDING = 4 * np.finfo(np.float64).eps
-"""A generous bound on the relative rounding error of one product in a sum."""
+PANEL = 32  # columns worked on at once: few enough to stay in the cache
+_GLANCE = 16  # this many rows show for most columns that they are not sorted
+_ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rounding error of one product in a sum
 
 
 def order_findings(table: Table) -> list[Finding]:

@@ -13,8 +13,7 @@ from anypag.data.moments import Moments, Products
 from anypag.data.sources.protocol import Lacked, Needs, Source
 from anypag.data.table import Table
 
-LEAST_ROWS = 4
-"""Fewer rows are not enough for any test."""
+LEAST_ROWS = 4  # fewer rows are not enough for any test
 
 
 @dataclass(frozen=True, eq=False)

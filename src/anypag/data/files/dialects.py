@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from anypag.errors import DataError, Option
 
-MOST_UNPACKED = 500_000_000
-"""The most bytes of a gzip file once unpacked, since all are held in memory."""
+MOST_UNPACKED = 500_000_000  # the most bytes of a gzip file once unpacked, since all are held in memory
 _GLANCE = 1_000_000
 _LINES = 50
 _GZIP = b"\x1f\x8b"

@@ -25,12 +25,9 @@ from anypag.graphs.reasoning.contradictions import Contradiction, in_words
 
 Claims = frozenset[int]
 
-MOST_VARIABLES = 60
-"""The most variables to consider, those nearest to the faulty place first."""
-MOST_CONCLUSIONS = 200_000
-"""The most conclusions before the search gives up: a few seconds."""
-SELECTION = ""
-"""The name that represents being in the sample."""
+MOST_VARIABLES = 60  # the most variables to consider, those nearest to the faulty place first
+MOST_CONCLUSIONS = 200_000  # the most conclusions before the search gives up: a few seconds
+SELECTION = ""  # the name that represents being in the sample
 
 
 class PairClaim(NamedTuple):

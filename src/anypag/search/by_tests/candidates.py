@@ -44,16 +44,13 @@ class Pools(NamedTuple):
 class PDSep(NamedTuple):
     """Which walks define a pool."""
 
-    r: int
-    """The radius, and the size of the sets."""
+    r: int  # the radius, and the size of the sets
     tails_close: bool
     """A walk does not pass a node of a triangle if the node has a tail on the walk (the paper's Definition
     1 allows it).
     """
-    max_sets: int
-    """Narrow pools to possible anteriors if an edge has more candidates than this; -1 for never."""
-    open_only: bool = False
-    """Leave both pools of an edge empty if one has fewer than r nodes."""
+    max_sets: int  # narrow pools to possible anteriors if an edge has more candidates than this; -1 for never
+    open_only: bool = False  # leave both pools of an edge empty if one has fewer than r nodes
 
 
 def no_pools(x: Indices) -> Pools:
@@ -143,8 +140,7 @@ def places_of(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp
     return np.searchsorted(skeleton.node * n + skeleton.neighbour, x * n + y)
 
 
-Needed = Callable[[Counts, Queries], Flags]
-"""(edge of each question, questions) -> which of them are worth a test."""
+Needed = Callable[[Counts, Queries], Flags]  # (edge of each question, questions) -> which of them are worth a test
 
 
 class Candidates:

@@ -37,8 +37,7 @@ from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
 from anypag.threads import Look, do_nothing
 
-LONG = 60.0
-"""A warning is given if the phase may take more seconds than this."""
+LONG = 60.0  # a warning is given if the phase may take more seconds than this
 
 PoolsOfEdges = Callable[[Indices, Indices], Pools]
 PoolsOf = Callable[[State, Problem, Look], PoolsOfEdges]

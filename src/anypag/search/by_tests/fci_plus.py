@@ -47,12 +47,10 @@ class LinksState(State):
     Until all are known, `adjacency_marks` has the arrowheads at nodes that were found to break an independence.
     """
 
-    n_added: int = stored(Whole(), default=0, kw_only=True)
-    """The nodes that have been added to separating sets."""
+    n_added: int = stored(Whole(), default=0, kw_only=True)  # the nodes that have been added to separating sets
     links: Indices | None = stored(Array("int32", (None, 2), 0, "n"), default=None, kw_only=True)
     """(k, 2) the possible links; None until all arrowheads are known."""
-    n_tested: int = stored(Whole(), default=0, kw_only=True)
-    """How many of the links have been tested."""
+    n_tested: int = stored(Whole(), default=0, kw_only=True)  # how many of the links have been tested
     separated: Indices = stored(
         Array("int32", (None, None), -1, "n"), default_factory=lambda: np.empty((0, 2), np.int32), kw_only=True
     )

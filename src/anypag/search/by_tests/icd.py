@@ -32,8 +32,7 @@ from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
 
-EARLY_SETS = 100
-"""Factor on `max_sets` for sets of one or two nodes (docs/performance.md)."""
+EARLY_SETS = 100  # factor on `max_sets` for sets of one or two nodes (docs/performance.md)
 
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:

@@ -22,8 +22,7 @@ by one.
 """
 
 FIRST_SETS = 4096
-MOST_SETS = 262_144
-"""Sets that are tried between two ticks: some ten milliseconds."""
+MOST_SETS = 262_144  # sets that are tried between two ticks: some ten milliseconds
 
 
 class Best(NamedTuple):

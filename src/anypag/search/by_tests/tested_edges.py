@@ -28,25 +28,20 @@ from anypag.search.inquiry import Inquiry
 from anypag.search.state import PairTests, State
 from anypag.threads import map_in_threads, runs_of, slices
 
-SAMPLE = 64
-"""One edge in 64 is tested first, to measure the cost of an edge; of fewer than 128 edges two are."""
+SAMPLE = 64  # one edge in 64 is tested first, to measure the cost of an edge; of fewer than 128 edges two are
 
-FEWEST_EDGES = 8
-"""Fewer edges are not shared among threads."""
+FEWEST_EDGES = 8  # fewer edges are not shared among threads
 
-SECONDS_PER_CHUNK = 0.002
-"""A chunk should take at least this long: starting it on another thread costs a tenth of that."""
+SECONDS_PER_CHUNK = 0.002  # a chunk should take at least this long: starting it on another thread costs a tenth of that
 
-SECONDS_TO_START = 0.0003
-"""The fixed cost of a chunk, about."""
+SECONDS_TO_START = 0.0003  # the fixed cost of a chunk, about
 
 MOST_EDGES = 2048
 """The most edges of a chunk. Pools are made for a whole chunk, so larger chunks would delay a deadline and
 take memory.
 """
 
-QUESTIONS_PER_EDGE = 32
-"""A test that wants more than this many questions for each of `MOST_EDGES` gets larger chunks."""
+QUESTIONS_PER_EDGE = 32  # a test that wants more than this many questions for each of `MOST_EDGES` gets larger chunks
 
 
 LEAST_PAIRS = 400_000
@@ -64,8 +59,7 @@ class TestedEdges(NamedTuple):
     best: Best
 
 
-TestSome = Callable[[Indices, Indices], TestedEdges]
-"""Tests some edges x–y given the sets of their pools."""
+TestSome = Callable[[Indices, Indices], TestedEdges]  # tests some edges x–y given the sets of their pools
 
 
 class Removal(NamedTuple):
