@@ -177,3 +177,21 @@ def test_a_process_that_is_another_one_later_is_refused() -> None:
     x = two_processes()["x"]
     with pytest.raises(DataError, match="same as"):
         ap.learn_series({"x": x[1:], "later": x[:-1]}, 1, method="icd")
+
+
+def test_no_tail_is_said_between_levels_at_one_time() -> None:
+    """Their sampled graphs seldom have hidden causes, and time does not tell which of the two is the cause."""
+    random = np.random.default_rng(3)
+    hidden, noise = random.integers(0, 2, 1000), random.random((2, 1000))
+    x, y = (np.where(part < 0.2, 1 - hidden, hidden) for part in noise)
+    for t in range(1, 1000):
+        for column in (x, y):
+            column[t] = column[t - 1] if random.random() < 0.3 else column[t]
+    result = ap.learn_series({"x": x, "y": y}, 1, kinds={"x": "discrete", "y": "discrete"})
+    at_once = next(edge for edge in result.edges if edge.lag == 0)
+    assert Mark.TAIL not in {at_once.mark_cause, at_once.mark_effect}
+    assert (
+        result.sureness(Edge("x", "y", Mark.TAIL, Mark.ARROW))
+        == 0
+        < result.sureness(Edge("x(t-1)", "x", Mark.TAIL, Mark.ARROW))
+    )

@@ -10,7 +10,19 @@ from anypag.errors import ParameterError
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.plot.draw import with_contexts
-from anypag.plot.geometry import BOX_HEIGHT, Box, Line, Picture, Point, bowed, joined, on_paper, picture, text_width
+from anypag.plot.geometry import (
+    BENDS,
+    BOX_HEIGHT,
+    Box,
+    Line,
+    Picture,
+    Point,
+    bowed,
+    joined,
+    on_paper,
+    picture,
+    text_width,
+)
 from anypag.plot.labels import Legend, apart, legend_for
 from anypag.series.edges import SeriesEdge, SummaryEdge
 from anypag.series.series_result import SeriesResult
@@ -18,6 +30,8 @@ from anypag.series.series_result import SeriesResult
 PICTURES = ("summary", "window")
 BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}
 """How lines are bent that join the same two processes."""
+BENDS_OF_WINDOW = (*BENDS, 0.9, -0.9)
+"""How far lines are bent to get round boxes; those of one column stand close above each other."""
 PADDING = 24.0
 ACROSS, DOWN = 90.0, 64.0
 """The room between the columns and the rows of a window."""
@@ -82,7 +96,7 @@ def window_picture(result: SeriesResult) -> Picture:
         for row, name in enumerate(tier)
     )
     edges = tuple(edge.edge.forward() for edge in result.edges)
-    found = on_paper(boxes, partial(joined, edges=edges), PADDING)
+    found = on_paper(boxes, partial(joined, edges=edges, bends=BENDS_OF_WINDOW), PADDING)
     by_pair = {edge.edge.forward()[:2]: edge for edge in result.edges}
     numbers = [by_pair[line.edge[:2]] for line in found.lines]
     shares = [edge.probability if edge.again is None else edge.again for edge in numbers]

@@ -103,9 +103,26 @@ class SeriesResult:
         ends = np.argwhere((marks > Mark.CIRCLE) & self.window.is_latest & (lags[:, None] <= lags[None, :]))
         for i, j in ends.tolist() if said is not None else ():
             edge = Edge(names[j], names[i], Mark(marks[i, j]), Mark(marks[j, i]))
-            if said is not None and said.of_mark(edge.a, edge.b, edge.symbol) < SURE:
+            if self.sureness(edge) < SURE:
                 marks[i, j] = Mark.CIRCLE
         return marks
+
+    def sureness(self, edge: Edge) -> float:
+        """The probability of the mark at the first node of an edge, if graphs were sampled. 0 for a tail between two
+        discrete processes at one time: their graphs seldom have a hidden cause, and time does not tell which is the
+        cause.
+        """
+        said = self.result.probabilities
+        assert said is not None, "graphs were sampled"
+        at_once = {edge.a, edge.b} <= set(self.window.processes)
+        if self._is_from_counts and at_once and edge.mark_a == Mark.TAIL:
+            return 0.0
+        return said.of_mark(edge.a, edge.b, edge.symbol)
+
+    @cached_property
+    def _is_from_counts(self) -> bool:
+        posterior = self.result.posterior
+        return posterior is not None and posterior.from_counts
 
     @cached_property
     def expected_errors(self) -> float | None:
