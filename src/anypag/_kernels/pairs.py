@@ -23,13 +23,6 @@ def set_both(table, x, y, values):
         table[x[k], y[k]] = table[y[k], x[k]] = values[k]
 
 
-@patient(nogil=True)
-def clear_both(table, x, y):
-    """Write 0 for each pair x, y."""
-    for k in range(len(x)):
-        table[x[k], y[k]] = table[y[k], x[k]] = 0
-
-
 @njit(cache=True, nogil=True)
 def all_pairs(n):
     """The pairs i < j, row by row."""
@@ -130,14 +123,6 @@ def fill(table, start, neighbour, begin, end, value):
     for i in range(begin, end):
         for e in range(start[i], start[i + 1]):
             table[i, neighbour[e]] = value
-
-
-@patient(nogil=True)
-def take_out(x, y, is_out):
-    """Set the bits (n, n / 8) of the pairs x, y and y, x."""
-    for k in range(len(x)):
-        is_out[x[k], y[k] >> 3] |= 1 << (y[k] & 7)
-        is_out[y[k], x[k] >> 3] |= 1 << (x[k] & 7)
 
 
 @patient(nogil=True)

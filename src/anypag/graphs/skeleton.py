@@ -51,7 +51,7 @@ class Skeleton(NamedTuple):
         """The edges except those between x and y, and a new matrix of marks, of which only the edges are written."""
         n = len(marks)
         is_out, left = np.zeros((n, -(-n // 8)), np.uint8), np.zeros(marks.shape, np.uint8)
-        kernel.take_out(x, y, is_out)
+        kernel.set_bits(is_out, x, y, np.ones(len(x), np.bool_))
         before = (self.start, self.neighbour, is_out)
         start = np.zeros(n + 1, np.int64)
         self._for_all(lambda run: kernel.count_left(*before, run.start, run.stop, start[1:]), threads)

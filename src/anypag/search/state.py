@@ -178,7 +178,7 @@ class State:
             edges, marks = self.skeleton.without(self.marks, found.x, found.y, threads)
         else:
             marks = np.array(self.marks)
-            kernel.clear_both(marks, found.x, found.y)
+            kernel.set_both(marks, found.x, found.y, np.zeros(len(found.x), np.uint8))
             edges = Skeleton.of(marks)
         sepsets = self.sepsets.adding(found.x, found.y, found.z)
         evidence = self.evidence.adding(PairBatch(self.n, found.x, found.y, found.p, r))
