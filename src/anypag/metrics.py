@@ -1,4 +1,4 @@
-"""Compares a learned graph with the true one, or two graphs of which neither need be true.
+"""Compares a learned graph with the true one, or any two graphs.
 
 Extra edges, missing edges and wrong edge marks are counted as in the paper on ICD; there are also precision, recall and
 F1 of adjacencies, arrowheads and tails, and the structural Hamming distance.

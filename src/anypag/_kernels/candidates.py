@@ -399,8 +399,8 @@ def best_sets(correlation, order, place, edges, rule, room, best):
     `order[i]`, and `place[i]` its rank in the order of elimination. `edges`: the pools, as `_kernels.pools` gives them,
     then the ends of the m edges, and whether the sets of an edge are to be tried. `rule`: tolerance and roots, as in
     `_kernels.gaussian`, and margin. `best` is written: cursor (3 + r,), zeros at first: edge (m at the end), side, then
-    the cursor of `_try_sets`; least (m,), `inf` at first: the smallest |rho| so far given a set of which no member was
-    left out; best_z (m, r), ascending; best_p (m,), NaN at first.
+    the cursor of `_try_sets`; least (m,), `inf` at first: the smallest |rho| so far, given a set with all its
+    members; best_z (m, r), ascending; best_p (m,), NaN at first.
     """
     first, nodes, distances, others, xs, ys, is_open = edges
     cursor, least, best_z, best_p = best

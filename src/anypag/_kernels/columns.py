@@ -84,7 +84,7 @@ def is_determined(codes, levels, a, b, c):
 
 @njit(cache=True)
 def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, chance):
-    """The columns (a, b) that determine c, but neither alone; a == b where one is enough, (-1, -1) where none do.
+    """The columns (a, b) that determine c, but neither alone; a == b if one is enough, (-1, -1) if no two columns do.
 
     Only if the combinations of levels that occur have `rows_per_cell` rows on average, and if that would come by chance
     with a small probability over all pairs or triples.

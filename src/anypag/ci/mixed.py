@@ -16,8 +16,8 @@ many zeros, or where they have so many levels that Box's next term counts, p is 
 mean and variance under permutations of the rows (`anypag.ci.permuted`).
 
 A column that those before it (in the order of the names) nearly determine is left out with its degrees of freedom, as
-in `FisherZ`. With missing="pairwise" a column that is constant in the rows of a test is left out too, such as that of a
-level which does not occur in them. With too few rows, or if x or y has no column left, p = 1.
+in `FisherZ`. With missing="pairwise" a column that is constant in the rows of a test is left out too, for example
+that of a level without rows. With too few rows, or if x or y has no column left, p = 1.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
 The squared correlations of two blocks of columns (R², for a single response) have a mean that is the same for columns
 of any shape, but their variance depends on the shape: where both blocks have a few far values (heavy tails, zeros with
 few exceptions, rare levels), one coincidence of two far values decides, and χ² or F reject more often than they say.
-Box and Watson (1962) give the exact variance under permutations of the rows. It is 1 + a · b times that of normal
-columns, where a and b are one number for each block, its excess. Here a beta distribution with that mean and variance
-gives a second p-value, and the larger one counts: columns far from normal never make a test find more.
+Box and Watson (1962) give the exact variance under permutations of the rows. It is 1 + a · b times the variance
+for normal columns; a and b are the excesses of the two blocks, a number each. Here a beta distribution with
+that mean and variance gives a second p-value, and the larger one counts: columns far from normal never make a test find
+more.
 
 Where conditions are given, the excess is that of the columns themselves.
 """

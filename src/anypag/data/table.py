@@ -72,7 +72,7 @@ class Table:
     before: Table | None = None
     """The table before its columns were transformed; None if they were not."""
     lags: int = 0
-    """Its rows are windows of a time series with so many lags (`anypag.series`); 0 for a plain table."""
+    """The number of lags if its rows are windows of a time series (`anypag.series`); 0 for a plain table."""
 
     def __str__(self) -> str:
         """The kind of each column, one a line."""

@@ -48,7 +48,7 @@ class Skeleton(NamedTuple):
     def without(
         self, marks: Marks, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32], threads: int = 1
     ) -> tuple[Self, Marks]:
-        """The edges except those between x and y, and a new matrix of marks, of which only the edges are written."""
+        """The edges except those between x and y, and a new matrix with their marks."""
         n = len(marks)
         is_out, left = np.zeros((n, -(-n // 8)), np.uint8), np.zeros(marks.shape, np.uint8)
         kernel.set_bits(is_out, x, y, np.ones(len(x), np.bool_))

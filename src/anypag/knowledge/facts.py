@@ -63,7 +63,7 @@ class Facts:
         return replace(self, **{name: table[np.ix_(*[order] * table.ndim)].copy() for name, table in tables.items()})
 
     def with_hidden(self, k: int) -> Self:
-        """The facts for these nodes and k hidden causes behind them, of which nothing measured is a cause."""
+        """The facts for these nodes and k hidden causes; nothing measured is a cause of a hidden one."""
         n = len(self.causes)
         wider: dict[str, Any] = {name: np.pad(table, (0, k)) for name, table in self._tables().items()}
         wider["not_causes"][:, n:] = True

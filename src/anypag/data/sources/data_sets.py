@@ -81,7 +81,7 @@ class DataSets(NamedTuple):
             columns: those of the graph.
 
         Raises:
-            ParameterError: they are those of a set that is not the observed one, or of all sets without a word.
+            ParameterError: they are of a set that is not the observed one, or of all sets, which nothing tells apart.
         """
         if self.by is not None and self.by in table.names:
             return self.of_tables(sets_of(table, self.by))
@@ -94,7 +94,7 @@ class DataSets(NamedTuple):
         return self._observed(table, *([] if found == self.prints[0] else [OTHER_ROWS]))
 
     def _observed(self, table: Table, *told: str) -> Pooled:
-        """A table as the observed set, where other sets are not at hand."""
+        """A table as the observed set, if the other sets are not given."""
         none, n = (None,) * len(self.design), len(self.design)
         design, of_set = Table(tuple(self.design), np.zeros((1, n)), none, none), np.zeros(table.n, np.int64)
         made = beside(table, design, of_set)

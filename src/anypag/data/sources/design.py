@@ -41,7 +41,7 @@ def design_of(contexts: Any, sets: tuple[str, ...], order: Sequence[int], *, con
 
 
 def _observed_levels_first(design: Table) -> Table:
-    """The design with texts numbered as they come, so that estimates compare levels with that of the observed set."""
+    """The design with levels numbered as they come, so that estimates compare with the level of the observed set."""
     values, labels = np.array(design.values), list(design.labels)
     for i, own in enumerate(design.labels):
         if own:

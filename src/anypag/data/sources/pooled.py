@@ -117,8 +117,8 @@ def pooled(
     Args:
         data: the data sets by their names; or one table, and `by`.
         by: the column of a single table that says which data set a row is from.
-        observed: the name of the observed set (without an intervention), with which others are compared; the first of
-            the sets, or that of the first row, if left out.
+        observed: the name of the observed set (without an intervention), with which others are compared; by default the
+            first of the sets, or the set of the first row.
         contexts: which columns say so: "indicator" (one of zeros and ones for each set but the observed one), "one" (a
             single discrete column, `context`), or a table of the design with a row for each set.
         assumptions: of Joint Causal Inference: "1" (nothing in the data is a cause of a context), "12" (and nothing
@@ -160,7 +160,7 @@ def pooled(
 
 
 def _observed_first(sets: Mapping[str, Any], by: str | None, observed: str | None) -> Mapping[str, Any]:
-    """The data sets, the observed one first; that of a column of numbers may be named by its number."""
+    """The data sets, the observed one first. If a column of numbers names them, its number is enough."""
     if observed is None:
         return sets
     named = observed if observed in sets else f"{by}={observed}"

@@ -18,7 +18,7 @@ MOST_NODES = 20_000  # readers refuse larger graphs: the matrix of marks would f
 
 
 class Parsed(NamedTuple):
-    """The content of a file: names, edges and, where the format can say so, "PAG", "MAG" or "DAG"."""
+    """The content of a file: names, edges and, if the format tells it, "PAG", "MAG" or "DAG"."""
 
     names: Sequence[str]
     edges: Sequence[Edge]

@@ -22,7 +22,7 @@ AnyKind = TypeVar("AnyKind", bound=MixedGraph)
 
 @dataclass(frozen=True)
 class Format:
-    """A way to write graphs: its reader (None if it is written only), its writer, and the file names it goes with."""
+    """A way to write graphs: its reader (None if it is written only), its writer, and the endings of its files."""
 
     parse: Callable[[str], Parsed] | None
     dump: Callable[[MixedGraph], str]
