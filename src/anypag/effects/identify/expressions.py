@@ -11,8 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
+from typing import TypeVar
 
 from anypag.graphs.node_sets import NodeSet
+
+T = TypeVar("T")
 
 
 class _Part:
@@ -67,10 +70,10 @@ ONE = Product(())
 
 
 def leaves(expression: Expression) -> tuple[P, ...]:
-    """All conditionals in the formula."""
-    if isinstance(expression, P):
-        return (expression,)
-    return tuple(leaf for part in parts(expression) for leaf in leaves(part))
+    """The conditionals in the formula."""
+    found = list[P]()
+    folded(expression, lambda part, _: found.append(part) if isinstance(part, P) else None)
+    return tuple(found)
 
 
 def mentioned(expression: Expression) -> NodeSet:
@@ -78,8 +81,30 @@ def mentioned(expression: Expression) -> NodeSet:
     return reduce(or_, (leaf.of | leaf.given for leaf in leaves(expression)), 0)
 
 
-def parts(expression: Product | Quotient | Sum) -> tuple[Expression, ...]:
+def n_written(expression: Expression) -> int:
+    """The number of conditionals in the formula as it is written."""
+    return folded(expression, lambda part, inner: 1 if isinstance(part, P) else sum(inner))
+
+
+def folded(expression: Expression, value: Callable[[Expression, tuple[T, ...]], T]) -> T:
+    """The value of a formula, made from the values of its parts, from the conditionals up.
+
+    Each part is valued once. Formulas share parts, so that one of 300 parts may have a hundred million written out.
+    """
+    known = dict[int, T]()
+
+    def of(part: Expression) -> T:
+        if id(part) not in known:
+            known[id(part)] = value(part, tuple(of(inner) for inner in parts(part)))
+        return known[id(part)]
+
+    return of(expression)
+
+
+def parts(expression: Expression) -> tuple[Expression, ...]:
     """The direct parts of a formula."""
+    if isinstance(expression, P):
+        return ()
     if isinstance(expression, Product):
         return expression.factors
     return (expression.top, expression.bottom) if isinstance(expression, Quotient) else (expression.body,)
@@ -128,13 +153,15 @@ def summed(over: NodeSet, body: Expression) -> Expression:
 
 def simplified(expression: Expression, leaf: Callable[[P], P]) -> Expression:
     """The formula with every conditional replaced by `leaf`."""
-    if isinstance(expression, P):
-        return leaf(expression)
-    if isinstance(expression, Product):
-        return product(*(simplified(factor, leaf) for factor in expression.factors))
-    if isinstance(expression, Quotient):
-        return quotient(simplified(expression.top, leaf), simplified(expression.bottom, leaf))
-    return summed(expression.over, simplified(expression.body, leaf))
+
+    def shorter(part: Expression, inner: tuple[Expression, ...]) -> Expression:
+        if isinstance(part, P):
+            return leaf(part)
+        if isinstance(part, Product):
+            return product(*inner)
+        return quotient(*inner) if isinstance(part, Quotient) else summed(part.over, *inner)
+
+    return folded(expression, shorter)
 
 
 def _factors(expression: Expression) -> tuple[Expression, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from anypag.effects.identify.expressions import Expression, P, Product, Quotient, Sum
+from anypag.effects.identify.expressions import Expression, P, Product, Quotient, Sum, n_written
 from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
 
@@ -22,6 +22,9 @@ _SPECIAL = {
     "^": r"\textasciicircum{}",
 }
 
+LONGEST = 500
+"""Conditional probabilities in a formula that is written out; nobody reads a longer one."""
+
 
 @dataclass(frozen=True)
 class Style:
@@ -33,6 +36,7 @@ class Style:
     total: Callable[[str], str]
     ratio: Callable[[str, str], str]
     bracket: Callable[[str], str]
+    remark: Callable[[str], str]
 
 
 TEXT = Style(
@@ -42,6 +46,7 @@ TEXT = Style(
     total=lambda over: f"Σ_{{{over}}} ",
     ratio=lambda top, bottom: f"[{top}] / [{bottom}]",
     bracket=lambda inner: f"({inner})",
+    remark=str,
 )
 LATEX = Style(
     name=lambda name: r"\text{" + "".join(_SPECIAL.get(letter, letter) for letter in name) + "}",
@@ -50,6 +55,7 @@ LATEX = Style(
     total=lambda over: rf"\sum_{{{over}}} ",
     ratio=lambda top, bottom: rf"\frac{{{top}}}{{{bottom}}}",
     bracket=lambda inner: rf"\left({inner}\right)",
+    remark=lambda inner: rf"\text{{{inner}}}",
 )
 
 
@@ -59,6 +65,9 @@ def written(expression: Expression, names: Sequence[str], style: Style) -> str:
     >>> written(Sum(0b10, Product((P(1, 0b110), P(0b10)))), ["Y", "Z", "X"], TEXT)
     'Σ_{Z} P(Y | Z, X) P(Z)'
     """
+    length = n_written(expression)
+    if length > LONGEST:
+        return style.remark(f"a formula of {length:,} conditional probabilities, too long to write")
     labels = {node: style.name(names[node]) for node in members(expression.free)}
     return _Writer(tuple(names), style).formula(expression, labels)
 

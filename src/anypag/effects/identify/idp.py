@@ -74,21 +74,22 @@ class _Plan:
         return self.stuck(wanted, over & ~step)
 
     def _step(self, wanted: NodeSet, over: NodeSet) -> NodeSet | Regions | Stuck:
-        """The next step: a bucket to remove, or regions to compute separately."""
+        """The next step: nodes to remove, or regions to compute separately."""
         return self._removable(wanted, over) or self._regions(wanted) or Stuck(wanted, over)
 
     def _removable(self, wanted: NodeSet, over: NodeSet) -> NodeSet:
-        """A bucket that can be removed, preferably one without descendants; 0 if there is none."""
-        near, removable = self.causal.near, 0
-        for bucket in bucket_sets(near, over):
-            if bucket & wanted:
-                continue
-            after = spread(near.children, bucket, over)
-            if after == bucket:
-                return bucket
-            if not removable and not pc_component_set(near, bucket, over) & after & ~bucket:
-                removable = bucket
-        return removable
+        """The nodes that have no wanted descendant; if all have one, a bucket that can be removed, or 0."""
+        near = self.causal.near
+        idle = over & ~spread(near.parents, wanted, over)
+        if idle:
+            return idle
+        buckets = (bucket for bucket in bucket_sets(near, over) if not bucket & wanted)
+        return next((bucket for bucket in buckets if self._is_removable(bucket, over)), 0)
+
+    def _is_removable(self, bucket: NodeSet, over: NodeSet) -> bool:
+        """Is no descendant of the bucket outside it possibly confounded with it?"""
+        after = spread(self.causal.near.children, bucket, over) & ~bucket
+        return not pc_component_set(self.causal.near, bucket, over) & after
 
     def _regions(self, wanted: NodeSet) -> Regions | None:
         """The wanted set as a region and the region of what is left; None if all of it is one region."""

@@ -17,7 +17,7 @@ from anypag.arrays import Counts, Flags
 from anypag.effects.identify.adjustment import between
 from anypag.effects.identify.causal_graph import CausalGraph, agrees, causal_graph_with
 from anypag.effects.identify.minimal_sets import smallest
-from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
+from anypag.effects.identify.verdict import Verdict, verdict, without_formula
 from anypag.errors import ContradictionError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
@@ -104,8 +104,10 @@ class SampledClasses:
         above = spread(causal.near.parents, x | y | given, causal.everyone)
         if above & found.doubtful:
             return Verdict("unidentified", way)
-        answer = verdict(causal, x, y, given, within)
-        return answer if holds_if_selected(answer) else Verdict("unidentified", way)
+        plain = without_formula(causal, way, within)
+        if plain is not None:
+            return plain
+        return Verdict("unidentified", way) if way.first else verdict(causal, x, y, given, within)
 
     def if_causal(self, k: int, x: NodeSet) -> Marks | None:
         """The marks of the member of class k in which no arrow hides a common cause: `o->` and `--o` become `-->`, and

@@ -32,16 +32,22 @@ class Verdict:
 def verdict(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
     """The verdict of a graph; adjustment sets are searched `within` some columns only."""
     way = between(causal, x, y, given)
-    if not way.first and not between(causal, x, y | given).first:
-        return Verdict("zero", way, formula=P(y, given))
-    z = canonical(causal, way, within)
-    if z is not None:
-        return Verdict("adjustment", way, z, adjustment_formula(way, z))
+    plain = without_formula(causal, way, within)
+    if plain is not None:
+        return plain
     found = identified_given(causal, x, y, given)
     if isinstance(found, Stuck | Torn):
         return Verdict("unidentified", way, stopped=found)
     formula = shortened(causal, found, x | y | given)
     return Verdict("formula" if formula.free & x else "zero", way, formula=formula)
+
+
+def without_formula(causal: CausalGraph, way: Between, within: NodeSet) -> Verdict | None:
+    """The verdict "zero" if no path can carry the effect, or "adjustment"; None if only a formula could identify it."""
+    if not way.first and not between(causal, way.x, way.y | way.given).first:
+        return Verdict("zero", way, formula=P(way.y, way.given))
+    z = canonical(causal, way, within)
+    return None if z is None else Verdict("adjustment", way, z, adjustment_formula(way, z))
 
 
 def holds_if_selected(found: Verdict) -> bool:
