@@ -10,6 +10,9 @@ from exact_tables import value
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anypag.effects.estimate.linear import slopes
+from anypag.effects.estimate.tables import tables_of
+from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.expressions import (
     ONE,
     Expression,
@@ -17,7 +20,9 @@ from anypag.effects.identify.expressions import (
     Product,
     Quotient,
     Sum,
+    leaves,
     mentioned,
+    n_written,
     product,
     quotient,
     simplified,
@@ -77,6 +82,35 @@ def test_free_variables_are_mentioned(formulas: tuple[Expression, Expression]) -
         assert formula.free & ~mentioned(formula) == 0
         shape = value(formula, tables(0)).shape
         assert all(size == 1 or formula.free >> v & 1 for v, size in enumerate(shape))
+
+
+@given(built())
+def test_a_shared_part_is_valued_once(formulas: tuple[Expression, Expression]) -> None:
+    body, over = formulas[1], 1 if formulas[1].free & 1 else 0
+    shared = Quotient(Product((body, P(8), body)), Sum(over, body))
+    seen = list[int]()
+    simplified(shared, lambda leaf: (seen.append(id(leaf)), leaf)[1])  # type: ignore[func-returns-value]
+    assert len(seen) == len(set(seen)) == len(leaves(shared))
+    assert n_written(shared) == 3 * n_written(body) + 1
+
+
+def doubled(times: int) -> Expression:
+    """A formula that mentions its first conditional 2^times times."""
+    formula: Expression = P(1, 2)
+    for _ in range(times):
+        formula = Quotient(formula, Sum(1, formula))
+    return formula
+
+
+def test_a_formula_too_long_to_read_is_not_written_and_has_a_value() -> None:
+    text = "a formula of 1,125,899,906,842,624 conditional probabilities, too long to write"
+    assert written(doubled(50), ["a", "b"], TEXT) == text
+    assert written(doubled(50), ["a", "b"], LATEX) == rf"\text{{{text}}}"
+    assert mentioned(doubled(50)) == 3
+    found = tables_of(np.array([[0, 0], [1, 0], [1, 1]]), (2, 2), (0, 1)).values(doubled(50), Between(2, 1, 0, 0, ()))
+    np.testing.assert_allclose(found, [0.5, 0.5, 0, 1])
+    line = slopes(doubled(50), Between(2, 1, 0, 0, ()), np.array([[1.0, 0.5], [0.5, 1.0]]), [0, 1])
+    np.testing.assert_allclose(line, [[0.5]])
 
 
 def test_identities() -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
 
 from anypag.arrays import Floats, Indices, in_units
 from anypag.effects.identify.adjustment import Between
-from anypag.effects.identify.expressions import Expression, P, Product, Quotient
+from anypag.effects.identify.expressions import Expression, P, Product, Quotient, folded
 from anypag.errors import DataError
 from anypag.graphs.node_sets import NodeSet, members
 
@@ -89,21 +90,22 @@ def slopes(formula: Expression, way: Between, covariance: Floats, nodes: Sequenc
     scale = np.sqrt(np.diag(covariance))
     with np.errstate(divide="ignore", invalid="ignore"):  # in a resample a column may be constant: no number
         correlation = covariance / np.outer(scale, scale)
-    form = _form(formula, correlation, place)
+    form = folded(formula, partial(_form, correlation=correlation, place=place))
     x, y = ([place[node] for node in members(part)] for part in (way.x, way.y))
     change = -_solved(form[np.ix_(y, y)], form[np.ix_(y, x)]).T
     return np.asarray(change * scale[y] / scale[x][:, None] + 0.0)  # no -0
 
 
-def _form(formula: Expression, correlation: Floats, place: dict[int, int]) -> Floats:
-    if isinstance(formula, P):
-        both = _precision(correlation, formula.of | formula.given, place)
-        return both - _precision(correlation, formula.given, place)
-    if isinstance(formula, Product):
-        return sum((_form(factor, correlation, place) for factor in formula.factors), np.zeros_like(correlation))
-    if isinstance(formula, Quotient):
-        return _form(formula.top, correlation, place) - _form(formula.bottom, correlation, place)
-    form, gone = _form(formula.body, correlation, place), [place[node] for node in members(formula.over)]
+def _form(part: Expression, inner: tuple[Floats, ...], correlation: Floats, place: dict[int, int]) -> Floats:
+    """The quadratic form of a formula, from those of its parts."""
+    if isinstance(part, P):
+        both = _precision(correlation, part.of | part.given, place)
+        return both - _precision(correlation, part.given, place)
+    if isinstance(part, Product):
+        return sum(inner, np.zeros_like(correlation))
+    if isinstance(part, Quotient):
+        return inner[0] - inner[1]
+    form, gone = inner[0], [place[node] for node in members(part.over)]
     reduced = form - form[:, gone] @ _solved(form[np.ix_(gone, gone)], form[gone])
     reduced[gone] = 0
     reduced[:, gone] = 0

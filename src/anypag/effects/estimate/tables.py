@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from math import prod
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from anypag.arrays import Floats
 from anypag.effects.identify.adjustment import Between
-from anypag.effects.identify.expressions import Expression, P, Product, Quotient, leaves
+from anypag.effects.identify.expressions import Expression, P, Product, Quotient, folded, leaves
 from anypag.errors import DataError
 from anypag.graphs.node_sets import NodeSet, members
 
@@ -46,7 +47,7 @@ class Tables:
         """
         axes = [self.place(node) for part in (way.x, way.given, way.y) for node in members(part)]
         shape = tuple(size if axis in axes else 1 for axis, size in enumerate(self.n_levels))
-        found = np.broadcast_to(self._value(formula), shape)
+        found = np.broadcast_to(folded(formula, self._value), shape)
         return np.asarray(np.moveaxis(found, axes, range(len(axes))).reshape(-1))
 
     def place(self, node: int) -> int:
@@ -64,18 +65,15 @@ class Tables:
         shape = [size if axis in axes else 1 for axis, size in enumerate(self.n_levels)]
         return np.asarray(counted.reshape(shape), np.float64)
 
-    def _value(self, formula: Expression) -> Floats:
-        if isinstance(formula, P):
-            return _over(self.count(formula.of | formula.given), self.count(formula.given))
-        if isinstance(formula, Product):
-            found = np.ones((1,) * len(self.nodes))
-            for factor in formula.factors:
-                found = _times(found, self._value(factor))
-            return found
-        if isinstance(formula, Quotient):
-            return _over(self._value(formula.top), self._value(formula.bottom))
-        axes = tuple(self.place(node) for node in members(formula.over))
-        return np.asarray(self._value(formula.body).sum(axis=axes, keepdims=True))
+    def _value(self, part: Expression, inner: tuple[Floats, ...]) -> Floats:
+        """The values of a formula, from those of its parts."""
+        if isinstance(part, P):
+            return _over(self.count(part.of | part.given), self.count(part.given))
+        if isinstance(part, Product):
+            return reduce(_times, inner, np.ones((1,) * len(self.nodes)))
+        if isinstance(part, Quotient):
+            return _over(*inner)
+        return np.asarray(inner[0].sum(axis=tuple(self.place(node) for node in members(part.over)), keepdims=True))
 
 
 def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tuple[int, ...]) -> Tables:
