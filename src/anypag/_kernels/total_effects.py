@@ -10,8 +10,7 @@ import numpy as np
 
 from anypag._kernels.patience import njit
 
-LEAST = 1e-12
-"""A pivot below this share of its diagonal means that a matrix is singular."""
+LEAST = 1e-12  # a pivot below this share of its diagonal means that a matrix is singular
 
 _MATRIX = "float64[:, ::1]"
 _FLAGS = "uint8[:, ::1]"

@@ -18,8 +18,7 @@ from anypag.ci.base import Queries
 if TYPE_CHECKING:
     from anypag.ci.gaussian import FisherZ
 
-ROUNDING = 1e-9
-"""If two |rho| differ by more than this, rounding cannot change the order of their p-values."""
+ROUNDING = 1e-9  # if two |rho| differ by more than this, rounding cannot change the order of their p-values
 
 
 class NearEdges(NamedTuple):
@@ -104,8 +103,7 @@ class Passes(Protocol):
 class CorrelationPasses:
     """Passes over a correlation matrix, symmetric to the bit, of n rows; members of a set are taken by `place`."""
 
-    at_once = 8_000_000
-    """Questions a call; a few milliseconds of work."""
+    at_once = 8_000_000  # questions a call; a few milliseconds of work
 
     def __init__(self, correlation: Floats, n: int, place: Indices) -> None:
         self.correlation, self.n, self.place = correlation, n, place

@@ -13,8 +13,7 @@ from anypag.effects.estimate.draws import DrawnColumn
 from anypag.effects.estimate.estimates import number
 
 QUANTILES = (0.025, 0.5, 0.975)
-LEAST_DRAWS = 20
-"""Fewer draws give no interval: the ends of one that holds 95 % of them would be single draws."""
+LEAST_DRAWS = 20  # fewer draws give no interval: the ends of one that holds 95 % of them would be single draws
 
 
 class Span(NamedTuple):

@@ -14,11 +14,9 @@ from anypag.knowledge.facts import Facts
 from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 
-IF_RIGHT = "If the tests are right:"
-"""The assumption behind claims from tests."""
+IF_RIGHT = "If the tests are right:"  # the assumption behind claims from tests
 
-IF_SCORES_RIGHT = "If the scores are right:"
-"""The assumption behind claims from scores."""
+IF_SCORES_RIGHT = "If the scores are right:"  # the assumption behind claims from scores
 
 
 @dataclass(frozen=True)
@@ -28,8 +26,7 @@ class PairFacts:
     pag: PAG
     learned: Result | None
     sepsets: Mapping[tuple[str, str], Separation]
-    reasons: Mapping[tuple[str, str], list[MarkReason]]
-    """By `(at, other)`."""
+    reasons: Mapping[tuple[str, str], list[MarkReason]]  # by `(at, other)`
     conflicts: Mapping[tuple[str, str], list[MarkReason]]
     contradictions: tuple[Contradiction, ...] = ()
 

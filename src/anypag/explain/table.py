@@ -22,8 +22,7 @@ from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 from anypag.stability.frequencies import PairCounts, pair_counts
 
-Row = tuple[Any, ...]
-"""The values of `COLUMNS`."""
+Row = tuple[Any, ...]  # the values of `COLUMNS`
 
 COLUMNS = (
     *("from", "to", "edge", "mark_from", "mark_to", "in_words", "p", "n", "r", "given", "rule_from", "rule_to"),

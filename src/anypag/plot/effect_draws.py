@@ -6,8 +6,7 @@ import numpy as np
 
 from anypag.arrays import Floats
 
-WIDTH, HEIGHT, BASE = 300, 120, 72
-"""Of the picture, and where the axis of the density stands."""
+WIDTH, HEIGHT, BASE = 300, 120, 72  # of the picture, and where the axis of the density stands
 N_BINS = 28
 EDGE = 12
 COLOURS = {"no effect": "#9aa5b1", "identified": "#2a6f97", "open": "#d9a441"}

@@ -20,14 +20,11 @@ from anypag.plot.layout import Points, around, boxes_on, is_small, positions, re
 
 FONT_SIZE = 14.0
 BOX_HEIGHT = 28.0
-LONGEST_LABEL = 24
-"""The most characters of a name that are shown; the whole name appears on hover."""
-MARK_LENGTH = 11.0
-"""The length of a mark at the end of a line."""
+LONGEST_LABEL = 24  # the most characters of a name that are shown; the whole name appears on hover
+MARK_LENGTH = 11.0  # the length of a mark at the end of a line
 ARROWHEAD = ((0.0, 0.0), (-MARK_LENGTH, -5.5), (2.5 - MARK_LENGTH, 0.0), (-MARK_LENGTH, 5.5))
 """The corners of an arrowhead that points right, with its tip at the origin."""
-CIRCLE_CENTRE = 4.7
-"""How far the centre of a circle lies from the tip."""
+CIRCLE_CENTRE = 4.7  # how far the centre of a circle lies from the tip
 CIRCLE_RADIUS = 4.2
 BANNER_HEIGHT = 28.0
 _PADDING = 11.0
@@ -61,10 +58,8 @@ class Tip:
     angle: float
 
 
-SHARE_GAP = 13.0
-"""The distance of a number from its line."""
-FAINTEST = 0.25
-"""The opacity of an edge that no resample has."""
+SHARE_GAP = 13.0  # the distance of a number from its line
+FAINTEST = 0.25  # the opacity of an edge that no resample has
 
 
 @dataclass(frozen=True)
@@ -77,19 +72,14 @@ class Line:
     end: Point
     tip_a: Tip
     tip_b: Tip
-    is_doubted: bool = False
-    """Whether its claim contradicts those of other edges."""
+    is_doubted: bool = False  # whether its claim contradicts those of other edges
     again: float | None = None
     """The share of resamples with the same edge, or its probability by sampled graphs, if there were any."""
-    is_probability: bool = False
-    """Is that number a probability?"""
-    number_at: Point | None = None
-    """The place of its number; by default beside its middle (see `plot.labels.apart`)."""
-    lags: str = ""
-    """In a summary of time series, the lags of the edge, which stand in the place of its number."""
+    is_probability: bool = False  # is that number a probability?
+    number_at: Point | None = None  # the place of its number; by default beside its middle (see `plot.labels.apart`)
+    lags: str = ""  # in a summary of time series, the lags of the edge, which stand in the place of its number
 
-    has_number: bool = True
-    """False if there is no place for its number that is free of other lines."""
+    has_number: bool = True  # False if there is no place for its number that is free of other lines
 
     @property
     def opacity(self) -> float:
@@ -120,8 +110,7 @@ class Picture:
     height: float
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...]
-    banner: str = ""
-    """A sentence below the graph, in the last `BANNER_HEIGHT` of the paper."""
+    banner: str = ""  # a sentence below the graph, in the last `BANNER_HEIGHT` of the paper
 
     def doubting(self, pairs: Collection[frozenset[str]], banner: str) -> Picture:
         """The picture with some edges marked, and space for a banner that says why."""

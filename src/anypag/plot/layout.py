@@ -24,8 +24,7 @@ CAREFUL_NODES, CAREFUL_EDGES = 300, 300
 """Up to this size many layouts are tried and lines are bent around boxes; larger graphs get one layout with straight
 lines.
 """
-MOST_NODES, MOST_EDGES = 2000, 3000
-"""Larger pictures could not be read and are not drawn."""
+MOST_NODES, MOST_EDGES = 2000, 3000  # larger pictures could not be read and are not drawn
 
 
 def is_small(nodes: int, edges: int) -> bool:
@@ -59,29 +58,20 @@ def plotting(module: str) -> ModuleType:
         ) from None
 
 
-Points = npt.NDArray[np.float64]
-"""(n, 2) x and y, y growing downwards."""
-EdgeEnds = npt.NDArray[np.intp]
-"""(k,) nodes, or (k, 2) pairs of them, by their number."""
+Points = npt.NDArray[np.float64]  # (n, 2) x and y, y growing downwards
+EdgeEnds = npt.NDArray[np.intp]  # (k,) nodes, or (k, 2) pairs of them, by their number
 
-STEP = (180.0, 128.0)
-"""The distance of neighbours, horizontally and vertically."""
-MARGIN = (26.0, 30.0)
-"""Free space kept between two boxes."""
-_CLOSE = 40.0
-"""Boxes this close are rechecked: a push may make them overlap."""
+STEP = (180.0, 128.0)  # the distance of neighbours, horizontally and vertically
+MARGIN = (26.0, 30.0)  # free space kept between two boxes
+_CLOSE = 40.0  # boxes this close are rechecked: a push may make them overlap
 _MOST_TRIES = 24
-_WORK_APART = 40_000_000
-"""The most pairs of boxes that all rounds of pushing check in total."""
-_WORK_PER_LAYOUT = 1500
-"""The most nodes that are laid out in all tries together."""
+_WORK_APART = 40_000_000  # the most pairs of boxes that all rounds of pushing check in total
+_WORK_PER_LAYOUT = 1500  # the most nodes that are laid out in all tries together
 
 
-ROOM = 54.0
-"""The least length of an edge between its two boxes."""
+ROOM = 54.0  # the least length of an edge between its two boxes
 MOST_STRETCHED = 1.7
-MOST_TO_STRETCH = 30
-"""The most nodes of a component that is stretched; larger pictures would only be scaled down."""
+MOST_TO_STRETCH = 30  # the most nodes of a component that is stretched; larger pictures would only be scaled down
 
 
 def positions(marks: Marks, sizes: Points) -> Points:

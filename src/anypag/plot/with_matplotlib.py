@@ -29,8 +29,7 @@ _COLOURS = {kind: getattr(LIGHT, kind) for kind in ("cause", "confounded", "sele
 _PAPER, _INK, _SOFT, _BOX, _RIM = LIGHT.paper, LIGHT.ink, LIGHT.soft, LIGHT.box, LIGHT.rim
 _PIXELS_PER_INCH = 96.0
 _MOST_PIXELS = 20_000_000
-_POINTS = 72.0 / _PIXELS_PER_INCH
-"""Points per pixel: font sizes and line widths of matplotlib are in points."""
+_POINTS = 72.0 / _PIXELS_PER_INCH  # points per pixel: font sizes and line widths of matplotlib are in points
 
 
 def figure_of(drawn: Picture, legend: Legend | None) -> Any:

@@ -18,8 +18,7 @@ from anypag.graphs.text import quote
 from anypag.plot.effect_draws import draws_svg
 from anypag.results.result import Result
 
-MOST_VARIABLES = 60
-"""The most variables: reports of larger graphs would be mostly effects."""
+MOST_VARIABLES = 60  # the most variables: reports of larger graphs would be mostly effects
 MOST_PAIRS = 400
 """Ordered pairs up to which the graph is asked about all effects; else about pairs with an edge: formulas of some
 pairs of large graphs take seconds."""

@@ -14,14 +14,10 @@ if TYPE_CHECKING:
 
 LEAST_ROWS_PER_NUMBER = 1.0
 """With fewer rows for each number that the best graph must learn, probabilities of tables with levels are wrong."""
-MOST_OFF = 0.05
-"""With a larger share of pairs unlike those of tables drawn from the best graph, the model does not fit."""
-LEAST_PAIRS = 2
-"""One pair of several may be unlike by chance."""
-MOST_PAIRS = 3
-"""How many of the worst pairs are named."""
-LESS_THAN_HALF = 0.5
-"""Functions of the causes explain a misfit if they leave less than this part of it."""
+MOST_OFF = 0.05  # with a larger share of pairs unlike those of tables drawn from the best graph, the model does not fit
+LEAST_PAIRS = 2  # one pair of several may be unlike by chance
+MOST_PAIRS = 3  # how many of the worst pairs are named
+LESS_THAN_HALF = 0.5  # functions of the causes explain a misfit if they leave less than this part of it
 
 
 @dataclass(frozen=True)

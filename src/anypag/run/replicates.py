@@ -33,15 +33,13 @@ class Made(NamedTuple):
     marks: Marks | None
     why: str | None
     n_tests: int
-    stopped: str | None = None
-    """The budget or signal that ended it early."""
+    stopped: str | None = None  # the budget or signal that ended it early
 
 
 class Allowed(NamedTuple):
     """What a replicate may use."""
 
-    choices: Choices
-    """The choices of the whole run, with the number of tests that this replicate may ask."""
+    choices: Choices  # the choices of the whole run, with the number of tests that this replicate may ask
     until: float | None
     """When it must end, by `time.time`, because it may wait for a worker on another machine. If the clocks of two
     machines differ, budgets are off by that.

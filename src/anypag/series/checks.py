@@ -12,26 +12,16 @@ from anypag.errors import Option, Sentence, listed
 from anypag.markup import counted
 from anypag.series.lagged import Lagged
 
-MOST_LEFT = 0.2
-"""With a larger autocorrelation of what the window does not explain, the window is too short."""
-MOST_ALIKE = 0.98
-"""A process whose neighbouring values are correlated more than this wanders, or has a trend."""
-MOST_BETWEEN = 0.5
-"""In a panel, units differ lastingly if they explain more of a process than this."""
-MOST_TREND = 0.5
-"""A straight line in time that explains more of a process than this is a trend."""
-LEAST_WINDOWS = 5
-"""Fewer windows for each column of a window are few."""
-MOST_IRREGULAR = 0.05
-"""With a larger share of neighbouring times that are not one step apart, times are irregular."""
-LEAST_SEASONS = 4
-"""A season must come back this often to be seen."""
-MOST_SEASON = 0.3
-"""The size of an autocorrelation at a season, beyond what the lags explain, that is told."""
-STAYS = 0.7
-"""After two seasons at least this share of it is left; the memory of a process fades faster."""
-SHORTEST, MOST_STEPS = 4, 400
-"""The shortest and the longest season that is looked for, in steps."""
+MOST_LEFT = 0.2  # with a larger autocorrelation of what the window does not explain, the window is too short
+MOST_ALIKE = 0.98  # a process whose neighbouring values are correlated more than this wanders, or has a trend
+MOST_BETWEEN = 0.5  # in a panel, units differ lastingly if they explain more of a process than this
+MOST_TREND = 0.5  # a straight line in time that explains more of a process than this is a trend
+LEAST_WINDOWS = 5  # fewer windows for each column of a window are few
+MOST_IRREGULAR = 0.05  # with a larger share of neighbouring times that are not one step apart, times are irregular
+LEAST_SEASONS = 4  # a season must come back this often to be seen
+MOST_SEASON = 0.3  # the size of an autocorrelation at a season, beyond what the lags explain, that is told
+STAYS = 0.7  # after two seasons at least this share of it is left; the memory of a process fades faster
+SHORTEST, MOST_STEPS = 4, 400  # the shortest and the longest season that is looked for, in steps
 
 
 def series_findings(windows: Lagged) -> list[Finding]:

@@ -29,8 +29,7 @@ from anypag.series.window import Window
 class ShiftedState(AutoState):
     """A state whose graphs have an edge at all its copies."""
 
-    has_rival = False
-    """The order of time is not up for discussion."""
+    has_rival = False  # the order of time is not up for discussion
 
     @cached_property
     def window(self) -> Window:

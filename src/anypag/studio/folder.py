@@ -20,8 +20,7 @@ from anypag.errors import AnypagError, DataError, ParameterError
 from anypag.files import lock, unlock, write_whole
 from anypag.studio.settings import Settings
 
-MOST_RUNS = 20
-"""How many checkpoints of other settings are kept."""
+MOST_RUNS = 20  # how many checkpoints of other settings are kept
 
 
 class OpenElsewhereError(AnypagError, RuntimeError):
@@ -39,8 +38,7 @@ class Opened:
 
     path: Path
     name: str
-    typed: str
-    """How the user wrote the path, for texts that read the file again."""
+    typed: str  # how the user wrote the path, for texts that read the file again
     folder: Path
     lock: IO[bytes]
 

@@ -27,8 +27,7 @@ class Ways(NamedTuple):
     joined: tuple[NodeSet, ...]
     x: NodeSet
     y: NodeSet
-    inside: NodeSet
-    """X, Y and the nodes a cut may hold."""
+    inside: NodeSet  # X, Y and the nodes a cut may hold
 
 
 def minimal_sets(causal: CausalGraph, way: Between, within: NodeSet) -> Iterator[NodeSet]:

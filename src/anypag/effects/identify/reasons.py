@@ -16,8 +16,7 @@ from anypag.graphs.marks import listed as in_a_sentence
 from anypag.graphs.node_sets import NodeSet, bucket_sets, members, pc_component_set, rows_as_sets, spread
 from anypag.graphs.text import quote
 
-MOST_EDGES = 3
-"""How many edges a reason names."""
+MOST_EDGES = 3  # how many edges a reason names
 
 
 def reason(causal: CausalGraph, found: Verdict, *, within: NodeSet | None = None) -> str:

@@ -52,8 +52,7 @@ Kind = TypeVar("Kind", bound=State)
 class Rival:
     """A graph without knowledge that fits the data much better than the best graph with it."""
 
-    pag: Marks | None = stored(marks_matrix(), default=None)
-    """Its PAG, or None."""
+    pag: Marks | None = stored(marks_matrix(), default=None)  # its PAG, or None
     gain: Floats = stored(Array("float64", (1,)), default_factory=lambda: np.zeros(1))
     """How much better: the difference of the two scores."""
 

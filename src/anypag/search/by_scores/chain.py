@@ -29,8 +29,7 @@ Bits = npt.NDArray[np.uint64]
 NO_EDGE, CAUSE, EFFECT, ANY_STATE = 1, 2, 4, 31
 """Bits of the states that a pair may have (`Landscape.allowed`): no edge, `-->`, `<--`, and any state."""
 
-SPOUSES = 2
-"""Where a graph keeps its `<->`."""
+SPOUSES = 2  # where a graph keeps its `<->`
 
 LARGEST = 10
 """The most members of a district or an undirected part: larger ones take long to fit, and data rarely support them."""

@@ -37,23 +37,17 @@ SOMEWHAT = 1.0
 little off.
 """
 
-MOST_CAUSES = 5
-"""How many hidden causes are looked for."""
+MOST_CAUSES = 5  # how many hidden causes are looked for
 
-LARGEST_CLIQUE = 4
-"""The most children that a cause is proposed with; it may get more."""
+LARGEST_CLIQUE = 4  # the most children that a cause is proposed with; it may get more
 
-SCREENED = 6
-"""How many proposals are scored for each that is refined; see `_shortlist`."""
+SCREENED = 6  # how many proposals are scored for each that is refined; see `_shortlist`
 
-ROUGH = 12
-"""The most sweeps of EM where proposals are compared."""
+ROUGH = 12  # the most sweeps of EM where proposals are compared
 
-ROUNDS = 4
-"""The most turns of drawing levels and finding a DAG."""
+ROUNDS = 4  # the most turns of drawing levels and finding a DAG
 
-MOST_LEVELS = 3
-"""The most levels that are tried for a hidden cause."""
+MOST_LEVELS = 3  # the most levels that are tried for a hidden cause
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,8 +27,7 @@ WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
 """Correlations: weights in the log odds of an edge, of a constant, of the log odds of its share at temperature 1 and at
 all temperatures, and of whether the two share a neighbour in the answer.
 """
-FINEST = 200
-"""Shares stay half a graph away from 0 and 1, as if this many graphs had been sampled."""
+FINEST = 200  # shares stay half a graph away from 0 and 1, as if this many graphs had been sampled
 
 NO_EDGE = NUMBERS[""]
 

@@ -21,12 +21,9 @@ STATES = {0: "", **{4 * int(left) + int(right): symbol for symbol, (left, right)
 """The text of each kind of edge; its number is 4 times the mark at the first node plus the mark at the second."""
 NUMBERS = {symbol: number for number, symbol in STATES.items()}
 
-MOSTLY = 0.5
-"""A change is reported with an alternative if at least this share of its graphs have it."""
-CLEARLY = 0.25
-"""How much larger that share must be than in the graphs with the answer's edge."""
-MOST_CHANGES = 2
-"""The most changes that are reported."""
+MOSTLY = 0.5  # a change is reported with an alternative if at least this share of its graphs have it
+CLEARLY = 0.25  # how much larger that share must be than in the graphs with the answer's edge
+MOST_CHANGES = 2  # the most changes that are reported
 
 PairStates = npt.NDArray[np.uint8]
 
@@ -77,8 +74,7 @@ def state_shares(states: PairStates, counts: Counts, which: Flags | slice = slic
     return shares
 
 
-MOST_NODES = 200
-"""Larger graphs are not kept: 400 of them would take more than 8 MB."""
+MOST_NODES = 200  # larger graphs are not kept: 400 of them would take more than 8 MB
 
 
 @dataclass(frozen=True, eq=False)

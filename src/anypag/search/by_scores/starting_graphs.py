@@ -21,8 +21,7 @@ from anypag.graphs.projection import mag_of_diagram
 from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.orders import Order
 
-Ends = tuple[int, int]
-"""The marks at j and at i of an edge i–j."""
+Ends = tuple[int, int]  # the marks at j and at i of an edge i–j
 
 FORTH, BACK, BOTH, FLAT = (2, 3), (3, 2), (2, 2), (3, 3)
 _NUMBER = {FORTH: 1, BACK: 2, BOTH: 3, FLAT: 4}
