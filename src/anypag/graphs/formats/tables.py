@@ -20,7 +20,7 @@ from types import SimpleNamespace
 import numpy as np
 import numpy.typing as npt
 
-from anypag.errors import FormatError, abbreviated
+from anypag.errors import FormatError, abbreviated, listed
 from anypag.graphs.base import MixedGraph, edges_of
 from anypag.graphs.formats import MOST_NODES, Parsed
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
@@ -32,7 +32,11 @@ _CAUSAL_LEARN = {0: Mark.NONE, 2: Mark.CIRCLE, 1: Mark.ARROW, -1: Mark.TAIL}
 
 def dump_pcalg(graph: MixedGraph) -> str:
     """The CSV text of pcalg's `amat.pag`."""
-    return _write(graph.names, graph.marks.astype(np.int64))
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writerow(["", *graph.names])
+    writer.writerows([name, *row] for name, row in zip(graph.names, graph.marks.tolist(), strict=True))
+    return text.getvalue()
 
 
 def parse_pcalg(text: str) -> Parsed:
@@ -71,14 +75,6 @@ def _parsed(names: Sequence[str], cells: npt.NDArray[np.generic], code: dict[int
     return Parsed(names, edges_of(marks, names))
 
 
-def _write(names: Sequence[str], cells: Cells) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    writer.writerow(["", *names])
-    writer.writerows([name, *row] for name, row in zip(names, cells.tolist(), strict=True))
-    return text.getvalue()
-
-
 def _read(text: str) -> tuple[list[str], Cells]:
     rows = [row for row in _rows(text) if row]
     if not rows:
@@ -86,10 +82,11 @@ def _read(text: str) -> tuple[list[str], Cells]:
     names = rows[0][1:]
     if len(names) > MOST_NODES:
         raise FormatError(f"A graph to read may have {MOST_NODES:,} nodes; this one has {len(names):,}.")
-    if [row[0] for row in rows[1:]] != names:
+    named = [row[0] for row in rows[1:]]
+    if named != names:
         raise FormatError(
             "A matrix has the same names, in the same order, in its first row (after an empty cell) and in "
-            f"its first column; got {_shown(names)} and {_shown([row[0] for row in rows[1:]])}."
+            f"its first column; got {listed(names, 6) or 'none'} and {listed(named, 6) or 'none'}."
         )
     return names, _cells(rows)
 
@@ -111,10 +108,6 @@ def _cells(rows: list[list[str]]) -> Cells:
                 raise FormatError(f"Marks are small whole numbers; got {cell[:20]!r} in the row of {row[0]!r}.")
             cells[i, j] = int(cell)
     return cells
-
-
-def _shown(names: list[str], most: int = 6) -> str:
-    return ", ".join(map(repr, names[:most])) + (", …" if len(names) > most else "") if names else "none"
 
 
 HEADING = ("from", "to", "edge")
