@@ -120,6 +120,7 @@ def test_marks_that_are_not_sure_are_circles(sampled: SeriesResult, monkeypatch:
     unsure = replace(known)
     assert {edge.pair: edge.mark_effect for edge in unsure.edges} == dict.fromkeys(said, Mark.ARROW)  # by time
     assert {edge.mark_cause for edge in unsure.edges} == {Mark.CIRCLE}
+    assert "At x(t-1) a circle" in str(unsure.explain("x", "y", 1))
     assert all(edge.probability is not None and edge.probability > 0.5 for edge in unsure.edges)
 
 
@@ -142,6 +143,7 @@ def test_a_result_is_saved_and_read(sampled: SeriesResult, tmp_path: Path) -> No
         sampled.save(tmp_path / f"found{ending}")
     read = ap.read_series(tmp_path / "found.json")
     assert str(read) == str(sampled) and read.edges == sampled.edges
+    assert str(read.explain("x", "y", 1)) == str(sampled.explain("x", "y", 1))
     assert (tmp_path / "found.csv").read_text().count("\n") == len(sampled.edges) + 1
     page = (tmp_path / "found.html").read_text()
     assert (page.count("<svg") == 2 and "x(t-1) --&gt; y" in page) or "x(t-1) o-&gt; y" in page

@@ -97,12 +97,14 @@ def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """If knowledge changed the edge: how many sampled graphs have it unchanged."""
+    """If the edge is told otherwise than sampled, by knowledge or as not sure: how many graphs have it as sampled."""
     sampled = said.sampled(a, b, symbol)
     if sampled == symbol:
         return ""
     n = round(said.share_of(a, b, sampled) * said.n_samples)
-    return f" (in {n:,} of them as {edge_text(a, b, sampled)}, from which it follows with what was known beforehand)"
+    says_less = symbol.count("o") > sampled.count("o")
+    why = "" if says_less else ", from which it follows with what was known beforehand"
+    return f" (in {n:,} of them as {edge_text(a, b, sampled)}{why})"
 
 
 def _alternatively(said: Probabilities, a: str, b: str, alternative: Alternative) -> str:

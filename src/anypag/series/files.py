@@ -50,7 +50,7 @@ def save(result: SeriesResult, path: str | os.PathLike[str]) -> None:
 def edge_rows(result: SeriesResult) -> list[tuple[object, ...]]:
     """The values of `COLUMNS` for every edge."""
     return [
-        (e.cause, e.effect, e.lag, e.edge.symbol, e.probability, e.again, explain(result.result, *e.pair).summary)
+        (e.cause, e.effect, e.lag, e.edge.symbol, e.probability, e.again, explain(result.shown, *e.pair).summary)
         for e in result.edges
     ]
 

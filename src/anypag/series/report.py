@@ -67,7 +67,7 @@ def _edges(result: SeriesResult) -> Iterator[str]:
     yield "".join(f"<th>{head}</th>" for head in heads) + "<th>in words</th></tr></thead><tbody>"
     for edge in result.edges:
         numbers = [_shown(edge, head) for head in heads]
-        told = explain(result.result, *edge.pair).summary
+        told = explain(result.shown, *edge.pair).summary
         cells = "".join(f"<td>{number}</td>" for number in numbers)
         yield f'<tr><td class="edge">{html.escape(str(edge))}</td>{cells}<td>{html.escape(told)}</td></tr>'
     yield "</tbody></table>"

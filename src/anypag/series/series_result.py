@@ -16,6 +16,7 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.markup import block, heading, paragraphs, preformatted
+from anypag.results.grounds import Searched
 from anypag.results.result import Result
 from anypag.run.bootstrap import Resampling
 from anypag.series.edges import SeriesEdge, SummaryEdge, edge_line, probability_of, share_of
@@ -107,6 +108,21 @@ class SeriesResult:
                 marks[i, j] = Mark.CIRCLE
         return marks
 
+    @cached_property
+    def shown(self) -> Result:
+        """The result of the window with circles where a mark is not sure, to be explained."""
+        names, grounds, said = self.result.pag.names, self.result.grounds, self.result.probabilities
+        if said is None:
+            return self.result
+        order = [self.window.names.index(name) for name in names]
+        pag = PAG.trusted(self._marks[np.ix_(order, order)], names)
+        if isinstance(grounds, Searched):
+            last = None if grounds.last is None else (pag, grounds.last[1])
+            return replace(self.result, grounds=replace(grounds, last=last))
+        before = {(edge.a, edge.b): edge.symbol for edge in self.result.pag.edges() if pag.edge(edge.a, edge.b) != edge}
+        said = replace(said, as_sampled={**said.as_sampled, **before})
+        return replace(self.result, grounds=replace(grounds, pag=pag, probabilities=said))
+
     def sureness(self, edge: Edge) -> float:
         """The probability of the mark at the first node of an edge, if graphs were sampled. 0 for a tail between two
         discrete processes at one time: their graphs seldom have a hidden cause, and time does not tell which is the
@@ -172,7 +188,7 @@ class SeriesResult:
 
     def explain(self, cause: str, effect: str, lag: int = 0) -> Explanation:
         """What the result says about a process and another one `lag` steps later, and why."""
-        return self.result.explain(*self._nodes(cause, effect, lag))
+        return self.shown.explain(*self._nodes(cause, effect, lag))
 
     def effect(self, cause: str, outcome: str, lag: int = 0, *, data: Lagged | None = None) -> Effect:
         """The effect of setting a process at one time on another one `lag` steps later, by sampled graphs.
