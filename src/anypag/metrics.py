@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import Flags
 from anypag.errors import GraphError, listed
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.formats.registry import as_graph
@@ -243,7 +243,7 @@ def _mark_score(ours: Marks, theirs: Marks, mark: Mark) -> Agreement:
     return Agreement(*(int(np.count_nonzero(cells)) for cells in (mine & right, mine, right)))
 
 
-def _pairs(cells: npt.NDArray[np.bool_]) -> int:
+def _pairs(cells: Flags) -> int:
     """How many pairs of nodes a symmetric matrix marks."""
     return int(np.count_nonzero(cells)) // 2
 

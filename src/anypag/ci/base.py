@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, runtim
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats, Indices
+from anypag.arrays import Flags, Floats, Indices
 from anypag.data.sources.engine_queries import is_in_engine
 from anypag.errors import CITestError, DataError, Option
 from anypag.graphs.base import checked_names
@@ -66,7 +66,7 @@ class Queries:
     def __len__(self) -> int:
         return len(self.x)
 
-    def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_] | slice) -> Self:
+    def take(self, rows: npt.NDArray[np.intp] | Flags | slice) -> Self:
         """Some of the questions."""
         return type(self)(self.x[rows], self.y[rows], self.z[rows])
 

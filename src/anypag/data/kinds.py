@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import Flags, Floats
 from anypag.data.levels import distinct
 
 MOST_LEVELS = 10
@@ -35,9 +35,7 @@ _DATE = re.compile(
 )
 
 
-def infer_kind(
-    values: npt.NDArray[np.float64], labels: Sequence[str] | None = None
-) -> Literal["continuous", "discrete"]:
+def infer_kind(values: Floats, labels: Sequence[str] | None = None) -> Literal["continuous", "discrete"]:
     """The kind of a column of numbers, or of text with these labels.
 
     >>> infer_kind(np.tile([0.0, 1.0, 2.0], 10))
@@ -52,7 +50,7 @@ def infer_kind(
     return "discrete" if _has_few_levels(values[:_GLANCE]) and _is_discrete(values) else "continuous"
 
 
-def kind_reason(values: npt.NDArray[np.float64], labels: Sequence[str] | None, given: str | None, kind: str) -> str:
+def kind_reason(values: Floats, labels: Sequence[str] | None, given: str | None, kind: str) -> str:
     """Why a column has its kind, in a few words.
 
     >>> kind_reason(np.tile([0.0, 1.0, 2.0], 10), None, None, "discrete")
@@ -106,23 +104,23 @@ def looks_like_number(text: str) -> bool:
     return is_number(text) or _NUMBER_LIKE.fullmatch(text) is not None
 
 
-def has_fractions(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def has_fractions(values: Floats) -> Flags:
     """(p,) does a column have fractions within its first rows, so that it is continuous?
 
     >>> has_fractions(np.array([[1.5, 2.0], [1.0, 3.0]])).tolist()
     [True, False]
     """
     first = values[:_FIRST]
-    found: npt.NDArray[np.bool_] = (np.isfinite(first) & (first != np.floor(first))).any(axis=0)
+    found: Flags = (np.isfinite(first) & (first != np.floor(first))).any(axis=0)
     return found
 
 
-def _has_few_levels(values: npt.NDArray[np.float64]) -> bool:
+def _has_few_levels(values: Floats) -> bool:
     present = values[np.isfinite(values)]
     return bool(np.all(present == np.floor(present))) and len(distinct(present)) <= MOST_LEVELS
 
 
-def kind_of_levels(levels: npt.NDArray[np.float64], n: int) -> Literal["continuous", "discrete"]:
+def kind_of_levels(levels: Floats, n: int) -> Literal["continuous", "discrete"]:
     """The kind of a column of numbers that has these different values in n rows.
 
     >>> kind_of_levels(np.array([0.0, 1.0]), 9), kind_of_levels(np.array([0.0, 1.0]), 10)
@@ -132,6 +130,6 @@ def kind_of_levels(levels: npt.NDArray[np.float64], n: int) -> Literal["continuo
     return "discrete" if is_few and bool((levels == np.floor(levels)).all()) else "continuous"
 
 
-def _is_discrete(values: npt.NDArray[np.float64]) -> bool:
+def _is_discrete(values: Floats) -> bool:
     present = values[np.isfinite(values)]
     return kind_of_levels(distinct(present), len(present)) == "discrete"

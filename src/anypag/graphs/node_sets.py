@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import Flags
 from anypag.graphs.base import Marks, MixedGraph, Node, possible_steps
 from anypag.graphs.marks import Mark
 
@@ -43,7 +43,7 @@ def is_visible(graph: MixedGraph, a: Node, b: Node) -> bool:
     return _is_visible(graph.marks, graph.index(a), graph.index(b))
 
 
-def visible_edges(marks: Marks) -> npt.NDArray[np.bool_]:
+def visible_edges(marks: Marks) -> Flags:
     """(n, n) True where row --> column is a visible edge."""
     visible = np.zeros(marks.shape, bool)
     for a, b in np.argwhere((marks == Mark.ARROW) & (marks.T == Mark.TAIL)).tolist():
@@ -88,7 +88,7 @@ def members(nodes: NodeSet) -> Iterator[int]:
         nodes ^= lowest
 
 
-def rows_as_sets(flags: npt.NDArray[np.bool_]) -> tuple[NodeSet, ...]:
+def rows_as_sets(flags: Flags) -> tuple[NodeSet, ...]:
     """The set of nodes that each row of a matrix of flags marks."""
     packed = np.packbits(flags, axis=1, bitorder="little")
     return tuple(int.from_bytes(row.tobytes(), "little") for row in packed)
@@ -121,7 +121,7 @@ class Neighbours:
     visible: tuple[NodeSet, ...]
 
     @classmethod
-    def of(cls, marks: Marks, visible: npt.NDArray[np.bool_] | None = None) -> Self:
+    def of(cls, marks: Marks, visible: Flags | None = None) -> Self:
         """The neighbours in a marks matrix; `visible` overrides which arrows are visible."""
         steps = possible_steps(marks)
         visible = visible_edges(marks) if visible is None else visible

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from anypag._kernels import rules as kernel
 from anypag._kernels.ancestral_graphs import contradicted
 from anypag._kernels.pairs import count_kinds
-from anypag.arrays import Counts
+from anypag.arrays import Counts, Flags
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.rules import RULES, Rule, rules_after_0
@@ -37,7 +37,7 @@ class Colliders(Protocol):
         """R0: propose the arrowheads of unshielded colliders (as the rules in `_kernels.rules` do)."""
         ...
 
-    def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
+    def decide(self, paths: Paths) -> tuple[Paths, Flags]:
         """R4: the paths that can be decided; for each, is B in the set that separates D and C, so no collider?"""
         ...
 
@@ -45,8 +45,8 @@ class Colliders(Protocol):
 class KnownCauses(NamedTuple):
     """The (n, n) tables that rules with knowledge read."""
 
-    not_causes: npt.NDArray[np.bool_]  # `[a, b]`: a is known to be no cause of b
-    unconfounded: npt.NDArray[np.bool_]
+    not_causes: Flags  # `[a, b]`: a is known to be no cause of b
+    unconfounded: Flags
     """`[a, b]`: a and b are known to have no hidden common cause, and the sample is not selected."""
 
 

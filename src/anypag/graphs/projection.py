@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag._kernels import rules as rule_kernel
 from anypag._kernels import separation as kernel
@@ -86,16 +85,14 @@ class CollidersOf:
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
         return int(rule_kernel.rule_0_in_mag(marks, skeleton.start, skeleton.neighbour, self._marks, wanted, rows))
 
-    def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
+    def decide(self, paths: Paths) -> tuple[Paths, Flags]:
         length = (paths >= 0).sum(axis=1)
         every = np.arange(len(paths))
         b, c = paths[every, length - 2], paths[every, length - 1]
         return paths, self._marks[c, b] == Mark.TAIL
 
 
-def roles(
-    graph: MixedGraph, latent: Iterable[Node], selection: Iterable[Node]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def roles(graph: MixedGraph, latent: Iterable[Node], selection: Iterable[Node]) -> tuple[Counts, Flags, Flags]:
     """The indices of the observed nodes, and flags of the latent and of the selection nodes of a graph."""
     is_latent, is_selection = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
     is_latent[graph.indices(latent, "The latent nodes")] = True

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import Counts
 from anypag.graphs.marks import Mark, MarkReason, SeparationsByPair, listed
 from anypag.threads import in_turns
 
@@ -92,7 +92,7 @@ def discriminating_paths(graph: Pass) -> Paths:
     edges, stand = graph.skeleton, np.zeros(2, np.int64)
     paths = np.full((16, 8), -1, np.int32)
 
-    def find_some(room: npt.NDArray[np.int64]) -> bool:
+    def find_some(room: Counts) -> bool:
         nonlocal paths
         paths = kernel.discriminating_paths(graph.marks, edges.start, edges.neighbour, paths, stand, room)
         return int(stand[1]) == len(edges.neighbour)

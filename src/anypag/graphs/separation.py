@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import separation as kernel
+from anypag.arrays import Flags
 from anypag.errors import GraphError
 from anypag.graphs.base import Marks, MixedGraph, Node, reached_backwards
 from anypag.graphs.marks import Mark
@@ -42,7 +43,7 @@ def is_separated(graph: MixedGraph, x: Node, y: Node, z: Iterable[Node] = ()) ->
 
 def are_separated(
     graph: MixedGraph, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike, *, always: npt.ArrayLike = ()
-) -> npt.NDArray[np.bool_]:
+) -> Flags:
     """Answer a batch of questions at once.
 
     Args:
@@ -82,7 +83,7 @@ def _refusal(graph: MixedGraph, x: int, y: int, z: list[int]) -> str:
     return f"x and y must be two nodes outside the condition set; got x = {a!r}, y = {b!r}, z = {given!r}."
 
 
-def is_definitely_connected(marks: Marks, adjacent: npt.NDArray[np.bool_], x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
+def is_definitely_connected(marks: Marks, adjacent: Flags, x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
     """Does a walk of definite status from x to y connect them in a PAG, given z?
 
     A node inside a path is of *definite status* if it is a collider there (arrowheads on both sides), has a tail on one
@@ -109,7 +110,7 @@ def is_definitely_connected(marks: Marks, adjacent: npt.NDArray[np.bool_], x: No
     return False
 
 
-def _is_noncollider(marks: Marks, adjacent: npt.NDArray[np.bool_], u: int, v: int, w: int) -> bool:
+def _is_noncollider(marks: Marks, adjacent: Flags, u: int, v: int, w: int) -> bool:
     """Is v, between u and w, a collider in no member?"""
     ends = (marks[u, v], marks[w, v])
     return Mark.TAIL in ends or (ends == (Mark.CIRCLE, Mark.CIRCLE) and not adjacent[u, w])

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
+from anypag.arrays import Counts, Indices
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.threads import map_in_threads, runs_of
@@ -24,9 +25,9 @@ MarkedEdges = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Marks, Marks]
 class Skeleton(NamedTuple):
     """The neighbours of node v are `neighbour[start[v]:start[v + 1]]`, in ascending order."""
 
-    start: npt.NDArray[np.int64]  # (n + 1,)
-    node: npt.NDArray[np.int32]  # (2m,) v itself, for each of its neighbours
-    neighbour: npt.NDArray[np.int32]  # (2m,)
+    start: Counts  # (n + 1,)
+    node: Indices  # (2m,) v itself, for each of its neighbours
+    neighbour: Indices  # (2m,)
 
     @classmethod
     def of(cls, marks: Marks) -> Self:
@@ -45,9 +46,7 @@ class Skeleton(NamedTuple):
             return self
         return type(self)(*kernel.neighbours_left(marks, self.start, self.neighbour, n_left))
 
-    def without(
-        self, marks: Marks, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32], threads: int = 1
-    ) -> tuple[Self, Marks]:
+    def without(self, marks: Marks, x: Indices, y: Indices, threads: int = 1) -> tuple[Self, Marks]:
         """The edges except those between x and y, and a new matrix with their marks."""
         n = len(marks)
         is_out, left = np.zeros((n, -(-n // 8)), np.uint8), np.zeros(marks.shape, np.uint8)
@@ -79,7 +78,7 @@ class Skeleton(NamedTuple):
         """The number of edges."""
         return len(self.neighbour) // 2
 
-    def edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    def edges(self) -> tuple[Indices, Indices]:
         """The two ends of every edge, the smaller index first."""
         is_forward = self.node < self.neighbour
         return self.node[is_forward], self.neighbour[is_forward]

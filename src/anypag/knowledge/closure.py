@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag.arrays import Flags
 from anypag.errors import NotMaximalOrAncestralError
@@ -97,7 +96,7 @@ class SeparationsOf(CollidersOf):
         super().__init__(mag)
         self._anterior = transitive((mag != Mark.NONE) & (mag.T == Mark.TAIL))
 
-    def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
+    def decide(self, paths: Paths) -> tuple[Paths, Flags]:
         every, length = np.arange(len(paths)), (paths >= 0).sum(axis=1)
         b, c, d = paths[every, length - 2], paths[every, length - 1], paths[:, 0]
         return paths, self._anterior[b, c] | self._anterior[b, d]

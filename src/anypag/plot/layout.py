@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Flags
 from anypag.errors import GraphError, MissingExtraError
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.marks import Mark
@@ -255,13 +256,13 @@ def _side(start: Points, end: Points, point: Points) -> Points:
     return side
 
 
-def boxes_on(starts: Points, ends: Points, points: Points, sizes: Points, margin: float = 6.0) -> npt.NDArray[np.bool_]:
+def boxes_on(starts: Points, ends: Points, points: Points, sizes: Points, margin: float = 6.0) -> Flags:
     """(m, n) whether each straight line runs over each box (by the slab method)."""
     steps = np.where(np.abs(ends - starts) < 1e-9, 1e-9, ends - starts)[:, None]
     half, away = sizes / 2 + margin, points - starts[:, None]
     near, far = (away - half) / steps, (away + half) / steps
     enter, leave = np.minimum(near, far).max(axis=2), np.maximum(near, far).min(axis=2)
-    over: npt.NDArray[np.bool_] = (enter < leave) & (leave > 0) & (enter < 1)
+    over: Flags = (enter < leave) & (leave > 0) & (enter < 1)
     return over
 
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats
+from anypag.arrays import Counts, Floats
 
 MOST_WORTHS = 1 << 23  # worths of parents that can be cached: 12 bytes each; memory is used only for those written
 GAMMA = 0.5
@@ -46,9 +46,9 @@ class Memory(NamedTuple):
 class Trees(NamedTuple):
     """A cache of grow-shrink results; see `_kernels.orders`."""
 
-    used: npt.NDArray[np.int64]
+    used: Counts
     base: Floats
-    node: npt.NDArray[np.int64]
+    node: Counts
     worth: Floats
     child: npt.NDArray[np.int32]
 

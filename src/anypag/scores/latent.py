@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats
+from anypag.arrays import Counts, Floats
 from anypag.graphs.projection import LatentDAG
 from anypag.scores.discrete import DiscreteScore
 from anypag.threads import Look, do_nothing, in_turns
@@ -37,14 +37,14 @@ HiddenLevels = npt.NDArray[np.uint8]
 class Layout(NamedTuple):
     """The index arrays of rows and hidden states into the tables; see `_kernels.discrete_score`."""
 
-    cell: npt.NDArray[np.int64]
-    family: npt.NDArray[np.int64]
-    part: npt.NDArray[np.int64]
-    n_parts: npt.NDArray[np.int64]
-    n_rows: npt.NDArray[np.int64]
-    n_levels: npt.NDArray[np.int64]
-    level: npt.NDArray[np.int64]
-    sizes: npt.NDArray[np.int64]
+    cell: Counts
+    family: Counts
+    part: Counts
+    n_parts: Counts
+    n_rows: Counts
+    n_levels: Counts
+    level: Counts
+    sizes: Counts
 
 
 class Fit(NamedTuple):
@@ -63,7 +63,7 @@ class LatentScore:
         self._levels = discrete.levels.astype(np.int64)
         self._n_levels = np.array(discrete.n_levels, np.int64)
         self._fits: dict[tuple[object, ...], tuple[int, Fit]] = {}
-        self._rows: dict[bytes, tuple[npt.NDArray[np.int64], Floats]] = {}
+        self._rows: dict[bytes, tuple[Counts, Floats]] = {}
 
     def of(self, dag: LatentDAG, hidden: HiddenLevels | None = None, sweeps: int = SWEEPS) -> float:
         """The score, by at most `sweeps` sweeps of EM, which starts from `hidden`, (k, rows) levels, or at random."""
@@ -160,7 +160,7 @@ class LatentScore:
             if causes.any()
         ]
 
-    def _distinct(self, component: LatentDAG) -> tuple[npt.NDArray[np.int64], Floats]:
+    def _distinct(self, component: LatentDAG) -> tuple[Counts, Floats]:
         """The distinct rows of the columns of a component, and how often each occurs."""
         children = component.children.any(axis=0)
         matter = children | component.parents[:, children].any(axis=1)
@@ -176,7 +176,7 @@ class LatentScore:
             self._rows[key] = np.ascontiguousarray(self._levels[:, first]), count.astype(np.float64)
         return self._rows[key]
 
-    def _layout(self, component: LatentDAG, rows: npt.NDArray[np.int64]) -> Layout:
+    def _layout(self, component: LatentDAG, rows: Counts) -> Layout:
         level = np.array(list(product(*(range(size) for size in component.n_levels))), np.int64)
         children, sizes = np.flatnonzero(component.children.any(axis=0)), np.array(component.n_levels, np.int64)
         codes = 2 ** np.arange(len(sizes)) @ component.children[:, children]

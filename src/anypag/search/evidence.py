@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
-from anypag.arrays import Floats, Indices
+from anypag.arrays import Counts, Floats, Indices
 from anypag.graphs.orientation import LogRows
 from anypag.graphs.rules import RULES
 from anypag.stored import Array, Nested, rule_rows, stored
@@ -27,7 +27,7 @@ MOST_BATCHES = 64  # with more batches than this they are merged
 class PairNotes:
     """The recorded p-values of pairs of nodes, one entry a pair."""
 
-    pairs: npt.NDArray[np.int64] = stored(Array("int64", (None,), 0))  # (m,) the pairs i < j as i · n + j, ascending
+    pairs: Counts = stored(Array("int64", (None,), 0))  # (m,) the pairs i < j as i · n + j, ascending
     p: Floats = stored(Array("float64", (None,)))
     """Without an edge: the p-value of the separation; with one: the largest p-value that kept it; NaN: untested."""
     found_at: npt.NDArray[np.int16] = stored(Array("int16", (None,), -1, "n"))
@@ -57,9 +57,9 @@ class PairNotes:
         return p, found_at
 
 
-def numbers_of(n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+def numbers_of(n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> Counts:
     """Pairs of n nodes as numbers, the same in both orders."""
-    numbers: npt.NDArray[np.int64] = np.minimum(x, y).astype(np.int64) * n + np.maximum(x, y)
+    numbers: Counts = np.minimum(x, y).astype(np.int64) * n + np.maximum(x, y)
     return numbers
 
 
@@ -73,7 +73,7 @@ class PairBatch(NamedTuple):
     r: int | None
 
     @property
-    def pairs(self) -> npt.NDArray[np.int64]:
+    def pairs(self) -> Counts:
         """The pairs as numbers."""
         return numbers_of(self.n, self.x, self.y)
 

@@ -37,7 +37,7 @@ class Sepsets:
 
     empty: npt.NDArray[np.uint8] = stored(Array("uint8", ("n", None)))
     """(n, ⌈n / 8⌉) bit j of row i, and bit i of row j: the empty set separates i and j."""
-    pairs: npt.NDArray[np.int64] = stored(Array("int64", (None,), 0))
+    pairs: Counts = stored(Array("int64", (None,), 0))
     """(m,) the pairs i < j with a larger set, as i · n + j, ascending."""
     rows: Indices = stored(Array("int32", (None,), 1))  # (m,) the row of `members` with the set of each of these pairs
     members: Indices = stored(Array("int32", (None, None), -1, "n"))
@@ -127,7 +127,7 @@ class Sepsets:
         return type(self)(bits, self.pairs[:0], self.rows[:0], self.members[:1, :0])
 
 
-def _merged(pairs: npt.NDArray[np.int64], rows: Indices) -> tuple[npt.NDArray[np.int64], Indices]:
+def _merged(pairs: Counts, rows: Indices) -> tuple[Counts, Indices]:
     """Pairs ascending, without repeats; of equal pairs the last one stays."""
     if (np.diff(pairs) > 0).all():
         return pairs, rows

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
-from anypag.arrays import Flags, Floats, Indices
+from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.catalogue import has_r
 from anypag.graphs.base import Marks
 from anypag.graphs.orientation import Orientation
@@ -48,8 +48,8 @@ class PairTests(NamedTuple):
 class GraphBlocks(NamedTuple):
     """The biconnected blocks of a graph."""
 
-    of_edge: npt.NDArray[np.int64]  # (2m,) the block of every edge in `State.skeleton`
-    n_nodes: npt.NDArray[np.int64]  # how many nodes each block has
+    of_edge: Counts  # (2m,) the block of every edge in `State.skeleton`
+    n_nodes: Counts  # how many nodes each block has
 
 
 class Anteriors(NamedTuple):
@@ -80,7 +80,7 @@ class State:
     done: bool = stored(Flag(), default=False)
     adjacency_marks: Marks | None = stored(marks_matrix(), default=None)
     """The graph after FCI's adjacency phase. Possible-D-Sep is computed from it."""
-    checked: npt.NDArray[np.int64] = stored(Array("int64", (None,)), default_factory=lambda: np.empty(0, np.int64))
+    checked: Counts = stored(Array("int64", (None,)), default_factory=lambda: np.empty(0, np.int64))
     """The checks before R0 that have been made (sorted keys of edge and separating set)."""
     checked_paths: frozenset[tuple[int, ...]] = stored(PATHS, default=frozenset())
     """The discriminating paths whose check before R4 has been made."""

@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Floats
 from anypag.choices import is_whole
 from anypag.errors import ParameterError
 from anypag.graphs.base import Node
@@ -104,7 +105,7 @@ class _Network:
 
     order: list[int]
     parents: list[npt.NDArray[np.intp]]
-    cumulative: list[npt.NDArray[np.float64]]  # (combinations of the parents, levels)
+    cumulative: list[Floats]  # (combinations of the parents, levels)
 
     def draw(self, values: npt.NDArray[np.int32], nodes: Iterable[int], random: np.random.Generator) -> None:
         """Fill `values` (variables, rows) at the nodes, whose parents are filled or come earlier."""

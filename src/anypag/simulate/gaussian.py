@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
+from anypag.arrays import Floats
 from anypag.errors import ParameterError
 from anypag.graphs.base import Node
 from anypag.graphs.pag import DAG
@@ -78,7 +79,7 @@ def random_weights(dag: DAG, *, low: float = 0.5, high: float = 2.0, seed: Seed)
     return weights
 
 
-def implied_covariance(dag: DAG, weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def implied_covariance(dag: DAG, weights: npt.ArrayLike) -> Floats:
     """The covariance of all variables of the linear system, (I - W)⁻ᵀ (I - W)⁻¹.
 
     >>> implied_covariance(DAG.from_string("A --> B"), [[0, 2], [0, 0]])
@@ -89,7 +90,7 @@ def implied_covariance(dag: DAG, weights: npt.ArrayLike) -> npt.NDArray[np.float
     return effects @ effects.T
 
 
-def _propagated(dag: DAG, weights: Weights, noise: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _propagated(dag: DAG, weights: Weights, noise: Floats) -> Floats:
     """(variables, rows): the values of the system, given noise of the same shape."""
     values = noise.copy()
     for node in map(dag.index, dag.topological_order()):
@@ -98,9 +99,7 @@ def _propagated(dag: DAG, weights: Weights, noise: npt.NDArray[np.float64]) -> n
     return values
 
 
-def _given_zero(
-    values: npt.NDArray[np.float64], selected: list[int], effects: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def _given_zero(values: Floats, selected: list[int], effects: Floats) -> Floats:
     """Turn draws (variables, rows) into draws given that the selected variables are 0.
 
     The part of the others that the selected variables explain (a regression) is subtracted; the rest is independent of

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import Counts, Flags
 from anypag.choices import is_whole
 from anypag.errors import ParameterError
 from anypag.graphs.pag import DAG, PAG
@@ -177,7 +177,7 @@ def _check_size(n: int, expected_neighbours: float, connected: bool) -> None:
         )
 
 
-def _connected_pairs(n: int, probability: float, random: np.random.Generator) -> npt.NDArray[np.bool_]:
+def _connected_pairs(n: int, probability: float, random: np.random.Generator) -> Flags:
     """(n, n), symmetric: which pairs are joined, each with this probability, given that the graph is connected.
 
     Think of a breadth-first search from one node, and number its visits. For each other node, the number of the visit
@@ -197,7 +197,7 @@ def _connected_pairs(n: int, probability: float, random: np.random.Generator) ->
     return np.asarray((joined | joined.T)[np.ix_(place, place)])
 
 
-def _finding_visits(n: int, probability: float, random: np.random.Generator) -> npt.NDArray[np.int64]:
+def _finding_visits(n: int, probability: float, random: np.random.Generator) -> Counts:
     """For each of n nodes the number of the visit that finds it; visits 0 to t find at least t + 1 of them (the first
     node of the search is not counted).
 
@@ -210,7 +210,7 @@ def _finding_visits(n: int, probability: float, random: np.random.Generator) -> 
             return visits
 
 
-def _cut_geometric(n: int, probability: float, random: np.random.Generator) -> npt.NDArray[np.int64]:
+def _cut_geometric(n: int, probability: float, random: np.random.Generator) -> Counts:
     """n draws of the number of failures before the first success, given that it is below n."""
     if probability == 1:
         return np.zeros(n, np.int64)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts, Floats, Indices
+from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.ci.passes import NearEdges
 from anypag.data.moments import Products
 from anypag.errors import AnypagError, Option
@@ -34,7 +34,7 @@ class Least(NamedTuple):
     n_nodes: Counts  # (m,) how many nodes were tried
     n_near: Counts  # (m,) how many of them are within a margin of the least
     node: Indices  # (m,) one of those within the margin
-    has_both: npt.NDArray[np.bool_]  # (m,) both pools have a node
+    has_both: Flags  # (m,) both pools have a node
 
 
 class Card(Products, Protocol):

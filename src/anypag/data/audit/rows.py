@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats, in_units
+from anypag.arrays import Flags, Floats, in_units
 from anypag.catalogue import METHODS
 from anypag.data.audit.seen import LEAST_ROWS
 from anypag.data.findings import Finding, warning
@@ -73,7 +73,7 @@ def missing_findings(
     return [Finding("warning", "missing", columns, message, cost, left_out)]
 
 
-def costly_columns(names: Sequence[str], gaps: npt.NDArray[np.bool_]) -> str:
+def costly_columns(names: Sequence[str], gaps: Flags) -> str:
     """Which columns cost most rows where incomplete ones are dropped, and how many rows remain without them.
 
     >>> gaps = np.array([[False, True, False]] * 8 + [[False, True, True]] + [[False, False, False]])
@@ -86,7 +86,7 @@ def costly_columns(names: Sequence[str], gaps: npt.NDArray[np.bool_]) -> str:
     return f"; without {listed([names[k] for k in out])} {whole:,} remain" if out and len(out) < len(names) - 1 else ""
 
 
-def costliest(gaps: npt.NDArray[np.bool_], share: float) -> list[int]:
+def costliest(gaps: Flags, share: float) -> list[int]:
     """The columns whose gaps cost most rows, the costliest first, until this share of the rows is complete.
 
     >>> costliest(np.array([[False, True, False]] * 8 + [[False, True, True]] + [[False, False, False]]), 0.5)
@@ -195,7 +195,7 @@ def repeated_row_findings(table: Table) -> list[Finding]:
     return [warning("rows", (), message, remedy)]
 
 
-def _is_fine(column: npt.NDArray[np.float64]) -> bool:
+def _is_fine(column: Floats) -> bool:
     """Does a column have more different values than a quarter of its rows?"""
     return len(np.unique(column)) > len(column) // 4
 
@@ -291,7 +291,7 @@ def is_monotone(column: Floats) -> bool:
     return bool((before <= after).all() or (before >= after).all())
 
 
-def _both_ways(values: Floats) -> npt.NDArray[np.bool_]:
+def _both_ways(values: Floats) -> Flags:
     """(p,) do the columns rise as well as fall?"""
     before, after = values[:-1], values[1:]
     return np.logical_and((before < after).any(axis=0), (before > after).any(axis=0))
@@ -325,7 +325,7 @@ def autocorrelations(columns: Floats) -> Floats:
     return after
 
 
-def may_exceed(columns: Floats, limit: float) -> npt.NDArray[np.bool_]:
+def may_exceed(columns: Floats, limit: float) -> Flags:
     """(p,) may the size of the correlation of neighbours exceed the limit, in each row of (p, n)? Three sums without a
     copy of the values decide this for nearly all columns, in a third of the time.
 
@@ -342,5 +342,5 @@ def may_exceed(columns: Floats, limit: float) -> npt.NDArray[np.bool_]:
         ends = columns[:, 0] + columns[:, -1]
         together = products - mean * ((n + 1) * mean - ends)
         rounding = n * (_ROUNDING * squares + np.finfo(np.float64).tiny)  # also for denormal numbers
-        is_below: npt.NDArray[np.bool_] = np.abs(together) + rounding <= limit * (squares - n * mean**2 - rounding)
+        is_below: Flags = np.abs(together) + rounding <= limit * (squares - n * mean**2 - rounding)
     return np.logical_not(is_below)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Flags, Floats
+from anypag.arrays import Counts, Flags, Floats
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.knowledge.facts import Facts
@@ -214,7 +214,7 @@ class Walkers:
     best: Bits = stored(Array("uint64", (None, 4, None, None)))
     scores: Floats = stored(Array("float64", (None, 2)))
     random: Bits = stored(Array("uint64", (None, 1)))
-    taken: npt.NDArray[np.int64] = stored(Array("int64", (None,), 0))
+    taken: Counts = stored(Array("int64", (None,), 0))
 
     @property
     def is_consistent(self) -> bool:

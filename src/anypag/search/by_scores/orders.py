@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Flags
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.scores.base import Score
@@ -27,7 +28,7 @@ class Orders:
     """Orders (k, n) that are being improved. In a settled one no sweep moves a variable; tiers (n,) ascend in each."""
 
     order: Order = stored(Array("int64", (None, "n"), 0, "n"))
-    settled: npt.NDArray[np.bool_] = stored(Array("bool", (None,)))
+    settled: Flags = stored(Array("bool", (None,)))
     tier: Order = stored(Array("int64", ("n",)))
 
     @property
