@@ -73,7 +73,6 @@ paper: .venv/installed
 
 # The site, in docs/_build/html: every example run, every link within it checked, a warning is an error. No network is used.
 docs: .venv-docs/installed
-	.venv-docs/bin/python docs/generate_cli.py
 	PATH="$(CURDIR)/.venv-docs/bin:$$PATH" .venv-docs/bin/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
 	.venv-docs/bin/python docs/check_links.py docs/_build/html
 	@echo "The site is in docs/_build/html/index.html"

@@ -76,6 +76,7 @@ RESAMPLES = 20
 
 
 PAGE = Path(__file__).parent.parent / "docs" / "effects.md"
+WHOLE = Path(__file__).with_name("effects_compared.md")
 MARK = "<!-- made by benchmarks/effects_coverage.py -->\n"
 END = "<!-- end of the coverage of effects -->\n"
 ASKED = (("all linear, 500", 0.92), ("all linear, 2,000", 0.94), ("weak, 500", 0.86))
@@ -497,7 +498,7 @@ def page(found: list[dict[str, Any]]) -> str:
         f"Systems in a cell: {max(CELLS.values())} where weak effects have 500 rows, {min(CELLS.values())} with 8,000 "
         f"rows, else {CELLS['rand', 'strong', 500]}; seeds from {first} on.{left_out_told(found)}"
     )
-    return f"{MARK}{told}\n\n{table(lines)}\n\n{reached(lines)}\n{END}"
+    return f"{MARK}{told}\n\n{reached(lines)}\n{END}"
 
 
 def left_out_told(found: list[dict[str, Any]]) -> str:
@@ -519,7 +520,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, help="the first seed, for a look at systems that are not reported")
     parser.add_argument("--out", type=Path, help="a file for all answers, as JSON")
     parser.add_argument("--made", type=Path, help="such a file in place of a run")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/effects.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into their pages")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--cells", default="", help="cells whose name has this in it, such as 'weak, 500'")
     parser.add_argument("--seconds", type=float, default=np.inf, help="begin no cell that would end later than this")
@@ -527,12 +528,16 @@ def main() -> None:
     parser.add_argument("--prices", action="store_true", help="compare prices of an edge while sampling")
     chosen = parser.parse_args()
     lines = answers(chosen) if chosen.made is None else json.loads(chosen.made.read_text())
-    made = table_of_prices(lines) if chosen.prices else page(lines)
-    print(made)
-    if chosen.write:
-        text = PAGE.read_text(encoding="utf-8")
-        before, after = text.partition(MARK)[0], text.partition(END)[2]
-        PAGE.write_text(before + made + after, encoding="utf-8")
+    if chosen.prices:
+        print(table_of_prices(lines))
+        return
+    cells = f"{MARK}{table([line for line in lines if 'left_out' not in line])}\n{END}"
+    for made, path in ((page(lines), PAGE), (cells, WHOLE)):
+        print(made)
+        if chosen.write:
+            text = path.read_text(encoding="utf-8")
+            before, after = text.partition(MARK)[0], text.partition(END)[2]
+            path.write_text(before + made + after, encoding="utf-8")
 
 
 def answers(chosen: argparse.Namespace) -> list[dict[str, Any]]:

@@ -49,11 +49,11 @@ class Comparison(NamedTuple):
 
 COMPARISONS = (
     Comparison(
-        "errors on our grid, `bayes`", "docs/accuracy.md", "| cell |", ("cell",), "bayes", ("FCIT", "BOSS-FCI"),
+        "errors on our grid, `bayes`", "benchmarks/grid.md", "| cell |", ("cell",), "bayes", ("FCIT", "BOSS-FCI"),
         "benchmarks/grid.py",
     ),
     Comparison(
-        "errors on public networks, `bayes`", "docs/accuracy.md", "| network |", ("network",), "bayes",
+        "errors on public networks, `bayes`", "benchmarks/grid.md", "| network |", ("network",), "bayes",
         ("FCIT, prior 10", "FCIT, prior 1", "BOSS-FCI"), "benchmarks/grid.py",
     ),
     Comparison(
@@ -78,7 +78,8 @@ COMPARISONS = (
         )
     ),
     Comparison(
-        "CRPS of effects, `if_causal`", "benchmarks/effects_compared.md", "| cell, rows |",
+        "CRPS of effects, `if_causal`", "benchmarks/effects_compared.md",
+        "| cell, rows | effects | all draws | `if_causal`",
         ("cell, rows",), "`if_causal`", ("all columns adjusted",), "benchmarks/effects_coverage.py", part=-1,
     ),
     Comparison(
@@ -160,13 +161,13 @@ def is_lost(comparison: Comparison, line: Line) -> bool:
 def text() -> str:
     """The page."""
     found = {comparison: list(lines_of(comparison)) for comparison in COMPARISONS}
-    lost = [
-        f"| {one.about} | {line.name} | {line.ours:g} | {line.other:g} | {line.tool} |"
-        for one, lines in found.items()
-        for line in lines
-        if is_lost(one, line)
-    ]
-    return "\n".join([HEAD, *lost, ALL, *(summary(one, lines) for one, lines in found.items()), TAIL])
+    lost = {one: [line for line in lines if is_lost(one, line)] for one, lines in found.items()}
+    told = [f"| {one.about} | {'; '.join(map(lost_told, lines))} |" for one, lines in lost.items() if lines]
+    return "\n".join([HEAD, *told, ALL, *(summary(one, lines) for one, lines in found.items()), TAIL])
+
+
+def lost_told(line: Line) -> str:
+    return f"{line.name.strip('*')}: {line.ours:g} to {line.other:g} ({line.tool})"
 
 
 def summary(comparison: Comparison, lines: list[Line]) -> str:
@@ -175,9 +176,9 @@ def summary(comparison: Comparison, lines: list[Line]) -> str:
     equal = sum(line.ours == line.other for line in lines)
     page = comparison.page.removeprefix("docs/")
     where = f"[{page}]({page})" if comparison.page.startswith("docs/") else f"`{page}`"
-    counts = f"{len(lines)} | {len(lines) - lost - equal} | {equal} | {lost}"
+    counts = f"{len(lines) - lost - equal}/{equal}/{lost}"
     tools = "; ".join(tool for tool in comparison.others if not tool.endswith("(G²)"))
-    return f"| {comparison.about} | {tools} | {counts} | `python {comparison.command}` | {where} |"
+    return f"| {comparison.about} | {tools} | {counts} | `{comparison.command}`, {where} |"
 
 
 HEAD = """# Beside other tools
@@ -187,13 +188,13 @@ the best of the other tools has the better number; differences within chance cou
 
 ## Where we lose
 
-| compared | line | ours | best other | tool |
-|---|---|---|---|---|"""
+| compared | our number to the best other's |
+|---|---|"""
 ALL = """
 ## All comparisons
 
-| compared | with | lines | better | equal | worse | command | table |
-|---|---|---|---|---|---|---|---|"""
+| compared | with | lines better/equal/worse | command, table |
+|---|---|---|---|"""
 TAIL = """
 Effects are also held against [published numbers](gallery/textbook.md), our tests of conditional independence against
 those of causal-learn ([tests](tests.md)). On gcastle's simulators ([accuracy](accuracy.md)) no other tool was run.

@@ -40,6 +40,7 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 
 
 def setup(app: object) -> None:
-    """The reference of the Python names is written from the docstrings before anything is read."""
+    """The references are written from docstrings and commands before anything is read."""
     runpy.run_path(str(HERE / "generate_api.py"), run_name="__main__")
+    runpy.run_path(str(HERE / "generate_cli.py"), run_name="__main__")
     runpy.run_path(str(HERE / "run_examples.py"), run_name="__main__")

@@ -1,6 +1,6 @@
 """Write docs/cli.md: the reference of the command line, from the commands themselves.
 
-`python docs/generate_cli.py` writes it; a test compares it with what this would write.
+`make docs` runs it; the page is not kept, as that of the Python names is not.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
-MADE = {"reference/api"}
+MADE = {"reference/api", "cli"}
 PAGES = {
     str(path.relative_to(DOCS).with_suffix("")): path
     for path in sorted(DOCS.rglob("*.md"))
@@ -42,8 +42,9 @@ def test_every_page_ends_with_where_to_go_next(page: str) -> None:
     assert re.match(r"Where to go next: .*\]\(", last, flags=re.DOTALL), last
 
 
-def test_the_page_of_the_python_names_ends_so_too() -> None:
-    reference = runpy.run_path(str(DOCS / "generate_api.py"))["reference"]
+@pytest.mark.parametrize("name", ["generate_api.py", "generate_cli.py"])
+def test_the_pages_that_are_made_end_so_too(name: str) -> None:
+    reference = runpy.run_path(str(DOCS / name), run_name="made")["reference"]
     assert last_paragraph(reference()).startswith("Where to go next: ")
 
 
@@ -80,3 +81,10 @@ def test_the_leaderboard_is_what_the_tables_of_the_pages_say() -> None:
     made = runpy.run_path(str(DOCS.parent / "benchmarks" / "leaderboard.py"))["text"]()
     assert PAGES["leaderboard"].read_text(encoding="utf-8") == made, "run: python benchmarks/leaderboard.py"
     assert made.index("## Where we lose") < made.index("## All comparisons")
+
+
+def test_the_page_on_accuracy_has_the_tables_of_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    benchmarks = DOCS.parent / "benchmarks"
+    monkeypatch.syspath_prepend(benchmarks)
+    made = runpy.run_path(str(benchmarks / "grid_summary.py"))["summary"]((benchmarks / "grid.md").read_text("utf-8"))
+    assert made in PAGES["accuracy"].read_text(encoding="utf-8"), "run: python benchmarks/grid_summary.py"

@@ -1,8 +1,8 @@
 """Every choice a user has, declared once: its name, type, default, check, and a sentence of help.
 
 `learn`, `iterate` and the estimators list the choices as arguments, and pass them on as one `Choices` object. The
-command line's options, the fingerprint of a checkpoint, saved results, the report and `docs/cli.md` are made from the
-declarations; `tests/test_choices.py` compares them all.
+command line's options and their reference, the fingerprint of a checkpoint, saved results and the report are made from
+the declarations; `tests/test_choices.py` compares them all.
 """
 
 from __future__ import annotations

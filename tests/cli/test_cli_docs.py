@@ -10,14 +10,10 @@ from commands import anypag
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_the_reference_is_current() -> None:
-    generator = runpy.run_path(str(DOCS / "generate_cli.py"), run_name="generator")
-    assert (DOCS / "cli.md").read_text(encoding="utf-8") == generator["reference"](), "run: python docs/generate_cli.py"
-
-
 def test_help_and_reference_name_the_same_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    commands, _, shared = (DOCS / "cli.md").read_text(encoding="utf-8").partition("## Shared")
+    reference = runpy.run_path(str(DOCS / "generate_cli.py"), run_name="made")["reference"]
+    commands, _, shared = reference().partition("## Shared")
     for part in commands.split("## `anypag ")[1:]:
         lists = re.findall(r"(?m)^Shared: .*$", part)
         told = set(re.findall(r"(?m)^- `(--[\w-]+)", part)) | set(re.findall(r"`(--[\w-]+)`", "".join(lists)))

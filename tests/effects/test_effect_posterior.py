@@ -20,10 +20,12 @@ from anypag.effects.drawn_effect import DrawnEffect, Span
 from anypag.effects.estimate.draws import DrawnColumn, LinearColumns, drawn_effects, total_effects_of
 from anypag.effects.estimate.table_draws import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
+from anypag.effects.identify.verdict import holds_if_selected, verdict
 from anypag.effects.sampled import _missing_told, sampled_effect
 from anypag.effects.sampled_words import _limits, headline
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.node_sets import members as nodes_in
+from anypag.graphs.node_sets import spread
 from anypag.scores.gaussian import GaussianScore
 from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of, marks_of
 from anypag.search.by_scores.sampled_graphs import Diagrams, states_of
@@ -203,6 +205,21 @@ def test_ten_million_rows_break_no_draw() -> None:
                 assert abs(np.median(drawn[:, i, j]) - truth) < 0.01
                 x, y, everyone = 1 << i, 1 << j, (1 << len(order)) - 1
                 assert sampled_effect(classes, x, y, 0, everyone).p_identified > 0.99
+
+
+def test_in_a_selected_sample_formulas_that_do_not_count_are_not_looked_for() -> None:
+    result = learned(study())
+    assert result.posterior is not None and result.posterior.diagrams is not None
+    classes = SampledClasses.of_diagrams(result.posterior.diagrams, None, selection=True)
+    for i, j, given in product(range(len(classes.names)), range(len(classes.names)), (0, 1, 2)):
+        x, y, everyone = 1 << i, 1 << j, (1 << len(classes.names)) - 1
+        if x == y or given & (x | y):
+            continue
+        for one, said in zip(classes.classes, classes.verdicts(x, y, given, everyone), strict=True):
+            whole = verdict(one.causal, x, y, given, everyone)
+            above = spread(one.causal.near.parents, x | y | given, one.causal.everyone)
+            counts = holds_if_selected(whole) and not above & one.doubtful
+            assert (said.status, said.z) == ((whole.status, whole.z) if counts else ("unidentified", None))
 
 
 def test_zeros_are_those_of_graphs_without_a_directed_path(answer: Effect) -> None:

@@ -78,7 +78,8 @@ def test_from_rows_to_figures_and_page(drawn: Path) -> None:
     text = (drawn / "paper.md").read_text()
     assert "Scale:\n**tiny**" in text
     assert all((drawn / "paper" / name).read_bytes().startswith(PNG) for name in FIGURES)
-    assert set(re.findall(r"\(paper/(.*?)\)", text)) == set(FIGURES)
+    assert set(re.findall(r"\(paper/(.*?)\)", text)) == {*FIGURES, "readings.csv", "pairs.csv"}
+    assert all((drawn / "paper" / name).exists() for name in ("readings.csv", "pairs.csv"))
     assert not re.search(r"\bnan\b|\binf\b|None", text)
     widths = {line.count("|") for line in text.split("\n") if line.startswith("| ") and "<br>" in line}
     assert widths == {5}

@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 
 import anypag as ap
-from anypag.plot.geometry import SHARE_GAP, Line, picture
+from anypag.plot.geometry import SHARE_GAP, Line, Picture, picture
 from anypag.plot.labels import HEIGHT, WIDTH, apart
 
 
@@ -20,22 +20,27 @@ def overlaps(lines: tuple[Line, ...]) -> int:
     )
 
 
-def crossing(seed: int) -> tuple[Line, ...]:
-    return picture(ap.simulate.random_system(9, expected_neighbours=4.0, seed=seed).true_pag()).lines
+def crossing(seed: int) -> Picture:
+    return picture(ap.simulate.random_system(9, expected_neighbours=4.0, seed=seed).true_pag())
+
+
+def placed(seed: int) -> tuple[Line, ...]:
+    drawn = crossing(seed)
+    return apart(drawn.lines, drawn.boxes)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_no_number_is_written_over_another(seed: int) -> None:
-    assert overlaps(apart(crossing(seed))) == 0
+    assert overlaps(placed(seed)) == 0
 
 
 def test_without_care_some_would_be() -> None:
-    assert sum(overlaps(crossing(seed)) for seed in range(8)) > 0
+    assert sum(overlaps(crossing(seed).lines) for seed in range(8)) > 0
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_number_stays_beside_its_line(seed: int) -> None:
-    for line in apart(crossing(seed)):
+    for line in placed(seed):
         steps = [t / 50 for t in range(51)]
         curve = [
             [
@@ -48,8 +53,9 @@ def test_a_number_stays_beside_its_line(seed: int) -> None:
 
 
 def test_a_line_by_itself_has_its_number_at_its_middle() -> None:
-    (line,) = picture(ap.PAG.from_string("A --> B")).lines
-    assert apart([line])[0].number == line.beside() == line.number
+    drawn = picture(ap.PAG.from_string("A --> B"))
+    (line,) = drawn.lines
+    assert apart([line], drawn.boxes)[0].number == line.beside() == line.number
 
 
 def covered(lines: tuple[Line, ...]) -> int:
@@ -64,7 +70,17 @@ def covered(lines: tuple[Line, ...]) -> int:
 
 
 def test_no_number_stands_on_another_line_and_most_lines_have_one() -> None:
-    before, after = (sum(covered(how(crossing(seed))) for seed in range(8)) for how in (tuple, apart))
+    before, after = (
+        sum(map(covered, how)) for how in zip(*((crossing(k).lines, placed(k)) for k in range(8)), strict=True)
+    )
     assert before > 10 and after == 0
-    placed = [line.has_number for seed in range(8) for line in apart(crossing(seed))]
-    assert sum(placed) > 0.8 * len(placed)
+    shown = [line.has_number for seed in range(8) for line in placed(seed)]
+    assert sum(shown) > 0.8 * len(shown)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_number_is_hidden_by_a_variable(seed: int) -> None:
+    for box in crossing(seed).boxes:
+        for line in placed(seed):
+            at, wide, high = line.number, (box.width + WIDTH) / 2, (box.height + HEIGHT) / 2
+            assert not line.has_number or abs(at.x - box.centre.x) >= wide or abs(at.y - box.centre.y) >= high

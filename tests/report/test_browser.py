@@ -122,7 +122,7 @@ def test_pointing_at_an_edge_explains_it_and_a_click_keeps_it(page: webdriver.Ch
     for line in (words.summary, *(end.meaning for end in words.ends), *(end.why for end in words.ends if end.why)):
         assert line in text
     ActionChains(page).send_keys(Keys.ESCAPE).perform()
-    assert "Point at an edge" in told(page)
+    assert "Click an edge" in told(page)
 
 
 def test_two_variables_without_an_edge_tell_what_separates_them(page: webdriver.Chrome, result: Result) -> None:
@@ -238,7 +238,7 @@ def test_hostile_names_stay_text(browser: webdriver.Chrome, tmp_path: Path) -> N
         run(browser, CLICK, node_element(browser, name))
     browser.find_element(By.ID, "search").send_keys(HOSTILE)
     assert run(browser, "return document.querySelectorAll('img, #told script, svg script').length") == 0
-    assert HOSTILE in find(browser, "#audit").text
+    assert HOSTILE in find(browser, "#banner").text
     assert HOSTILE in find(browser, "#made pre").text
     assert console(browser) == []
 

@@ -105,7 +105,7 @@ def test_the_table_is_cards_on_a_phone(page: webdriver.Chrome) -> None:
     display = run(page, "return getComputedStyle(document.querySelector('#table tbody tr')).display")
     assert display == ("block" if is_phone else "table-row")
     row = page.find_element("css selector", "#table tbody tr")
-    assert "correlation" in row.text
+    assert row.find_element("css selector", "[data-heading=Correlation]").text
     rule = run(page, "return document.querySelector('#table abbr').title")
     assert rule.startswith("R")
 
@@ -135,7 +135,7 @@ def test_the_table_begins_with_what_comes_again_most_often_with_its_share(page: 
 
 
 def test_the_page_says_how_to_read_an_effect(page: webdriver.Chrome) -> None:
-    assert "click a second one to read what the graph says of the effect" in page.find_element("id", "told").text
+    assert "a second one for the effect of one on the other" in page.find_element("id", "told").text
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_the_table_of_a_search_by_score_has_probabilities_and_nothing_empty(
     open_file(browser, sampled)
     assert "One below 0.50 can stand here" in browser.find_element("id", "told").text
     headings = run(browser, "return [...document.querySelectorAll('#table th')].map(e => e.textContent)")
-    assert headings == ["Pair", "Probability", "Joined at all", "Strength", "n"]
+    assert headings == ["Pair", "Probability", "Joined at all", "Correlation"]
     rows = "return [...document.querySelectorAll('#table tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
     shares = [(float(row[1].lstrip("<>")), float(row[2].lstrip("<>"))) for row in run(browser, rows)]
     assert shares

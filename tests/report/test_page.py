@@ -234,7 +234,7 @@ def test_the_command_line_reads_its_own_words_and_what_to_do_about_contradiction
         curved = ap.learn({"x": x, "y": x**2 + rng.normal(size=300), "z": rng.normal(size=300)}, method="icd")
     as_python: Any = content_of(report_html(curved))["audit"]
     as_typed: Any = content_of(report_html(curved, spell=spelled))["audit"]
-    assert 'test="additive"' in as_python[0]["remedy"] and "--test additive" in as_typed[0]["remedy"]
+    assert 'test="additive"' in as_python[0]["more"] and "--test additive" in as_typed[0]["more"]
     banner: Any = content_of(report_html(contradicting()))["consistency"]
     assert banner["banner"][-1].startswith("What to do: ")
 

@@ -57,10 +57,8 @@ def told(found: SampledEffect) -> list[str]:
         lines += [f"{line.label}: {line.if_causal or 'not known'}" for line in found.lines]
         is_known = any(line.if_causal is not None for line in found.lines)
         lines += [f"These numbers hold {IF_NONE_HIDDEN}."] if found.p_open and is_known else []
-    elif found.lines and found.lines[0].span is not None:
-        lines.append(
-            f"Over all sampled graphs, with 0 for those without an effect: {found.lines[0].span}. Rows: {found.rows:,}."
-        )
+    elif found.lines and found.lines[0].span is not None and str(found.lines[0].span) != str(found.lines[0].if_causal):
+        lines.append(f"Over all sampled graphs, with 0 for those without an effect: {found.lines[0].span}.")
     lines += [
         f"If arrows hide common causes where they may (noises correlate by up to {found.confounding:g} either way), "
         f"{line.label}: {line.if_hidden}."

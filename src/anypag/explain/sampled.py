@@ -182,10 +182,11 @@ def about_probable(result: Result) -> Iterator[str]:
         return
     if said.n_classes:
         met = f"{said.n_samples:,} graphs were sampled, {said.n_classes:,} different ones"
-        yield f"{met}; met most often: these." if said.n_classes > len(graphs) else f"{met}."
+        is_listed = said.n_classes > len(graphs) and graphs[0].share > SELDOM
+        yield f"{met}; met most often: these." if is_listed else f"{met}."
     if graphs[0].share <= SELDOM:
         yield "None of them is probable as a whole: rely on the probabilities of single edges."
-    if all(graph.differences for graph in graphs):
+    elif all(graph.differences for graph in graphs):
         yield "The answer, the graph with the fewest expected errors, is none of them."
     if not said.hidden:
         yield "Only graphs without hidden causes were sampled."

@@ -121,5 +121,7 @@ def _with_shares(drawn: Picture, learned: Result) -> Picture:
 
 
 def _sharing(drawn: Picture, share: Callable[[Edge], float], *, is_probability: bool = False) -> Picture:
-    lines = [replace(line, again=share(line.edge), is_probability=is_probability) for line in apart(drawn.lines)]
+    lines = [
+        replace(line, again=share(line.edge), is_probability=is_probability) for line in apart(drawn.lines, drawn.boxes)
+    ]
     return replace(drawn, lines=tuple(lines))

@@ -10,7 +10,7 @@ import numpy as np
 
 from anypag.arrays import Floats
 from anypag.graphs.marks import Edge, Mark
-from anypag.plot.geometry import MARK_LENGTH, Line, Point, Tip, text_width
+from anypag.plot.geometry import MARK_LENGTH, Box, Line, Point, Tip, text_width
 
 
 class Colours(NamedTuple):
@@ -119,22 +119,22 @@ _POINTS = tuple(k / 200 for k in range(201))
 """Where on each line its distance from a number is measured."""
 
 
-def apart(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """The lines, each with a place for its number that touches no other number and no other line; a line without such
-    a place has no number (`has_number`).
+def apart(lines: Iterable[Line], boxes: Iterable[Box]) -> tuple[Line, ...]:
+    """The lines, each with a place for its number that touches no box, no other number and no other line; a line
+    without such a place has no number (`has_number`).
     """
     lines = tuple(lines)
     if len(lines) > MOST:
         return lines
     curves = np.array([[line.at(t) for t in _POINTS] for line in lines]).reshape(-1, len(_POINTS), 2)
-    taken: list[Point] = []
+    taken = [(box.centre, (box.width + WIDTH) / 2, (box.height + HEIGHT) / 2) for box in boxes]
     placed = []
     for k, line in enumerate(lines):
         others = np.delete(curves, k, axis=0).reshape(-1, 2)
         places = (line.beside(t, side) for side in (1.0, -1.0) for t in ALONG)
         free = [place for place in places if _is_free(place, taken)]
         at = next((place for place in free if _room(others, place) >= 1), None)
-        taken += [] if at is None else [at]
+        taken += [] if at is None else [(at, WIDTH, HEIGHT)]
         placed.append(replace(line, number_at=at, has_number=at is not None))
     return tuple(placed)
 
@@ -145,5 +145,6 @@ def _room(others: Floats, place: Point) -> float:
     return float(min(1.0, reach.max(axis=1).min(initial=1.0)))
 
 
-def _is_free(place: Point, taken: Iterable[Point]) -> bool:
-    return all(abs(place.x - other.x) >= WIDTH or abs(place.y - other.y) >= HEIGHT for other in taken)
+def _is_free(place: Point, taken: Iterable[tuple[Point, float, float]]) -> bool:
+    """Is a place as far from others, in width or height, as each of them wants?"""
+    return all(abs(place.x - other.x) >= wide or abs(place.y - other.y) >= high for other, wide, high in taken)

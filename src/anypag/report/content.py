@@ -24,7 +24,7 @@ from anypag.errors import Option, Sentence
 from anypag.explain.contexts import acts_on, contexts_told
 from anypag.explain.facts import PairFacts, facts_of
 from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, explain_pair, reading_of
-from anypag.explain.sampled import HEDGES, about_probable, probable_graphs, why_unlikely
+from anypag.explain.sampled import HEDGES, SELDOM, about_probable, probable_graphs, why_unlikely
 from anypag.explain.take_away import take_away
 from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
@@ -69,7 +69,6 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
     return {
         "is_whole": is_whole,
         "take_away": take_away(result),
-        "warnings": [finding.brief for finding in result.audit.findings] if result.audit else [],
         "left_out": list(_left_out(result)),
         "names": list(result.pag.names),
         "size": [math.ceil(drawn.width), math.ceil(drawn.height)],
@@ -156,13 +155,13 @@ def _withdrawn(result: Result, place: Places) -> list[list[Any]]:
 
 
 def _probable(result: Result) -> dict[str, Any] | None:
-    """What the most probable graphs have that the answer has not, and whether the answer has unlikely edges; None
-    without samples.
+    """What the most probable graphs have that the answer has not, unless all are rare, and whether the answer has
+    unlikely edges; None without samples.
     """
     graphs, shown = probable_graphs(result), []
     if result.probabilities is None or not graphs:
         return None
-    for graph in graphs:
+    for graph in graphs if graphs[0].share > SELDOM else ():
         n = len(graph.differences)
         heading = "the answer" if not n else f"{n:,} pair{'s' * (n != 1)} joined otherwise"
         more = [f"and {n - MOST_DIFFERENCES:,} more"] if n > MOST_DIFFERENCES else []
@@ -181,7 +180,8 @@ def _resampled(stability: Stability | None) -> dict[str, Any] | None:
 
 def _finding(finding: Finding, spell: Callable[[Option], str]) -> dict[str, Any]:
     remedy = finding.remedy.spelled(spell) if isinstance(finding.remedy, Sentence) else finding.remedy
-    return {**vars(finding), "columns": list(finding.columns), "remedy": remedy}
+    more = finding.message.removeprefix(finding.brief).strip()
+    return {"severity": finding.severity, "brief": finding.brief, "more": f"{more} {remedy}".strip().replace("`", "")}
 
 
 def _left_out(result: Result) -> Iterator[str]:
@@ -217,7 +217,7 @@ def _all_lines(result: Result, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
     }
     go = sorted(ever.difference(stay), key=lambda pair: [order[name] for name in pair])
     bends = BENDS if is_small(len(order), len(stay)) else ()
-    return (*apart(joined(boxes, _bare(stay), bends=bends)), *joined(boxes, _bare(go), bends=()))
+    return (*apart(joined(boxes, _bare(stay), bends=bends), boxes), *joined(boxes, _bare(go), bends=()))
 
 
 def _bare(pairs: Iterable[tuple[str, ...]]) -> tuple[Edge, ...]:

@@ -124,13 +124,12 @@
         + "cannot tell. Two arrowheads: something not measured is behind both."),
       ...(consistency.if_right ? [paragraph(consistency.if_right + " the graph says no more than follows from them, and on data they err.")] : []),
       ...(content.resamples ? [paragraph("Numbers: the share of the resamples that have the same edge.")]
-        : content.probable ? [paragraph("Numbers: the probability of the edge, by the share of the sampled graphs that have it and how often such shares are right."
-          + (content.probable.has_unlikely ? " One below 0.50 can stand here because the answer is one whole graph that must fit together; "
-          + "a click on it names the other forms it may have." : ""))] : []),
-      paragraph("Point at an edge to read what it says; click to keep it. Click a variable to see its edges and, dotted, its missing "
-        + "edges; click a second one to read what the graph says of the effect of one on the other. The slider shows "
-        + (content.by_scores ? "the best graph after every step of the search"
-        : "how larger condition sets (more variables held fixed in a test) sharpened the graph") + "; what goes later is faint.", "soft")];
+        : content.probable ? [paragraph("Numbers: the probability of the edge."
+          + (content.probable.has_unlikely ? " One below 0.50 can stand here, because the answer is one whole graph that must fit together; "
+          + "a click names the other forms it may have." : ""))] : []),
+      paragraph("Click an edge to read why it is there, a variable to see its edges, and a second one for the effect of one on the "
+        + "other. The slider shows " + (content.by_scores ? "the best graph after every step of the search"
+        : "how larger condition sets (more variables held fixed in a test) sharpened the graph") + ".", "soft")];
   }
 
   function pairTold(i, j) {
@@ -270,11 +269,13 @@
 
   // ---- the table ----------------------------------------------------------------------------------------------
   const orNull = value => (value === undefined ? null : value); // very large graphs are told without reasons
+  // What all strengths begin with stands in the heading.
+  const measure = ["correlation ", "association "].find(word => content.edges.every(edge => !edge.strength || edge.strength.startsWith(word))) || "";
   const edgeRows = content.edges.map(edge => {
     const [i, j] = lines[edge.line];
     return { pair: [i, j], edge: forward(i, edge.symbol, j), p: edge.p, n: edge.n, r: null,
       probability: orNull(edge.probability), joined: orNull(edge.joined),
-      again: edge.again ? edge.again.same : null, given: "", strength: edge.strength || "", why: edge.why.filter(Boolean).join(" "),
+      again: edge.again ? edge.again.same : null, given: "", strength: (edge.strength || "").replace(measure, "").replace(/the (.*) joined to either$/, "$1"), why: edge.why.filter(Boolean).join(" "),
       rules: edge.rules.filter(Boolean).join(", "),
       conflict: edge.conflicts.some(list => list.length) ? "yes" : "", doubt: edge.contradictions.length ? "yes" : "" };
   });
@@ -283,11 +284,12 @@
     given: row[2] === null ? "" : row[2].length ? row[2].map(g => names[g]).join(", ") : "nothing", strength: "", why: "", rules: "", conflict: "",
     doubt: row[6].length ? "yes" : "" }));
   const PROBABLE = content.probable ? [["probability", "Probability"], ["joined", "Joined at all"]] : [];
-  const EVERY = [["edge", "Pair"], ...PROBABLE, ["strength", "Strength"], ["p", "p"], ["n", "n"], ["given", "Separated by"], ["r", "r"],
+  const EVERY = [["edge", "Pair"], ...PROBABLE, ["strength", measure ? measure[0].toUpperCase() + measure.slice(1).trim() : "Strength"], ["p", "p"], ["n", "n"], ["given", "Separated by"], ["r", "r"],
     ["rules", "Rules"], ["conflict", "Conflict"], ["doubt", "Contradiction"],
     ...(content.resamples ? [["again", "Of " + content.resamples.n + " resamples"]] : [])];
-  const isUsed = (rows, name) => rows.some(row => row[name] !== null && row[name] !== "");
-  let columns = EVERY; // those that are not empty in the rows that are chosen
+  // A column is shown if it is not empty in the rows that are chosen; the number of rows, if it differs.
+  const isUsed = (rows, name) => rows.some(row => row[name] !== null && row[name] !== "" && (name !== "n" || row.n !== rows[0].n));
+  let columns = EVERY;
   const NUMBERS = new Set(["probability", "joined", "p", "n", "r", "rules", "again"]);
   const PAGE = 200;
   let order = null, ascending = true, page = PAGE;
@@ -358,12 +360,11 @@
 
   function audit() {
     if (content.audit === null) return [paragraph("No audit of the data came with this result.", "soft")];
-    const found = content.audit.length ? make("ul", {}, ...content.audit.map(finding =>
-      make("li", {}, make("span", { class: finding.severity }, finding.severity + ": "), finding.message + " " + finding.remedy)))
-      : paragraph(content.checked === "nothing found" ? "The audit found nothing that would weaken the result." : content.checked);
+    const found = content.audit.length ? "What the audit found stands at the top."
+      : content.checked === "nothing found" ? "The audit found nothing that would weaken the result." : content.checked;
     const kinds = make("dl", {}, ...content.kinds.flatMap(([name, kind, reason]) =>
       [make("dt", {}, name), make("dd", {}, kind + " (" + reason + ")")]));
-    return [found,
+    return [paragraph(found),
       ...(content.kinds.length ? [make("details", {}, make("summary", {}, "What each column was taken for"), kinds)] : [])];
   }
 
@@ -404,9 +405,10 @@
   const against = content.knowledge.filter(said => said.became === "contradicted")
     .map(said => "The data contradict what was said to be known: " + said.statement + (said.told ? " (" + said.told + ")" : "") + ".");
   const mind = [...consistency.banner, ...against, ...content.cautions];
-  byId("banner").append(...mind.map(text => paragraph(text)),
-    ...(content.warnings.length ? [make("ul", {}, ...content.warnings.map(text => make("li", {}, text)))] : []));
-  byId("banner").hidden = !mind.length && !content.warnings.length;
+  const findings = content.audit || [];
+  byId("banner").append(...mind.map(text => paragraph(text)), ...findings.map(({ severity, brief, more }) =>
+    make("details", { class: severity === "error" ? severity : "" }, make("summary", {}, brief), paragraph(more, "soft"))));
+  byId("banner").hidden = !mind.length && !findings.length;
   byId("banner").classList.toggle("alarm", consistency.is_alarm);
   byId("chart").append(chart());
   byId("legend").append(...content.legend.map(legendItem));
@@ -420,7 +422,9 @@
   byId("assumed").append(make("ul", {}, ...content.assumed.map(sentence => make("li", {}, sentence))));
   byId("made").append(...made());
   show(lastFrame);
-  if (content.resamples && content.resamples.n) sortBy("again", false);
-  else fillTable();
+  // The surest first, as on the command line.
+  order = content.resamples && content.resamples.n ? "again" : content.probable ? "probability" : null;
+  ascending = order === null;
+  fillTable();
   drawing.open(content.is_whole);
 })();

@@ -58,7 +58,9 @@ def summary_picture(result: SeriesResult) -> Picture:
     boxes = picture(PAG.from_edges(plain, tuple(shown.values()))).boxes
     contexts = result.window.contexts
     return on_paper(
-        boxes, lambda placed: apart(x for one in between for x in _lines(placed, shown, one, contexts)), PADDING
+        boxes,
+        lambda placed: apart((x for one in between for x in _lines(placed, shown, one, contexts)), placed),
+        PADDING,
     )
 
 
@@ -102,6 +104,6 @@ def window_picture(result: SeriesResult) -> Picture:
     shares = [edge.probability if edge.again is None else edge.again for edge in numbers]
     lines = [
         replace(line, again=share, is_probability=edge.again is None)
-        for line, share, edge in zip(apart(found.lines), shares, numbers, strict=True)
+        for line, share, edge in zip(apart(found.lines, found.boxes), shares, numbers, strict=True)
     ]
     return replace(found, lines=tuple(lines))

@@ -33,7 +33,7 @@ def laid_out(pag: PAG) -> Picture:
 
 def scene(pag: PAG, drawn: Picture, result: Result | None = None) -> dict[str, Any]:
     """What the page needs to draw a graph; of the latest result with probabilities, contradictions and a legend."""
-    lines = apart(drawn.lines)
+    lines = apart(drawn.lines, drawn.boxes)
     probabilities = None if result is None else result.probabilities
     shares = [] if probabilities is None else [probabilities.of_edge(*_named(line.edge)) for line in lines]
     at_the_end = result is not None and result.complete and len(pag) <= MOST_CHECKED
