@@ -34,6 +34,7 @@ def write(settings: Mapping[str, Settings], docs: Path, results: Path = RESULTS)
     frames = load_frames(settings, results)
     figures_oracle.draw(frames["oracle"], docs / "paper")
     figures_samples.draw(frames["samples"], frames["large"], docs / "paper")
+    (docs / "paper").mkdir(parents=True, exist_ok=True)
     readings_frame(settings["readings"], frames["readings"]).write_csv(docs / "paper" / "readings.csv")
     pairs_frame(frames["readings"]).write_csv(docs / "paper" / "pairs.csv")
     path = docs / "paper.md"
