@@ -27,7 +27,7 @@ CLIP = 0.02
 MOST_CLIPPED = 0.05
 """From this share of rows on the two groups hardly overlap, and AIPW gives no interval."""
 LEAST_ROWS = 2_000
-"""With fewer rows AIPW gives no interval: see the table in `docs/effects.md`, which `benchmarks/effects_learners.py`
+"""With fewer rows AIPW gives no interval: see `benchmarks/effects_learners.md`, which `benchmarks/effects_learners.py`
 makes.
 """
 MOST_KNOTS = 8
