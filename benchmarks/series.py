@@ -50,6 +50,7 @@ Marks = dict[tuple[int, int], tuple[int, int]]
 """By the two nodes of a latest copy, the later one second: the mark at the first and the mark at the second."""
 
 METHODS = ("lpcmci-1", "lpcmci-4", "auto", "bayes", "icd")
+BESIDE = ("lpcmci-1", "auto")
 THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
 ALPHA = 0.01
 
@@ -364,15 +365,50 @@ def run(cells: tuple[Cell, ...], options: argparse.Namespace) -> Kept:
 
 def tell(cells: tuple[Cell, ...], kept: Kept) -> None:
     """The shares of every cell and their means, over systems that all methods have."""
-    by_cell = dict[str, dict[str, dict[str, float]]]()
+    by_cell = shares_of(cells, kept)
+    for title, told in by_cell.items():
+        _print_table(title, told)
+    _print_table(f"mean over {len(by_cell)} cells", mean_of(by_cell))
+
+
+def tell_markdown(cells: tuple[Cell, ...], kept: Kept) -> None:
+    """The tables of `docs/howto/time-series.md`: means, and for each cell LPCMCI and "auto" (`BESIDE`)."""
+    by_cell = shares_of(cells, kept)
+    print("| mean | precision / recall of edges | marks said | right | of the perfect test's | CPU seconds |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for name, told in mean_of(by_cell).items():
+        if name in METHODS:
+            shares = f"{told['said']:.1f} | {told['right']:.2f} | {told['oracle']:.2f} | {told['seconds']:.2f}"
+            print(f"| {name} | {told['precision']:.2f} / {told['recall']:.2f} | {shares} |")
+    print("\n| system | precision / recall | right | of the perfect test's | CPU seconds |")
+    print("| --- | --- | --- | --- | --- |")
+    for title, both in by_cell.items():
+        columns = (" / ".join(f"{both[name][key]:.2f}" for key in ("precision", "recall")) for name in BESIDE)
+        rest = [", ".join(_shown(both[name][key]) for name in BESIDE) for key in ("right", "oracle", "seconds")]
+        print(f"| {' | '.join([title, ', '.join(columns), *rest])} |")
+
+
+def shares_of(cells: tuple[Cell, ...], kept: Kept) -> dict[str, dict[str, dict[str, float]]]:
+    """By cell (with its number of systems) and method, the shares."""
+    found = {}
     for cell in map(str, cells):
         systems = [scores for (of_cell, _), scores in kept.items() if of_cell == cell and scores]
         names = list(dict.fromkeys(name for scores in systems for name in scores))
         whole = [scores for scores in systems if len(scores) == len(names)]
-        by_cell[cell] = {name: sum((scores[name] for scores in whole), Score()).told() for name in names if whole}
-        _print_table(f"{cell}, {len(whole)} systems", by_cell[cell])
-    told = [shares for shares in by_cell.values() if shares]
-    _print_table(f"mean over {len(told)} cells", {name: _mean([shares[name] for shares in told]) for name in told[0]})
+        if whole:
+            told = {name: sum((scores[name] for scores in whole), Score()).told() for name in names}
+            found[f"{cell}, {len(whole)} systems"] = told
+    return found
+
+
+def mean_of(by_cell: dict[str, dict[str, dict[str, float]]]) -> dict[str, dict[str, float]]:
+    """By method, the means over cells."""
+    told = list(by_cell.values())
+    return {name: _mean([shares[name] for shares in told]) for name in (told[0] if told else ())}
+
+
+def _shown(share: float) -> str:
+    return "–" if np.isnan(share) else f"{share:.2f}"
 
 
 def _mean(rows: list[dict[str, float]]) -> dict[str, float]:
@@ -449,6 +485,7 @@ def main() -> None:
     parser.add_argument("--only", type=int, nargs="*", help="these cells alone, by their numbers from 0")
     parser.add_argument("--methods", nargs="*", default=METHODS, choices=METHODS)
     parser.add_argument("--keep", type=Path, metavar="FILE", help="keep what is done, and go on from it")
+    parser.add_argument("--markdown", action="store_true", help="print the tables of the how-to")
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--golden", type=Path)
     parser.add_argument("--large", type=int, nargs=3, metavar=("PROCESSES", "LAGS", "ROWS"))
@@ -461,7 +498,7 @@ def main() -> None:
         return
     cells = CELLS[options.cells]
     cells = cells if options.only is None else tuple(cells[i] for i in options.only)
-    tell(cells, run(cells, options))
+    (tell_markdown if options.markdown else tell)(cells, run(cells, options))
 
 
 if __name__ == "__main__":

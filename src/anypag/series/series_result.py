@@ -137,8 +137,12 @@ class SeriesResult:
 
     @cached_property
     def _is_from_counts(self) -> bool:
-        posterior = self.result.posterior
-        return posterior is not None and posterior.from_counts
+        from anypag.scores.discrete import DiscreteScore
+
+        grounds = self.result.grounds
+        if isinstance(grounds, Searched):  # its posterior would draw the graphs that serve effects
+            return isinstance(grounds.problem.score, DiscreteScore)
+        return grounds.posterior is not None and grounds.posterior.from_counts
 
     @cached_property
     def expected_errors(self) -> float | None:

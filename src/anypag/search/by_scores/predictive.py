@@ -113,9 +113,8 @@ def off_in_columns(
     if functions:
         values[:, ~is_discrete] = normal_scores(values[:, ~is_discrete])
     sizes = np.where(is_discrete, values.max(axis=0) + 1, 0).astype(np.int64)
-    drawn = [
-        _moments(_drawn_columns(values, sizes, parents, fixed, functions, rng), sizes) for rng in _generators(values)
-    ]
+    tables = _drawn_columns(values, sizes, parents, fixed, functions)
+    drawn = [_moments(table, sizes) for table in tables]
     seen, _ = _moments(values, sizes)
     middle, variance = (np.mean(parts, axis=0) for parts in zip(*drawn, strict=True))
     off = np.abs(seen - middle) / np.sqrt(np.maximum(variance, 1.0) * (1 + 1 / TABLES) / len(values))
@@ -126,27 +125,23 @@ def off_in_columns(
 
 
 def _drawn_columns(
-    values: Floats,
-    sizes: npt.NDArray[np.int64],
-    parents: Flags,
-    fixed: Flags,
-    functions: bool,
-    rng: np.random.Generator,
-) -> Floats:
-    """A table from the DAG: least squares plus residuals of random rows; levels from rows with like predictions."""
-    n = len(values)
-    drawn = values.copy()
+    values: Floats, sizes: npt.NDArray[np.int64], parents: Flags, fixed: Flags, functions: bool
+) -> list[Floats]:
+    """Tables from the DAG: least squares plus residuals of random rows; levels from rows with like predictions."""
+    n, generators = len(values), list(_generators(values))
+    tables = [values.copy() for _ in generators]
     for v in (v for v in _causes_first(parents) if not fixed[v]):
         given = np.flatnonzero(parents[:, v])
-        known, wanted = (_explaining(table[:, given], sizes[given], functions) for table in (values, drawn))
+        known = _explaining(values[:, given], sizes[given], functions)
         target = _indicators(values[:, v], sizes[v]) if sizes[v] else values[:, [v]]
         slopes = np.linalg.lstsq(known, target, rcond=None)[0]
-        fitted = wanted @ slopes
-        if sizes[v]:
-            drawn[:, v] = values[_random_rows_near(known @ slopes, fitted, rng), v]
-        else:
-            drawn[:, v] = fitted[:, 0] + (target - known @ slopes)[rng.integers(0, n, n), 0]
-    return drawn
+        for drawn, rng in zip(tables, generators, strict=True):
+            fitted = _explaining(drawn[:, given], sizes[given], functions) @ slopes
+            if sizes[v]:
+                drawn[:, v] = values[_random_rows_near(known @ slopes, fitted, rng), v]
+            else:
+                drawn[:, v] = fitted[:, 0] + (target - known @ slopes)[rng.integers(0, n, n), 0]
+    return tables
 
 
 def _random_rows_near(points: Floats, wanted: Floats, rng: np.random.Generator) -> npt.NDArray[np.intp]:
