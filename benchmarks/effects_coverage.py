@@ -258,7 +258,7 @@ def one_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict[str, 
     lines, of_all = list[dict[str, Any]](), None
     for pair in asked_of(dag, hidden, effects, seed):
         answer = sampled.effect(pair.cause, pair.outcome)
-        table, _ = answer.rows_of_draws(rows)
+        table, _ = answer.basis.all_columns(rows)
         assert answer.sampled is not None
         if of_all is None and kind != "discrete":
             of_all = AllDraws.of(answer.sampled.question.classes, table)

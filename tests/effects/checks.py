@@ -29,9 +29,9 @@ from exact_tables import value
 from id_algorithm import identify_conditional
 
 from anypag import MAG, PAG
+from anypag.effects.estimate.ranges import members_of
 from anypag.effects.identify.adjustment import between, canonical, is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
-from anypag.effects.identify.class_members import members_of
 from anypag.effects.identify.expressions import Expression, P, Product, Quotient, Sum
 from anypag.effects.identify.idp import identified_given
 from anypag.effects.identify.minimal_sets import minimal_sets, smallest

@@ -18,7 +18,7 @@ from anypag.data.table import as_table
 from anypag.effects.answer import Effect
 from anypag.effects.drawn_effect import DrawnEffect, Span
 from anypag.effects.estimate.draws import DrawnColumn, LinearColumns, drawn_effects, total_effects_of
-from anypag.effects.estimate.table_draws import LevelTable
+from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.effects.identify.verdict import holds_if_selected, verdict
 from anypag.effects.sampled import _missing_told, sampled_effect

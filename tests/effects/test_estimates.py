@@ -13,7 +13,7 @@ from enumeration import Values
 
 import anypag as ap
 from anypag.effects.estimate.estimates import Probability, Slope
-from anypag.effects.no_effect import FALSE_ZEROS, HOW_OFTEN_FALSE
+from anypag.effects.numbers import FALSE_ZEROS, HOW_OFTEN_FALSE
 
 PAG = ap.PAG.from_string("age o-> smoking; stress o-> smoking; smoking --> tar; tar --> cancer; age --> cancer")
 TRUTH = 0.7 * 0.5
@@ -371,4 +371,4 @@ def test_kinds_that_the_name_of_a_test_implies_hold_for_the_estimate() -> None:
     result = ap.learn(data, method="icd", test="permutation", selection_bias=False)
     table = ap.data.as_table({name: column * 1.5 for name, column in data.items()})
     assert set(table.kinds) == {"continuous"}
-    assert set(result.effect("c", "a")._rows(table)[0].kinds) == {"discrete"}
+    assert set(result.effect("c", "a").basis.rows(table).table.kinds) == {"discrete"}

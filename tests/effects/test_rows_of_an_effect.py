@@ -84,13 +84,13 @@ def test_kinds_that_a_mixed_table_had_hold_for_fewer_rows() -> None:
     result = ap.learn(table, method="icd", selection_bias=False)
     whole = {name: column[d == np.floor(d)] for name, column in table.items()}
     assert ap.data.as_table(table).kinds[3] == "continuous" != ap.data.as_table(whole).kinds[3]
-    assert ap.effect(result, "c", "d")._rows(whole)[0].kinds[3] == "continuous"
+    assert ap.effect(result, "c", "d").basis.rows(whole).table.kinds[3] == "continuous"
 
 
 def test_texts_stay_levels_where_the_search_had_numbers() -> None:
     data = chain(500)
     asked = ap.learn(data, method="icd", selection_bias=False).effect("c", "d")
-    assert asked._rows({**data, "c": np.where(data["c"] > 0, "more", "less")})[0].kinds[2] == "discrete"
+    assert asked.basis.rows({**data, "c": np.where(data["c"] > 0, "more", "less")}).table.kinds[2] == "discrete"
 
 
 def test_kinds_are_told_to_resamples_too(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from anypag.data.table import Table
 from anypag.effects.drawn_effect import DrawnEffect
 from anypag.effects.effect import effect
 from anypag.effects.estimate.fitting import Sampling
-from anypag.effects.estimate.table_draws import LevelTable
+from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.learned import Adjusting
 from anypag.effects.sampled import SampledEffect, sampled_effect
 from anypag.effects.sampled_question import AllDraws
@@ -74,7 +74,7 @@ def effects_of(
                 )
             classes = first.question.classes
             if has_rows:
-                table, _ = answer.rows_of_draws(data)
+                table, _ = answer.basis.all_columns(data)
                 ready[of_sets] = table, None if first.is_curved else _ready(first, table)
         x, y = (classes.nodes((name,)) for name in (cause, outcome))
         everyone = (1 << len(classes.names)) - 1

@@ -3,58 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from anypag.arrays import Floats
-from anypag.data.files.scan import Reading
-from anypag.data.sources.data_sets import DataSets, in_sets
-from anypag.data.sources.pooled import Pooled, comparable
-from anypag.data.table import Kind, Table, clusters_in
-from anypag.effects.class_groups import ClassGroup
+from anypag.data.table import clusters_in
 from anypag.effects.drawn_effect import DrawnEffect, Span
 from anypag.effects.estimate.estimates import Entries, Estimate, Model
-from anypag.effects.estimate.fitting import Sampling, chosen_model, columns_of, complete_rows, estimated, gaps_told
+from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.learners import Learner
-from anypag.effects.estimate.ranges import PossibleEffects, possible_effects
+from anypag.effects.estimate.ranges import PossibleEffects
 from anypag.effects.estimate.sensitivity import Robustness
-from anypag.effects.handoff import Handoff, handoff
-from anypag.effects.identify.adjustment import is_adjustment
-from anypag.effects.identify.causal_graph import CausalGraph
-from anypag.effects.identify.expressions import Expression, mentioned
 from anypag.effects.identify.minimal_sets import minimal_sets, smallest
-from anypag.effects.identify.verdict import Status, Verdict, adjustment_formula
-from anypag.effects.learned import Adjusting, Beside
-from anypag.effects.no_effect import ZERO_NOTES, association
-from anypag.effects.question import WITHOUT_KNOWLEDGE, AFewNodes, nodes_of
-from anypag.effects.sampled import SampledEffect
+from anypag.effects.identify.verdict import Status
+from anypag.effects.learned import Adjusting
+from anypag.effects.numbers import NEEDS_SAMPLED_GRAPHS, Basis, of_one_graph, of_sampled_graphs
+from anypag.effects.question import WITHOUT_KNOWLEDGE, AFewNodes
+from anypag.effects.sampled import ClassGroup, SampledEffect
 from anypag.effects.sampled_words import headline, told
-from anypag.errors import DataError, Option, ParameterError, listed
+from anypag.errors import GraphError, Option, ParameterError
 from anypag.files import write_whole
-from anypag.graphs.node_sets import NodeSet
+from anypag.graphs.formats.dot_and_dagitty import quoted
 from anypag.graphs.text import quote
 from anypag.markup import plain
-
-MOST_MEMBERS = 200
-"""How many members of a class a range is computed from; a random sample of larger classes."""
-
-SAME_ROWS = (
-    "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
-    'them. Draws over sampled graphs (method="auto"; --method auto on the command line) take that into account.'
-)
-
-NEEDS_SAMPLED_GRAPHS = (
-    f"The option {Option('confounding')} moves the numbers of sampled linear systems: search with "
-    f"{Option('method', 'auto')}. Beside the number of one graph stands its robustness value."
-)
-
-IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
-ACROSS_SETS = "This compares the sets {sets}: the numbers come from their {n:,} rows."
-UNVARIED = "Contexts that have one value in these rows, {names}, stand in the formula only."
-ONE_SET = "The effect of {name!r} compares data sets: give the rows of all of them, not of the observed one alone."
-NO_GROUP = "{name!r} is a context, which tells data sets apart and varies in none of them: it makes no groups of rows."
 
 SEEN = "Their association in the rows, which by the graph is no effect of one on the other:"
 
@@ -67,7 +41,23 @@ HEADINGS = {
 }
 
 
-_Rows = tuple[Table, Any, tuple[str, ...], tuple[str, ...]]
+class Handoff(NamedTuple):
+    """The inputs of tools such as dowhy and DoubleML.
+
+    Args:
+        treatment: the causes (`treatment` of dowhy, `d_cols` of DoubleML).
+        outcome: the outcomes (`outcome`, `y_col`).
+        adjustment: the columns to adjust for (`common_causes`, `x_cols`).
+        modifiers: the conditions (`effect_modifiers`).
+        graph: a causal graph in DOT in which adjusting for these columns is right. It says nothing about the relations
+            within the adjustment set, which are not known and not needed.
+    """
+
+    treatment: tuple[str, ...]
+    outcome: tuple[str, ...]
+    adjustment: tuple[str, ...]
+    modifiers: tuple[str, ...]
+    graph: str
 
 
 @dataclass(frozen=True)
@@ -119,14 +109,8 @@ class Effect:
     robustness: Robustness | None = None
     assumed: tuple[str, ...] = ()
     unassumed: Effect | None = None
-    _causal: CausalGraph = field(repr=False, compare=False, kw_only=True)
-    _verdict: Verdict = field(repr=False, compare=False, kw_only=True)
-    _within: NodeSet = field(repr=False, compare=False, kw_only=True)
-    _kinds: Mapping[str, Kind] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
-    _is_given: bool = field(default=False, repr=False, compare=False, kw_only=True)
-    """Is the graph one of the user's own?"""
-    _reading: Reading | None = field(default=None, repr=False, compare=False, kw_only=True)
-    _sets: DataSets | None = field(default=None, repr=False, compare=False, kw_only=True)
+    basis: Basis = field(repr=False, compare=False, kw_only=True)
+    """What the answer was read from."""
 
     @property
     def is_identified(self) -> bool:
@@ -211,12 +195,13 @@ class Effect:
 
     def minimal_sets(self) -> Iterator[tuple[str, ...]]:
         """All minimal adjustment sets, one after the other; there can be very many."""
-        return (self._causal.names(z) for z in minimal_sets(self._causal, self._verdict.way, self._within))
+        basis = self.basis
+        return (basis.causal.names(z) for z in minimal_sets(basis.causal, basis.verdict.way, basis.within))
 
     def smallest_set(self) -> tuple[str, ...] | None:
         """An adjustment set with the fewest members; None if there is no adjustment set."""
-        z = smallest(self._causal, self._verdict.way, self._within)
-        return None if z is None else self._causal.names(z)
+        z = smallest(self.basis.causal, self.basis.verdict.way, self.basis.within)
+        return None if z is None else self.basis.causal.names(z)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> str:
         """SVG of what sampled graphs say: the draws as a density with the mass at zero, and shares of graphs as a bar.
@@ -235,8 +220,17 @@ class Effect:
         return picture
 
     def handoff(self) -> Handoff:
-        """The adjustment set and a graph text for tools that estimate (dowhy, DoubleML, ...)."""
-        return handoff(self.cause, self.outcome, self.given, self.adjustment_set)
+        """The adjustment set and a graph text for tools that estimate (dowhy, DoubleML, ...).
+
+        Raises:
+            GraphError: there is no adjustment set.
+        """
+        z = self.adjustment_set
+        if z is None:
+            raise GraphError("Other tools need an adjustment set, and this effect has none.")
+        arrows = [*product((*z, *self.given), (*self.cause, *self.outcome)), *product(self.cause, self.outcome)]
+        lines = [f"  {quoted(a, 'DOT')} -> {quoted(b, 'DOT')};" for a, b in arrows]
+        return Handoff(self.cause, self.outcome, z, self.given, "\n".join(["digraph {", *lines, "}"]))
 
     def estimated(
         self,
@@ -283,116 +277,16 @@ class Effect:
             none (to see what the rows say of that, adjust for a set of your choice); else `possible`, its range over
             the members of the class.
         """
-        table, cluster, which, same = self._rows(data, cluster, by)
-        named = tuple(name for name in same if self.sampled is None and name in (self.adjustment_set or ()))
-        unvaried = (UNVARIED.format(names=" and ".join(named)),) if named else ()
-        asked = replace(self, notes=(*self.notes, *unvaried, *which))
-        sampling = Sampling(resamples, level, seed, clusters_in(cluster, table))
-        how = Adjusting.of(self._verdict.way, sampling, learner, by)
+        used = self.basis.rows(data, cluster, by)
+        sampling = Sampling(resamples, level, seed, clusters_in(used.cluster, used.table))
+        how = Adjusting.of(self.basis.verdict.way, sampling, learner, by)
         if how.learner is not None and model is not None:
             raise ParameterError("Give ", Option("model"), " or ", Option("learner"), ", not both.")
         if self.sampled is not None and adjust_for is None:
-            return asked._drawn(self.sampled, table, model, how, confounding)._without(same)
+            return of_sampled_graphs(self, self.sampled, used, model, how, confounding)
         if confounding is not None:
             raise ParameterError(NEEDS_SAMPLED_GRAPHS)
-        way = self._verdict.way
-        if self._verdict.formula is None:
-            found = possible_effects(self._causal, way, table, model, MOST_MEMBERS, seed)
-            return replace(asked, possible=found)
-        if self.status == "zero" and adjust_for is None:
-            seen = association(self._causal, way, table, model, sampling)
-            others = (note for note in ZERO_NOTES if note not in asked.notes)
-            return replace(asked, association=seen, notes=(*asked.notes, *seen.notes, *others))
-        z = self._verdict.z if adjust_for is None else self._set_of(adjust_for)
-        columns = table.all_of_kind("continuous") if model == "linear" else table
-        beside = how.beside(self._causal, way, z, columns)
-        numbers = beside.numbers
-        if numbers is None:
-            formula, is_formula = self._formula_for(table, model, adjust_for), self.status == "formula"
-            numbers = estimated(self._causal, formula, way, table, model, sampling, by_adjustment=not is_formula)
-        notes = (*asked.notes, *numbers.notes, *beside.notes, *(() if self._is_given else (SAME_ROWS,)))
-        return replace(asked, numbers=numbers, notes=notes, along=beside.along, robustness=beside.robustness)
-
-    def _drawn(
-        self, sampled: SampledEffect, table: Table, model: Model | None, how: Adjusting, confounding: float | None
-    ) -> Effect:
-        """The answer with draws, and with numbers for the single graph if there are any."""
-        part, n_dropped = self.rows_of_draws(table)
-        here = how.for_rows(complete_rows(table, part.names))
-        by_graph = self.graph_answer
-        try:
-            by_graph = None if by_graph is None else by_graph.estimated(table, model=model)
-        except DataError as error:
-            by_graph = None if by_graph is None else replace(by_graph, notes=(*by_graph.notes, str(error)))
-        drawn, beside = here.drawn(sampled, part, self._within, confounding), Beside()
-        if sampled.status != "zero":
-            beside = here.beside_draws(sampled, part, self._within)
-        notes = (*self.notes, *((gaps_told(n_dropped),) if n_dropped else ()), *beside.notes)
-        found = replace(self, sampled=drawn, graph_answer=by_graph, notes=notes)
-        return replace(found, along=beside.along, robustness=beside.robustness)
-
-    def _without(self, same: tuple[str, ...]) -> Effect:
-        """The answer whose adjustment sets leave out contexts that do not vary in its rows."""
-        if not same or self.sampled is None:
-            return self
-        strength = self.robustness
-        if strength is not None and strength.adjusting_for is not None:
-            left = tuple(name for name in strength.adjusting_for if name not in same)
-            strength = replace(strength, adjusting_for=left)
-        return replace(self, sampled=self.sampled.grouped(same), robustness=strength)
-
-    def rows_of_draws(self, data: Any) -> tuple[Table, int]:
-        """All columns, in the order of their names, without incomplete rows, and how many were left out."""
-        return columns_of(self._causal, self._rows(data)[0], self._causal.everyone)
-
-    def _rows(self, data: Any, cluster: Any = None, by: str | None = None) -> _Rows:
-        """The rows that numbers come from, with the kinds of columns that they had in the search (texts stay levels);
-        their clusters; and of several data sets, which rows they are, and the contexts that do not vary in them.
-        """
-        names, which, same = self._causal.pag.names, tuple[str, ...](), tuple[str, ...]()
-        more = [name for name in (cluster,) if isinstance(name, str)]
-        table = in_sets(data, self._reading, names, self._sets, more)
-        if isinstance(table, Pooled):
-            table, cluster, which, same = self._of_sets(table, cluster, by)
-        texts = {name for name, labels in zip(table.names, table.labels, strict=True) if labels is not None}
-        fit = [name for name, kind in self._kinds.items() if kind == "discrete" or name not in texts]
-        return table.with_kinds({name: self._kinds[name] for name in fit if name in table.names}), cluster, which, same
-
-    def _of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> _Rows:
-        """The rows of the observed set, and where contexts are causes or outcomes, those of the sets that they compare
-        with it; their clusters; words; contexts that do not vary in them.
-        """
-        named = (*self.given, by, cluster if isinstance(cluster, str) else None)
-        for name in pool.contexts:
-            if name in named:
-                raise ParameterError(NO_GROUP.format(name=name))
-        asked = [name for name in (*self.cause, *self.outcome) if name in pool.contexts]
-        if asked and len(pool.sets) == 1:
-            raise ParameterError(ONE_SET.format(name=asked[0]))
-        rows = comparable(pool, *asked) if asked else pool.of_set == 0
-        there = [name for k, name in enumerate(pool.sets) if (pool.of_set[rows] == k).any()]
-        told = (ACROSS_SETS if asked else IN_OBSERVED_SET).format(set=pool.sets[0], sets=listed(there), n=rows.sum())
-        codes = None if isinstance(cluster, str) else clusters_in(cluster, pool)
-        of_rows = cluster if codes is None else codes[rows]
-        return pool.for_estimates(rows), of_rows, (told, *pool.told), pool.same_in(rows)
-
-    def _formula_for(self, table: Any, model: Model | None, adjust_for: AFewNodes | None) -> Expression:
-        """The formula, with the adjustment set that suits the model."""
-        formula, way = self._verdict.formula, self._verdict.way
-        assert formula is not None
-        if adjust_for is not None:
-            return adjustment_formula(way, self._set_of(adjust_for))
-        z_least = smallest(self._causal, way, self._within) if self.status == "adjustment" else None
-        if z_least is None:
-            return formula
-        part, _ = columns_of(self._causal, table, way.x | way.y | way.given | mentioned(formula))
-        return adjustment_formula(way, z_least) if chosen_model(part, model, self.outcome) == "tables" else formula
-
-    def _set_of(self, adjust_for: AFewNodes) -> NodeSet:
-        z = nodes_of(self._causal.pag, adjust_for, "columns to adjust for")
-        if not is_adjustment(self._causal, self._verdict.way, z):
-            raise ParameterError(f"This is no adjustment set for the effect: {', '.join(self._causal.names(z))}.")
-        return z
+        return of_one_graph(self, used, model, how, adjust_for)
 
     def __str__(self) -> str:
         answer = [] if self.sampled is not None else [self.reason, *([self.formula] if self.formula else [])]

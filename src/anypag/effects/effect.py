@@ -20,7 +20,7 @@ from anypag.effects.identify.formula_text import LATEX, TEXT, Style, effect_writ
 from anypag.effects.identify.reasons import reason
 from anypag.effects.identify.sampled_classes import classes_of
 from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
-from anypag.effects.no_effect import ZERO_NOTES
+from anypag.effects.numbers import ZERO_NOTES, Basis
 from anypag.effects.question import (
     AFewNodes,
     asked,
@@ -277,7 +277,7 @@ def kinds_searched(source: MixedGraph | Result) -> Mapping[str, Kind]:
 
 def _answered(source: MixedGraph | Result, causal: CausalGraph, found: Verdict, within: NodeSet, why: str) -> Effect:
     """The answer that a verdict about a graph, or about a class of sampled graphs, comes to."""
-    way = found.way
+    way, of_file = found.way, (source.reading, source.sets) if isinstance(source, Result) else (None, None)
     return Effect(
         cause=causal.names(way.x),
         outcome=causal.names(way.y),
@@ -287,13 +287,7 @@ def _answered(source: MixedGraph | Result, causal: CausalGraph, found: Verdict, 
         adjustment_set=None if found.z is None else causal.names(found.z),
         formula=_equation(causal, found, TEXT),
         latex=_equation(causal, found, LATEX),
-        _causal=causal,
-        _verdict=found,
-        _within=within,
-        _kinds=kinds_searched(source),
-        _is_given=isinstance(source, DAG),
-        _reading=source.reading if isinstance(source, Result) else None,
-        _sets=source.sets if isinstance(source, Result) else None,
+        basis=Basis(causal, found, within, kinds_searched(source), isinstance(source, DAG), *of_file),
     )
 
 

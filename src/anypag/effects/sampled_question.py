@@ -14,7 +14,7 @@ from anypag.arrays import Counts, Flags, Floats
 from anypag.data.table import Table
 from anypag.effects.drawn_effect import DrawnEffect
 from anypag.effects.estimate.draws import Hidden, LinearColumns, drawn_effects
-from anypag.effects.estimate.table_draws import LevelTable
+from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.effects.identify.verdict import Verdict
 from anypag.graphs.base import ancestry

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from anypag.effects.class_groups import share
 from anypag.effects.drawn_effect import DrawnEffect, Span
 from anypag.effects.estimate.estimates import number
-from anypag.effects.sampled import SURE_OF_NONE, SampledEffect
+from anypag.effects.sampled import SURE_OF_NONE, SampledEffect, share
 from anypag.scores.base import GAMMA
 
 LEAST_TOLD = 0.01

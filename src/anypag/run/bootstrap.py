@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from anypag.checkpoint.checkpoint import KeptReplicates
 from anypag.checkpoint.fingerprint import fingerprint
-from anypag.checkpoint.replicates import KeptReplicates
 from anypag.choices import Choices, Device, DSep, Sepset, Stop
 from anypag.ci.base import CITest, is_test, with_its_answers
 from anypag.ci.resample import resamples_of, rows_to_resample

@@ -18,8 +18,7 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.moments import moments_of
 from anypag.data.table import Table
-from anypag.effects.estimate.estimates import Level, shown
-from anypag.effects.estimate.fitting import levels_of
+from anypag.effects.estimate.estimates import Level, levels_of, shown
 from anypag.effects.estimate.sensitivity import with_hidden_causes
 from anypag.errors import DataError
 from anypag.graphs.base import Marks

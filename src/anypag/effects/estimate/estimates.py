@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from anypag.data.table import Table
 from anypag.graphs.text import quote
 
 Model = Literal["linear", "tables", "mixed"]
@@ -152,3 +155,10 @@ def number(value: float, digits: int = 3) -> str:
 def shown(level: Level) -> str:
     """A level as text."""
     return level if isinstance(level, str) else f"{level:g}"
+
+
+def levels_of(part: Table, name: str) -> list[Level]:
+    """The levels of a column, in the order of their codes."""
+    place = part.names.index(name)
+    values, labels = np.unique(part.values[:, place]), part.labels[place]
+    return [labels[int(value)] if labels else float(value) for value in values]

@@ -11,8 +11,18 @@ from anypag.arrays import Flags, Floats, in_units
 from anypag.data.levels import indicators
 from anypag.data.table import Table
 from anypag.effects.estimate.draws import DrawnColumn
-from anypag.effects.estimate.estimates import Along, Contrast, Estimate, EstimateModel, Level, Slope, number, shown
-from anypag.effects.estimate.fitting import Sampling, columns_of, complete_rows, gaps_told, levels_of
+from anypag.effects.estimate.estimates import (
+    Along,
+    Contrast,
+    Estimate,
+    EstimateModel,
+    Level,
+    Slope,
+    levels_of,
+    number,
+    shown,
+)
+from anypag.effects.estimate.fitting import Sampling, columns_of, complete_rows, gaps_told
 from anypag.effects.estimate.learners import (
     LEAST_ROWS,
     MOST_CLIPPED,

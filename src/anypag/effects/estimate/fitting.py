@@ -13,9 +13,8 @@ from anypag.data.audit.rows import infinity_findings
 from anypag.data.findings import Audit
 from anypag.data.levels import indicators
 from anypag.data.table import Table
-from anypag.effects.estimate.estimates import Contrast, Entries, Estimate, Level, Model, Probability, Slope, shown
-from anypag.effects.estimate.linear import DeterminedError, Linear
-from anypag.effects.estimate.regression import Regression
+from anypag.effects.estimate.estimates import Contrast, Entries, Estimate, Model, Probability, Slope, levels_of, shown
+from anypag.effects.estimate.linear import DeterminedError, Linear, Regression
 from anypag.effects.estimate.tables import Tables, empty_cells, tables_of
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.causal_graph import CausalGraph
@@ -260,13 +259,6 @@ def _probabilities(
         do, given, outcome = ({name: setting[name] for name in group} for group in groups)
         rows.append(Probability(do, given, outcome, *map(float, row)))
     return tuple(rows)
-
-
-def levels_of(part: Table, name: str) -> list[Level]:
-    """The levels of a column, in the order of their codes."""
-    place = part.names.index(name)
-    values, labels = np.unique(part.values[:, place]), part.labels[place]
-    return [labels[int(value)] if labels else float(value) for value in values]
 
 
 def _empty(part: Table, fitted: Tables, formula: Expression, way: Between) -> list[str]:

@@ -1,0 +1,217 @@
+"""The numbers of an effect: from which rows, by which model, and what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from anypag.data.files.scan import Reading
+from anypag.data.sources.data_sets import DataSets, in_sets
+from anypag.data.sources.pooled import Pooled, comparable
+from anypag.data.table import Kind, Table, clusters_in
+from anypag.effects.estimate.estimates import Entries, Estimate, Model, Probability
+from anypag.effects.estimate.fitting import Sampling, chosen_model, columns_of, complete_rows, estimated, gaps_told
+from anypag.effects.estimate.ranges import possible_effects
+from anypag.effects.identify.adjustment import is_adjustment
+from anypag.effects.identify.causal_graph import CausalGraph
+from anypag.effects.identify.expressions import Expression, P, mentioned
+from anypag.effects.identify.minimal_sets import smallest
+from anypag.effects.identify.verdict import Verdict, adjustment_formula
+from anypag.effects.learned import Adjusting, Beside
+from anypag.effects.question import AFewNodes, nodes_of
+from anypag.effects.sampled import SampledEffect
+from anypag.errors import DataError, Option, ParameterError, listed
+from anypag.graphs.node_sets import NodeSet
+
+if TYPE_CHECKING:
+    from anypag.effects.answer import Effect
+
+MOST_MEMBERS = 200
+"""How many members of a class a range is computed from; a random sample of larger classes."""
+FALSE_ZEROS = {500: (92, 150), 32_000: (32, 145)}
+"""By number of rows: false zeros, and identified effects, in the simulations of `docs/effects.md`
+(`benchmarks/intervals.py`).
+"""
+BY_GRAPH = (
+    "That there is no effect follows from the graph, whatever the rows say of the two: one wrong arrowhead or missing "
+    "edge is enough to deny an effect that is there."
+)
+(_FEWER_ROWS, _OF_FEWER), (_MORE_ROWS, _OF_MORE) = FALSE_ZEROS.items()
+HOW_OFTEN_FALSE = (
+    f"Such answers are often false: of simulated effects that were there, {_OF_FEWER[0]} of {_OF_FEWER[1]} that came "
+    f"out identified with {_FEWER_ROWS:,} rows were denied, and {_OF_MORE[0]} of {_OF_MORE[1]} with {_MORE_ROWS:,}."
+)
+ASK_OTHERS = (
+    'Sampled graphs (method="auto") say how probable that is. Resamples (bootstrap) show what depends on which rows '
+    "were drawn, but no error that all of them repeat: a test that does not fit the columns, a wrong assumption, "
+    "rows that are not independent."
+)
+ZERO_NOTES = (BY_GRAPH, HOW_OFTEN_FALSE, ASK_OTHERS)
+"""The notes for the answer "no effect". It follows from the graph, not from the rows, so it has no interval."""
+SAME_ROWS = (
+    "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
+    'them. Draws over sampled graphs (method="auto"; --method auto on the command line) take that into account.'
+)
+NEEDS_SAMPLED_GRAPHS = (
+    f"The option {Option('confounding')} moves the numbers of sampled linear systems: search with "
+    f"{Option('method', 'auto')}. Beside the number of one graph stands its robustness value."
+)
+IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
+ACROSS_SETS = "This compares the sets {sets}: the numbers come from their {n:,} rows."
+UNVARIED = "Contexts that have one value in these rows, {names}, stand in the formula only."
+ONE_SET = "The effect of {name!r} compares data sets: give the rows of all of them, not of the observed one alone."
+NO_GROUP = "{name!r} is a context, which tells data sets apart and varies in none of them: it makes no groups of rows."
+
+
+class RowsUsed(NamedTuple):
+    """The rows that numbers come from and their clusters; of several data sets, which rows they are in words, and the
+    contexts that do not vary in them (`same`).
+    """
+
+    table: Table
+    cluster: Any = None
+    told: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """What an answer is read from: a graph, its verdict, and the columns that may be adjusted for (`within`). Of a
+    search also the kinds of its columns, how its file was read, and its data sets. `is_given`: the graph is the user's
+    own.
+    """
+
+    causal: CausalGraph
+    verdict: Verdict
+    within: NodeSet
+    kinds: Mapping[str, Kind]
+    is_given: bool
+    reading: Reading | None
+    sets: DataSets | None
+
+    def rows(self, data: Any, cluster: Any = None, by: str | None = None) -> RowsUsed:
+        """The rows that numbers come from. Columns have the kinds that they had in the search; texts stay levels."""
+        more = [cluster] if isinstance(cluster, str) else []
+        found = in_sets(data, self.reading, self.causal.pag.names, self.sets, more)
+        used = self._rows_of_sets(found, cluster, by) if isinstance(found, Pooled) else RowsUsed(found, cluster)
+        table = used.table
+        texts = {name for name, labels in zip(table.names, table.labels, strict=True) if labels is not None}
+        fit = [name for name, kind in self.kinds.items() if kind == "discrete" or name not in texts]
+        return used._replace(table=table.with_kinds({name: self.kinds[name] for name in fit if name in table.names}))
+
+    def _rows_of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> RowsUsed:
+        """The rows of the observed set, and where contexts are causes or outcomes, those of the sets that they compare
+        with it.
+        """
+        way, names = self.verdict.way, self.causal.names
+        grouping = (*names(way.given), by, cluster if isinstance(cluster, str) else None)
+        for name in pool.contexts:
+            if name in grouping:
+                raise ParameterError(NO_GROUP.format(name=name))
+        asked = [name for name in (*names(way.x), *names(way.y)) if name in pool.contexts]
+        if asked and len(pool.sets) == 1:
+            raise ParameterError(ONE_SET.format(name=asked[0]))
+        rows = comparable(pool, *asked) if asked else pool.of_set == 0
+        there = [name for k, name in enumerate(pool.sets) if (pool.of_set[rows] == k).any()]
+        told = (ACROSS_SETS if asked else IN_OBSERVED_SET).format(set=pool.sets[0], sets=listed(there), n=rows.sum())
+        codes = None if isinstance(cluster, str) else clusters_in(cluster, pool)
+        of_rows = cluster if codes is None else codes[rows]
+        return RowsUsed(pool.for_estimates(rows), of_rows, (told, *pool.told), pool.same_in(rows))
+
+    def all_columns(self, data: Any) -> tuple[Table, int]:
+        """All columns, in the order of their names, without incomplete rows, and how many were left out."""
+        return columns_of(self.causal, self.rows(data).table, self.causal.everyone)
+
+    def adjustment_set(self, adjust_for: AFewNodes) -> NodeSet:
+        """A set of the user's choice. Raises an error if it is none."""
+        z = nodes_of(self.causal.pag, adjust_for, "columns to adjust for")
+        if not is_adjustment(self.causal, self.verdict.way, z):
+            raise ParameterError(f"This is no adjustment set for the effect: {', '.join(self.causal.names(z))}.")
+        return z
+
+    def formula_for(self, table: Table, model: Model | None, adjust_for: AFewNodes | None) -> Expression:
+        """The formula, with the adjustment set that suits the model."""
+        formula, way = self.verdict.formula, self.verdict.way
+        assert formula is not None
+        if adjust_for is not None:
+            return adjustment_formula(way, self.adjustment_set(adjust_for))
+        z_least = smallest(self.causal, way, self.within) if self.verdict.status == "adjustment" else None
+        if z_least is None:
+            return formula
+        part, _ = columns_of(self.causal, table, way.x | way.y | way.given | mentioned(formula))
+        model = chosen_model(part, model, self.causal.names(way.y))
+        return adjustment_formula(way, z_least) if model == "tables" else formula
+
+
+def of_sampled_graphs(
+    effect: Effect,
+    sampled: SampledEffect,
+    used: RowsUsed,
+    model: Model | None,
+    how: Adjusting,
+    confounding: float | None,
+) -> Effect:
+    """The answer with draws, and with numbers for the single graph if there are any."""
+    basis = effect.basis
+    part, n_dropped = basis.all_columns(used.table)
+    here = how.for_rows(complete_rows(used.table, part.names))
+    by_graph = effect.graph_answer
+    try:
+        by_graph = None if by_graph is None else by_graph.estimated(used.table, model=model)
+    except DataError as error:
+        by_graph = None if by_graph is None else replace(by_graph, notes=(*by_graph.notes, str(error)))
+    drawn, beside = here.drawn(sampled, part, basis.within, confounding), Beside()
+    if sampled.status != "zero":
+        beside = here.beside_draws(sampled, part, basis.within)
+    strength = beside.robustness
+    if used.same:  # sets leave out contexts that do not vary in these rows
+        drawn = drawn.grouped(used.same)
+        if strength is not None and strength.adjusting_for is not None:
+            left = tuple(name for name in strength.adjusting_for if name not in used.same)
+            strength = replace(strength, adjusting_for=left)
+    gaps = (gaps_told(n_dropped),) if n_dropped else ()
+    notes = (*effect.notes, *used.told, *gaps, *beside.notes)
+    found = replace(effect, sampled=drawn, graph_answer=by_graph, notes=notes)
+    return replace(found, along=beside.along, robustness=strength)
+
+
+def of_one_graph(
+    effect: Effect, used: RowsUsed, model: Model | None, how: Adjusting, adjust_for: AFewNodes | None
+) -> Effect:
+    """The answer with the numbers of one graph: the estimate, the association if it says that there is no effect, or
+    the range over its class if the effect is not identified.
+    """
+    basis, way, table = effect.basis, effect.basis.verdict.way, used.table
+    named = [name for name in used.same if effect.sampled is None and name in (effect.adjustment_set or ())]
+    unvaried = (UNVARIED.format(names=" and ".join(named)),) if named else ()
+    notes = (*effect.notes, *unvaried, *used.told)
+    if basis.verdict.formula is None:
+        found = possible_effects(basis.causal, way, table, model, MOST_MEMBERS, how.sampling.seed)
+        return replace(effect, possible=found, notes=notes)
+    if effect.status == "zero" and adjust_for is None:
+        seen = association(basis, table, model, how.sampling)
+        others = (note for note in ZERO_NOTES if note not in notes)
+        return replace(effect, association=seen, notes=(*notes, *seen.notes, *others))
+    z = basis.verdict.z if adjust_for is None else basis.adjustment_set(adjust_for)
+    beside = how.beside(basis.causal, way, z, table.all_of_kind("continuous") if model == "linear" else table)
+    numbers = beside.numbers
+    if numbers is None:
+        formula, is_formula = basis.formula_for(table, model, adjust_for), effect.status == "formula"
+        numbers = estimated(basis.causal, formula, way, table, model, how.sampling, by_adjustment=not is_formula)
+    notes = (*notes, *numbers.notes, *beside.notes, *(() if basis.is_given else (SAME_ROWS,)))
+    return replace(effect, numbers=numbers, notes=notes, along=beside.along, robustness=beside.robustness)
+
+
+def association(basis: Basis, table: Table, model: Model | None, sampling: Sampling) -> Estimate:
+    """The association of outcomes and causes in the rows, adjusted only for the conditions."""
+    way = basis.verdict.way
+    found = estimated(basis.causal, P(way.y, way.x | way.given), way, table, model, sampling, by_adjustment=True)
+    return found if found.model != "tables" else replace(found, entries=tuple(_seen(found.entries)))
+
+
+def _seen(entries: Entries) -> Iterator[Probability]:
+    """Probabilities given the observed cause, not the cause set to a value."""
+    for entry in entries:
+        assert isinstance(entry, Probability), "tables have nothing else"
+        yield replace(entry, do={}, given={**entry.do, **entry.given})
