@@ -75,19 +75,14 @@ def effects_of(
             classes = first.question.classes
             if has_rows:
                 table, _ = answer.basis.all_columns(data)
-                ready[of_sets] = table, None if first.is_curved else _ready(first, table)
+                shared = LevelTable(table, classes.n_levels) if first.is_discrete else AllDraws.of(classes, table)
+                ready[of_sets] = table, None if first.is_curved else shared
         x, y = (classes.nodes((name,)) for name in (cause, outcome))
         everyone = (1 << len(classes.names)) - 1
         found = sampled_effect(classes, x, y, 0, everyone, is_discrete=first.is_discrete, is_curved=first.is_curved)
         if has_rows:
             found = _by_splines(found, ready[of_sets][0]) if found.is_curved else found.drawn(*ready[of_sets])
         yield found
-
-
-def _ready(found: SampledEffect, table: Table) -> AllDraws | LevelTable:
-    """What the draws of all pairs share."""
-    classes = found.question.classes
-    return LevelTable(table, classes.n_levels) if found.is_discrete else AllDraws.of(classes, table)
 
 
 def _by_splines(found: SampledEffect, table: Table) -> SampledEffect:

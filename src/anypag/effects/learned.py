@@ -97,9 +97,7 @@ class Adjusting:
         return Beside()
 
     def drawn(self, sampled: SampledEffect, table: Table, within: NodeSet, confounding: float | None) -> SampledEffect:
-        """Sampled graphs with draws: of linear systems or tables, or by a learner where there is one, or no such system
-        stands for the graphs.
-        """
+        """Sampled graphs with draws: of linear systems or tables, or by a learner (splines if graphs are curved)."""
         question = sampled.question
         learner = "splines" if sampled.is_curved and self.learner is None else self.learner
         is_linear = learner is None and not sampled.is_discrete
@@ -112,8 +110,8 @@ class Adjusting:
         return replace(self, learner=learner)._drawn_by_learner(sampled, table, within)
 
     def _drawn_by_learner(self, sampled: SampledEffect, table: Table, within: NodeSet) -> SampledEffect:
-        """For the three sets of the most graphs one fit each; for each graph a normal draw around the number of its
-        set, and 0 where it has no directed path.
+        """One fit for each of the three most frequent sets. The draw of a graph is normal around the number of its set;
+        it is 0 in a graph without a directed path.
         """
         question, classes = sampled.question, sampled.question.classes
         sets = [_set_of_class(sampled, k, within)[1] for k in range(len(question.verdicts))]
@@ -153,9 +151,7 @@ def _is_one_pair(way: Between) -> bool:
 
 
 def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet:
-    """The set, with the column by which the effect is reported. Raises an error if the column may be an effect of the
-    cause.
-    """
+    """The set with the column by which the effect is reported; an error if that may be an effect of the cause."""
     added = nodes_of(causal.pag, by, "column to tell the effect along")
     if added & (way.x | way.y) or not is_adjustment(causal, between(causal, way.x, way.y, added), z & ~added):
         raise ParameterError(

@@ -1,6 +1,4 @@
-"""Checks a question about an effect: the graph, the variables, and whether the graph is reliable. Raises errors for
-others.
-"""
+"""Checks a question about an effect, and raises errors: the graph, the variables, whether the graph is reliable."""
 
 from __future__ import annotations
 
@@ -22,7 +20,6 @@ from anypag.graphs.marks import Edge, Mark, MarkReason
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
 from anypag.graphs.pag import DAG, PAG
 from anypag.graphs.projection import of_data_alone
-from anypag.knowledge.statements import Outcome
 from anypag.results.result import Result, refuse_unsearched
 
 AFewNodes = Node | Iterable[Node]
@@ -102,18 +99,15 @@ def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection
         refuse_unfinished(source)
         against = next((outcome for outcome in source.knowledge if outcome.became == "contradicted"), None)
         if against is not None:
-            told = f"The data contradict what was known beforehand: {against}."
-            raise ContradictionError(f"{told} {_what_to_do(against)}")
+            is_design = against.statement.startswith("contexts ")
+            what_to_do = IF_CONTEXTS_ARE_CONTRADICTED if is_design else IF_KNOWLEDGE_IS_CONTRADICTED
+            raise ContradictionError(f"The data contradict what was known beforehand: {against}. {what_to_do}")
         _refuse_contradicted(source, graph, x, y)
     if rests_on_knowledge(source):
         alone = of_data_alone(source.pag)
         with_contexts = causal_graph_under(source.pag, alone, source.choices.knowledge)
         return with_contexts or causal_graph_of(alone, WHAT_HELPS_BESIDE_KNOWLEDGE)
     return causal_graph_of(graph)
-
-
-def _what_to_do(against: Outcome) -> str:
-    return IF_CONTEXTS_ARE_CONTRADICTED if against.statement.startswith("contexts ") else IF_KNOWLEDGE_IS_CONTRADICTED
 
 
 def rests_on_knowledge(source: MixedGraph | Result) -> TypeGuard[Result]:

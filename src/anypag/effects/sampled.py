@@ -56,7 +56,10 @@ def groups_of(
     classes: SampledClasses, verdicts: list[Verdict], draws: Floats | None, same: Collection[str] = ()
 ) -> tuple[ClassGroup, ...]:
     """The largest groups of classes that say the same; sets leave out columns that are the `same` in all rows."""
-    keys = [_key(classes, k, verdict, same) for k, verdict in enumerate(verdicts)]
+    keys = list[tuple[str, tuple[str, ...] | None]]()
+    for verdict, of in zip(verdicts, classes.classes, strict=True):
+        names = None if verdict.z is None else of.causal.names(verdict.z)
+        keys.append((verdict.status, names and tuple(name for name in names if name not in same)))
     counted = Counter(keys[k] for k in classes.of[classes.counts].tolist())
     found = []
     for key, count in counted.most_common(MOST_GROUPS):
@@ -65,14 +68,6 @@ def groups_of(
         mean = None if known is None or not len(known) else float(known.mean())
         found.append(ClassGroup(count / counted.total(), key[0], key[1], mean))
     return tuple(found)
-
-
-def _key(
-    classes: SampledClasses, k: int, verdict: Verdict, same: Collection[str]
-) -> tuple[str, tuple[str, ...] | None]:
-    if verdict.z is None:
-        return verdict.status, None
-    return verdict.status, tuple(name for name in classes.classes[k].causal.names(verdict.z) if name not in same)
 
 
 def share(of_graphs: float) -> str:
@@ -124,9 +119,7 @@ class SampledEffect:
 
     @property
     def status(self) -> Literal["zero", "identified", "unidentified"]:
-        """The status that follows from the shares of classes. What graphs say only while edges are dear is not said;
-        what none identifies is not called identified.
-        """
+        """The status by the shares of classes. "zero" needs both prices of an edge, "identified" a class that does."""
         at_less = self.question.zero_at_less
         if self.p_zero >= SURE_OF_NONE and (at_less is None or at_less >= SURE_OF_NONE):
             return "zero"
@@ -213,7 +206,7 @@ def sampled_effect(
     is_curved: bool = False,
 ) -> SampledEffect:
     """What the classes of sampled graphs say; draws come with data (`SampledEffect.drawn`)."""
-    question = Question.of(classes, x, y, given, within)
+    question = Question(classes, x, y, given, classes.verdicts(x, y, given, within))
     return SampledEffect(
         int(classes.counts.sum()),
         question.share("zero"),
@@ -236,12 +229,7 @@ def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
 
 
 def _notes(lines: tuple[DrawnEffect, ...], given: NodeSet, table: Table) -> list[str]:
-    told = _missing_told(lines, given)
-    two = [
-        name
-        for name, kind, column in zip(table.names, table.kinds, table.values.T, strict=True)
-        if kind == "discrete" and len(np.unique(column)) == 2
-    ]
-    if two:
-        told.append(f"Columns with two levels are taken as numbers, 0 and 1: {listed(tuple(map(quote, two)))}.")
-    return told
+    columns = zip(table.names, table.kinds, table.values.T, strict=True)
+    two = [quote(name) for name, kind, column in columns if kind == "discrete" and len(np.unique(column)) == 2]
+    as_numbers = [f"Columns with two levels are taken as numbers, 0 and 1: {listed(tuple(two))}."] if two else []
+    return [*_missing_told(lines, given), *as_numbers]

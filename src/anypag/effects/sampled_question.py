@@ -33,11 +33,6 @@ class Question:
     given: NodeSet
     verdicts: list[Verdict]
 
-    @classmethod
-    def of(cls, classes: SampledClasses, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Self:
-        """Ask every class."""
-        return cls(classes, x, y, given, classes.verdicts(x, y, given, within))
-
     @cached_property
     def said(self) -> list[Said]:
         """The status by each class."""
@@ -67,7 +62,10 @@ class Question:
         draw = partial(drawn_effects, rows=rows, causes=causes, outcomes=outcomes, is_set=is_set)
         is_ready = of_all is not None and is_set is None
         drawn, causal = self._taken(of_all, causes, outcomes) if of_all and is_ready else self._drawn(draw)
-        moved = None if confounding is None else self._drawn(draw, self._hidden(confounding))[1]
+        moved = None
+        if confounding is not None:  # common causes behind all arrows that may hide one
+            arrows = np.stack([self.classes.open_arrows(k) for k in self.classes.of.tolist()])
+            moved = self._drawn(draw, Hidden(confounding, arrows))[1]
         return [
             DrawnEffect(rows.columns[cause], rows.columns[outcome], drawn[:, i, j].copy(), causal[:, i, j].copy(), hide)
             for (i, cause), (j, outcome) in product(enumerate(causes), enumerate(outcomes))
@@ -75,8 +73,8 @@ class Question:
         ]
 
     def _drawn(self, draw: Callable[..., Floats], hidden: Hidden | None = None) -> tuple[Floats, Floats]:
-        """Draws of all graphs; and of those whose class allows an effect, from the member without hidden common causes
-        of the ends of an arrow if it leaves the effect open.
+        """Draws of all graphs; and of those whose class allows an effect. If the class leaves the effect open, these
+        are of its member in which no arrow hides a common cause of its ends.
         """
         classes, is_open = self.classes, np.flatnonzero(self.graphs_of("open"))
         drawn = draw(classes.diagrams, classes.place, hidden=hidden)
@@ -93,10 +91,6 @@ class Question:
         causal = drawn.copy()
         causal[is_open] = of_all.if_causal(self.classes, self.x, is_open)[:, :, outcomes]
         return drawn, causal[~self.graphs_of("zero")]
-
-    def _hidden(self, strength: float) -> Hidden:
-        """Common causes behind all arrows that may hide one."""
-        return Hidden(strength, np.stack([self.classes.open_arrows(k) for k in self.classes.of.tolist()]))
 
     def lines_of_levels(self, rows: LevelTable) -> list[DrawnEffect]:
         """Draws of risk differences for the levels of causes and outcomes but the first, in each group given."""
@@ -134,9 +128,10 @@ class Question:
 
 
 class AllDraws(NamedTuple):
-    """Draws of the effects between all columns of a table: (m, c, c). `of_members` has by cause, for graphs that were
-    asked for (m,), (m, columns of the cause, c) draws of the member of their class in which no arrow hides a common
-    cause.
+    """`draws` (m, c, c): the effects between all columns of a table, one draw for each sampled graph.
+
+    `of_members`: by cause, (m,) which graphs were asked for, and (m, columns of the cause, c) their draws if no arrow
+    hides a common cause.
     """
 
     rows: LinearColumns
@@ -151,9 +146,7 @@ class AllDraws(NamedTuple):
         return cls(rows, drawn_effects(classes.diagrams, classes.place, rows, everyone, everyone), {})
 
     def if_causal(self, classes: SampledClasses, x: NodeSet, at: Counts) -> Floats:
-        """(k, columns of x, c) the draws of these graphs if no arrow hides a common cause; as sampled where no member
-        of their class is like that.
-        """
+        """(k, columns of x, c) the draws of these graphs if no arrow hides a common cause; else as sampled."""
         causes, everyone = self.rows.places(np.array(list(members(x)))), np.arange(len(self.rows.columns))
         if x not in self.of_members:
             self.of_members[x] = np.zeros(len(classes), np.bool_), self.draws[:, causes].copy()

@@ -135,9 +135,7 @@ class Adjustment:
         return Robustness(r2, *values, *e_values(self._ratio(found.value), low, high))
 
     def _ratio(self, step: float) -> float:
-        """The risk ratio of an effect: of two risks where cause and outcome have two levels, else by its standardised
-        mean difference.
-        """
+        """The risk ratio of an effect: by two risks if both columns have two levels, else by the mean difference."""
         y, x, low, high = self.rows.y, self.rows.x, self.rows.y.min(), self.rows.y.max()
         if self.levels is None or len(np.unique(y)) > 2:
             return ratio_of_difference(step * (1.0 if self.levels else float(x.std())) / float(y.std()))

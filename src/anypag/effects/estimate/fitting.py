@@ -29,9 +29,7 @@ MOST_CELLS_NAMED = 5
 
 @dataclass(frozen=True)
 class Sampling:
-    """How an interval is computed: the number of resamples, the level and the seed; and the cluster of each row of the
-    table, where whole clusters are drawn.
-    """
+    """How an interval is computed; `clusters`: of each row, where whole clusters are drawn."""
 
     resamples: int = 200
     level: float = 0.95
@@ -113,7 +111,10 @@ def entries_of(
     """The entries: values and their intervals, each with the names of its cause and outcome."""
     if isinstance(fitted, Tables):
         return _probabilities(causal, part, way, numbers)
-    return _contrasts(causal, part, way, numbers) if isinstance(fitted, Regression) else _slopes(causal, way, numbers)
+    if isinstance(fitted, Regression):
+        return _contrasts(causal, part, way, numbers)
+    pairs = combinations_of(causal.names(way.x), causal.names(way.y))
+    return tuple(Slope(*pair, *map(float, row)) for pair, row in zip(pairs, zip(*numbers, strict=True), strict=True))
 
 
 def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Table, int]:
@@ -240,11 +241,6 @@ def _contrasts(
         first, *levels = levels_of(part, cause)
         found += [Contrast(cause, outcome, level, first, *next(rows)) for level in levels for outcome in outcomes]
     return tuple(found)
-
-
-def _slopes(causal: CausalGraph, way: Between, numbers: tuple[Floats, Floats, Floats]) -> tuple[Slope, ...]:
-    pairs = combinations_of(causal.names(way.x), causal.names(way.y))
-    return tuple(Slope(*pair, *map(float, row)) for pair, row in zip(pairs, zip(*numbers, strict=True), strict=True))
 
 
 def _probabilities(

@@ -197,19 +197,12 @@ def _in_member(mag: MAG, way: Between) -> tuple[Verdict, bool]:
 def _range(
     causal: CausalGraph, way: Between, formulas: list[Expression], table: Table, model: Model | None
 ) -> tuple[Entries, str]:
-    """The range of formulas, or why it is not computed."""
+    """The least and the greatest value of formulas on the columns that they need, or why they are not computed."""
     if not formulas:
         return (), ""
     part, _ = columns_of(causal, table, reduce(or_, map(mentioned, formulas), way.x | way.y | way.given))
     if model is None and len(set(part.kinds)) > 1:
         return (), UNTOLD
-    return _entries(causal, way, formulas, part, model), ""
-
-
-def _entries(
-    causal: CausalGraph, way: Between, formulas: list[Expression], part: Table, model: Model | None
-) -> Entries:
-    """The least and the greatest value of formulas on the columns that they need."""
     kind = chosen_model(part, model, causal.names(way.y))
     if kind == "mixed":
         raise DataError(
@@ -218,6 +211,5 @@ def _entries(
         )
     fitted = fit(part, kind, tuple(causal.pag.index(name) for name in part.names))
     values = np.array([fitted.values(formula, way) for formula in formulas])
-    return entries_of(
-        causal, part, fitted, way, (np.full(values.shape[1], np.nan), values.min(axis=0), values.max(axis=0))
-    )
+    ends = np.full(values.shape[1], np.nan), values.min(axis=0), values.max(axis=0)
+    return entries_of(causal, part, fitted, way, ends), ""

@@ -35,11 +35,6 @@ class Between(NamedTuple):
     hidden: tuple[tuple[int, int], ...]
     given: NodeSet = 0
 
-    @property
-    def is_amenable(self) -> bool:
-        """Does every proper possibly directed path start with a visible edge?"""
-        return not self.hidden
-
 
 def between(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet = 0) -> Between:
     """The nodes and edges between X and Y."""
@@ -58,15 +53,8 @@ def is_adjustment(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
 
     With conditions, neither they nor Z may be descendants of X; then do(x) does not change P(z | given).
     """
-    return way.is_amenable and not (z | way.given) & ~_sound(causal, way) and blocks(causal, way, z)
-
-
-def blocks(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
-    """Does Z, without forbidden nodes, block all proper paths that are not possibly directed?"""
-    from anypag._kernels.separation import is_blocked
-
-    sets = (causal.flags(nodes) for nodes in (way.x, way.y, z | way.given, way.first))
-    return bool(is_blocked(*causal.member.marked_edges, *sets))
+    is_allowed = not way.hidden and not (z | way.given) & ~_sound(causal, way)
+    return is_allowed and causal.is_separated(way.x, way.y, z | way.given, way.first)
 
 
 def allowed(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet:

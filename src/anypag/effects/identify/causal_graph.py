@@ -58,6 +58,12 @@ class CausalGraph:
         packed = np.frombuffer(nodes.to_bytes((n + 7) // 8, "little"), np.uint8)
         return np.unpackbits(packed, count=n, bitorder="little").view(np.bool_)
 
+    def is_separated(self, x: NodeSet, y: NodeSet, z: NodeSet, first: NodeSet = 0) -> bool:
+        """Does Z separate X and Y in the member of the class, without the edges from X to `first`?"""
+        from anypag._kernels.separation import is_blocked
+
+        return bool(is_blocked(*self.member.marked_edges, *map(self.flags, (x, y, z, first))))
+
 
 WHAT_HELPS_BESIDE_KNOWLEDGE = (
     "Knowledge does not help here: effects are read from the data alone. What may help: try another alpha, or "
@@ -74,9 +80,7 @@ def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGr
 
 
 def causal_graph_with(mag: MAG, facts: Facts) -> CausalGraph:
-    """The graph of a MAG's class with the marks that follow from knowledge; arrows that by it hide no common cause are
-    visible.
-    """
+    """The graph of a MAG's class with the marks and the visible arrows that follow from knowledge."""
     marks = class_with_knowledge(mag.marks, facts)
     arrows = (marks == Mark.ARROW) & (marks.T == Mark.TAIL)
     visible = visible_edges(marks) | (arrows & facts.unconfounded & (not facts.selection))

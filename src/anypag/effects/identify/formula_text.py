@@ -86,7 +86,8 @@ class _Writer:
 
     def formula(self, expression: Expression, labels: dict[int, str]) -> str:
         if isinstance(expression, P):
-            return self._conditional(expression, labels)
+            of, given = (", ".join(labels[v] for v in members(part)) for part in (expression.of, expression.given))
+            return f"P({of}{self.style.bar}{given})" if given else f"P({of})"
         if isinstance(expression, Quotient):
             parts = (self.formula(part, labels) for part in (expression.top, expression.bottom))
             return self.style.ratio(*parts)
@@ -97,10 +98,6 @@ class _Writer:
             over = ", ".join(inner[node] for node in members(expression.over))
             return self.style.total(over) + self.formula(expression.body, inner)
         return self._product(expression, labels)
-
-    def _conditional(self, expression: P, labels: dict[int, str]) -> str:
-        of, given = (", ".join(labels[v] for v in members(part)) for part in (expression.of, expression.given))
-        return f"P({of}{self.style.bar}{given})" if given else f"P({of})"
 
     def _product(self, expression: Product, labels: dict[int, str]) -> str:
         plain = [self.formula(factor, labels) for factor in expression.factors if not isinstance(factor, Sum)]

@@ -136,9 +136,7 @@ class _Formulas:
 
 @dataclass(frozen=True)
 class Torn:
-    """Where identification failed: these causes share a bucket with other nodes, and observing them is not the same as
-    setting them.
-    """
+    """Where identification failed: observing these causes, which share a bucket with others, is not setting them."""
 
     causes: NodeSet
     bucket: NodeSet

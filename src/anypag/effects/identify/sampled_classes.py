@@ -133,7 +133,7 @@ class SampledClasses:
         marks = self.if_causal(k, x)
         if marks is None:
             return None
-        near = Neighbours.of(marks, _arrows(marks))
+        near = Neighbours.of(marks, (marks == Mark.ARROW) & (marks.T == Mark.TAIL))
         return CausalGraph(PAG.trusted(np.array(marks), self.names), near, MAG.trusted(marks, self.names))
 
     def set_if_causal(self, k: int, x: NodeSet, y: NodeSet, given: NodeSet) -> NodeSet | None:
@@ -172,15 +172,7 @@ def _class_of(pag: PAG, mag: MAG, facts: Facts | None) -> SampledClass:
     return SampledClass(causal, rows_as_sets((half | half.T).any(axis=0)[None])[0])
 
 
-def _arrows(marks: Marks) -> Flags:
-    return np.asarray((marks == Mark.ARROW) & (marks.T == Mark.TAIL), np.bool_)
-
-
 @lru_cache(maxsize=4)
-def _classes_of(found: Diagrams, known: Knowledge | None, selection: bool) -> SampledClasses:
-    return SampledClasses.of_diagrams(found, known, selection=selection)
-
-
 def classes_of(found: Diagrams, known: Knowledge | None, *, selection: bool) -> SampledClasses:
     """The classes of sampled graphs with knowledge, cached for the next question."""
-    return _classes_of(found, known if known else None, selection)
+    return SampledClasses.of_diagrams(found, known, selection=selection)

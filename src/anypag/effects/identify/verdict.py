@@ -81,13 +81,6 @@ def _without_needless_conditions(causal: CausalGraph, leaf: P) -> P:
     given = leaf.given
     for node in members(leaf.given):
         rest = given & ~(1 << node)
-        if _is_separated(causal, leaf.of, 1 << node, rest):
+        if causal.is_separated(leaf.of, 1 << node, rest):
             given = rest
     return P(leaf.of, given)
-
-
-def _is_separated(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
-    from anypag._kernels.separation import is_blocked
-
-    sets = (causal.flags(nodes) for nodes in (x, y, z, 0))
-    return bool(is_blocked(*causal.member.marked_edges, *sets))
