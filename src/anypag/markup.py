@@ -67,6 +67,17 @@ def duration(seconds: float) -> str:
     return f"{seconds:.0f} seconds" if seconds < 10 else f"{seconds / 10:.0f}0 seconds"
 
 
+def time_shown(seconds: float) -> str:
+    """A time with its unit: 0.25 s, 12 s, 3 min 20 s."""
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
 def paragraphs(lines: Iterable[str]) -> str:
     """Lines of text, each a paragraph; indentation is kept.
 

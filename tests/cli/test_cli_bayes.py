@@ -11,9 +11,9 @@ from commands import anypag, write_chain
 import anypag as ap
 from anypag import read_result
 from anypag.cli.running import shown_on
-from anypag.cli.tell import how_far
 from anypag.cli.terminal import Terminal
 from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedge, probable_graphs
+from anypag.explain.summary import how_far
 from anypag.results.result import Result
 from anypag.search.state import StepInfo
 
@@ -56,7 +56,7 @@ def test_a_search_by_score_that_was_stopped_says_so_in_a_sentence(method: str, n
         return len(seen) >= n_steps and (n_steps == 1 or seen.count("sampling") > 1)
 
     result = ap.learn(data, method=method, stop=is_enough)
-    assert how_far(result).startswith(f"Stopped early: stopped. {end}")
+    assert how_far(result).startswith(f"Stopped early: `stop` said so. {end}")
 
 
 def test_a_run_goes_on_from_a_phase(few_rows: Path, tmp_path: Path) -> None:

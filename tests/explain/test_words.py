@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import anypag as ap
 from anypag.explain.pair import explain, reading_of
-from anypag.explain.take_away import take_away
+from anypag.explain.summary import take_away
 from anypag.explain.words import Context, EndClaim, reading
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark, listed
 from anypag.graphs.node_sets import is_visible

@@ -97,7 +97,9 @@ def test_a_run_that_stopped_before_its_first_iteration() -> None:
     result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C; C --> D")), time_budget=1e-9)
     assert not result.history
     end = content_of(report_html(result))["made"]["end"]  # type: ignore[index]
-    assert end == "Stopped (time) before the first iteration was done."
+    assert (
+        end == "Stopped early: the time budget is spent before the first iteration was finished; nothing is known yet."
+    )
 
 
 def test_a_saved_result_gives_the_same_report() -> None:
@@ -108,17 +110,15 @@ def test_a_saved_result_gives_the_same_report() -> None:
 def test_an_early_stop_is_said() -> None:
     result = learned("M --> A; M --> C; D --> A; E --> C", stop=lambda state, info: True)
     end = content_of(report_html(result))["made"]["end"]  # type: ignore[index]
-    assert end == (
-        "Stopped (stop) after r = 0: larger condition sets may still remove edges. "
-        "With a perfect test every claim is right at such a stop."
-    )
+    assert end.startswith("Stopped early: `stop` said so. The graph is complete up to r = 0 (10 tests, ")
+    assert end.endswith(" s). With a perfect test every claim is right at such a stop.")
 
 
 def test_an_early_stop_of_a_search_by_score_speaks_of_no_tests() -> None:
     data = ap.simulate.random_system(8, 2.0, seed=1).linear_gaussian(300, seed=1)
     result = ap.learn(data, method="bayes", stop=lambda state, info: True)
     end = content_of(report_html(result))["made"]["end"]  # type: ignore[index]
-    assert end == "Stopped (stop): the graph that scores best so far."
+    assert end.startswith("Stopped early: `stop` said so. The graph is the one that scores best so far (0 tests, ")
     assert "condition sets would" not in report_html(result)
     edge = result.pag.edges()[0]
     assert "condition sets" not in str(result.explain(edge.a, edge.b))

@@ -11,7 +11,7 @@ import click
 
 from anypag.cli import options
 from anypag.cli.exits import ExitCode, command
-from anypag.cli.options import Typed, names_in, spelled, with_choices
+from anypag.cli.options import Typed, spelled, with_choices
 from anypag.cli.outputs import check_outputs, chosen_columns, file_of, leaves_index_out, reading_of, table_of
 from anypag.cli.parameters import argument, option
 from anypag.cli.terminal import Terminal, panics_held
@@ -55,9 +55,9 @@ def audit(
     data = file_of(data)
     with panics_held(data):
         reading = reading_of(encoding, gaps, no_header, sheet)
-        names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()), reading, counts)
+        (names,) = chosen_columns({"": data}, columns, drop, reading, counts).values()
         table = as_table(*table_of(data, reading, names, counts), kinds=typed["kinds"])
-        if leaves_index_out(data, columns or (), names_in(drop or ()), reading):
+        if leaves_index_out(data, columns, drop, reading):
             table = table.with_findings([INDEX_LEFT_OUT])
     found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])
     if as_json:

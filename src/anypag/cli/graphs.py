@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from anypag.cli.exits import ExitCode, command
-from anypag.cli.options import Json
+from anypag.cli.options import Json, spelled
 from anypag.cli.outputs import check_outputs
 from anypag.cli.parameters import argument, option
 from anypag.cli.tell import misfit_told, tell_probable, tell_stability, tell_why_unlikely
@@ -32,7 +32,7 @@ FORMATS_HELP = "text, json, edges, tetrad, pcalg, dagitty or dot (written only);
 @command
 def show(graph: Graph, as_json: Json = False) -> ExitCode:
     """Show a graph: its edges, and how it was learned if the file says so."""
-    from anypag.cli.tell import how_far
+    from anypag.explain.summary import how_far
 
     terminal = Terminal(as_json=as_json)
     result, bare = _read(graph)
@@ -45,7 +45,7 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
     listed = ", ".join(f"{count} {symbol}" for symbol, count in sorted(kinds.items()))
     terminal.line(f"{type(bare).__name__} with {len(bare)} nodes and {kinds.total()} edges: {listed or 'none'}", "bold")
     if result is not None:
-        terminal.line(f"Learned by {result.method}. {how_far(result)}")
+        terminal.line(f"Learned by {result.method}. {how_far(result, spelled)}")
         for line in misfit_told(result):
             terminal.line(line, "bold red")
     for line in consistency.lines():

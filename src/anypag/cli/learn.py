@@ -15,27 +15,25 @@ import click
 from anypag.choices import DECLARED, is_default
 from anypag.cli import options
 from anypag.cli.exits import ExitCode, command, explained
-from anypag.cli.options import TYPED, Typed, data_sets_in, names_in, spelled, with_choices, with_tiers
+from anypag.cli.options import TYPED, Typed, data_sets_in, spelled, with_choices, with_tiers
 from anypag.cli.outputs import (
     Drawing,
     DrawingStopped,
+    called,
     check_outputs,
     checkpoint_of,
     chosen_columns,
+    data_of,
     file_of,
     is_drawn,
     leaves_index_out,
     matrix_of,
     reading_of,
     require_no_sets,
-    sets_of,
-    table_of,
 )
 from anypag.cli.parameters import option
 from anypag.cli.running import Interrupts, compiling_told, shown_on
 from anypag.cli.tell import (
-    how_far,
-    is_at_limit,
     misfit_told,
     say_where_it_goes_on,
     tell_contradictions,
@@ -139,7 +137,7 @@ def learn(
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     files = {name: file_of(file) for name, file in data_sets_in(data).items()}
-    first, has_sets = next(iter(files.values())), len(files) > 1 or context is not None
+    first, has_sets, source = next(iter(files.values())), len(files) > 1 or context is not None, called(files)
     of_sets = {"observed": observed, "assumptions": assumptions, "contexts_test": contexts_test.value}
     outputs = _checked_outputs([*files.values(), *_inputs()], out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
@@ -152,27 +150,21 @@ def learn(
 
         with panics_held(first):
             reading = reading_of(encoding, gaps, no_header, sheet)
-            asked = names_in(columns or ()), names_in(drop or ()), reading, counts, [context, cluster]
-            chosen = {name: chosen_columns(file, *asked, list(files.values())) for name, file in files.items()}
-            names = next(iter(chosen.values()))
-            if has_sets:
-                _require_rows(counts, covariance)
-                table, names = sets_of(files, reading, chosen, context, of_sets), None
-            elif covariance is not None:
+            chosen = chosen_columns(files, columns, drop, reading, counts, [context, cluster])
+            if covariance is None:
+                table, names = data_of(files, reading, chosen, context, of_sets, counts)
+            else:
+                _require_matrix(typed, counts, bootstrap, has_sets)
                 require_no_sets(of_sets)
-                _require_matrix(typed, counts, bootstrap)
+                (names,) = chosen.values()
                 table, typed = matrix_of(first, reading, names, covariance, typed)
                 names = None
-            else:
-                require_no_sets(of_sets)
-                table, names = table_of(first, reading, names, counts)
             known = with_tiers(typed["knowledge"], tiers)
             choices = Choices(names=names, **{**typed, "knowledge": known})
             resampling = _resampling(table, choices, bootstrap, resample, seed, cluster)
-            source = ", ".join(f"{name}={file.name}" if name else file.name for name, file in files.items())
             search = Search(table, choices, source) if resampling is None else resampling.search
         _say_what(terminal, source, search)
-        if leaves_index_out(first, columns or (), names_in(drop or ()), reading):
+        if leaves_index_out(first, columns, drop, reading):
             terminal.line(f"warning: {INDEX_LEFT_OUT.sentence.spelled(spelled)}", "yellow")
         with interrupts.held():
             of_search = choices if resampling is None else resampling.of_search
@@ -190,15 +182,10 @@ def learn(
             return ending.told()
 
 
-def _require_rows(counts: str | None, covariance: int | None) -> None:
-    """Raise an error for options that do not go with several data sets."""
-    if counts is not None or covariance is not None:
-        given = "--counts" if counts is not None else "--covariance"
-        raise ParameterError(f"{given} does not go with several data sets. Leave one of the two out.")
-
-
-def _require_matrix(typed: Typed, counts: str | None, bootstrap: int | None) -> None:
+def _require_matrix(typed: Typed, counts: str | None, bootstrap: int | None, has_sets: bool) -> None:
     """Raise an error for options that do not apply to a covariance matrix."""
+    if has_sets:
+        raise ParameterError("--covariance does not go with several data sets. Leave one of the two out.")
     if typed["test"] not in {"auto", "fisherz"}:
         raise ParameterError("--covariance goes with --test fisherz, which needs no more than correlations.")
     if counts is not None or bootstrap is not None:
@@ -315,8 +302,10 @@ class _Ending:
             raise KeyboardInterrupt
         if not result.history and error is not None:
             raise error
-        self._result = result
-        self._terminal = terminal
+        from anypag.explain.summary import how_far, is_at_limit
+
+        self._result, self._terminal = result, terminal
+        self._how_far, self._is_whole = how_far(result, spelled), result.complete or is_at_limit(result)
         self._failures = [] if error is None else [explained(error)[1]]
         self._written: list[Path] = []
         self._left_out: list[str] = []
@@ -342,7 +331,7 @@ class _Ending:
         tell_stability(self._terminal, self._result)
         self._terminal.line()
         self._tell_knowledge()
-        self._terminal.line(how_far(self._result), "bold green" if self._result.complete else "bold yellow")
+        self._terminal.line(self._how_far, "bold green" if self._result.complete else "bold yellow")
         for more in filter(None, (self._result.compared, what_next(self._result))):
             self._terminal.line(more)
         if known := what_is_known(self._result):
@@ -371,8 +360,7 @@ class _Ending:
             return ExitCode.ERROR
         if self._result.stability is not None and self._result.stability.stopped:
             return ExitCode.STOPPED
-        is_whole = not self._left_out and (self._result.complete or is_at_limit(self._result))
-        return ExitCode.COMPLETE if is_whole else ExitCode.STOPPED
+        return ExitCode.COMPLETE if self._is_whole and not self._left_out else ExitCode.STOPPED
 
     def _document(self) -> dict[str, Any]:
         from anypag.results.files import save_result
@@ -383,7 +371,7 @@ class _Ending:
             "stopped": self._result.stopped,
             "r": self._result.r,
             "n_tests": self._result.n_tests,
-            "how_far": how_far(self._result),
+            "how_far": self._how_far,
             "what_next": what_next(self._result),
             "compared": self._result.compared,
             "cautions": [*misfit_told(self._result), *self._result.cautions],

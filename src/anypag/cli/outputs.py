@@ -85,23 +85,41 @@ def table_of(
     return table if counts is None else counted(table, counts), None
 
 
-def sets_of(
+Chosen = dict[str, list[str] | None]
+"""The columns to use of each data set; None for all."""
+
+
+def data_of(
     files: dict[str, Path],
     reading: Reading,
-    chosen: dict[str, list[str] | None],
+    chosen: Chosen,
     context: str | None,
     of_sets: dict[str, Any],
-) -> Any:
-    """Several data sets in one table: one file each, or one file with a column that tells them apart."""
+    counts: str | None = None,
+) -> tuple[Any, list[str] | None]:
+    """The table of a file, and the columns still to be chosen; or several data sets in one table: one file each, or one
+    file with a column that tells them apart.
+    """
     from anypag.data.sources.pooled import pooled
     from anypag.data.table import as_table
     from anypag.errors import ParameterError
 
+    if len(files) == 1 and context is None:
+        require_no_sets(of_sets)
+        ((name, file),) = files.items()
+        return table_of(file, reading, chosen[name], counts)
     if len(files) > 1 and context is not None:
         raise ParameterError("--context is for one table; several files are data sets themselves.")
+    if counts is not None:
+        raise ParameterError("--counts does not go with several data sets. Leave one of the two out.")
     tables = {name: table_of(file, reading, chosen[name]) for name, file in files.items()}
     read = {name: as_table(table, columns) for name, (table, columns) in tables.items()}
-    return pooled(read if context is None else read[""], by=context, **of_sets)
+    return pooled(read if context is None else read[""], by=context, **of_sets), None
+
+
+def called(files: dict[str, Path]) -> str:
+    """What the data are called in a text: the names of the files, with those of their data sets."""
+    return ", ".join(f"{name}={file.name}" if name else file.name for name, file in files.items())
 
 
 def require_no_sets(of_sets: dict[str, Any]) -> None:
@@ -136,40 +154,43 @@ def matrix_of(data: Path, reading: Reading, names: list[str] | None, n: int, typ
     return test, {**typed, "test": "auto", "singular": "auto"}
 
 
-def leaves_index_out(data: Path, columns: Sequence[str], drop: Sequence[str], reading: Reading) -> bool:
+def leaves_index_out(data: Path, columns: Sequence[str] | None, drop: Sequence[str] | None, reading: Reading) -> bool:
     """Is an index column left out in addition to the columns that the user dropped?"""
+    from anypag.cli.options import names_in
     from anypag.data.files.read_table import INDEX_NAMES
     from anypag.data.files.scan import glance
 
     first = glance(data, 1, reading).columns[0] if drop and not columns else None
-    return first in INDEX_NAMES and first not in drop
+    return first in INDEX_NAMES and first not in names_in(drop or ())
 
 
 def chosen_columns(
-    data: Path,
-    columns: Sequence[str],
-    drop: Sequence[str],
-    reading: Reading | None = None,
+    files: dict[str, Path],
+    columns: Sequence[str] | None,
+    drop: Sequence[str] | None,
+    reading: Reading,
     counts: str | None = None,
     also: Sequence[str | None] = (),
-    files: Sequence[Path] = (),
-) -> list[str] | None:
-    """The columns to use (None: all), without counts, with `also`; what is dropped may be in another of the files."""
+) -> Chosen:
+    """The columns to use of each file, without counts, with `also`; what is dropped may be in one of the files only."""
+    from anypag.cli.options import names_in
+
     if not columns and not drop:
-        return None
+        return dict.fromkeys(files)
     from anypag.data.files.read_table import INDEX_NAMES
-    from anypag.data.files.scan import AS_USUAL, glance
+    from anypag.data.files.scan import glance
     from anypag.errors import ParameterError, matching
 
-    there = glance(data, 1, reading or AS_USUAL).columns
-    more = [glance(file, 1, reading or AS_USUAL).columns for file in files if file != data]
-    anywhere = list(dict.fromkeys([*there, *(name for names in more for name in names)]))
-    dropped = matching(drop, anywhere)
-    used = there[1:] if there[0] in INDEX_NAMES else there
-    chosen = [name for name in matching(columns, there) or used if name not in {*dropped, counts}]
-    if not chosen:
-        raise ParameterError("No column is left: all were dropped.")
-    return [*dict.fromkeys([*chosen, *(name for name in also if name is not None)])]
+    there = {name: glance(file, 1, reading).columns for name, file in files.items()}
+    dropped = matching(names_in(drop or ()), list(dict.fromkeys(name for names in there.values() for name in names)))
+    found: Chosen = {}
+    for name, names in there.items():
+        used = matching(names_in(columns or ()), names) or (names[1:] if names[0] in INDEX_NAMES else names)
+        chosen = [column for column in used if column not in {*dropped, counts}]
+        if not chosen:
+            raise ParameterError("No column is left: all were dropped.")
+        found[name] = [*dict.fromkeys([*chosen, *(column for column in also if column is not None)])]
+    return found
 
 
 LEAST_FREE = 1_000_000

@@ -10,20 +10,11 @@ import click
 
 from anypag.cli import options
 from anypag.cli.exits import ExitCode, command
-from anypag.cli.options import Typed, data_sets_in, names_in, spelled, with_choices
-from anypag.cli.outputs import (
-    check_outputs,
-    checkpoint_of,
-    chosen_columns,
-    file_of,
-    reading_of,
-    require_no_sets,
-    sets_of,
-    table_of,
-)
+from anypag.cli.options import Typed, data_sets_in, spelled, with_choices
+from anypag.cli.outputs import called, check_outputs, checkpoint_of, chosen_columns, data_of, file_of, reading_of
 from anypag.cli.parameters import option
 from anypag.cli.running import Interrupts, compiling_told, shown_on
-from anypag.cli.tell import how_far, misfit_told, say_where_it_goes_on
+from anypag.cli.tell import misfit_told, say_where_it_goes_on
 from anypag.cli.terminal import Terminal, panics_held
 from anypag.saving import check_ending
 
@@ -116,19 +107,13 @@ def learn_series(
         clock = Clock()
         with panics_held(next(iter(files.values()))):
             reading = reading_of(encoding, gaps, no_header, sheet)
-            asked = names_in(columns or ()), names_in(drop or ()), reading, None, [time, unit, context]
-            chosen = {name: chosen_columns(file, *asked, list(files.values())) for name, file in files.items()}
-            if len(files) > 1 or context is not None:
-                table, names = sets_of(files, reading, chosen, context, of_sets), None
-            else:
-                require_no_sets(of_sets)
-                table, names = table_of(*next((file, reading, chosen[name]) for name, file in files.items()))
+            chosen = chosen_columns(files, columns, drop, reading, also=[time, unit, context])
+            table, names = data_of(files, reading, chosen, context, of_sets)
             names = None if names is None else [name for name in names if name not in (time, unit)]
             windows = lagged(table, max_lag, time=time, unit=unit, names=names, kinds=typed["kinds"])
             choices = Choices(**{**typed, "kinds": None}, selection_bias=selection_bias)
-            source = ", ".join(f"{name}={file.name}" if name else file.name for name, file in files.items())
-            search = SeriesSearch(windows, choices, source)
-        _say_what(terminal, source, search)
+            search = SeriesSearch(windows, choices, called(files))
+        _say_what(terminal, called(files), search)
         with interrupts.held():
             with shown_on(terminal) as (tick, show_step):
                 told = partial(say_where_it_goes_on, terminal, choices)
@@ -150,6 +135,7 @@ def _say_what(terminal: Terminal, name: str, search: SeriesSearch) -> None:
 
 
 def _tell(terminal: Terminal, result: SeriesResult, written: list[Path]) -> None:
+    from anypag.explain.summary import how_far
     from anypag.series.edges import edge_line
 
     terminal.line()
@@ -164,7 +150,8 @@ def _tell(terminal: Terminal, result: SeriesResult, written: list[Path]) -> None
     if not result.edges:
         terminal.line("No edge was found: nothing shows that a process depends on another one, or on its own past.")
     terminal.line()
-    terminal.line(how_far(result.result, result.expected_errors), "bold green" if result.complete else "bold yellow")
+    ended = how_far(result.result, spelled, result.expected_errors)
+    terminal.line(ended, "bold green" if result.complete else "bold yellow")
     terminal.line(result.assumed.replace("selection_bias=True", "--selection-bias"))
     for path in written:
         terminal.line(f"Wrote {path}")

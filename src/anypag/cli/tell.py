@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from anypag.catalogue import method_named
-from anypag.markup import counted
+from anypag.markup import counted, time_shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -18,13 +16,6 @@ if TYPE_CHECKING:
     from anypag.graphs.marks import Edge
     from anypag.results.result import Iteration, Result
 
-_STOPPED = {
-    "time": "the time budget is spent",
-    "tests": "the test budget is spent",
-    "interrupt": "interrupted",
-    "error": "an error ended the run",
-}
-
 
 def iteration_line(item: Iteration) -> str:
     """One finished iteration: edges left, removed, marks oriented, tests, time."""
@@ -33,7 +24,7 @@ def iteration_line(item: Iteration) -> str:
     conflicts = f"  {counted(info.n_conflicts, 'conflict')}" if info.n_conflicts else ""
     return (
         f"r = {info.r}{phase}  {info.n_edges:>5,} edges left  {info.removed:>5,} removed  "
-        f"{oriented(item):>5,} marks oriented  {info.n_tests:>9,} tests  {shown(item.seconds):>8}{conflicts}"
+        f"{oriented(item):>5,} marks oriented  {info.n_tests:>9,} tests  {time_shown(item.seconds):>8}{conflicts}"
     )
 
 
@@ -54,7 +45,7 @@ def phase_line(steps: Sequence[Iteration]) -> str:
     """The line of a phase without r: edges and marks after its last step, tests and time of all steps."""
     last, n_tests = steps[-1], sum(item.info.n_tests for item in steps)
     tests = counted(n_tests, "test") if n_tests else ""
-    seconds = shown(sum(item.seconds for item in steps))
+    seconds = time_shown(sum(item.seconds for item in steps))
     edges = f"{last.info.n_edges:>5,} edges  {oriented(last):>5,} marks oriented"
     return f"{last.info.phase:13}  {edges}  {tests:>15}  {seconds:>8}"
 
@@ -66,41 +57,6 @@ def oriented(item: Iteration) -> int:
     return int((item.pag.marks > Mark.CIRCLE).sum())
 
 
-def how_far(result: Result, expected_errors: float | None = None) -> str:
-    """Whether the run is complete; otherwise what ended it, and up to which r the graph is reliable. `expected_errors`
-    takes the place of those in the graph.
-    """
-    spent = f"{counted(result.n_tests, 'test')}, {shown(sum(item.seconds for item in result.history))}"
-    if result.from_scores and result.history:
-        return f"{_how_far_by_score(result, expected_errors)} ({spent})."
-    if is_at_limit(result):
-        return f"Done up to r = {result.r}, as --max-r says ({spent})."
-    if result.complete:
-        return f"Complete: no further iteration can change the graph (r = {result.r}, {spent})."
-    if not result.history:
-        step = "step" if method_named(result.method).needs_score else "iteration"
-        return f"{_stopped_early(result)} before the first {step} was finished; nothing is known yet."
-    return f"{_stopped_early(result)}. The graph is complete up to r = {result.r} ({spent})."
-
-
-def _how_far_by_score(result: Result, expected_errors: float | None) -> str:
-    said = result.probabilities
-    if said is not None:
-        said = said if expected_errors is None else replace(said, expected_errors=expected_errors)
-        begin = "Complete: this" if result.complete else f"{_stopped_early(result)}. This"
-        return (
-            f"{begin} graph has the fewest expected errors of {counted(said.n_samples, 'sample')}; {said.errors_told}"
-        )
-    assumed = ", assuming that nothing is hidden" if method_named(result.method).hides_nothing else ""
-    if result.complete:
-        return f"Complete: the graph that scores best{assumed}"
-    return f"{_stopped_early(result)}. The graph is the one that scores best so far{assumed}"
-
-
-def _stopped_early(result: Result) -> str:
-    return f"Stopped early: {_STOPPED.get(result.stopped or '', 'stopped')}"
-
-
 def misfit_told(result: Result) -> tuple[str, ...]:
     """The warning that the table does not fit, with what to type."""
     return result.misfit_lines("--context, or name=file for each")
@@ -108,6 +64,8 @@ def misfit_told(result: Result) -> tuple[str, ...]:
 
 def what_next(result: Result) -> str | None:
     """What a next iteration could still change; None if nothing."""
+    from anypag.explain.summary import is_at_limit
+
     if result.from_scores or (result.complete and not is_at_limit(result)):
         return None
     if not result.history:
@@ -139,24 +97,6 @@ def what_is_known(result: Result) -> str | None:
         "A variable that is no cause of an earlier one may decide who is in the sample: its marks are tails then. "
         "If nothing in the table decided who is in the sample, add --no-selection-bias."
     )
-
-
-def is_at_limit(result: Result) -> bool:
-    """Did the run end because --max-r was reached?"""
-    limit = result.choices.max_r
-    at_limit = limit is not None and result.r >= limit and limit < len(result.pag) - 2
-    return at_limit and (result.complete or result.stopped == "max_r")
-
-
-def shown(seconds: float) -> str:
-    """A time for people: 0.25 s, 12 s, 3 min 20 s."""
-    if seconds < 10:
-        return f"{seconds:.2f} s"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
 MOST_SHOWN = 300

@@ -16,7 +16,6 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
 from typing import Any
 
-from anypag.catalogue import METHODS, method_named
 from anypag.choices import is_default
 from anypag.ci.resolve import fits_of
 from anypag.data.findings import Finding
@@ -25,7 +24,7 @@ from anypag.explain.contexts import acts_on, contexts_told
 from anypag.explain.facts import PairFacts, facts_of
 from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, explain_pair, reading_of
 from anypag.explain.sampled import HEDGES, SELDOM, about_probable, probable_graphs, why_unlikely
-from anypag.explain.take_away import take_away
+from anypag.explain.summary import end_told, take_away
 from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
@@ -92,7 +91,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "checked": None if result.audit is None else result.audit.all_clear,
         "kinds": [] if result.audit is None else [list(item) for item in result.audit.kinds],
         "cautions": list(result.cautions),
-        "made": _made(result, call),
+        "made": _made(result, call, spell),
         "resamples": _resampled(result.stability),
     }
 
@@ -358,11 +357,11 @@ def legend_shown(result: Result) -> list[list[Any]]:
     return [[int(entry.line.edge.mark_a), int(entry.line.edge.mark_b), entry.text] for entry in entries]
 
 
-def _made(result: Result, call: str | None) -> dict[str, Any]:
+def _made(result: Result, call: str | None, spell: Callable[[Option], str]) -> dict[str, Any]:
     """How the result was made: the call, the choices, the versions."""
     return {
         "call": call,
-        "end": f"{end_told(result)} {result.compared or ''}".rstrip(),
+        "end": f"{end_told(result, spell)} {result.compared or ''}".rstrip(),
         "valid": _valid(result),
         "choices": {
             "method": result.method if result.chosen is None else str(result.chosen),
@@ -399,28 +398,6 @@ def _is_of_use(name: str, value: object) -> bool:
     """Was the choice made, or is it one that every search has?"""
     is_only_default = name in {"possible_dsep", "dsep_max_r"} and is_default(name, value)
     return value is not None and not is_only_default
-
-
-def end_told(result: Result) -> str:
-    """How the search ended, one sentence or two."""
-    if result.probabilities is not None:
-        said, end = result.probabilities, "Complete" if result.complete else f"Stopped ({result.stopped})"
-        return f"{end}: {said.n_samples:,} graphs sampled; {said.errors_told}."
-    if result.complete and result.from_scores:
-        return "Complete: the graph that scores best, if nothing is hidden."
-    if result.complete:
-        return f"Complete: no larger condition set could change it (r = {result.r})."
-    if result.r < 0:
-        step = "step" if method_named(result.method).needs_score else "iteration"
-        return f"Stopped ({result.stopped}) before the first {step} was done."
-    if result.from_scores:
-        return f"Stopped ({result.stopped}): the graph that scores best so far."
-    if result.tests_done:
-        return f"Stopped ({result.stopped}): the tests are done; scores had not begun to change the graph."
-    method = method_named(result.method).tests_by or result.method
-    promised = METHODS[method].promises.on_the_way if method in METHODS else None
-    kept = f" With a perfect test {promised} at such a stop." if promised else ""
-    return f"Stopped ({result.stopped}) after r = {result.r}: larger condition sets may still remove edges.{kept}"
 
 
 def _said(value: object) -> str:

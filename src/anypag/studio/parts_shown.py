@@ -8,7 +8,7 @@ from typing import Any
 from anypag.data.findings import Audit
 from anypag.data.sources.protocol import Source
 from anypag.errors import AnypagError
-from anypag.report.content import end_told
+from anypag.explain.summary import end_told
 from anypag.results.result import Result
 from anypag.studio.columns_shown import advised, columns_shown, findings_shown, spelled
 from anypag.studio.scene import steps_shown
@@ -62,7 +62,7 @@ def run_shown(status: str, said: str, settings: Settings, result: Result | None,
         "steps": steps_shown(history),
         "tests": sum(item.info.n_tests for item in history),
         "seconds": round(sum(item.seconds for item in history), 2),
-        "end": end_told(result) if is_over and result else "",
+        "end": end_told(result, spelled) if is_over and result else "",
         "offered": offered(settings),
     }
 
