@@ -196,17 +196,22 @@ def _are_answers(queries: AnyArray, p: AnyArray, n: int) -> bool:
     return in_range and bool((queries[:, 0] < queries[:, 1]).all() and (np.diff(z, axis=1) > 0).all())
 
 
-class KeptReplicates:
-    """The graphs of the resamples done so far, in a file; use it in a `with` statement. With `resume` it continues from
-    the file if it exists; otherwise an existing file is an error.
+class Replicates:
+    """The graphs of the resamples done so far, by their numbers; use it in a `with` statement. With facts they are also
+    in a file. With `resume` it continues from the file if it exists; otherwise an existing file is an error. The number
+    of resamples is not part of the facts: a run of 100 can be extended to 500.
     """
 
-    def __init__(self, path: Path, facts: Fingerprint, names: tuple[str, ...], *, resume: bool) -> None:
+    def __init__(self, names: tuple[str, ...]) -> None:
         self.graphs: dict[int, PAG] = {}
         self.failures: dict[int, Failure] = {}
         self._fresh: dict[int, PAG] = {}
         self._written_at = time.monotonic()
         self._names = names
+        self._store: Store | None = None
+
+    def keep(self, path: Path, facts: Fingerprint, *, resume: bool) -> None:
+        """Keep them in a file: a new one, or with `resume` the one that is there, from which resamples are taken up."""
         self._store = store_of_run(path, facts, {"failures": []}, self._take_up, resume=resume)
 
     def add(self, k: int, graph: PAG) -> None:
@@ -215,15 +220,16 @@ class KeptReplicates:
         if time.monotonic() - self._written_at >= SECONDS_BETWEEN_WRITES:
             self.write()
 
-    def add_failure(self, failure: Failure) -> None:
-        """Add a resample that gave no graph."""
-        self.failures[failure.k] = failure
+    def missing(self, n: int) -> list[int]:
+        """Which of n resamples are not done yet."""
+        return [k for k in range(n) if k not in self.graphs and k not in self.failures]
 
     def write(self) -> None:
         """Write what is not written yet."""
-        failures = [list(failure) for failure in self.failures.values()]
-        arrays = {f"replicate/{k:08}": np.array(graph.marks) for k, graph in self._fresh.items()}
-        self._store.write({"failures": failures}, arrays)
+        if self._store is not None:
+            failures = [list(failure) for failure in self.failures.values()]
+            arrays = {f"replicate/{k:08}": np.array(graph.marks) for k, graph in self._fresh.items()}
+            self._store.write({"failures": failures}, arrays)
         self._fresh.clear()
         self._written_at = time.monotonic()
 
@@ -234,29 +240,23 @@ class KeptReplicates:
         try:
             self.write()
         finally:
-            self._store.__exit__()
+            if self._store is not None:
+                self._store.__exit__()
 
     def _take_up(self, store: Store) -> None:
-        self._store = store
-        for name in self._store.names("replicate/"):
+        for name in store.names("replicate/"):
             number = name.removeprefix("replicate/")
             if not number.isdecimal():
-                raise self._store.damaged(f"the array {name!r} is of no resample")
-            self.graphs[int(number)] = self._graph(name)
-        for item in self._rows():
-            self.failures[item.k] = item
-
-    def _graph(self, name: str) -> PAG:
-        try:
-            return PAG(self._store.array(name), self._names)  # type: ignore[arg-type]  # it is there: its name was listed
-        except GraphError as error:
-            raise self._store.damaged(f"the array {name!r} is no graph: {error}") from None
-
-    def _rows(self) -> list[Failure]:
-        rows: Any = self._store.fact("failures")
+                raise store.damaged(f"the array {name!r} is of no resample")
+            try:
+                graph = PAG(store.array(name), self._names)  # type: ignore[arg-type]  # it is there: its name was listed
+            except GraphError as error:
+                raise store.damaged(f"the array {name!r} is no graph: {error}") from None
+            self.graphs[int(number)] = graph
+        rows: Any = store.fact("failures")
         is_right = isinstance(rows, list) and all(
             isinstance(row, list) and len(row) == 2 and type(row[0]) is int and isinstance(row[1], str) for row in rows
         )
         if not is_right:
-            raise self._store.damaged("the resamples that failed are not named")
-        return [Failure(k, why) for k, why in rows]
+            raise store.damaged("the resamples that failed are not named")
+        self.failures = {k: Failure(k, why) for k, why in rows}

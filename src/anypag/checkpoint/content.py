@@ -236,12 +236,9 @@ def _is_ours(kind: type) -> bool:
 def _is_data(value: Any) -> bool:
     """Is it data, a setting or code, and not a cache that changes while a test is used?"""
     if isinstance(value, dict | list | set):
-        return any(map(_is_solid, value.values() if isinstance(value, dict) else value))
+        items = value.values() if isinstance(value, dict) else value
+        return any(isinstance(item, np.ndarray) or callable(item) or _is_frame(item) for item in items)
     return not isinstance(value, bytearray)
-
-
-def _is_solid(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or callable(value) or _is_frame(value)
 
 
 def _is_frame(value: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from anypag.checkpoint.content import content_hash
-from anypag.choices import DECLARED, Choices
+from anypag.choices import DECLARED
 from anypag.ci.base import Queries, innermost, is_test, with_its_answers
 from anypag.ci.data_test import DataTest
 from anypag.data.sources.counted import CountedTable
@@ -44,7 +44,7 @@ def fingerprint(algorithm: Algorithm, problem: Problem, data_or_test: Any) -> Fi
     """The facts that determine the course of a run. A user's algorithm is identified by its code, ours by its name."""
     from anypag import __version__
 
-    choices = problem.choices
+    choices, recorded = problem.choices, problem.choices.recorded()
     return {
         "anypag": __version__,
         "variables": list(problem.nodes.names),
@@ -54,16 +54,11 @@ def fingerprint(algorithm: Algorithm, problem: Problem, data_or_test: Any) -> Fi
         "method": algorithm.name,
         "algorithm": None if isinstance(choices.method, str) else content_hash(algorithm),
         **{
-            name: _said(name, choices)
+            name: recorded[name] if name in recorded else content_hash(getattr(choices, name))
             for name, choice in DECLARED.items()
             if choice.part != "run" and name not in {"method", "test", "names"}  # these are facts of their own
         },
     }
-
-
-def _said(name: str, choices: Choices) -> Any:
-    recorded = choices.recorded()
-    return recorded[name] if name in recorded else content_hash(getattr(choices, name))
 
 
 def _data_hash(data: Any, problem: Problem) -> str:

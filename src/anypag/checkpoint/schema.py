@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -26,8 +28,8 @@ from anypag.stored import Form, Nested, RefusedError, Variables, Whole, marks_ma
 def state_parts(state: State) -> tuple[dict[str, Any], dict[str, AnyArray | None]]:
     """The facts and arrays of a state; None for a missing array."""
     form, whole = Nested(type(state)), replace(state, evidence=state.evidence.with_notes())
-    tree = {"state": form.write(whole, Variables(state.nodes.names))}
-    leaves = [(name, leaf, _part(tree, name)) for name, leaf in _leaves(form, "state")]
+    tree: Any = {"state": form.write(whole, Variables(state.nodes.names))}
+    leaves = [(name, leaf, reduce(getitem, name.split("/"), tree)) for name, leaf in _leaves(form, "state")]
     facts = {name: value for name, leaf, value in leaves if not leaf.is_array}
     return facts, {name: value for name, leaf, value in leaves if leaf.is_array}
 
@@ -57,12 +59,6 @@ def _leaves(form: Nested, name: str) -> Iterator[tuple[str, Form]]:
             yield from _leaves(inner, f"{name}/{part}")
         else:
             yield f"{name}/{part}", inner
-
-
-def _part(tree: dict[str, Any], name: str) -> Any:
-    for part in name.split("/"):
-        tree = tree[part]
-    return tree
 
 
 def nodes_of(store: Store, names: tuple[str, ...]) -> Nodes:

@@ -17,8 +17,7 @@ from anypag.graphs.formats.registry import read_graph
 from anypag.graphs.formats.tetrad_and_caugi import caugi_document, parse_caugi_document
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasoning.claims import PairClaim
-from anypag.graphs.reasoning.contradictions import Assertion, Contradiction
-from anypag.results.consistency import Withdrawn
+from anypag.graphs.reasoning.contradictions import Assertion
 from anypag.results.result import Result
 from anypag.results.schema import FORMAT, Streamed, read_fields, write_fields
 from anypag.stored import RefusedError
@@ -125,14 +124,20 @@ def _views(result: Result) -> Document:
     place = {name: i for i, name in enumerate(result.pag.names)}
     return {
         "valid": result.valid,
-        "contradictions": [_contradiction(place, item) for item in result.contradictions],
-        "withdrawn": [_withdrawn(place, item) for item in result.withdrawn],
+        "contradictions": [
+            [
+                item.sentence,
+                [_said(place, said) for said in item.statements],
+                [[place[a], place[b]] for a, b in item.pairs],
+            ]
+            for item in result.contradictions
+        ],
+        "withdrawn": [
+            [item.r, place[item.at], place[then.a], place[then.b], then.symbol, None if now is None else now.symbol]
+            for item in result.withdrawn
+            for then, now in [(item.then, item.now)]
+        ],
     }
-
-
-def _contradiction(place: Mapping[str, int], item: Contradiction) -> list[Any]:
-    claims, pairs = [_said(place, said) for said in item.statements], [[place[a], place[b]] for a, b in item.pairs]
-    return [item.sentence, claims, pairs]
 
 
 def _said(place: Mapping[str, int], said: Assertion | PairClaim) -> list[Any]:
@@ -140,11 +145,6 @@ def _said(place: Mapping[str, int], said: Assertion | PairClaim) -> list[Any]:
     if not isinstance(said, PairClaim) or said.given is None:
         return ends
     return [*ends, [place[name] for name in (*said.given, *said.contexts)]]
-
-
-def _withdrawn(place: Mapping[str, int], item: Withdrawn) -> list[Any]:
-    then, now = item.then, item.now
-    return [item.r, place[item.at], place[then.a], place[then.b], then.symbol, None if now is None else now.symbol]
 
 
 def as_json(document: Document) -> str:

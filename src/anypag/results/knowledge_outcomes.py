@@ -89,7 +89,8 @@ class _Judge:
             case PairStatement("joined"):
                 return _told(statement, "used", why="not tested")
             case PairStatement("not_joined"):
-                return self._not_joined(statement) if self._has_tests else _told(statement, "used", why="not tried")
+                by_tests = getattr(self.state, "rival", None) is None  # scores only rate graphs that agree
+                return self._not_joined(statement) if by_tests else _told(statement, "used", why="not tried")
         alone, closed = self._alone(statement), self._closed_alone(statement)
         against = self._against(alone, closed)
         if against:
@@ -100,11 +101,6 @@ class _Judge:
         if self._is_shown(alone):
             return _told(statement, "implied")
         return self._without_marks(statement, alone, closed)
-
-    @property
-    def _has_tests(self) -> bool:
-        """Does the graph rest on tests? (Searches by scores only rate graphs that agree with the statements.)"""
-        return getattr(self.state, "rival", None) is None
 
     def _cost(self, statement: Statement) -> str:
         """How much better a graph that violates the statement fits, if scores found one; else empty. Only reported."""

@@ -426,10 +426,9 @@ def write_fields(result: Result) -> dict[str, Any]:
 
 def read_fields(content: Mapping[str, Any], pag: PAG) -> Result:
     """The result with this graph and the fields of a file. RefusedError for what `write_fields` does not write."""
-    variables = Variables(pag.names)
-    said = Object({**RESULT.forms, **GROUNDS.forms}, missing={"sets": None}).read(
-        _without(content, *VIEWS, "format", "version"), variables
-    )
+    form = Object({**RESULT.forms, **GROUNDS.forms}, missing={"sets": None})
+    fields_of_file = {name: value for name, value in content.items() if name not in (*VIEWS, "format", "version")}
+    said = form.read(fields_of_file, Variables(pag.names))
     about, kept = ({name: said[name] for name in form.forms} for form in (RESULT, GROUNDS))
     choices = replace(about.pop("choices"), method=about["method"])
     tested = about.pop("before_scores")
@@ -449,7 +448,3 @@ def _before_scores(result: Result, kept: Mapping[str, Any], tested: dict[str, An
     method = method_named(result.method).tests_by
     about = (method, replace(result.choices, method=method), steps, complete, stopped)
     return Result(*about, StoredGrounds(pag, **shared, **tested), source=result.source, reading=result.reading)
-
-
-def _without(content: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in content.items() if name not in names}

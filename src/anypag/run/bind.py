@@ -110,8 +110,10 @@ def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str 
     """The score for the posterior of "auto", or None if it goes by tests alone; and the reason in words."""
     of_tests = ("max_r", *sorted(METHODS["icd"].uses - METHODS["bayes"].uses - {"n_jobs"}))
     given = [Option(name) for name in of_tests if not is_default(name, getattr(choices, name))]
+    if given and not is_default("effort", choices.effort):
+        why = ": only a search by tests has the first, only one by scores the other."
+        raise ParameterError("Leave out ", given[0], " or ", Option("effort"), why)
     if given:
-        _check_no_effort(choices, given[0])
         named = [part for option in given for part in (" and ", option)][1:]
         were = "were" if len(given) > 1 else "was"
         return None, Sentence("by tests alone, as ", *named, f" {were} chosen, which only a search by tests has")
@@ -126,13 +128,6 @@ def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str 
         return None, f"by tests alone: {str(error).split('. ')[0]}"
     seconds = 0.0 if score.hidden else n**2 * rows * SECONDS_A_CELL
     return (score, POSTERIOR) if seconds <= MOST_SECONDS else (None, _too_long(n, rows, seconds))
-
-
-def _check_no_effort(choices: Choices, of_tests: Option) -> None:
-    """Raise an error if effort was chosen beside an option that only a search by tests has."""
-    if not is_default("effort", choices.effort):
-        why = ": only a search by tests has the first, only one by scores the other."
-        raise ParameterError("Leave out ", of_tests, " or ", Option("effort"), why)
 
 
 def _too_long(n: int, rows: int, seconds: float) -> Sentence:

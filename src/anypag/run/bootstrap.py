@@ -14,23 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from anypag.checkpoint.checkpoint import KeptReplicates
+from anypag.checkpoint.checkpoint import Replicates
 from anypag.checkpoint.fingerprint import fingerprint
 from anypag.choices import Choices, Device, DSep, Sepset, Stop
 from anypag.ci.base import CITest, is_test, with_its_answers
 from anypag.ci.resample import resamples_of, rows_to_resample
 from anypag.data.columns import Transform
 from anypag.data.findings import Singular
-from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.pooled import Pooled
-from anypag.data.table import Kind, Missing, Table, as_table, clusters_in
+from anypag.data.table import Kind, Missing, as_table, clusters_in
 from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 from anypag.run.bind import with_design
 from anypag.run.engine import Search, learned, source_of, warn_of, warn_of_contradictions
-from anypag.run.replicates import Budget, Made, made_through_joblib
+from anypag.run.replicates import Budget, made_through_joblib
 from anypag.run.watcher import Listeners, Stopped, showing
 from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Progress, Tick, no_tick
@@ -94,7 +93,9 @@ class Resampling:
             _require_whole_clusters(plan)
         self.plan, self.choices = plan, choices
         rows = None if is_test(data_or_test) else rows_to_resample(data_or_test, choices)
-        self.of_search = _of_search(choices, rows)
+        self.of_search = replace(choices, checkpoint=None, resume=False, progress=False, n_jobs=None)
+        if rows is not None:  # names and kinds are already applied
+            self.of_search = replace(self.of_search, names=None, kinds=None)
         self._source = data_or_test if rows is None else rows
         self.search = Search(self._source, self.of_search, source_of(data_or_test))
         test = self.search.problem.bound_test
@@ -120,44 +121,56 @@ class Resampling:
         finished ones are returned. In `listening`, a context for the time of the resamples, signals may raise
         `Stopped`.
         """
-        with self._checkpoint() as kept:
+        with self._replicates() as done:
             budget = Budget(self.search.problem.choices, self.choices.n_jobs)
             listeners = Listeners(progress=tick)
             result = learned(self.search, self.of_search, listeners) if whole is None else whole()
             budget.n_tests += result.n_tests
-            done = _Done(self.plan, self.names, kept)
             stopped = result.stopped if result.stopped in {"time", "tests", "interrupt"} else None
             if stopped is None:
-                stopped = self._resample(done, budget, partial(_tell, tick, result.r, self.plan.n), listening)
+                stopped = self._resample(done, budget, partial(Progress, result.r, "resamples"), tick, listening)
             told = replace(result.choices, kinds=self.choices.kinds)  # already applied to the table
-            return done.bootstrap(replace(result, choices=told), stopped)
+            return Bootstrap(replace(result, choices=told, stability=self._stability(done, stopped, result.pag)))
 
-    def _checkpoint(self) -> AbstractContextManager[KeptReplicates | None]:
-        path = self.choices.checkpoint
-        if path is None:
-            return nullcontext()
-        plan = {"resample": self.plan.resample, "seed": self.plan.seed, **self.plan.about_rows}
-        facts = fingerprint(self.search.algorithm, self.search.problem, self._source) | plan
-        return KeptReplicates(Path(path), facts, self.names, resume=self.choices.resume)
+    def _replicates(self) -> Replicates:
+        """The replicates that are done, in the checkpoint if one was chosen."""
+        done, path = Replicates(self.names), self.choices.checkpoint
+        if path is not None:
+            plan = {"resample": self.plan.resample, "seed": self.plan.seed, **self.plan.about_rows}
+            facts = fingerprint(self.search.algorithm, self.search.problem, self._source) | plan
+            done.keep(Path(path), facts, resume=self.choices.resume)
+        return done
+
+    def _stability(self, done: Replicates, stopped: str | None, whole: PAG) -> Stability:
+        """The frequencies; a checkpoint may hold more resamples than the plan has."""
+        plan = self.plan
+        graphs = tuple(graph for k, graph in sorted(done.graphs.items()) if k < plan.n)
+        failures = tuple(failure for k, failure in sorted(done.failures.items()) if k < plan.n)
+        return Stability(self.names, graphs, plan.n, plan.resample, plan.seed, failures, stopped, whole)
 
     def _resample(
         self,
-        done: _Done,
+        done: Replicates,
         budget: Budget,
-        tell: Callable[[int, int], None],
+        progress: Callable[..., Progress],
+        tick: Tick,
         listening: Callable[[], AbstractContextManager[None]],
     ) -> str | None:
         """Make the missing replicates. Returns what ended this early, or None."""
-        made = made_through_joblib(self._rows, self.plan, done.missing(), self.choices, budget.left)
+        n, missing = self.plan.n, done.missing(self.plan.n)
+        made = made_through_joblib(self._rows, self.plan, missing, self.choices, budget.left)
         try:
             with listening():
-                for item in made:
+                for left, item in zip(range(len(missing) - 1, -1, -1), made, strict=False):
                     budget.took(item)
                     if item.stopped is not None:
                         return item.stopped
-                    done.add(item)
-                    tell(done.n, budget.n_tests)
-                    if done.n < self.plan.n and (spent := budget.spent):
+                    if item.marks is None:
+                        done.failures[item.k] = Failure(item.k, item.why or "")
+                    else:
+                        done.add(item.k, PAG.trusted(item.marks, self.names))
+                    tick(progress(n - left, n, budget.n_tests))
+                    if left and (spent := budget.spent):
                         return spent
         except KeyboardInterrupt:
             return "interrupt"
@@ -172,49 +185,6 @@ class Resampling:
                 warnings.simplefilter("ignore", UserWarning)
                 made.close()  # type: ignore[attr-defined]  # it is a generator
         return None
-
-
-def _tell(tick: Tick, r: int, total: int, done: int, n_tests: int) -> None:
-    tick(Progress(r, "resamples", done, total, n_tests))
-
-
-class _Done:
-    """The replicates done so far."""
-
-    def __init__(self, plan: Plan, names: tuple[str, ...], kept: KeptReplicates | None) -> None:
-        self._plan, self._names, self._kept = plan, names, kept
-        self._graphs: dict[int, PAG] = {} if kept is None else {k: g for k, g in kept.graphs.items() if k < plan.n}
-        self._failures = {} if kept is None else {k: f for k, f in kept.failures.items() if k < plan.n}
-
-    @property
-    def n(self) -> int:
-        return len(self._graphs) + len(self._failures)
-
-    def missing(self) -> list[int]:
-        return [k for k in range(self._plan.n) if k not in self._graphs and k not in self._failures]
-
-    def add(self, made: Made) -> None:
-        if made.marks is None:
-            self._failures[made.k] = Failure(made.k, made.why or "")
-            if self._kept is not None:
-                self._kept.add_failure(self._failures[made.k])
-        else:
-            self._graphs[made.k] = PAG.trusted(made.marks, self._names)
-            if self._kept is not None:
-                self._kept.add(made.k, self._graphs[made.k])
-
-    def bootstrap(self, result: Result, stopped: str | None) -> Bootstrap:
-        graphs = tuple(self._graphs[k] for k in sorted(self._graphs))
-        plan = self._plan
-        failures = tuple(self._failures[k] for k in sorted(self._failures))
-        about = (self._names, graphs, plan.n, plan.resample, plan.seed, failures, stopped)
-        return Bootstrap(replace(result, stability=Stability(*about, result.pag)))
-
-
-def _of_search(choices: Choices, rows: Table | CountedTable | None) -> Choices:
-    """The choices of the search on the whole data, without names and kinds, which are already applied."""
-    told = replace(choices, checkpoint=None, resume=False, progress=False, n_jobs=None)
-    return told if rows is None else replace(told, names=None, kinds=None)
 
 
 def _require_whole_clusters(plan: Plan) -> None:

@@ -107,8 +107,10 @@ class Search:
             while not state.done:
                 with self._beside_blas, interruptible(tick) as watch:
                     state, info = self.algorithm.step(state, self.problem, watch)
-                    if state.done and self.problem.facts is not None:
-                        state, info = self._close(state, info, watch)
+                    if state.done and self.problem.facts is not None:  # all that follows from knowledge
+                        from anypag.search.apply_knowledge import closed_step
+
+                        state, info = closed_step(self.algorithm, state, info, self.problem, watch)
                 yield state, info
                 if not state.done and getattr(watch, "is_waiting", False):  # Ctrl-C after the last batch of the step
                     raise KeyboardInterrupt
@@ -166,12 +168,6 @@ class Search:
         grounds = Searched(state, problem, last, partial(drawn_for_effects, state, problem, spent))
         reading, chosen = reading_of(self._data_or_test), problem.chosen
         return Result(*about, grounds, source=self._source, reading=reading, sets=self.sets, chosen=chosen)
-
-    def _close(self, state: State, info: StepInfo, tick: Tick) -> tuple[State, StepInfo]:
-        """The last state with all that follows from knowledge."""
-        from anypag.search.apply_knowledge import closed_step
-
-        return closed_step(self.algorithm, state, info, self.problem, tick)
 
 
 def learn(
