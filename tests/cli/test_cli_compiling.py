@@ -11,8 +11,9 @@ import pytest
 from commands import anypag, write_chain
 
 from anypag._kernels.patience import njit
-from anypag.cli.running import WAITING, compiling_told
+from anypag.cli.running import compiling_told
 from anypag.cli.terminal import Terminal
+from anypag.run.clock import NOTICE
 
 
 def told(compiled: Any, *, quiet: bool = False) -> str:
@@ -25,7 +26,7 @@ def told(compiled: Any, *, quiet: bool = False) -> str:
 
 def test_compiling_is_told_once_and_only_when_it_happens() -> None:
     double = njit()(lambda x: 2 * x)
-    assert told(double) == WAITING + "\n"
+    assert told(double) == NOTICE + "\n"
     assert told(double) == ""
 
 

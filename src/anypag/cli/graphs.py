@@ -32,6 +32,7 @@ FORMATS_HELP = "text, json, edges, tetrad, pcalg, dagitty or dot (written only);
 @command
 def show(graph: Graph, as_json: Json = False) -> ExitCode:
     """Show a graph: its edges, and how it was learned if the file says so."""
+    from anypag.explain.contexts import edge_lines
     from anypag.explain.summary import how_far
 
     terminal = Terminal(as_json=as_json)
@@ -51,7 +52,7 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
     for line in consistency.lines():
         terminal.line(line, "bold red" if sentences else None)
     terminal.line()
-    terminal.lines(_with_certainty(bare, result))
+    terminal.lines(str(bare) if result is None else "\n".join(edge_lines(result)))
     if result is not None:
         tell_why_unlikely(terminal, result)
         tell_probable(terminal, result)
@@ -202,13 +203,6 @@ def _as_pag(graph: MixedGraph) -> PAG:
     from anypag.graphs.pag import PAG
 
     return PAG(graph.marks, graph.names)
-
-
-def _with_certainty(graph: MixedGraph, result: Result | None) -> str:
-    """The graph as text, each edge with its probability if there is one."""
-    from anypag.explain.contexts import edge_lines
-
-    return str(graph) if result is None else "\n".join(edge_lines(result))
 
 
 def _described(graph: MixedGraph, result: Result | None) -> dict[str, Any]:

@@ -56,21 +56,14 @@ def _parameter(part: inspect.Parameter) -> click.Parameter:
     single = get_args(kind)[0] if is_list else kind
     shared: dict[str, Any] = {"metavar": declared.metavar, "type": declared.type or _type(single)}
     shared["help"] = declared.help
-    shared |= {"required": True} if part.default is part.empty else {"default": _typed(part.default)}
-    shared |= {"callback": _as_list} if is_list else {}
+    default = part.default.value if isinstance(part.default, StrEnum) else part.default
+    shared |= {"required": True} if default is part.empty else {"default": default}
+    shared |= {"callback": lambda ctx, param, value: list(value or ()) or None} if is_list else {}
     if declared.is_argument:
         shared |= {} if part.default is part.empty else {"metavar": f"[{declared.metavar}]"}
         return click.Argument([part.name], nargs=-1 if is_list else 1, **shared)
     spellings = declared.spellings or (f"--{part.name.replace('_', '-')}",)
     return click.Option([part.name, *spellings], is_flag=single is bool, multiple=is_list, show_default=True, **shared)
-
-
-def _typed(default: Any) -> Any:
-    return default.value if isinstance(default, StrEnum) else default
-
-
-def _as_list(_: click.Context, part: click.Parameter, value: Any) -> list[Any] | None:
-    return list(value or ()) or None
 
 
 def _type(kind: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from anypag._kernels.patience import COMPILING
 from anypag.cli.tell import iteration_line, phase_line
-from anypag.run.clock import is_in_compiled_code
+from anypag.run.clock import NOTICE, is_in_compiled_code
 
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal
@@ -178,19 +178,13 @@ class _Foretold:
             self._terminal.line(f"{progress.said}.")
 
 
-WAITING = (
-    "Compiling what this kind of run needs; this takes some seconds, once for each kind of table, test and method, and "
-    "does not count as time spent."
-)
-
-
 @contextmanager
 def compiling_told(terminal: Terminal) -> Iterator[None]:
     """A context that prints a line as soon as something is compiled and not read from the cache."""
 
     def tell() -> None:
         COMPILING.hearers.remove(tell)
-        terminal.line(WAITING)
+        terminal.line(NOTICE)
 
     COMPILING.hearers.append(tell)
     try:

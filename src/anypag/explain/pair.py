@@ -21,7 +21,7 @@ from anypag.results.probabilities import Alternative
 from anypag.results.result import Result, refuse_unsearched
 from anypag.stability.frequencies import PairCounts, pair_counts
 
-_A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
+A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 
 
 _NOT_JOINED = "neither is a direct cause of the other, and nothing that was not measured acts directly on both."
@@ -183,7 +183,7 @@ def tests_alone(alone: Explanation, edge: Edge | None, alpha: float) -> tuple[st
     else:
         why = "no test separated them" if alone.edge else "no separating set is known"
         why += f"; the largest p-value was {told}" if told else ""
-    rules = [f"  At {end.at} {_A_MARK[end.mark]}: {end.why}" for end in alone.ends if end.why]
+    rules = [f"  At {end.at} {A_MARK[end.mark]}: {end.why}" for end in alone.ends if end.why]
     is_near = p is not None and alpha / NEAR <= p <= NEAR * alpha
     near = ["  This hangs on one test near alpha: another alpha, or other rows, may turn it."] if is_near else []
     return (f"Searching by tests alone gives {given}: {why}.", *rules, *near)
@@ -253,7 +253,7 @@ def _end(facts: PairFacts, edge: Edge, claim: EndClaim, meaning: str) -> End:
         rule=reasons[0].rule if reasons else None,
         why=why(reasons[0], facts.sepsets) if reasons else given,
         conflicts=tuple(
-            f"In conflict: {_A_MARK[other.mark]} was wanted here by {why(other, facts.sepsets)}"
+            f"In conflict: {A_MARK[other.mark]} was wanted here by {why(other, facts.sepsets)}"
             for other in facts.conflicts.get(here, [])
         ),
         probability=probability,
@@ -328,7 +328,7 @@ def found_by(found: Separation) -> str:
 
 
 def _end_lines(end: End) -> list[str]:
-    lines = [f"At {end.at} {_A_MARK[end.mark]}: {end.meaning}"]
+    lines = [f"At {end.at} {A_MARK[end.mark]}: {end.meaning}"]
     return lines + [f"  {reason}" for reason in (end.why, *end.conflicts) if reason]
 
 

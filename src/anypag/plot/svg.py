@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from anypag.graphs.marks import Mark
-from anypag.markup import shown_share
+from anypag.markup import counted, shown_share
 from anypag.plot.geometry import (
     ARROWHEAD,
     BANNER_HEIGHT,
@@ -94,7 +94,7 @@ def svg_text(drawn: Picture, legend: Legend | None) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" class="anypag" role="img" viewBox="0 0 {width:.0f} '
             f'{drawn.height + below:.0f}" width="{width:.0f}" height="{drawn.height + below:.0f}" '
             f'font-family="{_FONTS}">',
-            f"<title>{escape(_title(drawn))}</title>",
+            f"<title>Graph of {counted(len(drawn.boxes), 'variable')} and {counted(len(drawn.lines), 'edge')}</title>",
             f"<style>{_STYLE}</style>",
             f'<rect class="paper" width="{width:.0f}" height="{drawn.height + below:.0f}" fill="{LIGHT.paper}"/>',
             f'<g transform="translate({shift:.1f} 0)">',
@@ -113,7 +113,8 @@ def line_svg(line: Line) -> str:
     edge = line.edge
     doubted, why = (" doubted", " (in a contradiction)") if line.is_doubted else ("", "")
     faint = "" if line.again is None else f' opacity="{line.opacity:.2f}"'
-    again = "" if line.again is None else share_told(shown_share(line.again), line.is_probability)
+    share = "" if line.again is None else shown_share(line.again)
+    again = share and (f", with probability {share}" if line.is_probability else f", in {share} of the resamples")
     again += f", at lag {line.lags}" if line.lags else ""
     dashed = ' stroke-dasharray="7 4"' if line.is_doubted else ""
     kind, title = kind_of(edge.mark_a, edge.mark_b), escape(f"{edge}{why}{again}")
@@ -123,11 +124,6 @@ def line_svg(line: Line) -> str:
         f'<path d="{curve(line)}"{dashed}/>{mark_svg(edge.mark_a, line.tip_a, ink)}'
         f"{mark_svg(edge.mark_b, line.tip_b, ink)}</g>{_share_svg(line)}"
     )
-
-
-def share_told(number: str, is_probability: bool) -> str:
-    """The end of a sentence about an edge: how probable it is, or how often resamples have it."""
-    return f", with probability {number}" if is_probability else f", in {number} of the resamples"
 
 
 def _share_svg(line: Line) -> str:
@@ -188,8 +184,3 @@ def _legend_svg(legend: Legend, top: float) -> Iterator[str]:
             )
         yield f'<text x="{entry.text_at.x:g}" y="{entry.text_at.y + 4.5:g}" font-size="13">{escape(entry.text)}</text>'
     yield "</g>"
-
-
-def _title(drawn: Picture) -> str:
-    n, m = len(drawn.boxes), len(drawn.lines)
-    return f"Graph of {n} variable{'s' * (n != 1)} and {m} edge{'s' * (m != 1)}"

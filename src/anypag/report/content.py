@@ -65,6 +65,10 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
     lines = _all_lines(result, drawn.boxes)
     place = {(line.edge.a, line.edge.b): k for k, line in enumerate(lines)}
     frames = [_frame(item, facts, words, place, item is result.history[-1]) for item in result.history]
+    if not frames:
+        edges = _frame_edges(facts.pag, facts, words, place, final=facts.final)
+        frames = [{"r": None, "count": len(edges), "edges": edges}]
+    tell = _edge if len(result.pag.edges()) <= MOST_REASONS else _edge_without_reasons
     return {
         "is_whole": is_whole,
         "take_away": take_away(result),
@@ -73,11 +77,14 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "size": [math.ceil(drawn.width), math.ceil(drawn.height)],
         "boxes": boxes_shown(drawn.boxes),
         "lines": [line_shown(line, result.pag) for line in lines],
-        "frames": frames or [_only_frame(facts, words, place)],
+        "frames": frames,
         "starts_complete": _starts_complete(result),
         "by_scores": result.from_scores,
         "words": [list(sentences) for sentences in words],
-        "edges": _edges(result, facts, place),
+        "edges": [
+            {**tell(facts, edge, place), "strength": result.strengths.get((edge.a, edge.b))}
+            for edge in result.pag.edges()
+        ],
         "assumed": list(_assumed(result)),
         "apart": _apart(facts),
         "sentences": {"no_edge": NO_EDGE, "found": FOUND, "contradicted": CONTRADICTED, "hedges": HEDGES},
@@ -108,13 +115,6 @@ def _experiments(result: Result) -> dict[str, Any]:
     head = ["experiment", "acts directly on", share][: 3 if has_shares else 2]
     sets = [result.sets.told] if told and result.sets else []
     return {"told": [*sets, *told], "head": head, "rows": [cell[: len(head)] for cell in cells]}
-
-
-def _edges(result: Result, facts: PairFacts, place: Places) -> list[dict[str, Any]]:
-    """The content for every edge of the last graph."""
-    edges = result.pag.edges()
-    tell = _edge if len(edges) <= MOST_REASONS else _edge_without_reasons
-    return [{**tell(facts, edge, place), "strength": result.strengths.get((edge.a, edge.b))} for edge in edges]
 
 
 def _assumed(result: Result) -> Iterator[str]:
@@ -238,11 +238,6 @@ def _frame(item: Iteration, facts: PairFacts, words: Words, place: Places, last:
         "seconds": round(item.seconds, 3),
         "edges": _frame_edges(pag, facts, words, place, final=last and facts.final) if is_shown else None,
     }
-
-
-def _only_frame(facts: PairFacts, words: Words, place: Places) -> dict[str, Any]:
-    edges = _frame_edges(facts.pag, facts, words, place, final=facts.final)
-    return {"r": None, "count": len(edges), "edges": edges}
 
 
 def _frame_edges(pag: PAG, facts: PairFacts, words: Words, place: Places, *, final: bool) -> list[list[int]]:
@@ -390,20 +385,13 @@ def _valid(result: Result) -> str:
 def _choices(result: Result) -> dict[str, str]:
     """The choices of the search, without unused ones and those shown elsewhere."""
     elsewhere = {"knowledge", "names", "initial", "test"}
-    told = {name: value for name, value in result.choices.recorded().items() if name not in elsewhere}
-    return {name: _said(value) for name, value in told.items() if name == "max_r" or _is_of_use(name, value)}
-
-
-def _is_of_use(name: str, value: object) -> bool:
-    """Was the choice made, or is it one that every search has?"""
-    is_only_default = name in {"possible_dsep", "dsep_max_r"} and is_default(name, value)
-    return value is not None and not is_only_default
-
-
-def _said(value: object) -> str:
-    if value is None:
-        return "no limit"
-    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
+    of_some = {"possible_dsep", "dsep_max_r"}  # only some methods use them
+    words = {None: "no limit", True: "yes", False: "no"}
+    return {
+        name: words[value] if value is None or isinstance(value, bool) else str(value)
+        for name, value in result.choices.recorded().items()
+        if name == "max_r" or not (name in elsewhere or value is None or (name in of_some and is_default(name, value)))
+    }
 
 
 def _versions() -> dict[str, str]:

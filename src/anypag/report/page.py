@@ -15,6 +15,7 @@ from typing import Any
 
 from anypag.errors import Option
 from anypag.files import write_whole
+from anypag.markup import counted
 from anypag.plot.svg import MARK_SHAPES, STYLE
 from anypag.report.content import content
 from anypag.results.result import Result
@@ -87,8 +88,7 @@ def policy(script: str) -> str:
 
 
 def _title(result: Result) -> str:
-    n, m = len(result.pag), len(result.pag.edges())
-    size = f"{n} variable{'s' * (n != 1)}, {m} edge{'s' * (m != 1)}"
+    size = f"{counted(len(result.pag), 'variable')}, {counted(len(result.pag.edges()), 'edge')}"
     return size if result.source is None else f"{result.source}: {size}"
 
 

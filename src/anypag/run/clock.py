@@ -16,7 +16,10 @@ from anypag._kernels.patience import COMPILING, numba
 
 LONG = 2.0
 """Seconds of compiling after which it is logged."""
-NOTICE = "Compiling what this kind of run needs; it takes some seconds, once for each kind of table and test."
+NOTICE = (
+    "Compiling what this kind of run needs; this takes some seconds, once for each kind of table, test and method, and "
+    "does not count as time spent."
+)
 _log = logging.getLogger("anypag")
 
 

@@ -10,15 +10,13 @@ from typing import Any
 from anypag.effects.answer import Effect
 from anypag.errors import AnypagError
 from anypag.explain.facts import facts_of, facts_on_the_way
-from anypag.explain.pair import CONTRADICTED, Explanation, explain_pair
-from anypag.explain.words import MARK_NAMES
+from anypag.explain.pair import A_MARK, CONTRADICTED, Explanation, explain_pair
 from anypag.graphs.pag import PAG
 from anypag.plot.effect_draws import draws_svg
 from anypag.results.result import Result
 from anypag.studio.columns_shown import spelled
 
 Block = list[str]
-_ARTICLES = {"circle": "a circle", "arrow": "an arrowhead", "tail": "a tail"}
 
 
 def pair_told(result: Result, a: str, b: str) -> list[Block]:
@@ -36,7 +34,7 @@ def _explained(said: Explanation, assumed: str | None) -> Iterator[Block]:
     yield from ([["p", "soft", assumed]] if assumed else [])
     yield ["p", "", said.summary]
     for end in said.ends:
-        yield ["h3", "", f"At {end.at} {_ARTICLES.get(MARK_NAMES[end.mark], MARK_NAMES[end.mark])}"]
+        yield ["h3", "", f"At {end.at} {A_MARK[end.mark]}"]
         yield ["p", "", end.meaning]
         yield from ([["p", "why", end.why]] if end.why else [])
         yield from (["p", "why conflict", text] for text in end.conflicts)

@@ -102,14 +102,8 @@ def _together(names: list[str]) -> dict[str, Any]:
     """One button for all columns that cannot be used."""
     told = f"{len(names)} columns cannot be used as they are: {listed(names)}."
     button = {"label": f"Switch all {len(names)} off", "change": ["off", names, True]}
-    return {
-        "severity": "error",
-        "problem": "several",
-        "columns": [],
-        "message": told,
-        "remedy": "",
-        "buttons": [button],
-    }
+    about = {"severity": "error", "problem": "several", "columns": [], "message": told, "remedy": ""}
+    return {**about, "buttons": [button]}
 
 
 def _parts(finding: Finding) -> tuple[object, ...]:
@@ -121,11 +115,8 @@ def spelled(option: Option) -> str:
     value = option.value if isinstance(option.value, str) else None
     if isinstance(option.value, tuple):
         return f"{', '.join(option.value)} means a gap"
-    return _WAYS.get((option.name, value)) or _WAYS.get((option.name, None)) or _named(option)
-
-
-def _named(option: Option) -> str:
-    return f"{option.name.replace('_', ' ')} {'' if option.value is None else option.value}".strip()
+    named = f"{option.name.replace('_', ' ')} {'' if option.value is None else option.value}".strip()
+    return _WAYS.get((option.name, value)) or _WAYS.get((option.name, None)) or named
 
 
 def advised(sentence: Sentence) -> Iterator[Button]:

@@ -53,13 +53,15 @@ _CHUNK = 1 << 16
 
 HEADERS = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+POLICY = "default-src 'none'; frame-ancestors 'none'"
+PAGES_POLICY = "frame-ancestors 'none'"
+"""The page has a policy of its own beside this one, with the hash of its script."""
 MAY = "; connect-src 'self'; base-uri 'none'"
 """What the page may do besides running its script: talk to this server."""
 
@@ -170,7 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
             "node": lambda: session.node(_number(query, "i")),
         }
         if where == "":
-            self._send(self.server.page, "text/html; charset=utf-8", is_page=True)
+            self._send(self.server.page, "text/html; charset=utf-8", policy=PAGES_POLICY)
         elif where == "events":
             self._stream()
         elif where in asked:
@@ -201,7 +203,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Transfer-Encoding") is not None or not (text.isascii() and text.isdigit()):
             raise Refused(HTTPStatus.LENGTH_REQUIRED, "A request says how long it is (Content-Length).")
         if int(text) > largest:
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(largest))
+            told = f"The page takes up to {largest / 1e6:,.0f} MB. `anypag studio FILE` opens a larger file in place."
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, told)
         return int(text)
 
     def _body(self) -> Any:
@@ -282,13 +285,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.close_connection = True
 
-    def _send(self, content: bytes, kind: str, *, is_page: bool = False, attached: str | None = None) -> None:
-        self._head(HTTPStatus.OK, kind)
-        for name, value in HEADERS.items():
-            if not (is_page and name == "Content-Security-Policy"):  # the page has its own, with the hash of its script
-                self.send_header(name, value)
-        if is_page:
-            self.send_header("Content-Security-Policy", "frame-ancestors 'none'")
+    def _send(
+        self, content: bytes, kind: str, *, policy: str = POLICY, attached: str = "", status: HTTPStatus = HTTPStatus.OK
+    ) -> None:
+        self._head(status, kind)
+        for name, value in {**HEADERS, "Content-Security-Policy": policy}.items():
+            self.send_header(name, value)
         if attached:
             self.send_header("Content-Disposition", f'attachment; filename="{attached}"')
         self.send_header("Content-Length", str(len(content)))
@@ -300,21 +302,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _say(self, status: HTTPStatus, sentence: str) -> None:
         """An error, as JSON that the page shows."""
-        content = json.dumps({"error": sentence}).encode()
         with suppress(OSError):
-            self._head(status, "application/json")
-            for name, value in HEADERS.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-
-def _too_large(largest: int) -> str:
-    return (
-        f"The page takes up to {largest / 1e6:,.0f} MB. `anypag studio FILE` opens a larger file where it is, without "
-        "a copy."
-    )
+            self._send(json.dumps({"error": sentence}).encode(), "application/json", status=status)
 
 
 def _number(query: dict[str, str], name: str) -> int:

@@ -27,12 +27,10 @@ from anypag.run.watcher import Estimated, Listeners, Stopped
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress
 from anypag.studio import answers
-from anypag.studio.board import Board
+from anypag.studio.board import Board, Painter
 from anypag.studio.columns_shown import spelled
 from anypag.studio.folder import Opened
-from anypag.studio.painter import Painter
-from anypag.studio.parts_shown import known_shown, run_shown, table_shown, texts_shown
-from anypag.studio.scene import around
+from anypag.studio.page_parts import around, known_shown, run_shown, table_shown, texts_shown
 from anypag.studio.settings import Settings
 from anypag.studio.take_away import file_taken
 

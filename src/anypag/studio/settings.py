@@ -90,7 +90,8 @@ class Settings:
         said: list[Statement] = [Tiers(tiers)] if len(tiers) > 1 else []
         for text in self.statements:
             (one,) = parse_text(text)
-            is_on = set(_mentioned(one)) <= set(names) and (len(tiers) > 1 or not _speaks_of_tiers(one))
+            speaks_of_tiers = isinstance(one, NoCausesWithinTiers | SelectionBefore)
+            is_on = set(_mentioned(one)) <= set(names) and (len(tiers) > 1 or not speaks_of_tiers)
             said += [replace(one, place="")] if is_on else []
         return said
 
@@ -137,10 +138,6 @@ def _mentioned(one: Statement) -> tuple[str, ...]:
     if isinstance(one, PairStatement):
         return (*(one.left or ()), *(one.right or ()))
     return (one.names or ()) if isinstance(one, NotSelecting) else ()
-
-
-def _speaks_of_tiers(one: Statement) -> bool:
-    return isinstance(one, NoCausesWithinTiers | SelectionBefore)
 
 
 Changes = dict[str, Any]

@@ -64,7 +64,9 @@ def on_command_line(settings: Settings, names: Sequence[str], file: str, max_r: 
     words += [f"--drop={_names(off)}"] if off else []
     words += [f"--kinds={_names([f'{name}={kind}' for name, kind in search.kinds.items()])}"] if search.kinds else []
     words += [typed for name, value in settings.reading.items() for typed in _read(name, value)]
-    words += [typed for name, value in _choices(settings, max_r).items() for typed in _typed(name, value)]
+    for name, value in _choices(settings, max_r).items():
+        is_off = name == "selection_bias"
+        words += ["--no-selection-bias"] if is_off else [f"--{name.replace('_', '-')}", str(value)]
     before = ""
     if search.knowledge:
         before = f"cat > {KNOWN} <<'END'\n{search.knowledge}\nEND\n"
@@ -91,7 +93,3 @@ def _read(name: str, value: Any) -> list[str]:
     if name == "header":
         return ["--no-header"]
     return [f"--gaps={_names([word for word in value if word])}"] if name == "gaps" else [f"--{name}={value}"]
-
-
-def _typed(name: str, value: Any) -> list[str]:
-    return ["--no-selection-bias"] if name == "selection_bias" else [f"--{name.replace('_', '-')}", str(value)]

@@ -1,0 +1,150 @@
+"""The parts of the page as JSON holds them: table, knowledge, run, texts; and each graph with its boxes, lines, marks,
+how sure its edges are, and the numbers of its step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from anypag.data.findings import Audit
+from anypag.data.sources.protocol import Source
+from anypag.errors import AnypagError, MissingExtraError
+from anypag.explain.summary import end_told
+from anypag.graphs.pag import PAG
+from anypag.plot.geometry import Picture, joined, picture, ring
+from anypag.plot.labels import apart
+from anypag.plot.layout import is_drawable
+from anypag.report.content import boxes_shown, legend_shown, line_shown
+from anypag.results.result import Iteration, Result
+from anypag.studio.columns_shown import advised, columns_shown, findings_shown, spelled
+from anypag.studio.settings import WORDS, Settings, in_words, offered
+from anypag.studio.take_away import in_python, on_command_line
+
+Shape = dict[str, Any]
+
+
+def table_shown(
+    name: str, settings: Settings, source: Source | None, audit: Audit | None, error: AnypagError | None = None
+) -> Shape:
+    """The table and what was found in it; `error` is what hinders a search, `source` None if the file is unreadable."""
+    is_told = error is None or audit is not None
+    return {
+        "file": name,
+        "rows": source.n if source else 0,
+        "looked_at": source.sample().n if source else 0,
+        "reading": dict(settings.reading),
+        "columns": columns_shown(source, settings, audit) if source else [],
+        "findings": findings_shown(audit, source) if audit and source else [],
+        "notes": list(audit.all_notes) if audit else [],
+        "error": None if is_told or error is None else error.sentence.spelled(spelled),
+        "buttons": [] if is_told or error is None else list(advised(error.sentence)),
+    }
+
+
+def known_shown(settings: Settings, names: Sequence[str]) -> Shape:
+    """Tiers and statements about the columns that are switched on, and what in them contradicts itself."""
+    on = settings.columns(names)
+    tiers = [[name for name in tier if name in on] for tier in settings.tiers]
+    placed = {name for tier in tiers for name in tier}
+    return {
+        "names": on,
+        "free": [name for name in on if name not in placed],
+        "tiers": tiers,
+        "statements": [[in_words(text), text] for text in settings.statements],
+        "words": [[kind, words] for kind, words in WORDS.items()],
+        "problem": settings.contradiction(names),
+    }
+
+
+def run_shown(status: str, said: str, settings: Settings, result: Result | None, share: float | None) -> Shape:
+    """Where the search stands; `share` of the current phase is done."""
+    history = result.history if result else ()
+    is_over = result is not None and bool(history) and status in {"done", "stopped"}
+    return {
+        "status": status,
+        "said": said,
+        "share": share,
+        "steps": steps_shown(history),
+        "tests": sum(item.info.n_tests for item in history),
+        "seconds": round(sum(item.seconds for item in history), 2),
+        "end": end_told(result, spelled) if is_over and result else "",
+        "offered": offered(settings),
+    }
+
+
+def texts_shown(settings: Settings, names: Sequence[str], file: str, result: Result) -> Shape:
+    """The texts that learn the same graph again, and a note if the search was stopped where they do not stop."""
+    note, max_r = "", None
+    if not result.complete and not result.from_scores and not result.tests_done and result.history:
+        max_r, note = result.r, f"The search was stopped after r = {result.r}, and so are these."
+    elif not result.complete:
+        note = "The search was stopped at a moment of its own; these run to the end."
+    python = in_python(settings, names, file, max_r)
+    return {"python": python, "shell": on_command_line(settings, names, file, max_r), "note": note}
+
+
+MOST_CHECKED = 500
+"""Up to this many variables contradictions are searched for at the end."""
+
+
+def laid_out(pag: PAG) -> Picture:
+    """The picture of a graph; of one that is too large the nodes on a circle, and without igraph too."""
+    if not is_drawable(pag):
+        return ring(pag)
+    try:
+        return picture(pag)
+    except MissingExtraError:
+        drawn = ring(pag)
+        return replace(drawn, lines=joined(drawn.boxes, tuple(pag.edges())))
+
+
+def scene(pag: PAG, drawn: Picture, result: Result | None = None) -> dict[str, Any]:
+    """What the page needs to draw a graph; of the latest result with probabilities, contradictions and a legend."""
+    lines = apart(drawn.lines, drawn.boxes)
+    probabilities = None if result is None else result.probabilities
+    edges = [(line.edge.a, line.edge.b, line.edge.symbol) for line in lines]
+    at_the_end = result if result is not None and result.complete and len(pag) <= MOST_CHECKED else None
+    found = at_the_end.contradictions if at_the_end else ()
+    doubted = {frozenset(pair) for item in found for pair in item.pairs}
+    return {
+        "names": list(pag.names),
+        "is_whole": is_drawable(pag),
+        "n_edges": len(pag.edges()),
+        "size": [math.ceil(drawn.width), math.ceil(drawn.height)],
+        "boxes": boxes_shown(drawn.boxes),
+        "lines": [line_shown(line, pag) for line in lines],
+        "rows": [[k, int(line.edge.mark_a), int(line.edge.mark_b)] for k, line in enumerate(lines)],
+        "shares": [] if probabilities is None else [probabilities.of_edge(*edge) for edge in edges],
+        "doubted": [k for k, edge in enumerate(edges) if frozenset(edge[:2]) in doubted],
+        "banner": [*at_the_end.misfit_told, *at_the_end.consistency.lines(3)] if at_the_end else [],
+        "legend": [] if result is None else legend_shown(result),
+    }
+
+
+def around(pag: PAG, drawn: Picture, i: int) -> dict[str, Any]:
+    """The lines of one variable in a graph that is too large to be drawn whole."""
+    name = pag.names[i]
+    lines = joined(drawn.boxes, tuple(edge for edge in pag.edges() if name in (edge.a, edge.b)), bends=())
+    rows = [[k, int(line.edge.mark_a), int(line.edge.mark_b)] for k, line in enumerate(lines)]
+    return {"lines": [line_shown(line, pag) for line in lines], "rows": rows}
+
+
+def steps_shown(history: Iterable[Iteration]) -> list[dict[str, Any]]:
+    """A line for each iteration, and one for each phase of the search by scores."""
+    phases = groupby(enumerate(history), key=lambda pair: pair[0] if pair[1].info.has_r else pair[1].info.phase)
+    return [_step([item for _, item in some]) for _, some in phases]
+
+
+def _step(items: list[Iteration]) -> dict[str, Any]:
+    info = items[-1].info
+    return {
+        "name": f"r = {info.r}" if info.has_r else info.phase,
+        "edges": info.n_edges,
+        "removed": sum(item.info.removed for item in items) if info.has_r else None,
+        "tests": sum(item.info.n_tests for item in items),
+        "seconds": round(sum(item.seconds for item in items), 2),
+    }
