@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -89,9 +89,6 @@ class Interrupts:
             raise self._raises("interrupt")
 
 
-SECONDS_BETWEEN_UPDATES = 0.05
-
-
 class _Steps:
     """Prints finished steps: one line for an iteration, and one for a whole phase of short steps."""
 
@@ -118,52 +115,14 @@ class _Steps:
 @contextmanager
 def shown_on(terminal: Terminal) -> Iterator[tuple[Tick, Callable[[Result], None]]]:
     """A context that gives two callbacks: before every batch of tests, and after every iteration."""
-    from anypag.run.watcher import Estimated
+    from anypag.run.watcher import Estimated, bar
 
     steps = _Steps(terminal)
     try:
-        if terminal.is_interactive:
-            with _bar(terminal, steps) as calls:
-                yield calls
-        else:
-            yield Estimated(_Foretold(terminal)), lambda result: steps.add(result.history[-1])
+        with bar(terminal.console) if terminal.is_interactive else nullcontext(_Foretold(terminal)) as tick:
+            yield Estimated(tick), lambda result: steps.add(result.history[-1])
     finally:
         steps.end()
-
-
-@contextmanager
-def _bar(terminal: Terminal, steps: _Steps) -> Iterator[tuple[Tick, Callable[[Result], None]]]:
-    """The callbacks for a terminal with a progress bar."""
-    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    from anypag.run.watcher import Estimated
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Bar(*columns, console=terminal.console, transient=True) as bar:
-        task = bar.add_task("getting ready (the first run compiles)", total=None)
-        updated = 0.0
-
-        def tick(progress: Progress) -> None:
-            nonlocal updated
-            if time.monotonic() - updated >= SECONDS_BETWEEN_UPDATES:
-                updated = time.monotonic()
-                bar.update(task, description=progress.said, completed=progress.done, total=progress.total)
-
-        def step(result: Result) -> None:
-            nonlocal task
-            steps.add(result.history[-1])
-            if result.history[-1].info.has_r:
-                bar.remove_task(task)
-                task = bar.add_task(f"r = {result.r + 1}", total=None)
-
-        yield Estimated(tick), step
 
 
 class _Foretold:

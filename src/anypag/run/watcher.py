@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from types import FrameType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from anypag.choices import Choices
 from anypag.ci.wrappers import Counted
@@ -222,6 +223,8 @@ class Estimated:
         return max(total - done, 0) / pace if pace else None
 
 
+SECONDS_BETWEEN_UPDATES = 0.05
+"""Of a progress bar."""
 SECONDS_TO_MEASURE = 0.5
 """A pace is measured over at least this many seconds."""
 
@@ -232,24 +235,29 @@ def showing(progress: bool | Tick) -> Iterator[Tick]:
     if progress is False:
         yield no_tick
     elif progress is True:
-        with _bar() as tick:
+        from rich.console import Console
+
+        with bar(Console(stderr=True)) as tick:
             yield Estimated(tick)
     else:
         yield Estimated(progress)
 
 
 @contextmanager
-def _bar() -> Iterator[Tick]:
-    from rich.console import Console
+def bar(console: Any) -> Iterator[Tick]:
+    """A progress bar on a console of rich, and the callback that moves it."""
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    said, tests = TextColumn("{task.description}"), TextColumn("{task.fields[tests]:,} tests")
-    with Bar(said, BarColumn(), tests, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("r = 0", tests=0)
+    said, tests = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[tests]:,} tests")
+    with Bar(said, BarColumn(), tests, TimeElapsedColumn(), console=console, transient=True) as shown:
+        task, updated = shown.add_task("getting ready (the first run compiles)", total=None, tests=0), 0.0
 
         def tick(progress: Progress) -> None:
-            done, total, n_tests = progress.done, progress.total, progress.n_evaluated
-            bar.update(task, description=progress.said, completed=done, total=total, tests=n_tests)
+            nonlocal updated
+            if time.monotonic() - updated >= SECONDS_BETWEEN_UPDATES:
+                updated = time.monotonic()
+                done, total, n_tests = progress.done, progress.total, progress.n_evaluated
+                shown.update(task, description=progress.said, completed=done, total=total, tests=n_tests)
 
         yield tick
