@@ -12,7 +12,7 @@ import pytest
 from enumeration import Values
 
 import anypag as ap
-from anypag.effects.estimate.estimates import Probability, Slope
+from anypag.effects.estimate.estimates import MeanChange, Probability
 from anypag.effects.numbers import FALSE_ZEROS, HOW_OFTEN_FALSE
 
 PAG = ap.PAG.from_string("age o-> smoking; stress o-> smoking; smoking --> tar; tar --> cancer; age --> cancer")
@@ -126,10 +126,10 @@ def test_adjusting_for_a_set_of_ones_own() -> None:
 def test_several_causes_give_a_line_each() -> None:
     found = ask("smoking", "cancer").estimated(health(500, 1), resamples=20)
     assert found.numbers is not None
-    assert isinstance(found.numbers.entries[0], Slope)
+    assert isinstance(found.numbers.entries[0], MeanChange)
     both = ap.effect(PAG, ["smoking", "tar"], "cancer", selection_bias=False, data=health(20_000, 1))
     assert isinstance(both.estimate, tuple)
-    values = {entry.cause: entry.value for entry in both.estimate if isinstance(entry, Slope)}
+    values = {entry.cause: entry.value for entry in both.estimate if isinstance(entry, MeanChange)}
     assert values == {"smoking": pytest.approx(0, abs=0.03), "tar": pytest.approx(0.5, abs=0.03)}
 
 

@@ -197,6 +197,6 @@ def test_a_search_up_to_a_limit_is_done_there(table: Path) -> None:
         told(session, "choice", "max_r", 1)
         session.go()
         assert status_of(session, "done", "stopped")["status"] == "done"
-        assert "max_r" in session.board.part("run")["end"]
+        assert "as max r says" in session.board.part("run")["end"]
     with session_on(table) as session:
         assert status_of(session, "ready", "done", "stopped")["status"] == "done"

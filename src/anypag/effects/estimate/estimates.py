@@ -43,56 +43,31 @@ class Probability:
 
 
 @dataclass(frozen=True)
-class Slope:
-    """How much the mean of the outcome changes when the cause is set one unit higher, with its interval."""
+class MeanChange:
+    """How much the mean of the outcome changes, with its interval: when the cause is set one unit higher, or, for a
+    discrete cause, from the level `against` to `level`. `where`: the group of rows, if it is not all of them.
+    """
 
     cause: str
     outcome: str
     value: float
     low: float
     high: float
+    level: Level | None = None
+    against: Level | None = None
+    where: str = ""
 
     @property
     def label(self) -> str:
         """How the line is written."""
-        return f"{quote(self.outcome)} per unit of {quote(self.cause)}"
+        cause, outcome = quote(self.cause), quote(self.outcome)
+        of = f"{outcome} per unit of {cause}"
+        if self.level is not None and self.against is not None:
+            of = f"{outcome}, {cause} = {shown(self.level)} against {shown(self.against)}"
+        return f"{of}, {self.where}" if self.where else of
 
 
-@dataclass(frozen=True)
-class Contrast:
-    """How much the mean of the outcome changes when a discrete cause is set from one level to another."""
-
-    cause: str
-    outcome: str
-    level: Level
-    against: Level
-    value: float
-    low: float
-    high: float
-
-    @property
-    def label(self) -> str:
-        """How the line is written."""
-        return f"{quote(self.outcome)}, {quote(self.cause)} = {shown(self.level)} against {shown(self.against)}"
-
-
-@dataclass(frozen=True)
-class Along:
-    """An effect in a group of rows: its label, the group, and the number with its interval."""
-
-    what: str
-    where: str
-    value: float
-    low: float
-    high: float
-
-    @property
-    def label(self) -> str:
-        """How the line is written."""
-        return f"{self.what}, {self.where}"
-
-
-Entries = tuple[Along, ...] | tuple[Slope, ...] | tuple[Probability, ...] | tuple[Slope | Contrast, ...]
+Entries = tuple[MeanChange | Probability, ...]
 
 
 @dataclass(frozen=True)
@@ -131,7 +106,7 @@ class Estimate:
         pairs = zip(self.entries, told, strict=True)
         return [*(f"{entry.label}: {number(entry.value, 4)}{interval}" for entry, interval in pairs), rows]
 
-    def _interval(self, entry: Slope | Contrast | Probability | Along) -> str:
+    def _interval(self, entry: MeanChange | Probability) -> str:
         """Its interval, if there is one."""
         if math.isnan(entry.low):
             return ""

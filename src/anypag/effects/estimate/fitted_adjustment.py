@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -11,17 +11,7 @@ from anypag.arrays import Flags, Floats, in_units
 from anypag.data.levels import indicators
 from anypag.data.table import Table
 from anypag.effects.estimate.draws import DrawnColumn
-from anypag.effects.estimate.estimates import (
-    Along,
-    Contrast,
-    Estimate,
-    EstimateModel,
-    Level,
-    Slope,
-    levels_of,
-    number,
-    shown,
-)
+from anypag.effects.estimate.estimates import Estimate, EstimateModel, Level, MeanChange, levels_of, number, shown
 from anypag.effects.estimate.fitting import Sampling, columns_of, complete_rows, gaps_told
 from anypag.effects.estimate.learners import (
     LEAST_ROWS,
@@ -111,7 +101,7 @@ class Adjustment:
         for where, chosen in _groups(self.part, by):
             found = self.number(chosen=chosen)
             ends = (np.nan, np.nan) if self.why_no_interval else found.interval(level)
-            entries.append(Along(self._entry(found.value, *ends).label, where, found.value, *ends))
+            entries.append(replace(self._entry(found.value, *ends), where=where))
         return Estimate(self._fit, tuple(entries), self.part.n, level, ())
 
     def curve_told(self, seed: int) -> str:
@@ -146,9 +136,8 @@ class Adjustment:
     @property
     def column(self) -> DrawnColumn:
         """The cause as a column of draws."""
-        return (
-            DrawnColumn(self.cause) if self.levels is None else DrawnColumn(self.cause, self.levels[1], self.levels[0])
-        )
+        first, other = self.levels or (None, None)
+        return DrawnColumn(self.cause, other, first)
 
     @property
     def _fit(self) -> EstimateModel:
@@ -164,10 +153,9 @@ class Adjustment:
             )
         return FEW_ROWS if self.levels is not None and self.part.n < LEAST_ROWS else ""
 
-    def _entry(self, value: float, low: float, high: float) -> Slope | Contrast:
-        if self.levels is None:
-            return Slope(self.cause, self.outcome, value, low, high)
-        return Contrast(self.cause, self.outcome, self.levels[1], self.levels[0], value, low, high)
+    def _entry(self, value: float, low: float, high: float) -> MeanChange:
+        first, other = self.levels or (None, None)
+        return MeanChange(self.cause, self.outcome, value, low, high, other, first)
 
 
 def _are_apart(line: WithError, other: WithError, what: str) -> str:

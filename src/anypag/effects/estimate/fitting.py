@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product as combinations_of
 
@@ -13,7 +13,7 @@ from anypag.data.audit.rows import infinity_findings
 from anypag.data.findings import Audit
 from anypag.data.levels import indicators
 from anypag.data.table import Table
-from anypag.effects.estimate.estimates import Contrast, Entries, Estimate, Model, Probability, Slope, levels_of, shown
+from anypag.effects.estimate.estimates import Entries, Estimate, MeanChange, Model, Probability, levels_of, shown
 from anypag.effects.estimate.linear import DeterminedError, Linear, Regression
 from anypag.effects.estimate.tables import Tables, empty_cells, tables_of
 from anypag.effects.identify.adjustment import Between
@@ -111,10 +111,7 @@ def entries_of(
     """The entries: values and their intervals, each with the names of its cause and outcome."""
     if isinstance(fitted, Tables):
         return _probabilities(causal, part, way, numbers)
-    if isinstance(fitted, Regression):
-        return _contrasts(causal, part, way, numbers)
-    pairs = combinations_of(causal.names(way.x), causal.names(way.y))
-    return tuple(Slope(*pair, *map(float, row)) for pair, row in zip(pairs, zip(*numbers, strict=True), strict=True))
+    return tuple(_changes(causal, part if isinstance(fitted, Regression) else None, way, numbers))
 
 
 def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Table, int]:
@@ -227,20 +224,17 @@ def cluster_counts(rng: np.random.Generator, clusters: Counts) -> Floats:
     return rng.multinomial(n, np.full(n, 1 / n))[clusters].astype(np.float64)
 
 
-def _contrasts(
-    causal: CausalGraph, part: Table, way: Between, numbers: tuple[Floats, Floats, Floats]
-) -> tuple[Slope | Contrast, ...]:
-    """For each cause: its slope, or each of its levels against the first."""
-    rows = (tuple(map(float, row)) for row in zip(*numbers, strict=True))
-    found: list[Slope | Contrast] = []
+def _changes(
+    causal: CausalGraph, part: Table | None, way: Between, numbers: tuple[Floats, Floats, Floats]
+) -> Iterator[MeanChange]:
+    """For each cause: its slope, or, where `part` has levels of it, each of them against the first."""
+    rows = zip(*(ends.tolist() for ends in numbers), strict=True)
     for cause in causal.names(way.x):
-        outcomes = causal.names(way.y)
-        if part.kinds[part.names.index(cause)] == "continuous":
-            found += [Slope(cause, outcome, *next(rows)) for outcome in outcomes]
-            continue
-        first, *levels = levels_of(part, cause)
-        found += [Contrast(cause, outcome, level, first, *next(rows)) for level in levels for outcome in outcomes]
-    return tuple(found)
+        is_number = part is None or part.kinds[part.names.index(cause)] == "continuous"
+        first, *levels = [None, None] if part is None or is_number else levels_of(part, cause)
+        for level, outcome in combinations_of(levels, causal.names(way.y)):
+            value, low, high = next(rows)
+            yield MeanChange(cause, outcome, value, low, high, level, first)
 
 
 def _probabilities(
