@@ -85,14 +85,14 @@ def table_of(
     return table if counts is None else counted(table, counts), None
 
 
-Chosen = dict[str, list[str] | None]
+ChosenColumns = dict[str, list[str] | None]
 """The columns to use of each data set; None for all."""
 
 
 def data_of(
     files: dict[str, Path],
     reading: Reading,
-    chosen: Chosen,
+    chosen: ChosenColumns,
     context: str | None,
     of_sets: dict[str, Any],
     counts: str | None = None,
@@ -171,7 +171,7 @@ def chosen_columns(
     reading: Reading,
     counts: str | None = None,
     also: Sequence[str | None] = (),
-) -> Chosen:
+) -> ChosenColumns:
     """The columns to use of each file, without counts, with `also`; what is dropped may be in one of the files only."""
     from anypag.cli.options import names_in
 
@@ -183,7 +183,7 @@ def chosen_columns(
 
     there = {name: glance(file, 1, reading).columns for name, file in files.items()}
     dropped = matching(names_in(drop or ()), list(dict.fromkeys(name for names in there.values() for name in names)))
-    found: Chosen = {}
+    found: ChosenColumns = {}
     for name, names in there.items():
         used = matching(names_in(columns or ()), names) or (names[1:] if names[0] in INDEX_NAMES else names)
         chosen = [column for column in used if column not in {*dropped, counts}]

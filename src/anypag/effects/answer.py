@@ -20,7 +20,7 @@ from anypag.effects.estimate.sensitivity import Robustness
 from anypag.effects.identify.minimal_sets import minimal_sets, smallest
 from anypag.effects.identify.verdict import Status
 from anypag.effects.learned import Adjusting
-from anypag.effects.numbers import NEEDS_SAMPLED_GRAPHS, Basis, of_one_graph, of_sampled_graphs
+from anypag.effects.numbers import NEEDS_SAMPLED_GRAPHS, EffectBasis, of_one_graph, of_sampled_graphs
 from anypag.effects.question import WITHOUT_KNOWLEDGE, AFewNodes
 from anypag.effects.sampled import ClassGroup, SampledEffect
 from anypag.effects.sampled_words import headline, told
@@ -109,7 +109,7 @@ class Effect:
     robustness: Robustness | None = None
     assumed: tuple[str, ...] = ()
     unassumed: Effect | None = None
-    basis: Basis = field(repr=False, compare=False, kw_only=True)
+    basis: EffectBasis = field(repr=False, compare=False, kw_only=True)
     """What the answer was read from."""
 
     @property

@@ -20,7 +20,7 @@ from anypag.effects.identify.formula_text import LATEX, TEXT, Style, effect_writ
 from anypag.effects.identify.reasons import reason
 from anypag.effects.identify.sampled_classes import classes_of
 from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
-from anypag.effects.numbers import ZERO_NOTES, Basis
+from anypag.effects.numbers import ZERO_NOTES, EffectBasis
 from anypag.effects.question import (
     AFewNodes,
     asked,
@@ -287,7 +287,7 @@ def _answered(source: MixedGraph | Result, causal: CausalGraph, found: Verdict, 
         adjustment_set=None if found.z is None else causal.names(found.z),
         formula=_equation(causal, found, TEXT),
         latex=_equation(causal, found, LATEX),
-        basis=Basis(causal, found, within, kinds_searched(source), isinstance(source, DAG), *of_file),
+        basis=EffectBasis(causal, found, within, kinds_searched(source), isinstance(source, DAG), *of_file),
     )
 
 

@@ -76,7 +76,7 @@ class RowsUsed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class EffectBasis:
     """What an answer is read from: a graph, its verdict, and the columns that may be adjusted for (`within`). Of a
     search also the kinds of its columns, how its file was read, and its data sets. `is_given`: the graph is the user's
     own.
@@ -203,7 +203,7 @@ def of_one_graph(
     return replace(effect, numbers=numbers, notes=notes, along=beside.along, robustness=beside.robustness)
 
 
-def association(basis: Basis, table: Table, model: Model | None, sampling: Sampling) -> Estimate:
+def association(basis: EffectBasis, table: Table, model: Model | None, sampling: Sampling) -> Estimate:
     """The association of outcomes and causes in the rows, adjusted only for the conditions."""
     way = basis.verdict.way
     found = estimated(basis.causal, P(way.y, way.x | way.given), way, table, model, sampling, by_adjustment=True)
