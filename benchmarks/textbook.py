@@ -174,14 +174,13 @@ class Said:
         table, answer = self.table, self.answer
         ends = "" if table.low is None else f" ({table.low:,g} to {table.high:,g})"
         printed = "fewer" if table.published is None else f"{table.published:,g}{ends}"
-        shares = f"{answer.p_zero:.2f} / {answer.p_open:.2f} / {answer.p_identified:.2f}"
+        shares = f"{answer.p_zero:.2f}/{answer.p_open:.2f}/{answer.p_identified:.2f}"
         return [
             table.name,
             f"{self.rows:,}",
             table.question,
             printed,
-            str(answer.if_causal or "none"),
-            "yes" if self.covers else "**no**",
+            str(answer.if_causal or "none") + ("" if self.covers else " (**published not inside**)"),
             shares,
             str(self.sufficient.if_causal or "none"),
         ]
@@ -209,8 +208,7 @@ HEADINGS = (
     "question",
     "published",
     "anypag: if_causal",
-    "published inside",
-    "classes: none / open / identified",
+    "classes: none/open/identified",
     "if the measured columns suffice",
 )
 
@@ -220,7 +218,7 @@ def page(found: list[Said]) -> str:
     rows = [HEADINGS, ["---"] * len(HEADINGS), *(said.cells() for said in found)]
     inside = sum(said.covers for said in found)
     denied = [said.table.name for said in found if said.answer.status == "zero"]
-    sources = [f"- {said.table.name}: {said.table.source}." for said in found]
+    sources = "; ".join(f"{said.table.name}: {said.table.source}" for said in found)
     return "\n".join(
         [
             "# Ten textbook tables",
@@ -238,9 +236,7 @@ def page(found: list[Said]) -> str:
             "A cause with more than two values counts as a number. That rule was added after the first run, in which "
             "the ratings of Fair and the children of Mroz gave one number for every level; nothing else was changed.",
             "",
-            "Made by `python benchmarks/textbook.py --write`. Published numbers come from:",
-            "",
-            *sources,
+            f"Made by `python benchmarks/textbook.py --write`. Published numbers come from {sources}.",
             "",
             "Where to go next: [how large is the effect?](../howto/effect.md), [effects](../effects.md).",
             "",
