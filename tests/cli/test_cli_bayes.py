@@ -11,6 +11,7 @@ from commands import anypag, write_chain
 import anypag as ap
 from anypag import read_result
 from anypag.cli.running import shown_on
+from anypag.cli.tell import MARKED, MOST_HEADINGS, groups, headings
 from anypag.cli.terminal import Terminal
 from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedge, probable_graphs
 from anypag.explain.summary import how_far
@@ -100,6 +101,18 @@ def few_rows(tmp_path: Path) -> Path:
     path = tmp_path / "few.csv"
     assert anypag("simulate", path, "--variables", "9", "--neighbours", "3", "--rows", "150").code == 0
     return path
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_headings_are_few_and_stand_in_the_order_of_their_surest_edges(seed: int) -> None:
+    data = ap.simulate.random_system(9, 2.0, seed=seed).linear_gaussian(300, seed=seed)
+    result = ap.learn(data, method="bayes", effort=0.1)
+    assert result.probabilities is not None
+    of_edge = result.probabilities.of_edge
+    told = [group for group in groups(result) if not group.sentence.startswith(MARKED)]
+    surest = [max(of_edge(edge.a, edge.b, edge.symbol) for edge in group.edges) for group in told]
+    assert surest == sorted(surest, reverse=True)
+    assert len(list(headings(result))) <= MOST_HEADINGS
 
 
 def test_why_an_unlikely_edge_stands_there_is_said_once(few_rows: Path, table: Path, tmp_path: Path) -> None:

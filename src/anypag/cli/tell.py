@@ -161,6 +161,8 @@ def groups(result: Result) -> list[Group]:
         sentence = (MARKED if is_doubted else "") + hedged(words.summary, probability)
         key = (is_doubted, hedge_level(probability), edge.symbol, sentence)
         found.setdefault(key, Group(sentence, [])).edges.append(edge)
+    if result.probabilities is not None:  # groups stand in the order of their surest edges
+        return [group for _, group in sorted(found.items(), key=lambda item: item[0][:2])]
     return [group for _, group in sorted(found.items(), key=lambda item: (*item[0][:3], -len(item[1].edges)))]
 
 
