@@ -28,8 +28,7 @@ import numpy.typing as npt
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
-SECONDS_BETWEEN_CALLS = 0.05
-"""How often `meanwhile` is called while the calling thread waits for the others."""
+SECONDS_BETWEEN_CALLS = 0.05  # how often `meanwhile` is called while the calling thread waits for the others
 
 
 @cache
@@ -207,11 +206,9 @@ def slices(n: int, most: int = 65536) -> list[slice]:
     return [slice(*ends) for ends in pairwise(bounds)]
 
 
-ROOM = 30_000_000
-"""The work of one turn: about 0.03 to 0.1 seconds."""
+ROOM = 30_000_000  # the work of one turn: about 0.03 to 0.1 seconds
 
-Look = Callable[[], None]
-"""Called between turns; an exception in it ends the work."""
+Look = Callable[[], None]  # called between turns; an exception in it ends the work
 
 
 def in_turns(kernel: Callable[..., bool], *arguments: Any, look: Look = do_nothing) -> None:

@@ -29,8 +29,7 @@ class Colours(NamedTuple):
 
 LIGHT = Colours("#ffffff", "#1d2733", "#5b6775", "#f3f6fa", "#8493a5", "#6b7785", "#1259a8", "#b3470e", "#7a3aa0")
 DARK = Colours("#14191f", "#e8edf3", "#a5b1bf", "#222b35", "#6d7c8e", "#9aa7b5", "#6cb2ff", "#ffa06b", "#d09cf5")
-KINDS = ("open", "cause", "confounded", "selected")
-"""The colours that edges have, by the names of their kinds."""
+KINDS = ("open", "cause", "confounded", "selected")  # the colours that edges have, by the names of their kinds
 
 
 def variables(colours: Colours) -> str:
@@ -111,12 +110,9 @@ def _entry(mark_a: Mark, mark_b: Mark, text: str, y: float) -> Entry:
 
 ALONG = (0.5, 0.44, 0.56, 0.38, 0.62, 0.3, 0.7, 0.22, 0.78)
 """Where along a line a number may stand, the best place first."""
-WIDTH, HEIGHT = 24.0, 13.0
-"""The size of a number."""
-MOST = 300
-"""With more lines the numbers could not be read, and none is placed."""
-_POINTS = tuple(k / 200 for k in range(201))
-"""Where on each line its distance from a number is measured."""
+WIDTH, HEIGHT = 24.0, 13.0  # the size of a number
+MOST = 300  # with more lines the numbers could not be read, and none is placed
+_POINTS = tuple(k / 200 for k in range(201))  # where on each line its distance from a number is measured
 
 
 def apart(lines: Iterable[Line], boxes: Iterable[Box]) -> tuple[Line, ...]:

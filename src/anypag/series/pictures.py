@@ -28,13 +28,11 @@ from anypag.series.edges import SeriesEdge, SummaryEdge
 from anypag.series.series_result import SeriesResult
 
 PICTURES = ("summary", "window")
-BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}
-"""How lines are bent that join the same two processes."""
+BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # how lines are bent that join the same two processes
 BENDS_OF_WINDOW = (*BENDS, 0.9, -0.9)
 """How far lines are bent to get round boxes; those of one column stand close above each other."""
 PADDING = 24.0
-ACROSS, DOWN = 90.0, 64.0
-"""The room between the columns and the rows of a window."""
+ACROSS, DOWN = 90.0, 64.0  # the room between the columns and the rows of a window
 
 
 def drawn(result: SeriesResult, what: str) -> tuple[Picture, Legend]:

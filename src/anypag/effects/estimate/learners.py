@@ -22,17 +22,14 @@ from anypag.ci.slow.gcm import Regressor
 from anypag.errors import AnypagError, DataError, Option, ParameterError
 
 FOLDS = 5
-CLIP = 0.02
-"""Chances of a level nearer to 0 or 1 than this are moved here: the weight of a row is at most 50."""
-MOST_CLIPPED = 0.05
-"""From this share of rows on the two groups hardly overlap, and AIPW gives no interval."""
+CLIP = 0.02  # chances of a level nearer to 0 or 1 than this are moved here: the weight of a row is at most 50
+MOST_CLIPPED = 0.05  # from this share of rows on the two groups hardly overlap, and AIPW gives no interval
 LEAST_ROWS = 2_000
 """With fewer rows AIPW gives no interval: see `benchmarks/effects_learners.md`, which `benchmarks/effects_learners.py`
 makes.
 """
 MOST_KNOTS = 8
-PENALTIES = np.logspace(-6, 1, 8)
-"""Of squared weights of standardised columns, for each row."""
+PENALTIES = np.logspace(-6, 1, 8)  # of squared weights of standardised columns, for each row
 MOST_STEPS = 30
 
 One = Regressor | Callable[[], Regressor]
