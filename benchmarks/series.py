@@ -50,7 +50,7 @@ Marks = dict[tuple[int, int], tuple[int, int]]
 """By the two nodes of a latest copy, the later one second: the mark at the first and the mark at the second."""
 
 METHODS = ("lpcmci-1", "lpcmci-4", "auto", "bayes", "icd")
-BESIDE = ("lpcmci-1", "auto")
+BESIDE = ("lpcmci-1", "auto", "bayes")
 THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
 ALPHA = 0.01
 
@@ -379,12 +379,15 @@ def tell_markdown(cells: tuple[Cell, ...], kept: Kept) -> None:
     for name, told in mean_of(by_cell).items():
         if name in METHODS:
             shares = f"{told['said']:.1f} | {told['right']:.2f} | {told['oracle']:.2f} | {told['seconds']:.2f}"
-            print(f"| {name} | {told['precision']:.2f} / {told['recall']:.2f} | {shares} |")
+            print(
+                f"| {name.replace('lpcmci-', 'LPCMCI, ')} | {told['precision']:.2f} / {told['recall']:.2f} | {shares} |"
+            )
     print("\n| system | precision / recall | right | of the perfect test's | CPU seconds |")
     print("| --- | --- | --- | --- | --- |")
     for title, both in by_cell.items():
-        columns = (" / ".join(f"{both[name][key]:.2f}" for key in ("precision", "recall")) for name in BESIDE)
-        rest = [", ".join(_shown(both[name][key]) for name in BESIDE) for key in ("right", "oracle", "seconds")]
+        beside = [name for name in BESIDE if name in both]
+        columns = (" / ".join(f"{both[name][key]:.2f}" for key in ("precision", "recall")) for name in beside)
+        rest = [", ".join(_shown(both[name][key]) for name in beside) for key in ("right", "oracle", "seconds")]
         print(f"| {' | '.join([title, ', '.join(columns), *rest])} |")
 
 

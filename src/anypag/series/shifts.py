@@ -219,9 +219,8 @@ def oriented_over_shifts(
 def same_at_copies(window: Window, marks: Marks) -> tuple[Marks, Flags]:
     """The marks, each at all copies of its pair; and where copies disagree."""
     is_arrow, is_tail = np.zeros(marks.shape, np.bool_), np.zeros(marks.shape, np.bool_)
-    for early, late in window.shifts:
-        is_arrow[np.ix_(late, late)] |= marks[np.ix_(early, early)] == Mark.ARROW
-        is_tail[np.ix_(late, late)] |= marks[np.ix_(early, early)] == Mark.TAIL
+    np.logical_or.at(is_arrow, window.latest_copy, marks == Mark.ARROW)
+    np.logical_or.at(is_tail, window.latest_copy, marks == Mark.TAIL)
     found = np.where(is_arrow, Mark.ARROW, np.where(is_tail, Mark.TAIL, Mark.CIRCLE)).astype(np.uint8)
     found[marks == Mark.NONE] = Mark.NONE
     both = (is_arrow & is_tail).astype(np.uint8)

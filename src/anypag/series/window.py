@@ -129,14 +129,6 @@ class Window:
             first, second = (name if stays else named(name, lag - early + shift) for name, lag, stays in ends)
             yield first, second
 
-    @property
-    def shifts(self) -> Iterator[tuple[Indices, Indices]]:
-        """For every shift in time the nodes that have later copies, and these; contexts are their own."""
-        fixed = np.arange(self.n_moving, len(self), dtype=np.int32)
-        for low in range(0, self.n_moving, max(self.k, 1)):
-            late = np.arange(self.n_moving - low, dtype=np.int32)
-            yield np.append(late + low, fixed), np.append(late, fixed)
-
     def later(self, nodes: Indices, steps: Counts) -> Indices:
         """The copies of nodes so many steps later; -1 for those that would be after the window, and for -1."""
         moved = np.maximum(nodes - self.k * steps, -1)
