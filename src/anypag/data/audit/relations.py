@@ -1,7 +1,7 @@
 """Columns that are exact linear functions of others, found in a correlation matrix.
 
 A Cholesky factorisation with pivoting adds columns until the others have no variance left. Each of those others then
-gives one relation, solved for its last column in the order of the table: "c = 2·a − b + 1". With n rows any n columns
+gives one relation, solved for the column that is most like the others: "total = a + b". With n rows any n columns
 are related in this way by chance alone, so nothing is reported once n − 1 columns are added.
 
 Also finds the levels of one variable spread over 0/1 columns, of which never two are 1 in one row. Two
@@ -101,10 +101,13 @@ def _is_full(moments: Moments) -> bool:
 def _relation(
     moments: Moments, basis: npt.NDArray[np.int32], weights: npt.NDArray[np.float64], left_over: int
 ) -> tuple[tuple[str, ...], str]:
-    """The relation left_over = sum of weights · basis, in standard units, solved for its last column."""
+    """The relation left_over = sum of weights · basis, in standard units, solved for the column most like the others:
+    of a total and its parts the total, of two weights and their difference one of the weights.
+    """
     used = np.abs(weights) > _NEGLIGIBLE
     members = np.append(basis[used], left_over)
     in_order = np.argsort(members)
+    in_order = np.append(np.delete(in_order, most := _most_alike(moments, members[in_order])), in_order[most])
     members, coefficients = members[in_order], np.append(weights[used], -1.0)[in_order]
     names = tuple(moments.names[i] for i in members)
     deviations, means = moments.deviation[members], moments.mean[members]
@@ -115,6 +118,12 @@ def _relation(
     if not np.isfinite([*slopes, intercept]).all():  # scales too different for readable coefficients
         return names, f"{names[-1]} is a linear function of {', '.join(names[:-1])}"
     return names, f"{names[-1]} = {_sum_in_words(slopes, names[:-1], 0.0 if is_negligible else intercept)}"
+
+
+def _most_alike(moments: Moments, members: npt.NDArray[np.int32]) -> int:
+    """The place of the column with the largest correlations with the others; the last of equal ones."""
+    alike = np.abs(moments.correlation[np.ix_(members, members)]).sum(axis=0)
+    return int(np.flatnonzero(alike > alike.max() - _NEGLIGIBLE)[-1])
 
 
 def _sum_in_words(slopes: npt.NDArray[np.float64], names: tuple[str, ...], intercept: float) -> str:
