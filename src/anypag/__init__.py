@@ -33,6 +33,7 @@ if _TYPE_CHECKING:
     from anypag.data.files.read_table import read_table as read_table
     from anypag.data.sources.counted import counted as counted
     from anypag.data.sources.pooled import pooled as pooled
+    from anypag.data.sources.weighted import weighted as weighted
     from anypag.effects.answer import Effect as Effect
     from anypag.effects.effect import effect as effect
     from anypag.effects.effect import is_adjustment_set as is_adjustment_set
@@ -86,6 +87,7 @@ _PUBLIC = {
     "data.audit": "audit",
     "data.files.read_table": "read_table",
     "data.sources.counted": "counted",
+    "data.sources.weighted": "weighted",
     "data.sources.pooled": "pooled",
     "effects.answer": "Effect",
     "effects.effect": "effect is_adjustment_set",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anypag.ci.base import CITest
     from anypag.data.columns import Transform
     from anypag.data.findings import Singular
-    from anypag.data.table import Kind, Missing
+    from anypag.data.table import Missing
     from anypag.graphs.pag import PAG
     from anypag.knowledge.knowledge import Knowledge
     from anypag.search.algorithm import Algorithm
@@ -178,7 +178,10 @@ _ABOUT_DSEP = (
 )
 _ABOUT_DSEP_MAX = "The largest condition sets of the Possible-D-Sep phase (fci, gfci); the graph may keep extra edges."
 _ABOUT_KNOWLEDGE = "What is known beforehand, a statement a line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."
-_ABOUT_KINDS = "Say which columns are 'continuous' or 'discrete' instead of guessing."
+_ABOUT_KINDS = (
+    "Say which columns are continuous, discrete or ordinal instead of guessing; 'q*' stands for all that match it, and "
+    "'low < high' for ordinal texts in this order."
+)
 _ABOUT_THREADS = "Threads that test edges; 0: one per core. Same result."
 _ABOUT_MISSING = (
     "Missing values: auto (leave out columns with a value in fewer than half of the rows, then rows with gaps), error "
@@ -246,7 +249,7 @@ class Choices:
     )
     knowledge: Knowledge | None = _recorded(None, "search", _KNOWLEDGE, _ABOUT_KNOWLEDGE, "knowledge", "FILE")
     names: Sequence[str] | None = _recorded(None, "data", _NAMES, "The variables, where the table does not name them.")
-    kinds: Mapping[str, Kind] | None = _recorded(None, "data", _KINDS, _ABOUT_KINDS, "kinds", "NAME=KIND")
+    kinds: Mapping[str, str] | None = _recorded(None, "data", _KINDS, _ABOUT_KINDS, "kinds", "NAME=KIND")
     missing: Missing = _recorded(
         "auto", "data", _one_of("auto", "error", "drop", "pairwise"), _ABOUT_MISSING, "name", "WAY"
     )

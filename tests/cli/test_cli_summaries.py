@@ -84,3 +84,21 @@ def test_counts_are_as_good_as_the_rows(tmp_path: Path) -> None:
     assert "600 rows, 4 columns (0 continuous, 4 discrete)" in anypag("audit", *table).out
     assert "There is no column 'n'" in anypag("learn", "--method", "icd", tmp_path / "counts.csv", "--counts", "n").err
     assert anypag("learn", *table, "--bootstrap", "3", "--max-r", "0").code in {0, 3}
+
+
+def test_the_command_line_weights_rows_and_remembers_it(tmp_path: Path) -> None:
+    data, out = tmp_path / "survey.csv", tmp_path / "result.json"
+    random = np.random.default_rng(0)
+    a, noise, more = random.normal(size=(3, 500))
+    table = {"a": a, "b": a + noise, "c": a + noise + more, "w": random.uniform(1, 5, 500)}
+    rows = np.column_stack(list(table.values()))
+    np.savetxt(data, rows, delimiter=",", header=",".join(table), comments="")
+    learned = anypag("learn", data, "--weights", "w", "--method", "icd", "--out", out)
+    assert learned.code == 0 and "weighted rows are worth" in learned.err + learned.out
+    told = anypag("effect", "--dag", "b --> c", "b", "c", "--data", data, "--weights", "w").out
+    slope = np.polyfit(table["b"], table["c"], 1, w=np.sqrt(table["w"]))[0]
+    assert f"{slope:.4g}" in told
+    again = anypag("effect", out, "b", "c", "--data", data, "--no-selection-bias").out
+    assert "weighted" in again or "not identified" in again
+    assert "not both" in anypag("learn", data, "--weights", "w", "--counts", "w").err
+    assert "weighted rows" in anypag("audit", data, "--weights", "w").out

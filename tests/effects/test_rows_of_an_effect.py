@@ -51,7 +51,7 @@ def test_rows_that_dropping_left_none_of_are_told_once() -> None:
 
 def test_kinds_the_search_was_told_are_those_of_the_estimate() -> None:
     data, kinds = coded(4000), {"code": "discrete"}
-    result = ap.learn(data, method="icd", kinds=kinds, selection_bias=False)  # type: ignore[arg-type]
+    result = ap.learn(data, method="icd", kinds=kinds, selection_bias=False)
     assert ap.data.as_table(data).kinds[2] == "continuous"
     found = result.effect("code", "ill", data=data)
     assert found.numbers is not None and found.numbers.model == "tables"
@@ -95,7 +95,7 @@ def test_texts_stay_levels_where_the_search_had_numbers() -> None:
 
 def test_kinds_are_told_to_resamples_too(tmp_path: Path) -> None:
     data, kinds = coded(4000), {"code": "discrete"}
-    told = ap.bootstrap(data, 2, method="icd", kinds=kinds, selection_bias=False)  # type: ignore[arg-type]
+    told = ap.bootstrap(data, 2, method="icd", kinds=kinds, selection_bias=False)
     told.save(tmp_path / "run.json")
     saved = read_result(tmp_path / "run.json")
     assert isinstance(saved, Result)

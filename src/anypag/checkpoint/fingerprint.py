@@ -76,7 +76,11 @@ def _data_hash(data: Any, problem: Problem) -> str:
         return file_hash(Path(data)) + of_test
     table = as_table(data, choices.names)
     apart = getattr(data, "contexts_test", "all")  # of `anypag.pooled`
-    return content_hash((table.names, table.values, table.labels)) + of_test + ("" if apart == "all" else apart)
+    return (
+        content_hash((table.names, table.values, table.labels, table.weights))
+        + of_test
+        + ("" if apart == "all" else apart)
+    )
 
 
 def _answers_for_pairs(test: DataTest) -> list[float]:

@@ -99,7 +99,7 @@ class Additive(DataTest):
         data: Any,
         names: Sequence[str] | None = None,
         *,
-        kinds: Mapping[str, Kind] | None = None,
+        kinds: Mapping[str, str] | None = None,
         missing: Missing = "error",
         singular: Singular = "error",
         max_r: int | None = None,

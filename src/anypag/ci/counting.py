@@ -26,10 +26,11 @@ from anypag.ci.base import Queries
 from anypag.ci.data_test import StatisticTest, require_no_gaps
 from anypag.data.audit.checklist import audited
 from anypag.data.findings import Audit, Singular
-from anypag.data.sources.counted import MOST_NUMBERS, CountedTable
+from anypag.data.sources.counted import MOST_NUMBERS, MOST_ROWS, CountedTable
 from anypag.data.sources.door import as_source
 from anypag.data.sources.engine import EngineTable, GroupedCounts
 from anypag.data.sources.protocol import Needs
+from anypag.data.sources.weighted import worth_in
 from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option
 
@@ -43,6 +44,10 @@ _TIMES_A_SET = 16
 """A table that serves several column sets has at most this many times the cells of the largest set, plus one a row."""
 _ROWS_PER_CELL = 4
 """In any case such a table may have one cell for every this many rows: summing them is cheaper than counting again."""
+
+_PARTS_OF_A_ROW = 1000
+"""Weights are rounded to this part of an effective row."""
+NO_WEIGHTED_SCORE = "The score of levels counts whole rows, and weights are no counts"
 
 Answers = tuple[Floats, npt.NDArray[Any], Counts]
 """Statistics (b,); their distribution under independence, as degrees of freedom (b,) or cumulants (b, 3); rows (b,)."""
@@ -71,10 +76,15 @@ class CountTest(StatisticTest):
         max_r: int | None = None,
     ) -> None:
         source = as_source(data, names)
-        ready = audited(source.groups() or source, Needs("discrete", missing, singular, max_r))
+        needs = Needs("discrete", missing, singular, max_r, weighs=self.weighs and missing != "pairwise")
+        ready = audited(source.groups() or source, needs)
         ready.audit.require_usable()
         if isinstance(ready.source, CountedTable):
-            self._set_up(ready.source.names, codes_in(ready.source.table), ready.source.counts, ready.audit)
+            counted = ready.source
+            self.worth, counts, unit = worth_in(counted), counted.counts, 1
+            if self.worth is not None and counted.weights is not None:
+                counts, unit = whole_weights(counted.weights, self.worth.n)
+            self._set_up(counted.names, codes_in(counted.table), counts, ready.audit, unit)
         elif isinstance(ready.source, EngineTable):
             self._set_up_in_engine(GroupedCounts.of(ready.source, with_gaps=ready.has_gaps), ready.audit)
 
@@ -98,9 +108,11 @@ class CountTest(StatisticTest):
         self._grouped: GroupedCounts | None = grouped
         self.has_gaps = False
 
-    def _set_up(self, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> None:
-        super().__init__(names, int(weights.sum()), audit)
-        self._grouped = None
+    def _set_up(
+        self, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit, unit: int = 1
+    ) -> None:
+        super().__init__(names, int(weights.sum()) // unit, audit)
+        self._grouped, self._unit = None, unit
         self.distinct, self.weights = np.ascontiguousarray(codes[self._stored]), weights
         self._store_by_name()
         self._levels = self.distinct.max(axis=1).astype(np.int64) + 1
@@ -113,6 +125,8 @@ class CountTest(StatisticTest):
     @property
     def codes(self) -> npt.NDArray[np.int32]:
         """(p, n) the level of each column in each row; -1 for none. DataError if rows are too many to write out."""
+        if self._grouped is None and self._unit > 1:
+            raise DataError(f"{NO_WEIGHTED_SCORE}. Choose a method that goes by tests ({Option('method', 'icd')}).")
         if self._grouped is not None or (len(self.weights) < self.n and self.n * len(self.names) > MOST_NUMBERS):
             raise DataError(
                 f"A score reads the rows one by one; there are only counts of {self.n:,} rows. Choose a method that "
@@ -135,7 +149,11 @@ class CountTest(StatisticTest):
     def effective_n(self, queries: Queries) -> Counts:
         if self._grouped is None and not self.has_gaps:
             self._check(queries)
-            return np.full(len(queries), self.n)
+            return (
+                np.full(len(queries), self.n)
+                if self.worth is None
+                else self.worth.rows(queries.x, queries.y, queries.z)
+            )
         return self.statistics(queries)[2]
 
     @staticmethod
@@ -147,7 +165,11 @@ class CountTest(StatisticTest):
         """(b,) each: the statistics, their degrees of freedom, and the rows they rest on."""
         if self._grouped is not None:
             return self._statistics_in_engine(self._grouped, queries)
-        return self._counted(self.arranged(queries))
+        statistics, follows, rows = self._counted(self.arranged(queries))
+        if self.worth is not None:
+            rows = self.worth.rows(queries.x, queries.y, queries.z)
+            statistics *= rows / (self.n * self._unit)
+        return statistics, follows, rows
 
     def _counted(self, queries: Queries) -> Answers:
         """The statistics of arranged queries, each counted in the way that suits it."""
@@ -209,7 +231,7 @@ class CountTest(StatisticTest):
         cells, n_rows = int(_cells(queries, self._widths).max()), len(self.weights)
         most_summed = min(max(_TIMES_A_SET * cells, n_rows // _ROWS_PER_CELL), n_rows, MOST_CELLS)
         statistics, follows, rows = self._room_for(len(queries))
-        rows[:] = self.n
+        rows[:] = self.n * self._unit
         nothing, no_cumulants = np.empty(0, np.int64), np.empty((0, 3))
         given = (follows, no_cumulants) if follows.ndim == 1 else (nothing, follows)
         room = np.empty((4, max(cells, most_summed)), np.int32)
@@ -226,6 +248,18 @@ class CountTest(StatisticTest):
         rows = self.distinct, self.weights, self._levels, self.has_gaps, self._most_cells
         count_statistics(*rows, x, y, z, _MOST_BINARY, self._family, *answers)
         return answers
+
+
+def whole_weights(weights: Floats, n: int) -> tuple[Counts, int]:
+    """The weights of rows that are worth n as whole numbers, which can be counted, and how many of these make one row.
+
+    The statistics of counted tables grow in proportion to the counts, so that they can be divided afterwards.
+
+    >>> whole_weights(np.array([1.0, 1.0, 2.0, 2.0]), 3)
+    (array([ 500,  500, 1000, 1000]), 1000)
+    """
+    unit = min(_PARTS_OF_A_ROW, MOST_ROWS // n)
+    return np.maximum(np.rint(weights / weights.sum() * n * unit), 1.0).astype(np.int64), unit
 
 
 def codes_in(table: Table) -> npt.NDArray[np.int32]:

@@ -14,6 +14,7 @@ from anypag.ci.base import PValues, Queries, without_score
 from anypag.data.findings import Audit
 from anypag.data.moments import name_order
 from anypag.data.sources.protocol import Source
+from anypag.data.worth import Worth
 from anypag.errors import CITestError, DataError, Option
 
 if TYPE_CHECKING:
@@ -38,12 +39,17 @@ class DataTest(ABC):
 
     fills_gaps: ClassVar[bool] = False  # does it fill in missing values, so that no row or column is left out for them?
 
+    weighs: ClassVar[bool] = False
+    """Can it weight rows (`anypag.weighted`)?"""
+
     fits: ClassVar[str] = "as its author says"
     """What must be true of the data for its p-values to be right, in a few words for reports."""
 
     names: tuple[str, ...]
     n: int
     audit: Audit
+    worth: Worth | None = None
+    """What its rows are worth, where that is not one each: weighted rows, ordered levels."""
     some_rows: Floats | None = None
     """(m, p) rows for checks of a fitted graph, as the test sees them; None if there are none, or gaps."""
 
@@ -72,6 +78,11 @@ class DataTest(ABC):
         return self.n
 
     @property
+    def n_scored(self) -> int:
+        """The number of rows that a score counts."""
+        return self.n if self.worth is None else self.worth.n_scored
+
+    @property
     def is_weighted(self) -> bool:
         """Can its resamples be made by weights? Not known for a user's subclass."""
         return type(self).__module__.startswith("anypag.")
@@ -93,8 +104,8 @@ class DataTest(ABC):
         raise without_score(self)
 
     def _keep_some_rows(self, source: Source) -> None:
-        """Keep the rows of a small table, and some from all parts of a large one."""
-        if "rows" not in source.lacks and len(source.names) <= MOST_COLUMNS_KEPT:
+        """Keep the rows of a small table, and some from all parts of a large one, if each is worth one."""
+        if "rows" not in source.lacks and self.worth is None and len(source.names) <= MOST_COLUMNS_KEPT:
             values = source.sample().values
             step = -(-len(values) // MOST_ROWS_KEPT)
             self.some_rows = values if step < 2 else values[::step].copy()

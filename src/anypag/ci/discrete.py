@@ -120,9 +120,10 @@ class _ChiSquaredTest(CountTest):
     """A test whose statistic follows χ² if cells have enough rows; the audit warns if they do not."""
 
     fits = "columns are categories, with enough rows for their combinations"
+    weighs = True
 
-    def _set_up(self, names: tuple[str, ...], codes: Codes, weights: Counts, audit: Audit) -> None:
-        super()._set_up(names, codes, weights, audit)
+    def _set_up(self, names: tuple[str, ...], codes: Codes, weights: Counts, audit: Audit, unit: int = 1) -> None:
+        super()._set_up(names, codes, weights, audit, unit)
         sparse = sparse_table_findings(sorted(names), self._levels, self.n, type(self).__name__)
         self.audit = replace(audit, findings=(*audit.findings, *sparse))
 

@@ -42,6 +42,7 @@ from anypag.data.moments import Moments, moments_of, without_gaps
 from anypag.data.sources.covariance import CovarianceTable, covariance_moments
 from anypag.data.sources.door import as_source
 from anypag.data.sources.protocol import Needs
+from anypag.data.sources.weighted import worth_in
 from anypag.data.table import Missing, Table
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class FisherZ(DataTest):
     """
 
     takes = "continuous"
+    weighs = True
     fits = "columns are numbers, related by straight lines with Gaussian noise"
 
     def __init__(
@@ -89,7 +91,7 @@ class FisherZ(DataTest):
         require(isinstance(threads, int) and threads >= 1, "threads", "a whole number, 1 or more", threads)
         require(device in get_args(Device), "device", "'cpu', 'cuda' or 'auto'", device)
         card = card_for(device)
-        needs = Needs("continuous", missing, singular, max_r)
+        needs = Needs("continuous", missing, singular, max_r, weighs=self.weighs and missing != "pairwise")
         source = as_source(data, names)
         how = partial(audited, source.rows() if missing == "pairwise" else source, needs, threads=threads)
         ready, card = or_on_cpu(lambda who: how(on=who), card, device)
@@ -107,6 +109,7 @@ class FisherZ(DataTest):
             self._set_up(moments_of(without_gaps(table.values), table.names), ready.audit)
         else:
             self._gaps = None
+            self.worth = worth_in(ready.source)
             self._set_up(ready.source.moments(), ready.audit)
             self._keep_some_rows(ready.source)
 
@@ -185,7 +188,7 @@ class FisherZ(DataTest):
         from anypag.scores.gaussian import GaussianScore
 
         require_no_gaps(self.has_gaps)
-        return GaussianScore(self.names, self.n, self._matrix, gamma=GAMMA)
+        return GaussianScore(self.names, self.n_scored, self._matrix, gamma=GAMMA)
 
     @property
     def correlation(self) -> Floats:
@@ -199,7 +202,7 @@ class FisherZ(DataTest):
     @property
     def passes(self) -> Passes | None:
         """Operations on all pairs at once; None with gaps, since each test then leaves out its own rows."""
-        if self._gaps is not None or type(self).pvalues is not FisherZ.pvalues:
+        if self._gaps is not None or self.worth is not None or type(self).pvalues is not FisherZ.pvalues:
             return None
         passes: Passes = CorrelationPasses(self._matrix, self.n, self.place) if self._gpu is None else self._gpu
         return RaisedPasses(passes, self) if self.excess.max(initial=0.0) ** 2 > NEARLY_NORMAL else passes
@@ -222,7 +225,7 @@ class FisherZ(DataTest):
         from anypag._kernels.gaussian import fisher_z_pvalues
 
         strengths, left_out, rows, excess = self._answers(queries)
-        if self._gaps is None:
+        if rows.ndim == 0:
             p = np.empty(len(queries))
             fisher_z_pvalues(strengths, left_out, roots_of(self.n, queries.r), p)
         else:
@@ -243,7 +246,7 @@ class FisherZ(DataTest):
     def independent(self, queries: Queries, alpha: float) -> npt.NDArray[np.bool_]:
         """(b,) p > alpha, mostly by comparing |rho| with the value at which p is alpha."""
         strengths, left_out, rows, excess = self._answers(queries)
-        if self._gaps is None:
+        if rows.ndim == 0:
             found = strengths < _thresholds(self.n - np.arange(queries.r, -1, -1) - 3, alpha)[left_out]
         else:
             found = strengths < _thresholds(rows - (queries.r - left_out) - 3, alpha)
@@ -268,7 +271,8 @@ class FisherZ(DataTest):
         strengths, left_out = np.empty(len(queries)), np.zeros(len(queries), np.int32)
         partial_correlations(self._matrix, queries.x, queries.y, queries.z, NOTHING_LEFT, strengths, left_out)
         if self._gaps is None:
-            return strengths, left_out, np.array(self.n), excess
+            rows = np.array(self.n) if self.worth is None else self.worth.rows(queries.x, queries.y, queries.z)
+            return strengths, left_out, rows, excess
         rows = np.full(len(queries), self.n)
         self._gaps.answer_again(queries, strengths, left_out, rows, excess)
         return strengths, left_out, rows, excess

@@ -41,6 +41,7 @@ from anypag.data.levels import indicators, require_few, sortable_names
 from anypag.data.moments import Moments, moments_of, without_gaps
 from anypag.data.sources.door import as_source
 from anypag.data.sources.protocol import Needs
+from anypag.data.sources.weighted import worth_in
 from anypag.data.table import Kind, Missing, Table
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class DegenerateGaussian(StatisticTest):
     """
 
     takes = "any"
+    weighs = True
     fits = "numbers are related by straight lines, categories shift them"
 
     kinds: tuple[Kind, ...]
@@ -77,14 +79,14 @@ class DegenerateGaussian(StatisticTest):
         data: Any,
         names: Sequence[str] | None = None,
         *,
-        kinds: Mapping[str, Kind] | None = None,
+        kinds: Mapping[str, str] | None = None,
         missing: Missing = "error",
         singular: Singular = "error",
         max_r: int | None = None,
     ) -> None:
         source = as_source(data, names, kinds)
         source = source.rows() if missing == "pairwise" else source
-        ready = audited(source, Needs("any", missing, singular, max_r))
+        ready = audited(source, Needs("any", missing, singular, max_r, weighs=self.weighs and missing != "pairwise"))
         ready.audit.require_usable()
         super().__init__(ready.source.names, ready.source.n, ready.audit)
         self.kinds = ready.source.kinds
@@ -92,6 +94,7 @@ class DegenerateGaussian(StatisticTest):
             self.blocks = Blocks.of(ready.source.rows())
         else:
             moments, start = ready.source.spread()
+            self.n, self.worth = moments.n, worth_in(ready.source)
             excess = excess_of_blocks(moments, start, self.kinds, self.n)
             self.blocks = Blocks.without_gaps(moments.correlation, start, excess)
             self._keep_some_rows(ready.source)
@@ -116,7 +119,7 @@ class DegenerateGaussian(StatisticTest):
 
         require_no_gaps(self.has_gaps)
         start = self.blocks.start.astype(np.int32)
-        return MixedScore(self.names, self.n, self.blocks.correlation, start, gamma=GAMMA)
+        return MixedScore(self.names, self.n_scored, self.blocks.correlation, start, gamma=GAMMA)
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
@@ -147,7 +150,8 @@ class DegenerateGaussian(StatisticTest):
         queries, b = self.arranged(queries), len(queries)
         blocks, x, y, z = self.blocks, queries.x, queries.y, queries.z
         excess, traces = blocks.excess[x] * blocks.excess[y], np.full(b, np.nan)
-        counts = np.empty(b, np.int64), np.full(b, self.n), np.zeros((b, 3), np.int64)
+        rows = np.full(b, self.n) if self.worth is None else self.worth.rows(x, y, z)
+        counts = np.empty(b, np.int64), rows, np.zeros((b, 3), np.int64)
         answers = np.empty(b), *counts, excess, traces
         spread = blocks.correlation, blocks.start, blocks.values, blocks.has_value
         block_statistics(spread, x, y, z, NOTHING_LEFT, NEARLY_NORMAL, answers)

@@ -73,7 +73,7 @@ def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
 def _takes_counts(choices: Choices, source: Source) -> bool:
     """Is the test that will be bound one of discrete columns, which takes rows with weights?"""
     if choices.test == "auto":
-        return "continuous" not in source.kinds
+        return {*source.kinds} == {"discrete"}
     found = class_of_test(choices.test) if isinstance(choices.test, str) else choices.test
     return isinstance(found, type) and issubclass(found, CountTest) and found.__module__.startswith("anypag.")
 
@@ -97,6 +97,7 @@ def resamples_of(
             "Resamples need rows: give a table and the name of a test, or a test that has `n_rows` and "
             f"`resampled(counts)`; {type(test).__name__.lstrip('_')} has no `resampled`."
         )
+    by_sums = by_sums and source.weights is None and "ordinal" not in source.kinds
     if isinstance(test, CountTest) and test.is_weighted and by_sums:
         return ByCounts.of(test, source, choices.singular)
     table = source.rows() if isinstance(source, CountedTable) else source

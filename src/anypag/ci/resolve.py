@@ -21,7 +21,8 @@ from anypag.data.sources.door import as_source
 from anypag.data.sources.file import FileTable
 from anypag.data.sources.pooled import Pooled
 from anypag.data.sources.protocol import Source
-from anypag.data.table import Missing
+from anypag.data.sources.weighted import weights_of
+from anypag.data.table import Missing, spelled_out
 from anypag.errors import CITestError, DataError, Option, ParameterError, listed
 
 
@@ -84,13 +85,13 @@ def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> Da
     def read(rest: Source, missing: Missing, singular: Singular) -> tuple[DataTest, Audit]:
         return _without_copies(given or _fitting(rest), rest, replace(told, missing=missing, singular=singular))
 
-    bound, left_out = leaving_out(source, missing, choices.singular, _spoken_of(choices), read)
+    bound, left_out = leaving_out(source, missing, choices.singular, _spoken_of(choices, source.names), read)
     return _with_findings(bound, left_out)
 
 
-def _spoken_of(choices: Choices) -> set[str]:
+def _spoken_of(choices: Choices, names: Sequence[str]) -> set[str]:
     """The columns named in `kinds` or a statement: they are not left out. A place in a tier keeps none."""
-    return {*(choices.kinds or ()), *(choices.knowledge.spoken_of if choices.knowledge else ())}
+    return {*spelled_out(choices.kinds or {}, names), *(choices.knowledge.spoken_of if choices.knowledge else ())}
 
 
 def _without_copies(test: type[DataTest], source: Source, choices: Choices) -> tuple[DataTest, Audit]:
@@ -116,8 +117,8 @@ def _with_findings(bound: DataTest, found: list[Finding]) -> DataTest:
 
 def _fitting(source: Source) -> type[DataTest]:
     """The default test for the kinds of the columns."""
-    kinds = source.kinds
-    return class_of_test("fisherz" if "discrete" not in kinds else "mixed" if "continuous" in kinds else "permutation")
+    kinds, of_levels = source.kinds, "permutation" if weights_of(source) is None else "chisq"
+    return class_of_test("fisherz" if "discrete" not in kinds else "mixed" if len({*kinds}) > 1 else of_levels)
 
 
 def _scored(source: Source) -> Source:

@@ -40,6 +40,7 @@ def audit(
     columns: options.Columns = None,
     drop: options.Drop = None,
     counts: options.CountsColumn = None,
+    weights: options.WeightsColumn = None,
     encoding: options.Encoding = None,
     gaps: options.Gaps = None,
     no_header: options.NoHeader = False,
@@ -54,9 +55,9 @@ def audit(
     terminal = Terminal(as_json=as_json)
     data = file_of(data)
     with panics_held(data):
-        reading = reading_of(encoding, gaps, no_header, sheet)
-        (names,) = chosen_columns({"": data}, columns, drop, reading, counts).values()
-        table = as_table(*table_of(data, reading, names, counts), kinds=typed["kinds"])
+        reading = reading_of(encoding, gaps, no_header, sheet, counts, weights)
+        (names,) = chosen_columns({"": data}, columns, drop, reading).values()
+        table = as_table(*table_of(data, reading, names), kinds=typed["kinds"])
         if leaves_index_out(data, columns, drop, reading):
             table = table.with_findings([INDEX_LEFT_OUT])
     found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])

@@ -17,7 +17,7 @@ from anypag.cli.parameters import argument, option
 from anypag.cli.terminal import Terminal, panics_held
 
 if TYPE_CHECKING:
-    from anypag.data.table import Kind, Table
+    from anypag.data.table import Table
     from anypag.effects.estimate.learners import Learner
     from anypag.graphs.base import MixedGraph
     from anypag.results.result import Result
@@ -110,6 +110,7 @@ def effect(
         ),
     ] = None,
     counts: options.CountsColumn = None,
+    weights: options.WeightsColumn = None,
     encoding: options.Encoding = None,
     gaps: options.Gaps = None,
     no_header: options.NoHeader = False,
@@ -124,7 +125,7 @@ def effect(
 
     terminal = Terminal(as_json=as_json)
     source, cause, outcome = _asked(graph, cause, outcome, dag)
-    said = said_of_reading(encoding, gaps, no_header, sheet) | ({} if counts is None else {"counts": counts})
+    said = said_of_reading(encoding, gaps, no_header, sheet, counts, weights)
     _require_data(data, [*said, *(["kinds"] if typed["kinds"] else [])])
     source = _of_kinds(source, typed["kinds"])
     table = None if not data else _rows(data, source, said, typed["kinds"], cluster)
@@ -183,7 +184,7 @@ def _require_data(data: list[str] | None, given: list[str]) -> None:
         raise ParameterError(f"The option {Option(given[0])} goes with {Option('data')}: it says how it is read.")
 
 
-def _of_kinds(source: MixedGraph | Result, kinds: dict[str, Kind] | None) -> MixedGraph | Result:
+def _of_kinds(source: MixedGraph | Result, kinds: dict[str, str] | None) -> MixedGraph | Result:
     """The result, with the kinds of columns that were typed."""
     from anypag.graphs.base import MixedGraph
 
@@ -196,7 +197,7 @@ def _rows(
     data: list[str],
     source: MixedGraph | Result,
     said: dict[str, Any],
-    kinds: dict[str, Kind] | None,
+    kinds: dict[str, str] | None,
     cluster: str | None,
 ) -> Table:
     """The table of the file, or of the files of several data sets."""
@@ -213,10 +214,11 @@ def _rows(
 
 
 def _table(
-    data: Path, source: MixedGraph | Result, said: dict[str, Any], kinds: dict[str, Kind] | None, cluster: str | None
+    data: Path, source: MixedGraph | Result, said: dict[str, Any], kinds: dict[str, str] | None, cluster: str | None
 ) -> Table:
     """The columns of the graph and that of clusters, read with the options of the search unless others were typed."""
     from anypag.data.files.read_table import fitting, read_again
+    from anypag.data.table import declared
     from anypag.graphs.base import MixedGraph
 
     graph, learned = (source, None) if isinstance(source, MixedGraph) else (source.pag, source)
@@ -224,4 +226,4 @@ def _table(
         more = [cluster, learned.sets.by if learned is not None and learned.sets is not None else None]
         names = (*graph.names, *(name for name in more if name is not None))
         table = read_again(data, fitting(learned.reading if learned else None, data)._replace(**said), names)
-    return table.with_kinds(kinds) if kinds else table
+    return declared(table, kinds or {})

@@ -48,6 +48,7 @@ from anypag.saving import check_ending, save
 
 if TYPE_CHECKING:
     from anypag.choices import Choices
+    from anypag.data.files.scan import Reading
     from anypag.results.result import Result
     from anypag.run.bootstrap import Resampling
     from anypag.run.clock import Clock
@@ -69,6 +70,7 @@ def learn(
     columns: options.Columns = None,
     drop: options.Drop = None,
     counts: options.CountsColumn = None,
+    weights: options.WeightsColumn = None,
     covariance: options.Covariance = None,
     tiers: Annotated[
         str | None,
@@ -149,12 +151,12 @@ def learn(
         clock = Clock()
 
         with panics_held(first):
-            reading = reading_of(encoding, gaps, no_header, sheet)
-            chosen = chosen_columns(files, columns, drop, reading, counts, [context, cluster])
+            reading = reading_of(encoding, gaps, no_header, sheet, counts, weights)
+            chosen = chosen_columns(files, columns, drop, reading, [context, cluster])
             if covariance is None:
-                table, names = data_of(files, reading, chosen, context, of_sets, counts)
+                table, names = data_of(files, reading, chosen, context, of_sets)
             else:
-                _require_matrix(typed, counts, bootstrap, has_sets)
+                _require_matrix(typed, reading, bootstrap, has_sets)
                 require_no_sets(of_sets)
                 (names,) = chosen.values()
                 table, typed = matrix_of(first, reading, names, covariance, typed)
@@ -176,20 +178,21 @@ def learn(
                 outputs,
                 Drawing(interrupts, clock, choices.time_budget),
                 _report_writer(
-                    click.get_current_context().obj, None if counts or covariance else table if has_sets else first
+                    click.get_current_context().obj,
+                    None if counts or weights or covariance else table if has_sets else first,
                 ),
             )
             return ending.told()
 
 
-def _require_matrix(typed: Typed, counts: str | None, bootstrap: int | None, has_sets: bool) -> None:
+def _require_matrix(typed: Typed, reading: Reading, bootstrap: int | None, has_sets: bool) -> None:
     """Raise an error for options that do not apply to a covariance matrix."""
     if has_sets:
         raise ParameterError("--covariance does not go with several data sets. Leave one of the two out.")
     if typed["test"] not in {"auto", "fisherz"}:
         raise ParameterError("--covariance goes with --test fisherz, which needs no more than correlations.")
-    if counts is not None or bootstrap is not None:
-        given = "--counts" if counts is not None else "--bootstrap"
+    told = {"--counts": reading.counts, "--weights": reading.weights, "--bootstrap": bootstrap}
+    for given in (name for name, value in told.items() if value is not None):
         raise ParameterError(f"{given} needs rows, and a covariance matrix has none. Leave one of the two out.")
     for name in ("kinds", "missing", "transform", "device"):
         if not is_default(name, typed[name]):

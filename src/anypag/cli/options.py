@@ -21,7 +21,6 @@ from anypag.graphs.marks import listed
 
 if TYPE_CHECKING:
     from anypag.cli.exits import ExitCode
-    from anypag.data.table import Kind
     from anypag.knowledge.knowledge import Knowledge
 
 
@@ -102,6 +101,14 @@ CountsColumn = Annotated[
         help="Each row stands for as many rows as this column says: whole numbers, as a GROUP BY counts them.",
     ),
 ]
+WeightsColumn = Annotated[
+    str | None,
+    option(
+        "--weights",
+        metavar="COLUMN",
+        help="How much of the population each row stands for: the sampling weights of a survey.",
+    ),
+]
 Covariance = Annotated[
     int | None,
     option(
@@ -172,14 +179,15 @@ def names_in(texts: Iterable[str]) -> list[str]:
     return [name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row if name.strip()]
 
 
-def kinds_in(texts: Iterable[str]) -> dict[str, Kind]:
+def kinds_in(texts: Iterable[str]) -> dict[str, str]:
     """The kinds in lists such as `age=continuous,sex=discrete`."""
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, str] = {}
     for item in names_in(texts):
         name, equals, kind = item.rpartition("=")
-        if not equals or kind not in {"continuous", "discrete"}:
-            raise click.BadParameter(f"Write NAME=continuous or NAME=discrete; got {item!r}.", param_hint="--kinds")
-        kinds[name] = kind  # type: ignore[assignment]
+        if not equals or (kind not in {"continuous", "discrete", "ordinal"} and "<" not in kind):
+            wanted = "Write NAME=continuous, NAME=discrete, NAME=ordinal or 'NAME=low < high'"
+            raise click.BadParameter(f"{wanted}; got {item!r}.", param_hint="--kinds")
+        kinds[name] = kind
     return kinds
 
 

@@ -49,40 +49,57 @@ def file_of(data: Path) -> Path:
     return path
 
 
-def reading_of(encoding: str | None, gaps: Sequence[str] | None, no_header: bool, sheet: str | None) -> Reading:
+def reading_of(
+    encoding: str | None,
+    gaps: Sequence[str] | None,
+    no_header: bool,
+    sheet: str | None,
+    counts: str | None = None,
+    weights: str | None = None,
+) -> Reading:
     """How to read the file."""
     from anypag.data.files.scan import Reading
 
-    return Reading(**said_of_reading(encoding, gaps, no_header, sheet))
+    return Reading(**said_of_reading(encoding, gaps, no_header, sheet, counts, weights))
 
 
 def said_of_reading(
-    encoding: str | None, gaps: Sequence[str] | None, no_header: bool, sheet: str | None
+    encoding: str | None,
+    gaps: Sequence[str] | None,
+    no_header: bool,
+    sheet: str | None,
+    counts: str | None,
+    weights: str | None,
 ) -> dict[str, Any]:
     """The options for reading the file that the user gave, by name."""
     from anypag.cli.options import names_in
+    from anypag.errors import ParameterError
 
+    if counts is not None and weights is not None:
+        raise ParameterError("A row has counts (--counts) or weights (--weights), not both. Leave one of the two out.")
     words = None if gaps is None else ("", *names_in(gaps))
     said = {"encoding": encoding, "gaps": words, "header": False if no_header else None, "sheet": sheet}
+    said |= {"counts": counts, "weights": weights}
     return {name: value for name, value in said.items() if value is not None}
 
 
-def table_of(
-    data: Path, reading: Reading, names: list[str] | None, counts: str | None = None
-) -> tuple[Any, list[str] | None]:
+def table_of(data: Path, reading: Reading, names: list[str] | None) -> tuple[Any, list[str] | None]:
     """The data, and the columns still to be chosen. Without options for reading, the data are the path, because the
-    file may be large; else a table, or with `counts` a table of counts, with no column left to choose (None).
+    file may be large; else a table, of counts or weighted if the options say so, with no column left to choose (None).
     """
     from anypag.data.files.read_table import read_table
     from anypag.data.files.scan import AS_USUAL
     from anypag.data.sources.counted import counted
+    from anypag.data.sources.weighted import weighted
 
-    if reading == AS_USUAL and counts is None:
+    if reading == AS_USUAL:
         return data, names
     options = {"encoding": reading.encoding, "gaps": reading.gaps, "header": reading.header, "sheet": reading.sheet}
-    read = names if names is None or counts is None else [*names, counts]
-    table = read_table(data, names=read, **options)  # type: ignore[arg-type]
-    return table if counts is None else counted(table, counts), None
+    also = [name for name in (reading.counts, reading.weights) if name is not None]
+    table = read_table(data, names=None if names is None else [*names, *also], **options)  # type: ignore[arg-type]
+    if reading.weights is not None:
+        return weighted(table, reading.weights), None
+    return table if reading.counts is None else counted(table, reading.counts), None
 
 
 ChosenColumns = dict[str, list[str] | None]
@@ -90,12 +107,7 @@ ChosenColumns = dict[str, list[str] | None]
 
 
 def data_of(
-    files: dict[str, Path],
-    reading: Reading,
-    chosen: ChosenColumns,
-    context: str | None,
-    of_sets: dict[str, Any],
-    counts: str | None = None,
+    files: dict[str, Path], reading: Reading, chosen: ChosenColumns, context: str | None, of_sets: dict[str, Any]
 ) -> tuple[Any, list[str] | None]:
     """The table of a file, and the columns still to be chosen; or several data sets in one table: one file each, or one
     file with a column that tells them apart.
@@ -107,11 +119,11 @@ def data_of(
     if len(files) == 1 and context is None:
         require_no_sets(of_sets)
         ((name, file),) = files.items()
-        return table_of(file, reading, chosen[name], counts)
+        return table_of(file, reading, chosen[name])
     if len(files) > 1 and context is not None:
         raise ParameterError("--context is for one table; several files are data sets themselves.")
-    if counts is not None:
-        raise ParameterError("--counts does not go with several data sets. Leave one of the two out.")
+    for given in (name for name in ("counts", "weights") if getattr(reading, name) is not None):
+        raise ParameterError(f"--{given} does not go with several data sets. Leave one of the two out.")
     tables = {name: table_of(file, reading, chosen[name]) for name, file in files.items()}
     read = {name: as_table(table, columns) for name, (table, columns) in tables.items()}
     return pooled(read if context is None else read[""], by=context, **of_sets), None
@@ -169,10 +181,9 @@ def chosen_columns(
     columns: Sequence[str] | None,
     drop: Sequence[str] | None,
     reading: Reading,
-    counts: str | None = None,
     also: Sequence[str | None] = (),
 ) -> ChosenColumns:
-    """The columns to use of each file, without counts, with `also`; what is dropped may be in one of the files only."""
+    """The columns to use of each file, without counts and weights, with `also`; what is dropped need be in one only."""
     from anypag.cli.options import names_in
 
     if not columns and not drop:
@@ -186,7 +197,7 @@ def chosen_columns(
     found: ChosenColumns = {}
     for name, names in there.items():
         used = matching(names_in(columns or ()), names) or (names[1:] if names[0] in INDEX_NAMES else names)
-        chosen = [column for column in used if column not in {*dropped, counts}]
+        chosen = [column for column in used if column not in {*dropped, reading.counts, reading.weights}]
         if not chosen:
             raise ParameterError("No column is left: all were dropped.")
         found[name] = [*dict.fromkeys([*chosen, *(column for column in also if column is not None)])]

@@ -25,12 +25,12 @@ NO_NUMBERS = "Turn it into numbers (a date: into days since a start) or drop it.
 @dataclass(frozen=True, eq=False)
 class Column:
     """A column as numbers, NaN for a missing value. `labels` are the texts that the numbers are codes of; None for
-    numbers. `is_categorical`: the type alone makes it discrete (truth values, categories).
+    numbers. `kind`: what the type alone makes it, discrete (truth values, categories) or ordinal (ordered categories).
     """
 
     values: npt.NDArray[np.float64]
     labels: tuple[str, ...] | None = None
-    is_categorical: bool = False
+    kind: Literal["discrete", "ordinal"] | None = None
 
 
 def column_from_array(name: str, column: npt.NDArray[Any]) -> Column:
@@ -38,7 +38,7 @@ def column_from_array(name: str, column: npt.NDArray[Any]) -> Column:
     if column.ndim != 1:
         raise DataError(f"Column {name!r} must be one-dimensional; got an array of shape {column.shape}.")
     if column.dtype.kind == "b":
-        return Column(column.astype(np.float64), is_categorical=True)
+        return Column(column.astype(np.float64), kind="discrete")
     if column.dtype.kind in "iuf":
         return Column(column.astype(np.float64))
     if column.dtype.kind == "M":
@@ -58,12 +58,13 @@ def column_from_series(name: str, series: Any) -> Column:
     import narwhals as nw
 
     if series.dtype == nw.Boolean:
-        return Column(_numbers(series), is_categorical=True)
+        return Column(_numbers(series), kind="discrete")
     if series.dtype.is_numeric():
         return Column(_numbers(series))
     if series.dtype in (nw.Categorical, nw.Enum):
         order = series.dtype.categories if isinstance(series.dtype, nw.Enum) else ()
-        return replace(_from_texts(series.to_list(), order), is_categorical=True)
+        is_ordered = getattr(getattr(series.to_native(), "dtype", None), "ordered", False) is True  # of pandas
+        return replace(_from_texts(series.to_list(), order), kind="ordinal" if is_ordered else "discrete")
     if series.dtype in (nw.Date, nw.Datetime):  # as texts, so that the audit reports them with all other findings
         return _from_texts(
             series.dt.to_string("%Y-%m-%d" if series.dtype == nw.Date else "%Y-%m-%d %H:%M:%S").to_list()
@@ -100,7 +101,7 @@ def _from_objects(name: str, objects: list[Any]) -> Column:
         return _from_texts(objects)
     values = np.array([np.nan if _is_missing(thing) else _as_float(name, thing) for thing in objects])
     is_categorical = bool(present) and all(isinstance(thing, bool | np.bool_) for thing in present)
-    return Column(values.astype(np.float64), is_categorical=is_categorical)
+    return Column(values.astype(np.float64), kind="discrete" if is_categorical else None)
 
 
 def _as_float(name: str, number: Any) -> float:

@@ -77,17 +77,38 @@ class Products(Protocol):
 
 
 def moments_of(
-    values: Floats, names: Sequence[str], *, threads: int = 1, multiplier: Products | None = None
+    values: Floats,
+    names: Sequence[str],
+    weights: Floats | None = None,
+    *,
+    threads: int = 1,
+    multiplier: Products | None = None,
 ) -> Moments:
-    """The moments of (n, p) values without gaps.
+    """The moments of (n, p) values without gaps; of weighted rows, `n` is the sum of weights.
 
     Columns are processed in the order of their names and in fixed panels, so that neither their order in the table nor
     the number of threads changes a bit.
     """
+    if weights is not None:
+        return _weighted_moments(values, names, weights)
     sums = Sums(names, multiplier)
     for start in range(0, len(values), sums.rows_at_once):
         sums.add(values[start : start + sums.rows_at_once], threads=threads)
     return sums.moments(threads=threads)
+
+
+def _weighted_moments(values: Floats, names: Sequence[str], weights: Floats) -> Moments:
+    order, share = name_order(names), weights / weights.sum()
+    centred, exponent = in_units(values[:, order])
+    mean = np.zeros(len(order))
+    for _ in range(2):  # the second time removes the rounding error of the first mean
+        step = share @ centred
+        centred -= step
+        mean += step
+    n, squares = max(round(weights.sum()), 1), np.square(centred)
+    weighted = centred * np.sqrt(share * n)[:, None]
+    kurtosis = kurtosis_of(1, share @ squares, share @ np.square(squares))
+    return from_products(names, n, mean, weighted.T @ weighted, exponent, kurtosis)
 
 
 def rows_in_chunk(p: int) -> int:

@@ -31,15 +31,16 @@ from anypag.data.kinds import has_fractions, infer_kind
 from anypag.data.levels import Codes, codes_of, indicators, require_few, sortable_names
 from anypag.data.moments import Moments, Products, moments_of
 from anypag.data.sources.protocol import Lacked, Levels, Spread, Summary
-from anypag.errors import DataError, Option, ParameterError, listed
+from anypag.data.worth import Worth, behind_levels, effective_rows, factor_of_levels, factor_of_numbers, steps_of, worth
+from anypag.errors import DataError, Option, ParameterError, is_pattern, listed, matching
 
 if TYPE_CHECKING:
     from anypag.data.files.scan import Reading
     from anypag.data.sources.counted import CountedTable
 
-Kind = Literal["continuous", "discrete"]
+Kind = Literal["continuous", "discrete", "ordinal"]
 Missing = Literal["auto", "error", "drop", "pairwise"]
-KINDS: tuple[Kind, ...] = ("continuous", "discrete")
+KINDS: tuple[Kind, ...] = ("continuous", "discrete", "ordinal")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,8 @@ class Table:
     """The table before its columns were transformed; None if they were not."""
     lags: int = 0
     """The number of lags if its rows are windows of a time series (`anypag.series`); 0 for a plain table."""
+    weights: Floats | None = None
+    """(n,) how much of the population each row stands for (`anypag.weighted`); None if all rows count alike."""
 
     def __str__(self) -> str:
         """The kind of each column, one a line."""
@@ -82,7 +85,7 @@ class Table:
     def _description(self, i: int) -> str:
         present = self.values[~np.isnan(self.values[:, i]), i]
         gaps = f", {self.n - len(present)} missing" if len(present) < self.n else ""
-        if self.kinds[i] == "discrete" or not len(present):
+        if self.kinds[i] != "continuous" or not len(present):
             return f"{self.names[i]}: {self.kinds[i]}, {len(np.unique(present))} levels{gaps}"
         return f"{self.names[i]}: continuous, {present.min():.4g} to {present.max():.4g}{gaps}"
 
@@ -161,7 +164,7 @@ class Table:
             raise DataError(f"Kinds were given for {listed(unknown)}, but the columns are {listed(self.names)}.")
         for name, kind in kinds.items():
             if kind not in KINDS:
-                raise ParameterError(f"A kind is 'continuous' or 'discrete'; got {kind!r} for {name!r}.")
+                raise ParameterError(f"A kind is 'continuous', 'discrete' or 'ordinal'; got {kind!r} for {name!r}.")
         given = tuple(kinds.get(name, kind) for name, kind in zip(self.names, self.given_kinds, strict=True))
         made = replace(self, given_kinds=given, before=None if self.before is None else self.before.with_kinds(kinds))
         known = {name: self.__dict__[name] for name in _OF_VALUES if name in self.__dict__}
@@ -175,7 +178,9 @@ class Table:
     def take_rows(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Table:
         """Some of the rows, by flags or indices; kinds stay those of the whole table."""
         before = None if self.before is None else self.before.take_rows(rows)
-        return replace(self, values=np.asfortranarray(self.values[rows]), given_kinds=self.kinds, before=before)
+        weights = None if self.weights is None else self.weights[rows]
+        values = np.asfortranarray(self.values[rows])
+        return replace(self, values=values, given_kinds=self.kinds, before=before, weights=weights)
 
     def take(self, names: Sequence[str]) -> Table:
         """Some of the columns, in the order asked for."""
@@ -193,6 +198,7 @@ class Table:
             self.reading,
             None if self.before is None else self.before.take(names),
             self.lags,
+            self.weights,
         )
 
     def complete(self) -> Table:
@@ -258,19 +264,60 @@ class Table:
         chosen = self.names if names is None else tuple(names)
         if chosen not in self._moments:
             table = self.take(chosen).complete()
-            self._moments[chosen] = moments_of(table.values, chosen, threads=threads, multiplier=on)
+            found = moments_of(table._scores, chosen, table.scaled_weights, threads=threads, multiplier=on)
+            self._moments[chosen] = table._behind_levels(found, range(len(chosen)))
         return self._moments[chosen]
+
+    @cached_property
+    def worth(self) -> Worth | None:
+        """What the rows of a table without gaps are worth to tests; None where each is worth one."""
+        if self.weights is None and not self._steps:
+            return None
+        n, factors, weights = float(self.n), np.ones(len(self.names)), self.weights
+        if weights is not None:
+            n, columns = effective_rows(weights), list(enumerate(self.kinds))
+            of_levels = {i: factor_of_levels(self.codes(i), weights) for i, kind in columns if kind == "discrete"}
+            factors = np.array([of_levels.get(i) or factor_of_numbers(self.values[:, i], weights) for i, _ in columns])
+        return worth(n, factors, self._steps)
+
+    @property
+    def scaled_weights(self) -> Floats | None:
+        """(n,) weights whose sum is how many rows they are worth; None if there are none."""
+        return (
+            None if self.weights is None or self.worth is None else self.weights * (self.worth.n / self.weights.sum())
+        )
+
+    @cached_property
+    def _scores(self) -> Floats:
+        """The values, with normal scores in place of ordered levels."""
+        ordered, values = self.of_kind("ordinal"), self.values
+        if ordered:
+            values = np.array(values)
+            values[:, ordered] = normal_scores(values[:, ordered])
+        return values
+
+    @cached_property
+    def _steps(self) -> dict[int, Floats]:
+        ordered = [i for i in self.of_kind("ordinal") if self.n_levels(i) > 1]
+        return {i: steps_of(self._scores[:, i], self.weights) for i in ordered}
+
+    def _behind_levels(self, moments: Moments, start: Sequence[int]) -> Moments:
+        """The moments, with correlations of the numbers behind ordered levels; column i begins at start[i]."""
+        if self.worth is None:
+            return moments
+        return replace(behind_levels(moments, {start[i]: own for i, own in self._steps.items()}), n=self.worth.n)
 
     def spread(self) -> Spread:
         """The moments of all columns of a table without gaps, the discrete ones spread out."""
         columns = [
             indicators(column) if kind == "discrete" else column[:, None]
-            for column, kind in zip(self.values.T, self.kinds, strict=True)
+            for column, kind in zip(self._scores.T, self.kinds, strict=True)
         ]
         widths = [some.shape[1] for some in columns]
         require_few(self.names, widths)
-        moments = moments_of(np.column_stack(columns), sortable_names(self.names, widths))
-        return Spread(moments, np.append(0, np.cumsum(widths)).astype(np.int64))
+        start = np.append(0, np.cumsum(widths)).astype(np.int64)
+        moments = moments_of(np.column_stack(columns), sortable_names(self.names, widths), self.scaled_weights)
+        return Spread(self._behind_levels(moments, start.tolist()), start)
 
     def groups(self, names: Sequence[str] | None = None) -> CountedTable:
         """The rows of some columns, each with weight 1; rows in memory are not grouped."""
@@ -300,7 +347,7 @@ def clusters_in(cluster: Any, table: Table) -> Counts | None:
     return codes
 
 
-def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[str, Kind] | None = None) -> Table:
+def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[str, str] | None = None) -> Table:
     """Any table as a `Table`.
 
     Args:
@@ -314,8 +361,53 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
     Raises:
         DataError: it is not a table, or has columns that cannot be used (dates, lists, text among numbers).
     """
-    table = _read(data, names)
-    return table.with_kinds(kinds) if kinds else table
+    return declared(_read(data, names), kinds or {})
+
+
+def declared(table: Table, kinds: Mapping[str, str]) -> Table:
+    """The table with kinds as a user writes them: a name may be a pattern ("q*"), a kind the order of levels ("a < b").
+
+    >>> declared(as_table({"pain": ["low", "none", "high"]}), {"pain": "none < low < high"}).values[:, 0].tolist()
+    [1.0, 0.0, 2.0]
+    """
+    told = spelled_out(kinds, table.names)
+    for name, kind in told.items():
+        if name in table.names and ("<" in str(kind) or kind == "ordinal"):
+            table = _ordered(table, name, [part.strip() for part in kind.split("<")] if "<" in kind else None)
+    return table.with_kinds({name: "ordinal" if "<" in str(kind) else kind for name, kind in told.items()})  # type: ignore[misc]
+
+
+def spelled_out(kinds: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
+    """Kinds with all names that a pattern stands for; a kind given for a name itself wins."""
+    if not isinstance(kinds, Mapping) or not any(is_pattern(name) and name not in names for name in kinds):
+        return kinds
+    patterns = {name: kind for name, kind in kinds.items() if is_pattern(name) and name not in names}
+    found = {name: kind for one, kind in patterns.items() for name in matching([one], names)}
+    return found | {name: kind for name, kind in kinds.items() if name not in patterns}
+
+
+def _ordered(table: Table, name: str, order: list[str] | None) -> Table:
+    """The table with the levels of a column in this order; None if their order is known."""
+    i = table.names.index(name)
+    labels, is_known = table.labels[i], table.given_kinds[i] == "ordinal"
+    if order is None:
+        if labels is not None and len(labels) > 2 and list(labels) == sorted(labels) and not is_known:
+            raise DataError(
+                f"The order of the levels of {name!r} is not known: they are text, {listed(labels, 6)}. Give it as the "
+                f"kind, {' < '.join(labels[:3])!r} say (",
+                Option("kinds"),
+                "), or as an ordered category.",
+            )
+        return table
+    is_there = ~np.isnan(table.values[:, i])
+    texts = [f"{value:g}" if labels is None else labels[int(value)] for value in table.values[is_there, i]]
+    lost = sorted({*texts} - {*order})
+    if lost or len(set(order)) < len(order):
+        wrong = f"{listed(lost, 6)} is missing in it" if lost else "a level comes twice in it"
+        raise DataError(f"The order {' < '.join(order)!r} of {name!r} must have every level once; {wrong}.")
+    values, number = table.values.copy(order="F"), {level: float(k) for k, level in enumerate(order)}
+    values[is_there, i] = [number[text] for text in texts]
+    return replace(table, values=values, labels=(*table.labels[:i], tuple(order), *table.labels[i + 1 :]))
 
 
 def _read(data: Any, names: Sequence[str] | None) -> Table:
@@ -401,12 +493,7 @@ def _from_columns(names: Sequence[str], columns: Sequence[Column]) -> Table:
         raise DataError(f"All columns must have the same number of rows; got {sorted(lengths)}.")
     _require_shape((min(lengths, default=0), len(columns)))
     values = np.asfortranarray(np.column_stack([column.values for column in columns]))
-    return Table(
-        checked,
-        values,
-        tuple(column.labels for column in columns),
-        tuple("discrete" if column.is_categorical else None for column in columns),
-    )
+    return Table(checked, values, tuple(column.labels for column in columns), tuple(column.kind for column in columns))
 
 
 def _as_array(data: Any) -> npt.NDArray[Any]:

@@ -10,7 +10,6 @@ from typing import Any
 from anypag.ci.resolve import takes_of
 from anypag.data.sources.data_sets import in_sets
 from anypag.data.sources.pooled import Pooled
-from anypag.data.table import Kind
 from anypag.effects.answer import Effect
 from anypag.effects.estimate.estimates import Model
 from anypag.effects.estimate.learners import Learner
@@ -265,14 +264,14 @@ def searched_under(result: MixedGraph | Result, data: Any, assumed: Knowledge, s
     return Search(table.take(names), under).run()
 
 
-def kinds_searched(source: MixedGraph | Result) -> Mapping[str, Kind]:
+def kinds_searched(source: MixedGraph | Result) -> Mapping[str, str]:
     """The kinds of columns in a search: as given, else those of its test, else inferred; empty without a search."""
     if not isinstance(source, Result):
         return {}
     takes = takes_of(source.test_name)
     found = {item.name: item.kind for item in source.audit.kinds} if source.audit else {}
     kinds = found if takes == "any" else dict.fromkeys(source.pag.names, takes)
-    return {**kinds, **(source.choices.kinds or {})}  # type: ignore[dict-item]
+    return {**kinds, **(source.choices.kinds or {})}
 
 
 def _answered(source: MixedGraph | Result, causal: CausalGraph, found: Verdict, within: NodeSet, why: str) -> Effect:

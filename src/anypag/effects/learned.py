@@ -11,7 +11,7 @@ from anypag.arrays import Flags
 from anypag.data.table import Table
 from anypag.effects.drawn_effect import DrawnEffect
 from anypag.effects.estimate.draws import SEED, DrawnColumn
-from anypag.effects.estimate.estimates import Estimate
+from anypag.effects.estimate.estimates import NOT_WEIGHTED, Estimate
 from anypag.effects.estimate.fitted_adjustment import Adjustment
 from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.learners import Learner, partially_linear
@@ -75,7 +75,7 @@ class Adjusting:
             level = self.sampling.level
             along = None if self.by is None else fitted.along(self.by, level)
             return Beside(fitted.estimate(level), along, fitted.robustness(level))
-        if z is None or not _is_one_pair(way):
+        if z is None or table.weights is not None or not _is_one_pair(way):
             return Beside()
         try:
             fitted = self._fitted(causal, way, z, table)
@@ -143,6 +143,8 @@ class Adjusting:
         return replace(sampled.with_lines((line,), first.part.n), notes=notes)
 
     def _fitted(self, causal: CausalGraph, way: Between, z: NodeSet, table: Table) -> Adjustment:
+        if table.weights is not None:
+            raise ParameterError(NOT_WEIGHTED)
         return Adjustment.of(causal, way, z, table, self.learner, self.sampling)
 
 

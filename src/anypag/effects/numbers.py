@@ -11,7 +11,15 @@ from anypag.data.sources.data_sets import DataSets, in_sets
 from anypag.data.sources.pooled import Pooled, comparable
 from anypag.data.table import Kind, Table, clusters_in
 from anypag.effects.estimate.estimates import Entries, Estimate, Model, Probability
-from anypag.effects.estimate.fitting import Sampling, chosen_model, columns_of, complete_rows, estimated, gaps_told
+from anypag.effects.estimate.fitting import (
+    WEIGHTED,
+    Sampling,
+    chosen_model,
+    columns_of,
+    complete_rows,
+    estimated,
+    gaps_told,
+)
 from anypag.effects.estimate.ranges import possible_effects
 from anypag.effects.identify.adjustment import is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph
@@ -85,7 +93,7 @@ class EffectBasis:
     causal: CausalGraph
     verdict: Verdict
     within: NodeSet
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, str]
     is_given: bool
     reading: Reading | None
     sets: DataSets | None
@@ -97,8 +105,10 @@ class EffectBasis:
         used = self._rows_of_sets(found, cluster, by) if isinstance(found, Pooled) else RowsUsed(found, cluster)
         table = used.table
         texts = {name for name, labels in zip(table.names, table.labels, strict=True) if labels is not None}
-        fit = [name for name, kind in self.kinds.items() if kind == "discrete" or name not in texts]
-        return used._replace(table=table.with_kinds({name: self.kinds[name] for name in fit if name in table.names}))
+        kinds: dict[str, str] = {**dict(zip(table.names, table.kinds, strict=True)), **self.kinds}
+        as_levels = [kinds[name] == "discrete" or name in texts for name in table.names]
+        said: list[Kind] = ["discrete" if are_levels else "continuous" for are_levels in as_levels]
+        return used._replace(table=table.with_kinds(dict(zip(table.names, said, strict=True))))
 
     def _rows_of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> RowsUsed:
         """The rows of the observed set, and where contexts are causes or outcomes, those of the sets that they compare
@@ -171,6 +181,7 @@ def of_sampled_graphs(
             left = tuple(name for name in strength.adjusting_for if name not in used.same)
             strength = replace(strength, adjusting_for=left)
     gaps = (gaps_told(n_dropped),) if n_dropped else ()
+    gaps = gaps if part.weights is None else (*gaps, WEIGHTED)
     notes = (*effect.notes, *used.told, *gaps, *beside.notes)
     found = replace(effect, sampled=drawn, graph_answer=by_graph, notes=notes)
     return replace(found, along=beside.along, robustness=strength)

@@ -206,7 +206,7 @@ def signs_of(test: CITest, x: Indices, y: Indices) -> Floats:
     used = np.unique(np.concatenate([x, y]))
     has_way = np.zeros(len(is_number), bool)
     for i in used.tolist():
-        has_way[i] = is_number[i] and (kinds[i] == "continuous" or len(np.unique(rows[:, i])) == 2)
+        has_way[i] = is_number[i] and (kinds[i] != "discrete" or len(np.unique(rows[:, i])) == 2)
     centred = rows - rows.mean(axis=0)
     signs: Floats = np.sign(np.einsum("ij,ij->j", centred[:, x], centred[:, y])) * (has_way[x] & has_way[y])
     return signs

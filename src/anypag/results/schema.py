@@ -178,7 +178,7 @@ CHOICES: dict[str, Form] = {
     "selection_bias": Flag(),
     "knowledge": Maybe(As(Form(), lambda known, _: known.to_dict(), _knowledge)),
     "names": Maybe(ListOf(Text())),
-    "kinds": Maybe(MapOf(Text(("continuous", "discrete")))),
+    "kinds": Maybe(MapOf(Text())),
     "missing": Text(),
     "transform": Text(),
     "singular": Text(),
@@ -321,7 +321,13 @@ AUDIT = object_of(
     unchecked=ListOf(row(Unchecked, Text(), Text())),
 )
 READING = object_of(
-    Reading, encoding=Maybe(Text()), gaps=ListOf(Text()), header=Flag(), sheet=Maybe(Text()), counts=Maybe(Text())
+    Reading,
+    encoding=Maybe(Text()),
+    gaps=ListOf(Text()),
+    header=Flag(),
+    sheet=Maybe(Text()),
+    counts=Maybe(Text()),
+    weights=Maybe(Text()),
 )
 DATA_SETS = object_of(
     DataSets,

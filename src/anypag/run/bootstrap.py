@@ -22,7 +22,7 @@ from anypag.ci.resample import resamples_of, rows_to_resample
 from anypag.data.columns import Transform
 from anypag.data.findings import Singular
 from anypag.data.sources.pooled import Pooled
-from anypag.data.table import Kind, Missing, as_table, clusters_in
+from anypag.data.table import Missing, as_table, clusters_in
 from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
@@ -233,7 +233,7 @@ def bootstrap(
     selection_bias: bool = True,
     knowledge: Knowledge | None = None,
     names: Sequence[str] | None = None,
-    kinds: Mapping[str, Kind] | None = None,
+    kinds: Mapping[str, str] | None = None,
     missing: Missing = "auto",
     transform: Transform = "none",
     singular: Singular = "auto",

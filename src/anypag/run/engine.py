@@ -19,7 +19,7 @@ from anypag.data.files.scan import Reading
 from anypag.data.findings import Singular
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.data_sets import DataSets
-from anypag.data.table import Kind, Missing, Table
+from anypag.data.table import Missing, Table
 from anypag.errors import AnypagError, AnypagWarning, CheckpointError, DataError
 from anypag.files import file_stamp
 from anypag.graphs.pag import PAG
@@ -193,7 +193,7 @@ def learn(
     selection_bias: bool = True,
     knowledge: Knowledge | None = None,
     names: Sequence[str] | None = None,
-    kinds: Mapping[str, Kind] | None = None,
+    kinds: Mapping[str, str] | None = None,
     missing: Missing = "auto",
     transform: Transform = "none",
     singular: Singular = "auto",
@@ -340,7 +340,7 @@ def iterate(
     selection_bias: bool = True,
     knowledge: Knowledge | None = None,
     names: Sequence[str] | None = None,
-    kinds: Mapping[str, Kind] | None = None,
+    kinds: Mapping[str, str] | None = None,
     missing: Missing = "auto",
     transform: Transform = "none",
     singular: Singular = "auto",

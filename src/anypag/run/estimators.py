@@ -16,7 +16,7 @@ import numpy as np
 from anypag.choices import Device, DSep, Sepset, Stop, is_default
 from anypag.data.columns import Transform
 from anypag.data.findings import Singular
-from anypag.data.table import Kind, Missing
+from anypag.data.table import Missing
 from anypag.errors import ParameterError
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
@@ -51,7 +51,7 @@ class _Estimator:
     selection_bias: bool = True
     knowledge: Knowledge | None = None
     names: Sequence[str] | None = None
-    kinds: Mapping[str, Kind] | None = None
+    kinds: Mapping[str, str] | None = None
     missing: Missing = "auto"
     transform: Transform = "none"
     singular: Singular = "auto"

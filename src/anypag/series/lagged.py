@@ -19,7 +19,8 @@ from anypag.arrays import Counts, Flags, Floats
 from anypag.choices import is_whole, require
 from anypag.data.sources.design import design_of
 from anypag.data.sources.pooled import Pooled, beside
-from anypag.data.table import Kind, Table, as_table
+from anypag.data.sources.weighted import refuse_weights
+from anypag.data.table import Table, as_table, declared
 from anypag.errors import DataError, Option, listed
 from anypag.markup import counted
 from anypag.series.window import Window
@@ -121,7 +122,7 @@ def lagged(
     time: str | None = None,
     unit: str | None = None,
     names: Sequence[str] | None = None,
-    kinds: Mapping[str, Kind] | None = None,
+    kinds: Mapping[str, str] | None = None,
 ) -> Lagged:
     """The windows of a frame.
 
@@ -138,13 +139,14 @@ def lagged(
     """
     require(is_whole(max_lag, 1), "max_lag", "a whole number from 1 on", max_lag)
     whole = as_table(data)
+    refuse_weights(whole, "time series")
     contexts = whole.contexts if isinstance(whole, Pooled) else ()
     apart = [name for name in (time, unit, *contexts) if name is not None]
     left_out = apart if names is None else contexts  # contexts are there without being named
     processes = [name for name in (whole.names if names is None else names) if name not in left_out]
     if not processes:
         raise DataError(f"The table has no process: its only columns are {listed(apart)}.")
-    series = whole.take(processes).with_kinds(kinds or {})
+    series = declared(whole.take(processes), kinds or {})
     units = np.zeros(whole.n, np.int64) if unit is None else _codes(whole.take([unit]).values[:, 0], unit)
     if isinstance(whole, Pooled) and whole.by is not None and time is None:
         raise DataError(NO_TIMES.format(by=whole.by), Option("time"), ".")

@@ -13,7 +13,7 @@ from anypag.choices import Choices
 from anypag.ci.base import CITest
 from anypag.data.audit.copies import copies_in
 from anypag.data.columns import Transform
-from anypag.data.table import Kind, Table
+from anypag.data.table import Table
 from anypag.errors import AnypagWarning, DataError
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
@@ -53,7 +53,7 @@ def learn_series(
     selection_bias: bool = False,
     knowledge: Knowledge | None = None,
     names: Sequence[str] | None = None,
-    kinds: Mapping[str, Kind] | None = None,
+    kinds: Mapping[str, str] | None = None,
     transform: Transform = "none",
     threads: int = 1,
 ) -> SeriesResult:

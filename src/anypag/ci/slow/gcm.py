@@ -19,7 +19,7 @@ import numpy as np
 from anypag.arrays import Flags, Floats
 from anypag.ci.slow.slow_test import SlowTest
 from anypag.data.findings import Singular
-from anypag.data.table import Kind, Missing
+from anypag.data.table import Missing
 
 CUTS = 3  # quantiles of each column of z at which a weight changes its sign
 DRAWS = 20_000  # random draws for the distribution of the largest of several normal statistics
@@ -59,7 +59,7 @@ class GCM(SlowTest):
         data: Any,
         names: Sequence[str] | None = None,
         *,
-        kinds: Mapping[str, Kind] | None = None,
+        kinds: Mapping[str, str] | None = None,
         missing: Missing = "error",
         singular: Singular = "error",
         max_r: int | None = None,

@@ -48,7 +48,7 @@ class SlowTest(DataTest):
         data: Any,
         names: Sequence[str] | None = None,
         *,
-        kinds: Mapping[str, Kind] | None = None,
+        kinds: Mapping[str, str] | None = None,
         missing: Missing = "error",
         singular: Singular = "error",
         max_r: int | None = None,

@@ -14,14 +14,14 @@ from anypag.data.audit.checklist import audited
 from anypag.data.audit.left_out import leaving_out
 from anypag.data.findings import Audit, Singular
 from anypag.data.sources.protocol import Needs, Source
-from anypag.data.table import Kind, Missing, as_table
+from anypag.data.table import Missing, as_table, spelled_out
 
 
 def audit(
     data: Any,
     names: Sequence[str] | None = None,
     *,
-    kinds: Mapping[str, Kind] | None = None,
+    kinds: Mapping[str, str] | None = None,
     missing: Missing = "auto",
     singular: Singular = "auto",
     max_r: int | None = None,
@@ -44,8 +44,10 @@ def audit(
     table = as_table(data, names, kinds=kinds)
 
     def read(rest: Source, missing: Missing, singular: Singular) -> tuple[Audit, Audit]:
-        found = audited(rest, Needs(missing=missing, singular=singular, max_r=max_r)).audit.with_stand_ins()
+        found = audited(
+            rest, Needs(missing=missing, singular=singular, max_r=max_r, weighs=missing != "pairwise")
+        ).audit.with_stand_ins()
         return found, found
 
-    found, left_out = leaving_out(table, missing, singular, kinds or (), read)
+    found, left_out = leaving_out(table, missing, singular, spelled_out(kinds or {}, table.names), read)
     return replace(found, findings=Audit.of([*left_out, *found.findings]).findings)

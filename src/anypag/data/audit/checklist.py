@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +48,7 @@ from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked, require_
 from anypag.data.kinds import FRACTIONS, few_whole_numbers, has_fractions, kind_reason
 from anypag.data.moments import Products
 from anypag.data.sources.protocol import Needs, Source
+from anypag.data.sources.weighted import weight_findings
 
 MOST_COLUMNS = 300
 """The most columns for checks of all pairs or triples."""
@@ -65,7 +67,7 @@ def constants(seen: Seen) -> list[Finding]:
 def many_levels(seen: Seen) -> list[Finding]:
     """Columns with many levels, and whether there are rows enough for the largest condition sets."""
     found, n = level_findings(seen.used), seen.used.n
-    if "continuous" in seen.used.kinds:
+    if {*seen.used.kinds} != {"discrete"}:
         return [*found, *large_set_findings(n, seen.largest)]
     levels = [len(seen.used.levels(i).values) for i in range(len(seen.used.names))]
     return [*found, *sparse_findings(levels, n, seen.largest)]
@@ -147,10 +149,12 @@ def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | No
     kinds, found = _kinds(source.raw), [*source.read, *date_findings(source.raw)]
     if needs.takes != "any":
         found += fit_findings(source.raw, needs.takes)
-        source = source.with_kinds(dict.fromkeys(source.names, needs.takes))
+        others = [kind != "ordinal" or needs.takes == "discrete" for kind in source.kinds]
+        source = source.with_kinds(dict.fromkeys(compress(source.names, others), needs.takes))
     costly = _costly(source.raw)
     found += [*text_findings(source.raw), *_gap_findings(source.raw, needs, costly)]
     used = source.complete() if needs.missing == "drop" else source
+    found += weight_findings(used, needs.weighs)
     found += dropped_findings(source.n, used.n, costly) if used.n < source.n else []
     found += few_rows_findings(used.n) if used.n or not any(one.problem == "dropped" for one in found) else []
     usable = usable_names(source.names, found)

@@ -127,7 +127,7 @@ def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
 
 def fit_findings(source: Source, wanted: Kind) -> list[Finding]:
     """Columns whose kind the test is not made for: an error if the test could find nothing, else a warning."""
-    others = [i for i, kind in enumerate(source.kinds) if kind != wanted]
+    others = [i for i, kind in enumerate(source.kinds) if kind not in (wanted, "ordinal")]
     numbers = [i for i in others if source.labels[i] is None]
     if wanted == "continuous":
         return _as_numbers(source, numbers)

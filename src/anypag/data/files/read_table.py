@@ -16,7 +16,7 @@ from anypag.data.files.dialects import first_line
 from anypag.data.files.labelled import LABELLED_ENDINGS, labelled_findings
 from anypag.data.files.scan import AS_USUAL, TEXT_ENDINGS, Reading, ending_of, glance, read_file, sheets_in, texts_in
 from anypag.data.findings import Finding
-from anypag.data.table import Kind, Table, as_table
+from anypag.data.table import Table, as_table
 from anypag.errors import DataError, Option, Sentence
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def read_table(
     path: str | os.PathLike[str],
     *,
     names: Sequence[str] | None = None,
-    kinds: Mapping[str, Kind] | None = None,
+    kinds: Mapping[str, str] | None = None,
     encoding: str | None = None,
     gaps: Iterable[str] = MISSING_WORDS,
     header: bool = True,
@@ -166,32 +166,38 @@ def fitting(reading: Reading | None, path: Path) -> Reading:
         reading = reading._replace(encoding=None, gaps=AS_USUAL.gaps, header=True)
     if ending_of(path) != ".xlsx":
         reading = reading._replace(sheet=None)
-    if reading.counts is not None and reading.counts not in glance(path, 1, reading).columns:
-        return reading._replace(counts=None)
-    return reading
+    there = glance(path, 1, reading).columns if reading.counts or reading.weights else ()
+    counts, weights = (name if name in there else None for name in (reading.counts, reading.weights))
+    return reading._replace(counts=counts, weights=weights)
 
 
 def read_again(path: Path, reading: Reading, among: Collection[str]) -> Table:
     """The columns of a file that are among some names; other columns are not read."""
     there = [name for name in glance(path, 1, reading).columns if name in among]
-    counts = [] if reading.counts is None else [reading.counts]
+    also = [name for name in (reading.counts, reading.weights) if name is not None]
     table = read_table(
         path,
-        names=[*there, *counts] if there else None,
+        names=[*there, *also] if there else None,
         encoding=reading.encoding,
         gaps=reading.gaps,
         header=reading.header,
         sheet=reading.sheet,
     )
-    if not counts:
-        return table
     from anypag.data.sources.counted import counted
+    from anypag.data.sources.weighted import weighted
 
-    return as_table(counted(table, counts[0]))
+    if reading.weights is not None:
+        return weighted(table, reading.weights)
+    return table if reading.counts is None else as_table(counted(table, reading.counts))
 
 
 def rows_from(data: object, reading: Reading | None, among: Collection[str]) -> Table:
     """A table in memory, whole; or the needed columns of a file, read with the options of the search."""
     if not isinstance(data, str | Path):
-        return as_table(data)
+        table, weights = as_table(data), None if reading is None else reading.weights
+        if weights is None or weights not in table.names:
+            return table
+        from anypag.data.sources.weighted import weighted
+
+        return weighted(table, weights)
     return read_again(Path(data), fitting(reading, Path(data)), among)

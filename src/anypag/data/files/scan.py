@@ -37,13 +37,16 @@ READ_WHOLE = (".xlsx", *LABELLED_ENDINGS)
 
 
 class Reading(NamedTuple):
-    """How a file is read where the user says so; the fields are arguments of `read_table`, `counts` of `counted`."""
+    """How a file is read where the user says so; the fields are arguments of `read_table`, `counts` of `counted`,
+    `weights` of `weighted`.
+    """
 
     encoding: str | None = None
     gaps: tuple[str, ...] = MISSING_WORDS
     header: bool = True
     sheet: str | None = None
     counts: str | None = None
+    weights: str | None = None
 
 
 AS_USUAL = Reading()

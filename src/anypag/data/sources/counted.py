@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts
+from anypag.arrays import Counts, Floats
 from anypag.data.columns import require_columns
 from anypag.data.files.scan import AS_USUAL
 from anypag.data.findings import Finding
@@ -22,6 +22,7 @@ from anypag.data.kinds import kind_of_levels
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
+from anypag.data.worth import Worth
 from anypag.errors import DataError, Option
 
 MOST_ROWS = 2**31 - 1  # the largest sum of all counts
@@ -74,6 +75,14 @@ class CountedTable(ThroughRows):
     @property
     def labels(self) -> tuple[tuple[str, ...] | None, ...]:
         return self.table.labels
+
+    @property
+    def weights(self) -> Floats | None:
+        return self.table.weights
+
+    @property
+    def worth(self) -> Worth | None:
+        return self.table.worth
 
     @property
     def read(self) -> tuple[Finding, ...]:

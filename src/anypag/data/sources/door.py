@@ -15,14 +15,14 @@ from anypag.data.sources.engine import EngineTable
 from anypag.data.sources.engine_queries import is_in_engine
 from anypag.data.sources.file import FileTable
 from anypag.data.sources.protocol import MOST_LOOKED_AT, Source
-from anypag.data.table import Kind, Table, as_table
+from anypag.data.table import Table, as_table, declared, spelled_out
 from anypag.errors import is_pattern, matching
 
 BYTES_A_NUMBER = 4
 """The fewest bytes of a number and its separator in a text file that is not compressed."""
 
 
-def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str, Kind] | None = None) -> Source:
+def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str, str] | None = None) -> Source:
     """The data as a source: any table that `as_table` takes; a file, which is read in parts where it is large; a table
     in an engine (DuckDB, Dask, Spark, ...). `names` and `kinds` as in `as_table`; a name such as "price*" stands for
     all that match it. DataError if it is not a table.
@@ -37,7 +37,12 @@ def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str,
         source = EngineTable.of(data, None if names is None else name_sequence(names))
     else:
         source = as_table(data, names)
-    return source.with_kinds(kinds) if kinds else source
+    if not kinds:
+        return source
+    told = spelled_out(kinds, source.names)
+    if isinstance(source, Table) or any(kind == "ordinal" or "<" in str(kind) for kind in dict(told).values()):
+        return declared(source.rows(), told)
+    return source.with_kinds(told)  # type: ignore[arg-type]
 
 
 def _is_array(data: object) -> bool:

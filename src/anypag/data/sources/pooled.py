@@ -16,6 +16,7 @@ from anypag.arrays import Counts, Flags, Floats
 from anypag.data.columns import require_columns
 from anypag.data.findings import Finding, warning
 from anypag.data.sources.design import design_of, untold
+from anypag.data.sources.weighted import refuse_weights
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError, ParameterError, absent, listed
 
@@ -144,6 +145,8 @@ def pooled(
     """
     sets = sets_of(data, by)
     tables = {name: as_table(table) for name, table in _observed_first(sets, by, observed).items()}
+    for table in tables.values():
+        refuse_weights(table, "several data sets")
     if len(tables) < 2:
         raise DataError(f"Contexts need two data sets or more; got {listed(list(tables)) or 'none'}.")
     system, left_out = _stacked(tables)

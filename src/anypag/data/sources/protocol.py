@@ -28,7 +28,7 @@ class Needs(NamedTuple):
 
     `takes`: the kind as which the test treats every column; "any" if it uses the columns' own. `max_r`: the largest
     condition set that will be asked for; None: all columns but two. `score`: whether a score is made of the same rows.
-    `sees_curves`: whether the test sees more than straight lines.
+    `sees_curves`: whether the test sees more than straight lines. `weighs`: whether it can weight rows.
     """
 
     takes: Kind | Literal["any"] = "any"
@@ -37,6 +37,7 @@ class Needs(NamedTuple):
     max_r: int | None = None
     score: bool = False
     sees_curves: bool = False
+    weighs: bool = False
 
 
 class Summary(NamedTuple):

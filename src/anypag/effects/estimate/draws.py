@@ -18,9 +18,9 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.moments import moments_of
 from anypag.data.table import Table
-from anypag.effects.estimate.estimates import Level, levels_of, shown
+from anypag.effects.estimate.estimates import NOT_WEIGHTED, Level, levels_of, shown
 from anypag.effects.estimate.sensitivity import with_hidden_causes
-from anypag.errors import DataError
+from anypag.errors import DataError, ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.text import quote
@@ -92,7 +92,9 @@ class LinearColumns:
                 columns.append(column)
                 values.append(numbers)
                 node.append(k)
-        moments = moments_of(np.column_stack(values), [f"{k:06d}" for k in range(len(columns))])
+        if clusters is not None and table.weights is not None:
+            raise ParameterError(NOT_WEIGHTED)
+        moments = moments_of(np.column_stack(values), [f"{k:06d}" for k in range(len(columns))], table.scaled_weights)
         constant = np.flatnonzero(moments.deviation == 0)
         if len(constant):
             raise DataError(f"The column {columns[constant[0]].variable!r} has one value only, so it shows no effect.")

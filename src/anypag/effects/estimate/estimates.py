@@ -9,12 +9,19 @@ from typing import Literal
 import numpy as np
 
 from anypag.data.table import Table
+from anypag.errors import Option
 from anypag.graphs.text import quote
 
 Model = Literal["linear", "tables", "mixed"]
 Level = str | float
 EstimateModel = Model | Literal["partially linear", "doubly robust"]
 """What a number comes from: a model of columns, or a learner."""
+
+
+NOT_WEIGHTED = (
+    "Rows are weighted here. Learners, groups, draws of tables and draws by clusters count all rows alike: leave out "
+    f"{Option('learner')}, {Option('by')} and {Option('cluster')}, or search by tests ({Option('method', 'icd')})."
+)
 
 
 @dataclass(frozen=True)

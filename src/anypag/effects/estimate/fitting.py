@@ -70,8 +70,11 @@ def estimated(
             f"The effect cannot be computed: {_determined(part)}. Leave it out, and search again."
         ) from None
     clusters = None if sampling.clusters is None else sampling.clusters[complete_rows(table, part.names)]
-    low, high = _interval(fitted, formula, way, sampling, clusters)
+    if clusters is None and part.weights is not None:
+        clusters = np.arange(part.n)  # rows are drawn, each with its weight
+    low, high = _interval(fitted, formula, way, sampling, clusters, part.weights)
     notes = [gaps_told(n_dropped)] if n_dropped else []
+    notes += [WEIGHTED] if part.weights is not None else []
     notes += [ADDITIVE] if isinstance(fitted, Regression) else []
     if isinstance(fitted, Tables):
         notes += _empty(part, fitted, formula, way)
@@ -168,6 +171,7 @@ NO_INTERVAL = (
     "too few rows have these levels to say how uncertain the number is."
 )
 
+WEIGHTED = "Rows are weighted: the effect is that in the population which the weights speak for."
 ADDITIVE = (
     "Discrete columns enter a regression as indicators of their levels, without interactions: the effect is taken to "
     "be the same in every group."
@@ -183,27 +187,37 @@ def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Fitted:
     """A model of the columns."""
     if model == "mixed":
         is_discrete = tuple(kind == "discrete" for kind in part.kinds)
-        return replace(Regression.of(part.values, nodes), is_discrete=is_discrete)
+        return replace(Regression.of(part.values, nodes), is_discrete=is_discrete, weights=part.weights)
     if model == "linear":
         constant = [
             name for name, column in zip(part.names, part.values.T, strict=True) if column.min() == column.max()
         ]
         if constant:
             raise DataError(f"The column {constant[0]!r} has one value only, so it shows no effect.")
-        return Linear.of(part.values, nodes)
+        return replace(Linear.of(part.values, nodes), weights=part.weights)
     coded = [np.unique(column, return_inverse=True) for column in part.values.T]
     codes = np.column_stack([code for _, code in coded])
-    return tables_of(codes, tuple(len(levels) for levels, _ in coded), nodes)
+    tables = tables_of(codes, tuple(len(levels) for levels, _ in coded), nodes)
+    return tables if part.weights is None else tables.weighted(part.weights)
 
 
 def _interval(
-    fitted: Fitted, formula: Expression, way: Between, sampling: Sampling, clusters: Counts | None
+    fitted: Fitted,
+    formula: Expression,
+    way: Between,
+    sampling: Sampling,
+    clusters: Counts | None,
+    weights: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """The two ends of the interval: percentiles of the value over resamples of the rows, or of clusters of them."""
     rng = np.random.default_rng(sampling.seed)
     drawn = []
     for _ in range(sampling.resamples):
-        resample = fitted.resampled(rng) if clusters is None else fitted.weighted(cluster_counts(rng, clusters))
+        if clusters is None:
+            resample = fitted.resampled(rng)
+        else:
+            times = cluster_counts(rng, clusters)
+            resample = fitted.weighted(times if weights is None else times * weights)
         drawn.append(resample.values(formula, way))
     if not drawn:
         nothing = np.full_like(fitted.values(formula, way), np.nan)

@@ -15,10 +15,10 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.table import Table
 from anypag.effects.estimate.draws import SEED, DrawnColumn, levels_told, random_weights
-from anypag.effects.estimate.estimates import levels_of
+from anypag.effects.estimate.estimates import NOT_WEIGHTED, levels_of
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.expressions import Expression, P, Product, Quotient, folded, leaves
-from anypag.errors import DataError
+from anypag.errors import DataError, ParameterError
 from anypag.graphs.base import Marks, ancestry
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import NodeSet, members
@@ -140,6 +140,8 @@ class LevelTable:
     """
 
     def __init__(self, table: Table, n_levels: tuple[int, ...], clusters: Counts | None = None) -> None:
+        if table.weights is not None:
+            raise ParameterError(NOT_WEIGHTED)
         self._table, self._n_hidden, self._clusters = table, n_levels, clusters
         self._codes = np.array([np.unique(column, return_inverse=True)[1] for column in table.values.T], np.int64)
         self._sizes = (*(int(codes.max()) + 1 for codes in self._codes), *n_levels)

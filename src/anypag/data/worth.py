@@ -1,0 +1,146 @@
+"""What rows are worth to a test: weighted rows, and rows of ordered levels, say less than as many rows of numbers.
+
+Weighted rows (`anypag.weighted`) are worth (sum of weights)² / sum of their squares (Kish 1965) where weights have
+nothing to do with the columns. Where they have, the variance of a correlation of independent columns grows by about the
+factor Σ w² x² / Σ w² of each of the two, in standard units; for levels, by the mean of these factors, as in the first
+correction of Rao & Scott (1981).
+
+A column of ordered levels is taken as a normal one of which only the level was recorded. A step function s of a normal
+variable is a sum of Hermite polynomials, s = Σ f_k h_k, and the correlation of two such steps is Σ f_k g_k ρ^k if ρ is
+that of the normal variables: solved for ρ, this is the polychoric correlation. Its variance under independence is
+1 / (f_1² g_1²) times that of a plain one; given others, about 1 / h_1² more, for the coarsest h among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from anypag.arrays import Counts, Floats, Indices
+from anypag.data.levels import Codes
+from anypag.data.moments import Moments
+
+TERMS = 60
+"""How many terms of the sum are taken."""
+MOST = 0.999
+"""The largest correlation of columns of which only levels are known."""
+LEAST_LEFT = 1e-3
+"""The least variance that any combination of standardised columns keeps where some are ordered levels."""
+HALVINGS = 40
+SCORED_AS = 6
+"""A score counts n · (mean of f_1²) to this power: strong correlations behind levels vary more than under independence,
+and a score takes what varies for edges. Chosen on seeds 0 to 9 of `benchmarks/ordinal.py`.
+"""
+
+
+class Worth(NamedTuple):
+    """How many rows of numbers the rows are worth, on average over pairs of columns; and (p,) by how much the variance
+    of each column's correlations is larger than that of an average one. Two columns have n / (their two factors) rows.
+    """
+
+    n: int
+    factors: Floats
+    kept: Floats
+    """(p,) f_1², 1 for columns that are not ordered levels: of a condition set the coarsest member costs rows too."""
+    n_scored: int
+    """The rows that scores count: fewer with ordered levels."""
+
+    def rows(self, x: Indices, y: Indices, z: Indices) -> Counts:
+        """(b,) the rows for questions about x and y given z (b, r)."""
+        found: Floats = self.n / (self.factors[x] * self.factors[y]) * self.kept[z].min(axis=1, initial=1.0)
+        return np.rint(np.maximum(found, 1.0)).astype(np.int64)
+
+
+def worth(n: float, factors: Floats, steps: Mapping[int, Floats]) -> Worth:
+    """The worth of rows of which n would be left for two columns with the factor 1; `steps` of ordered levels."""
+    kept = np.ones(len(factors))
+    kept[list(steps)] = [own[0] ** 2 for own in steps.values()]
+    mean, scored = float((factors / kept).mean()), n / float(factors.mean()) ** 2 * float(kept.mean()) ** SCORED_AS
+    return Worth(max(round(n / mean**2), 1), factors / kept / mean, kept, max(round(scored), 1))
+
+
+def effective_rows(weights: Floats) -> float:
+    """How many rows of a simple random sample weighted rows are worth, if weights have nothing to do with columns.
+
+    >>> effective_rows(np.array([1.0, 1.0, 2.0, 2.0]))
+    3.6
+    """
+    return float(np.square(weights.sum()) / np.square(weights).sum())
+
+
+def factor_of_numbers(values: Floats, weights: Floats) -> float:
+    """By how much weights enlarge the variance of the correlations of a column; 1 for a constant."""
+    share, squares = weights / weights.sum(), np.square(weights)
+    centred = values - share @ values
+    variance = share @ np.square(centred)
+    return float(squares @ np.square(centred) / (squares.sum() * variance)) if variance > 0 else 1.0
+
+
+def factor_of_levels(codes: Codes, weights: Floats) -> float:
+    """The mean of the factors of all levels of a column; 1 for a constant."""
+    shares = np.bincount(codes, weights) / weights.sum()
+    own = np.bincount(codes, np.square(weights)) / np.square(weights).sum()
+    if len(shares) < 2:
+        return 1.0
+    return float((own * (1 - shares) ** 2 + (1 - own) * shares**2) @ (1 / shares) / (len(shares) - 1))
+
+
+def steps_of(scores: Floats, weights: Floats | None) -> Floats:
+    """(terms,) the f_k of a column of scores of levels, in standard units, from k = 1 on; weights as in a table.
+
+    >>> steps_of(np.array([-1.0, 1.0] * 50), None)[:3].round(3).tolist()  # sqrt(2 / π), 0, ...
+    [0.798, 0.0, -0.326]
+    """
+    from scipy.special import ndtri
+
+    found, codes = np.unique(scores, return_inverse=True)
+    shares = np.bincount(codes, weights) / (len(scores) if weights is None else weights.sum())
+    deviation = np.sqrt(shares @ np.square(found - shares @ found))
+    cuts = ndtri(np.clip(np.cumsum(shares)[:-1], 1e-12, 1 - 1e-12))
+    heights = np.diff(found) / deviation * np.exp(-np.square(cuts) / 2) / np.sqrt(2 * np.pi)
+    before, hermite, steps = np.zeros_like(cuts), np.ones_like(cuts), np.empty(TERMS)
+    for k in range(1, TERMS + 1):
+        steps[k - 1] = heights @ hermite / np.sqrt(k)
+        before, hermite = hermite, (cuts * hermite - np.sqrt(k - 1) * before) / np.sqrt(k)
+    return steps
+
+
+def behind_levels(moments: Moments, steps: Mapping[int, Floats]) -> Moments:
+    """The moments, with correlations of the normal columns behind some columns of ordered levels."""
+    if not steps:
+        return moments
+    places, first = sorted(steps), np.ones(len(moments.names))
+    of = np.array([steps[i] for i in places])
+    first[places] = of[:, 0]
+    found = moments.correlation / np.outer(first, first)
+    found[places] = np.clip(found[places], -MOST, MOST)
+    found[:, places] = found[places].T
+    found[np.ix_(places, places)] = _solved(moments.correlation[np.ix_(places, places)], of)
+    np.fill_diagonal(found, 1.0)
+    return replace(moments, correlation=_positive(found, float(np.linalg.eigvalsh(moments.correlation)[0])))
+
+
+def _solved(correlation: Floats, steps: Floats) -> Floats:
+    """The ρ for which Σ f_k g_k ρ^k is each correlation, by halving."""
+    low, high = np.full_like(correlation, -MOST), np.full_like(correlation, MOST)
+    for _ in range(HALVINGS):
+        middle, total = (low + high) / 2, np.zeros_like(correlation)
+        for of in steps.T[::-1]:
+            total = (total + np.outer(of, of)) * middle
+        low, high = np.where(total < correlation, middle, low), np.where(total < correlation, high, middle)
+    return np.asarray((low + high) / 2)
+
+
+def _positive(correlation: Floats, least: float) -> Floats:
+    """The matrix, with eigenvalues raised to 0.001, or to `least` if that is lower; symmetric to the bit."""
+    values, vectors = np.linalg.eigh(correlation)
+    least = min(LEAST_LEFT, max(least, 0.0))
+    if values[0] < least:
+        raised = (vectors * np.maximum(values, least)) @ vectors.T
+        root = np.sqrt(np.diag(raised))
+        correlation = raised / np.outer(root, root)
+        np.fill_diagonal(correlation, 1.0)
+    return np.ascontiguousarray((correlation + correlation.T) / 2)
