@@ -57,3 +57,15 @@ print(len(result.pag), "click" in sys.modules, "rich" in sys.modules, "matplotli
 @pytest.mark.parametrize("bound", PROJECT["project"]["dependencies"])
 def test_every_dependency_has_a_lower_bound_and_no_upper_one(bound: str) -> None:
     assert re.fullmatch(r"[a-z-]+>=[\d.]+", bound)
+
+
+def test_the_conda_recipe_asks_for_what_the_package_needs() -> None:
+    yaml = pytest.importorskip("yaml")
+    recipe, project = yaml.safe_load((ROOT / "conda/recipe.yaml").read_text(encoding="utf-8")), PROJECT["project"]
+    wanted = [f"python {project['requires-python']}", *(need.replace(">=", " >=") for need in project["dependencies"])]
+    assert recipe["requirements"]["run"] == wanted
+    assert set(PROJECT["build-system"]["requires"]) <= set(recipe["requirements"]["host"])
+    assert recipe["context"]["version"] == project["version"]
+    assert recipe["build"]["python"]["entry_points"] == [f"anypag = {project['scripts']['anypag']}"]
+    assert (recipe["about"]["summary"], recipe["about"]["license"]) == (project["description"], project["license"])
+    assert (ROOT / recipe["about"]["license_file"]).is_file()

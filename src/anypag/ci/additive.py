@@ -75,7 +75,7 @@ class Additive(DataTest):
 
     Args:
         data, names, missing, singular, max_r, threads: as for `FisherZ`; ranks are those among all values of a column.
-        kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
+        kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred.
         score: whether a score of the same columns will be made; it cannot tell apart two columns that sort the rows in
             the same order.
 

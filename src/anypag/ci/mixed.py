@@ -53,7 +53,7 @@ class DegenerateGaussian(StatisticTest):
 
     Args:
         data, names, missing, singular, max_r: as for `FisherZ`.
-        kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
+        kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred.
 
     >>> rng = np.random.default_rng(0)
     >>> group = rng.integers(0, 3, size=300)

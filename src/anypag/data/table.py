@@ -356,7 +356,8 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
             file; a `Table`, or one of counts (`counted`).
         names: for an array, the names of its columns (X0, X1, ... if not given); otherwise, which columns to use, in
             this order.
-        kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
+        kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred. A name may be a
+            pattern, "q*"; the kind of an ordinal column of texts is their order, "low < high".
 
     Raises:
         DataError: it is not a table, or has columns that cannot be used (dates, lists, text among numbers).

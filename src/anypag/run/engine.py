@@ -239,7 +239,7 @@ def learn(
         knowledge: background knowledge (`anypag.Knowledge`): it narrows what is tested and sets marks;
             `result.knowledge` has the outcome of each statement.
         names: the variables, where the table does not name them; else the columns to use, "price*" for all that match.
-        kinds: "continuous" or "discrete" for columns whose kind should not be guessed.
+        kinds: "continuous", "discrete" or "ordinal" for columns whose kind should not be guessed; see `as_table`.
         missing: what to do with missing values: "auto" (columns with a value in fewer than half of the rows are left
             out, then rows with gaps; a warning says which), "error", "drop" (rows) or "pairwise".
         transform: "normal-scores" replaces every continuous column by the normal scores of its ranks. These see any

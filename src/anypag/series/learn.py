@@ -76,7 +76,7 @@ def learn_series(
         knowledge: statements about nodes of the window, `x(t-1) ~> y`, which hold at all times; of those that deny
             something bare names speak of processes at every lag: `y !~> x`.
         names: the processes; by default all columns besides `time` and `unit`.
-        kinds: "continuous" or "discrete", for processes whose kind should not be guessed.
+        kinds: "continuous", "discrete" or "ordinal", for processes whose kind should not be guessed.
 
     All other arguments are those of `learn`.
 

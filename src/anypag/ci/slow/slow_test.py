@@ -32,8 +32,8 @@ class SlowTest(DataTest):
 
     Args:
         data, names, missing, singular, max_r: as for `FisherZ`.
-        kinds: "continuous" or "discrete", for columns whose kind should not be inferred; a discrete column becomes one
-            column of zeros and ones for each level but the most frequent.
+        kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred; a discrete column
+            becomes one column of zeros and ones for each level but the most frequent.
         seed: of random numbers; the same seed and question give the same answer.
     """
 

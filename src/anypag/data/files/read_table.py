@@ -53,7 +53,7 @@ def read_table(
         path: a file that ends in .csv, .tsv, .txt (also .gz of these), .parquet, .arrow, .feather, .ipc, .xlsx, .dta
             or .sav.
         names: which columns to use, in this order; all if left out.
-        kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
+        kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred.
         encoding: of a text file that is not UTF-8: "latin-1", "cp1252", ...
         gaps: the words that mean a missing value; a number (-999) matches in any spelling. Default in text files:
             `MISSING_WORDS`.
