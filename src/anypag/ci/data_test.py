@@ -70,12 +70,12 @@ class DataTest(ABC):
         """The test of a table, made as the choices say."""
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self.names)} columns, {self.n} rows)"
+        return f"{type(self).__name__}({len(self.names)} columns, {self.n_rows} rows)"
 
     @property
     def n_rows(self) -> int:
         """The number of rows behind its answers."""
-        return self.n
+        return self.n if self.worth is None else self.worth.n_rows
 
     @property
     def n_scored(self) -> int:

@@ -51,6 +51,7 @@ def audit(
     from anypag.data import as_table
     from anypag.data.audit import audit as audited
     from anypag.data.files.read_table import INDEX_LEFT_OUT
+    from anypag.data.table import KINDS
 
     terminal = Terminal(as_json=as_json)
     data = file_of(data)
@@ -71,8 +72,8 @@ def audit(
         checked = {"kinds": kinds_found, "reasons": reasons, "checked": list(found.checked), "notes": list(found.notes)}
         terminal.json({"rows": table.n, **checked, "findings": findings})
     else:
-        n_discrete = table.kinds.count("discrete")
-        by_kind = f"{len(table.names) - n_discrete} continuous, {n_discrete} discrete"
+        counted = {kind: table.kinds.count(kind) for kind in KINDS}
+        by_kind = ", ".join(f"{n} {kind}" for kind, n in counted.items() if n or kind != "ordinal")
         terminal.line(f"{data.name}: {table.n:,} rows, {len(table.names):,} columns ({by_kind})", "bold")
         rows = [(finding.severity, finding.problem, finding.sentence.spelled(spelled)) for finding in found.findings]
         notes = [("note", "rows", note) for note in found.notes]

@@ -278,7 +278,7 @@ class Table:
             n, columns = effective_rows(weights), list(enumerate(self.kinds))
             of_levels = {i: factor_of_levels(self.codes(i), weights) for i, kind in columns if kind == "discrete"}
             factors = np.array([of_levels.get(i) or factor_of_numbers(self.values[:, i], weights) for i, _ in columns])
-        return worth(n, factors, self._steps)
+        return worth(self.n, n, factors, self._steps)
 
     @property
     def scaled_weights(self) -> Floats | None:

@@ -47,6 +47,8 @@ class Worth(NamedTuple):
     """(p,) f_1², 1 for columns that are not ordered levels: of a condition set the coarsest member costs rows too."""
     n_scored: int
     """The rows that scores count: fewer with ordered levels."""
+    n_rows: int
+    """The rows that there are."""
 
     def rows(self, x: Indices, y: Indices, z: Indices) -> Counts:
         """(b,) the rows for questions about x and y given z (b, r)."""
@@ -54,12 +56,12 @@ class Worth(NamedTuple):
         return np.rint(np.maximum(found, 1.0)).astype(np.int64)
 
 
-def worth(n: float, factors: Floats, steps: Mapping[int, Floats]) -> Worth:
+def worth(n_rows: int, n: float, factors: Floats, steps: Mapping[int, Floats]) -> Worth:
     """The worth of rows of which n would be left for two columns with the factor 1; `steps` of ordered levels."""
     kept = np.ones(len(factors))
     kept[list(steps)] = [own[0] ** 2 for own in steps.values()]
     mean, scored = float((factors / kept).mean()), n / float(factors.mean()) ** 2 * float(kept.mean()) ** SCORED_AS
-    return Worth(max(round(n / mean**2), 1), factors / kept / mean, kept, max(round(scored), 1))
+    return Worth(max(round(n / mean**2), 1), factors / kept / mean, kept, max(round(scored), 1), n_rows)
 
 
 def effective_rows(weights: Floats) -> float:
