@@ -87,7 +87,7 @@ def test_names_choose_columns() -> None:
         ("gsq", {"kinds": {"c": "continuous"}}, "GSquared takes every column as discrete; 'kinds' go with"),
         ("auto", {"missing": "impute"}, "'missing' must be 'auto', 'error', 'drop' or 'pairwise'; got 'impute'"),
         ("auto", {"singular": "drop"}, "'singular' must be 'auto', 'error' or 'keep'; got 'drop'"),
-        ("auto", {"kinds": {"c": "ordinal"}}, "A kind is 'continuous' or 'discrete'; got 'ordinal' for 'c'"),
+        ("auto", {"kinds": {"c": "ranked"}}, "A kind is 'continuous', 'discrete' or 'ordinal'; got 'ranked' for 'c'"),
     ],
 )
 def test_wrong_options_are_named(test: Any, options: dict[str, Any], message: str) -> None:
