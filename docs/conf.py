@@ -20,6 +20,7 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"anypag {release}"
 html_copy_source = False
+smartquotes = False  # what is typed stays as it is typed: --option, 'a | b'
 html_show_sphinx = False
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
