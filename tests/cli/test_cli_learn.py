@@ -260,7 +260,7 @@ def without_seconds(path: Path) -> object:
         (["--drop", "a"], "the variables were a, b, c, d, now they are b, c, d"),
         (["--no-selection-bias"], "selection_bias was True, now it is False"),
         (["--test", "mixed"], "the test was FisherZ, now it is DegenerateGaussian"),
-        (["--missing", "drop"], "the way with missing values was auto, now it is drop"),
+        (["--missing", "drop"], "the choice for missing values was auto, now it is drop"),
     ],
 )
 def test_a_checkpoint_of_other_choices_is_refused_by_naming_them(

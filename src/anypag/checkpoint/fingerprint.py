@@ -28,7 +28,7 @@ TITLES = {
     "data": "the data",
     "algorithm": "the algorithm",
     "kinds": "the kinds of the columns",
-    "missing": "the way with missing values",
+    "missing": "the choice for missing values",
     "initial": "the initial graph",
     "knowledge": "what is known beforehand",
     "sets": "the data sets of the rows",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anypag.results.result import Iteration, Result
     from anypag.search.progress import Progress, Tick
 
-SECONDS_FOR_A_SECOND = 1.0
+SECONDS_TO_PRESS_AGAIN = 1.0  # a second Ctrl-C within this time ends the command at once
 
 
 class StoppedAtOnce(BaseException):
@@ -74,7 +74,7 @@ class Interrupts:
 
     def _received(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
-        is_second = number == signal.SIGINT and now - self._last < SECONDS_FOR_A_SECOND
+        is_second = number == signal.SIGINT and now - self._last < SECONDS_TO_PRESS_AGAIN
         self._last = now
         self._is_waiting = True
         if is_second:
@@ -126,7 +126,7 @@ def shown_on(terminal: Terminal) -> Iterator[tuple[Tick, Callable[[Result], None
 
 
 class _Foretold:
-    """On a pipe there is no bar: a line says of a phase that it will take long, once."""
+    """Used where there is no bar, on a pipe: prints one line if a phase will take long."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal, self._told = terminal, ""

@@ -184,8 +184,8 @@ class Effect:
 
     @property
     def if_causal(self) -> Span | None:
-        """Estimate, low and high over the classes that allow an effect. Of a class that leaves it open, the member is
-        used in which no arrow hides a common cause of its ends.
+        """Estimate, low and high over the classes that allow an effect. A class that leaves it open counts by its
+        member in which no arrow hides a common cause of its ends.
         """
         return None if self._line is None else self._line.if_causal
 

@@ -66,7 +66,7 @@ class Adjusting:
         return replace(self, sampling=replace(self.sampling, clusters=None if clusters is None else clusters[chosen]))
 
     def beside(self, causal: CausalGraph, way: Between, z: NodeSet | None, table: Table) -> Beside:
-        """What comes of adjusting for Z; without a learner nothing where there is no single number."""
+        """What adjusting for Z gives beside the number; without a learner only for one cause and one outcome."""
         if self.learner is not None:
             if z is None:
                 raise ParameterError(*NO_SET)
@@ -163,8 +163,8 @@ def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet
 
 
 def _set_of_class(sampled: SampledEffect, k: int, within: NodeSet) -> tuple[CausalGraph, NodeSet | None]:
-    """The set that class k adjusts for, if need be in its member in which no arrow hides a common cause; with the graph
-    in which it is one. No set where the class says that there is no effect.
+    """The graph of class k and the set that it adjusts for; no set if it says that there is no effect. If it leaves the
+    effect open, both are those of its member in which no arrow hides a common cause.
     """
     question = sampled.question
     causal, z = question.classes.classes[k].causal, question.verdicts[k].z

@@ -119,7 +119,7 @@ class SampledEffect:
 
     @property
     def status(self) -> Literal["zero", "identified", "unidentified"]:
-        """The status by the shares of classes. "zero" needs both prices of an edge, "identified" a class that does."""
+        """The status by shares of classes. It is "zero" only if graphs sampled at both prices of an edge say so."""
         at_less = self.question.zero_at_less
         if self.p_zero >= SURE_OF_NONE and (at_less is None or at_less >= SURE_OF_NONE):
             return "zero"

@@ -45,7 +45,7 @@ class Question:
 
     @property
     def zero_at_less(self) -> float | None:
-        """The share of the graphs sampled at a lower price of an edge whose class says "zero"; None without such."""
+        """The share of the graphs sampled at a lower price of an edge whose class says "zero", if any."""
         at_less = ~self.classes.counts
         return float(self.graphs_of("zero")[at_less].mean()) if at_less.any() else None
 

@@ -81,8 +81,8 @@ def _limits(found: SampledEffect) -> list[str]:
 
 
 def smallest_seen(n: int, p: int) -> float:
-    """The partial correlation from which on an edge is worth its price (EBIC) to n rows of p variables; with p = 1 that
-    of BIC, which the score of two columns with two levels comes to.
+    """The smallest partial correlation that pays the price of an edge (EBIC) in n rows of p variables. With p = 1 the
+    price is that of BIC, as in the score of two columns with two levels.
 
     >>> round(smallest_seen(400, 5), 2)
     0.15

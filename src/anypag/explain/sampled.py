@@ -183,7 +183,7 @@ def about_probable(result: Result) -> Iterator[str]:
     if said.n_classes:
         met = f"{said.n_samples:,} graphs were sampled, {said.n_classes:,} different ones"
         is_listed = said.n_classes > len(graphs) and graphs[0].share > SELDOM
-        yield f"{met}; met most often: these." if is_listed else f"{met}."
+        yield f"{met}; these were met most often." if is_listed else f"{met}."
     if graphs[0].share <= SELDOM:
         yield "None of them is probable as a whole: rely on the probabilities of single edges."
     elif all(graph.differences for graph in graphs):

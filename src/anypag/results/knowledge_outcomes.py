@@ -116,7 +116,7 @@ class _Judge:
         return f"the data prefer graphs without it by {gain:.1f} log units: {how_much}"
 
     def _closed(self, facts: Facts) -> Closed:
-        """The marks that follow from some of the statements; all calls together have the trials of one closure."""
+        """The marks that follow from some statements; all calls together may make as many trials as one closure."""
         share = len(self._statements)
         return closed_with(facts, self._base, self.state, self.problem, final=self.final, share=share)
 

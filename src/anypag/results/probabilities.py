@@ -159,7 +159,7 @@ def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection:
 
 
 def _states_of_pairs(posterior: Posterior) -> tuple[dict[tuple[str, str], States], States]:
-    """The states of pairs that differ from those of pairs of which no sampled graph knows anything, and these."""
+    """The states of the pairs that sampled graphs say something about, and the states that all other pairs have."""
     from anypag.search.by_scores.reported import reported
     from anypag.search.by_scores.sampled_graphs import STATES
 

@@ -117,7 +117,7 @@ class Result:
 
     @property
     def compared(self) -> str | None:
-        """In how many pairs the search by tests alone differs, of those that either joins; None if there was none.
+        """How many of the pairs that either joins differ in the search by tests alone; None without such a search.
 
         >>> import anypag as ap
         >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 500, seed=1)

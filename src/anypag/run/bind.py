@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 MOST_SECONDS = 60.0
 """Where the posterior would take longer, "auto" goes by tests alone: from 155 columns of numbers on."""
 SECONDS_A_PAIR, SECONDS_A_CELL = 2.5e-3, 1.2e-6
-"""What the posterior takes, about: times the square of the number of variables, and times the rows too if the score
-counts them. Measured: 17 s for 100 columns of numbers, 27 s for 35 columns of levels with 20,000 rows.
+"""About how long the posterior takes: the first number times the square of the number of variables; if the score counts
+rows, the second times that square and the rows. Measured: 17 s for 100 columns of numbers, 27 s for 35 columns of
+levels with 20,000 rows.
 """
 POSTERIOR = "tests, then a posterior over graphs"
 """The reason why "auto" goes on by scores: nothing speaks against it."""

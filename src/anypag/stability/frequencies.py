@@ -156,9 +156,9 @@ def _keys(graph: PAG) -> Counts:
 
 
 ADVICE = (
-    "Which to use: the graph of all rows, each edge by its count; what fewer than half have is not to be built on. "
-    "Counts show what depends on which rows were drawn, not errors that every resample repeats (a test that does not "
-    "fit, say)."
+    "Use the graph of all rows, and trust an edge as far as its count goes: do not build on one that fewer than half "
+    "have. Counts show what depends on which rows were drawn, not errors that every resample repeats (a test that does "
+    "not fit, say)."
 )
 """How to use a graph and its counts; docs/stability.md has the measurements."""
 

@@ -96,13 +96,12 @@ class Board:
             return [*events, *(("scene", one) for one in fresh)]
 
 
-REST = 9.0
-"""How much longer than drawing a step takes the pause after it is."""
+REST = 9.0  # the pause after drawing a step is so many times as long as the drawing
 
 
 class Painter:
-    """Draws the steps of a run in their order. Of a search by scores, which takes many, so few are drawn that drawing
-    takes about a tenth of the time.
+    """Draws the steps of a run in their order. A search by scores takes many steps: only some are drawn, so that
+    drawing takes about a tenth of the time.
 
     Args:
         board: where the graphs are shown.

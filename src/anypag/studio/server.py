@@ -250,7 +250,7 @@ class _Handler(BaseHTTPRequestHandler):
         return digest.hexdigest()
 
     def _stream(self) -> None:
-        """Events for a page, from the whole state on, until it closes. The newest pages keep theirs."""
+        """Sends events to a page until it closes, first the whole state. Of too many streams the oldest end."""
         me, streams = object(), self.server.streams
         with self.server.session.board.changed:
             streams.append(me)

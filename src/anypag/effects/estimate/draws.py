@@ -207,8 +207,8 @@ def total_effects_of(
 ) -> Floats | None:
     """(c, c) the total effects of a diagram fitted to a covariance of columns; None if the fit fails.
 
-    Effects of ends of `---` are not known: their rows are NaN. `hide` makes the weights from arrows, weights and noise,
-    if arrows hide common causes.
+    Effects of ends of `---` are not known: their rows are NaN. `hide` turns arrows, weights and noise into the weights
+    of a system whose arrows hide common causes.
     """
     from anypag._kernels import total_effects as kernel
 

@@ -26,9 +26,9 @@ NOT_WEIGHTED = (
 
 @dataclass(frozen=True)
 class Probability:
-    """One line of an estimated table: P(outcome | do, given), with its interval. NaN where no rows say.
+    """One line of an estimated table: P(outcome | do, given), with its interval; NaN if no row has these levels.
 
-    Where nothing is set it is what is seen: P(outcome | given).
+    If nothing is set, it is the observed P(outcome | given).
     """
 
     do: dict[str, Level]

@@ -20,7 +20,8 @@ class Robustness:
     """How strong a hidden cause of both cause and outcome must be to explain an estimate away.
 
     Args:
-        partial_r2: the share of what the columns adjusted for leave of the outcome that the cause explains.
+        partial_r2: of the variance of the outcome that the columns adjusted for leave, the share that the cause
+            explains.
         value: the robustness value (Cinelli and Hazlett 2020): a hidden cause that explains this share of what is left
             of the cause and of the outcome makes the estimate 0; none that explains less of both can.
         value_of_interval: the share from which on the interval would hold 0.
@@ -28,7 +29,7 @@ class Robustness:
             estimate away (VanderWeele and Ding 2017). For numbers it comes from the standardised mean difference, of a
             cause without two levels for one standard deviation of it.
         e_value_of_interval: the risk ratio from which on the interval would hold no effect; 1 if it does already.
-        adjusting_for: of sampled graphs, the set of the largest class that allows an effect, which all this is for.
+        adjusting_for: of sampled graphs: these numbers are for the set of the largest class that allows an effect.
 
     The first three are None in tables of levels.
     """
@@ -121,8 +122,8 @@ def with_hidden_causes(
 
     An arrow a → b can if a has no spouse and all parents of a are parents of b: with e the noise of a, adding d · e to
     the noise of b and taking d off the weight of a changes nothing that can be seen. The correlation between the two
-    noises is drawn between -strength and strength, for every such arrow of `open_arrows`, of which nobody knows that
-    they hide nothing. `weights` holds at [j, i] the weight of i in the equation of j; `noise` is a covariance.
+    noises is drawn between -strength and strength, for every such arrow that may hide a cause (`open_arrows`).
+    `weights` holds at [j, i] the weight of i in the equation of j; `noise` is a covariance.
     """
     found, is_alone = weights.copy(), (noise != 0).sum(axis=1) == 1
     for a, b in np.argwhere(arrow & open_arrows):

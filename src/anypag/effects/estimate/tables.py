@@ -57,9 +57,7 @@ class Tables:
         return replace(self, counts=np.bincount(self.of_row, counts, len(self.cells)).astype(np.float64))
 
     def values(self, formula: Expression, way: Between) -> Floats:
-        """The probability of each combination of outcomes (fastest) for each of conditions, for each of causes
-        (slowest); NaN where the rows do not say.
-        """
+        """Probabilities by combination of causes, then of conditions, then of outcomes; NaN if no row says."""
         axes = [self.place(node) for part in (way.x, way.given, way.y) for node in members(part)]
         shape = tuple(size if axis in axes else 1 for axis, size in enumerate(self.n_levels))
         found = np.broadcast_to(folded(formula, self._value), shape)
@@ -98,9 +96,7 @@ def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tu
 
 
 def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[int, int]]:
-    """The combinations {node: level} in the conditions of the formula that no row has, although rows have them apart
-    from the causes.
-    """
+    """Combinations {node: level} that the formula conditions on and no row has, while rows have all but the causes."""
     found: dict[tuple[tuple[int, int], ...], None] = {}
     for leaf in leaves(formula):
         here, without = tables.count(leaf.given), tables.count(leaf.given & ~x)
