@@ -84,7 +84,7 @@ def _data_hash(data: Any, problem: Problem) -> str:
 
 
 def _answers_for_pairs(test: DataTest) -> list[float]:
-    """The first digits of all pairs' strengths, which identify a table in an engine; its sums vary in the last ones."""
+    """The first digits of all pairs' strengths, which identify a table in an engine: sums vary in their last digits."""
     x, y = np.triu_indices(len(test.names), 1)
     strengths = test.strength(Queries(x, y, np.empty((len(x), 0))))
     return [round(float(value), 6) for value in strengths]

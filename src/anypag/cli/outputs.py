@@ -135,7 +135,7 @@ def called(files: dict[str, Path]) -> str:
 
 
 def require_no_sets(of_sets: dict[str, Any]) -> None:
-    """Raise an error for options of several data sets, where there is one."""
+    """Raise an error for an option of several data sets that was given for a single one."""
     from anypag.errors import Option, ParameterError
 
     for name in (name for name, value in of_sets.items() if value != OF_SETS[name]):

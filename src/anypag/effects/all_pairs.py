@@ -32,8 +32,8 @@ def effects_of_all_pairs(
         result: of a search that sampled graphs (`method="auto"`).
         data: a table to draw the effects from; without it there are shares only. For curved effects
             (`test="additive"`) the numbers come from splines; None where no class has a set to adjust for. Of several
-            data sets (`anypag.pooled`) the rows are those that `effect` takes: of the observed set, for the effects of
-            contexts those of the sets that they compare.
+            data sets (`anypag.pooled`) the rows are those that `effect` takes: those of the observed set; for the
+            effect of a context, those of the sets that it compares.
         selection_bias: False says that selection into the sample does not act here.
 
     >>> import anypag as ap

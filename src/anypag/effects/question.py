@@ -27,8 +27,8 @@ AFewNodes = Node | Iterable[Node]
 MOST_EDGES = 3
 """How many edges a message names."""
 IF_KNOWLEDGE_IS_CONTRADICTED = (
-    "Its marks stand as was said, and rules carry them on to other edges, so that no effect can be read from this "
-    "graph, not even far from there. If the statement is not sure, take it back or say less (the two in one tier, "
+    "The graph has the marks of the statement all the same, and rules carry them on to other edges: no effect can be "
+    "read from it, not even far away. If the statement is not sure, take it back or say less (the two in one tier, "
     "say), and search again. If it is, a test has erred: try another alpha, or leave out columns that the question "
     "does not need. Effects are read from the data alone in any case: search without the statement to see them."
 )

@@ -81,9 +81,9 @@ def share(of_graphs: float) -> str:
 
 
 SURE_OF_NONE = 0.95
-"""From this share of classes without an effect on, at either price of an edge, the answer is "no effect"."""
+"""If at least this share of classes has no effect, at both prices of an edge, the answer is "no effect"."""
 MOSTLY_OPEN = 0.5
-"""From this share of classes that leave the effect open on, it is not identified."""
+"""If at least this share of classes leaves the effect open, it is not identified."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +154,7 @@ class SampledEffect:
         clusters: Counts | None = None,
         confounding: float | None = None,
     ) -> SampledEffect:
-        """With draws from linear systems.
+        """With draws from linear systems, or from tables of levels.
 
         Args:
             table: its columns are the variables in the order of their names.

@@ -64,7 +64,7 @@ class Misfit:
 
 
 def misfit_of(state: State, problem: Problem) -> Misfit:
-    """The checks of a finished search, made of its best DAG; they take a fraction of a second."""
+    """Checks a finished search by its best DAG, in a fraction of a second."""
     from anypag.scores.discrete import DiscreteScore
     from anypag.search.by_scores import predictive
     from anypag.search.by_scores.orders import found

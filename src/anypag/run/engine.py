@@ -298,7 +298,7 @@ def learned(search: Search, choices: Choices, listeners: Listeners) -> Result:
 
 
 def with_draws(result: Result, listeners: Listeners) -> Result:
-    """The result with the sampled graphs that serve effects drawn now; listeners hear of it."""
+    """The result, with the sampled graphs for effects drawn already; listeners are told how far that is."""
     grounds = result.grounds
     if not isinstance(grounds, Searched) or result.probabilities is None:
         return result

@@ -136,8 +136,8 @@ class Watcher:
 
 
 def drawn_for_effects(state: State, problem: Problem, spent: float, listeners: Listeners | None = None) -> State:
-    """The state of a search with the sampled graphs that serve effects too. Drawing them hears what the search heard: a
-    signal, and the end of its time budget, of which `spent` seconds are gone. It then has those drawn so far.
+    """The state of a search with the sampled graphs that serve effects too. A signal ends the drawing, and so does the
+    time budget, of which `spent` seconds are gone; the state then has the graphs drawn so far.
     """
     from anypag.search.by_scores.bayes import BayesState, draws_for_effects
 

@@ -84,7 +84,7 @@ def open_file(path: Path, address: str) -> Opened:
 
 
 def open_upload(part: Path, name: str, digest: str, address: str) -> Opened:
-    """A file that was dropped on the page: its copy moves into the folder of its content."""
+    """A file that was dropped on the page: its copy moves into a folder whose name is the hash of its content."""
     folder = _made(digest)
     path = folder / f"table{_ending(name)}"
     write_whole(folder / "name.json", json.dumps(name).encode())

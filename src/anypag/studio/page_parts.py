@@ -77,12 +77,12 @@ def run_shown(status: str, said: str, settings: Settings, result: Result | None,
 
 
 def texts_shown(settings: Settings, names: Sequence[str], file: str, result: Result) -> Shape:
-    """The texts that learn the same graph again, and a note if the search was stopped where they do not stop."""
+    """The texts that learn the same graph again; a note says whether they stop where the search was stopped."""
     note, max_r = "", None
     if not result.complete and not result.from_scores and not result.tests_done and result.history:
-        max_r, note = result.r, f"The search was stopped after r = {result.r}, and so are these."
+        max_r, note = result.r, f"The search was stopped after r = {result.r}; these stop there too."
     elif not result.complete:
-        note = "The search was stopped at a moment of its own; these run to the end."
+        note = "The search was stopped on its way; these run to the end."
     python = in_python(settings, names, file, max_r)
     return {"python": python, "shell": on_command_line(settings, names, file, max_r), "note": note}
 
@@ -92,7 +92,7 @@ MOST_CHECKED = 500
 
 
 def laid_out(pag: PAG) -> Picture:
-    """The picture of a graph; of one that is too large the nodes on a circle, and without igraph too."""
+    """The picture of a graph; its nodes are on a circle if it is too large, or igraph is not installed."""
     if not is_drawable(pag):
         return ring(pag)
     try:

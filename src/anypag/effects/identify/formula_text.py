@@ -23,7 +23,7 @@ _SPECIAL = {
 }
 
 LONGEST = 500
-"""Conditional probabilities in a formula that is written out; nobody reads a longer one."""
+"""The most conditional probabilities in a formula that is written out."""
 
 
 @dataclass(frozen=True)
