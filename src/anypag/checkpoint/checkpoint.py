@@ -164,7 +164,7 @@ def store_of_run(
     path: Path, facts: Fingerprint, first: dict[str, Any], read: Callable[[Store], None], *, resume: bool
 ) -> Store:
     """The file of a run: a new one with its `first` facts, or the one that is there, once `read` has read it.
-    CheckpointError if there is a file, and the run does not resume from it or is another one.
+    CheckpointError if a file is there that is of another run, or from which this one does not resume.
     """
     if not path.exists():
         return Store.create(path, {"run": facts, **first})
@@ -197,9 +197,8 @@ def _are_answers(queries: AnyArray, p: AnyArray, n: int) -> bool:
 
 
 class Replicates:
-    """The graphs of the resamples done so far, by their numbers; use it in a `with` statement. With facts they are also
-    in a file. With `resume` it continues from the file if it exists; otherwise an existing file is an error. The number
-    of resamples is not part of the facts: a run of 100 can be extended to 500.
+    """The graphs of the resamples done so far, by their numbers; use it in a `with` statement. After `keep` they are
+    also in a file. How many resamples were asked for is no fact of the run: 100 can be extended to 500.
     """
 
     def __init__(self, names: tuple[str, ...]) -> None:

@@ -52,13 +52,13 @@ SEARCHES_ANEW = (
 NEEDS_ROWS = (" goes with ", Option("data"), ": it says how rows are taken.")
 CURVED = "Additive"
 CUT = (
-    "Time was too short for all graphs that effects are drawn from: of those sampled at a lower price of an edge there "
-    "are {more:,}, not {all:,}."
+    "Time was too short for all graphs that effects are drawn from: {more:,} of {all:,} were sampled at a lower price "
+    "of an edge."
 )
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
 NOTHING_HIDDEN = (
-    "That nothing hidden causes both of two variables (!<->) identifies no effect while the sample may be selected. If "
-    "nothing selected it, say selection_bias=False (--no-selection-bias on the command line)."
+    "Knowing that nothing hidden causes both of two variables (!<->) identifies no effect while the sample may be "
+    "selected. If nothing selected it, say selection_bias=False (--no-selection-bias on the command line)."
 )
 
 
@@ -177,7 +177,7 @@ def effect_of_samples(
 
 
 def _told_of_budget(diagrams: Diagrams, time_budget: float | None) -> list[str]:
-    """That fewer graphs were sampled for effects than the search counted, where a budget or a signal ended that."""
+    """A note if a budget or a signal ended the sampling of the graphs that serve effects only."""
     counted = len(diagrams) if diagrams.n_counted is None else diagrams.n_counted
     more = len(diagrams) - counted
     return [CUT.format(more=more, all=counted)] if more < counted and (more or time_budget is not None) else []

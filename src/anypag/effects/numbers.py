@@ -134,7 +134,7 @@ class EffectBasis:
         return columns_of(self.causal, self.rows(data).table, self.causal.everyone)
 
     def adjustment_set(self, adjust_for: AFewNodes) -> NodeSet:
-        """A set of the user's choice. Raises an error if it is none."""
+        """A set of the user's choice. Raises an error if it is no adjustment set."""
         z = nodes_of(self.causal.pag, adjust_for, "columns to adjust for")
         if not is_adjustment(self.causal, self.verdict.way, z):
             raise ParameterError(f"This is no adjustment set for the effect: {', '.join(self.causal.names(z))}.")

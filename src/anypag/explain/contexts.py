@@ -85,8 +85,8 @@ def targets_table(result: Result, among: Collection[str] = ()) -> dict[str, list
 
 
 def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
-    """A sentence for each context, and those about what numbers are and what the test cannot see; none without contexts
-    or before a test. Only variables `among` some are told, where these are given.
+    """A sentence for each context, then what its numbers are and what the test cannot see; nothing without contexts or
+    before a test. `among`: the variables to speak of; all by default.
     """
     rows = acts_on(result, among) if result.history else []
     of_each = {
@@ -152,7 +152,7 @@ def _behind(
 
 
 def _reasons_in(facts: PairFacts) -> Reasons:
-    """Why the marks of a graph that was found by scores follow from its separations and the design, by rules."""
+    """The rules by which the marks of a graph found by scores follow from its separations and the design."""
     from anypag.graphs.reasoning.validity import completed
     from anypag.graphs.skeleton import Skeleton
     from anypag.knowledge.closure import SeparationsOf, orient_with_knowledge

@@ -1,8 +1,7 @@
 """The clock of a run: seconds since it began, without those spent on compiling.
 
-Compiling happens once for each kind of run and cannot be interrupted, so it does not count against a budget: two
-seconds are two seconds of work. Long compiling is logged once (logger "anypag", level INFO); the command line prints
-its own notice.
+Compiling happens once for each kind of run, so it does not count against a budget: two seconds are two seconds of work.
+Long compiling is logged once (logger "anypag", level INFO); the command line prints the same notice.
 """
 
 from __future__ import annotations

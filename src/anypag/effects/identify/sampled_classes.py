@@ -120,7 +120,7 @@ class SampledClasses:
         return None if cycle else np.asarray(chosen[np.ix_(back, back)])
 
     def members_if_causal(self, x: NodeSet, at: Counts) -> tuple[Counts, Marks]:
-        """Of the graphs at some places those whose class has a member as in `if_causal`, and these members."""
+        """The graphs, among those at these places, whose class has the member of `if_causal`; and these members."""
         member = {k: self.if_causal(k, x) for k in np.unique(self.of[at]).tolist()}
         known = [(k, marks) for k in at.tolist() if (marks := member[int(self.of[k])]) is not None]
         found = np.zeros((len(known), len(self.names), len(self.names)), np.uint8)
