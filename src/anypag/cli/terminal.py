@@ -193,7 +193,7 @@ def guarded_streams() -> Iterator[None]:
 
 @contextmanager
 def panics_held(path: Path) -> Iterator[None]:
-    """A context that holds back what a compiled library prints while a binary file is read; dropped on an error."""
+    """A context that holds back what a compiled library prints while a binary file is read; an error drops it."""
     from anypag.data.files.scan import TEXT_ENDINGS, ending_of
     from anypag.errors import AnypagError
 

@@ -52,13 +52,13 @@ class Probabilities:
     """What sampled graphs say about pairs.
 
     `pairs` holds every pair that some sampled graph joins or that shares a neighbour in the answer, from the first to
-    the second name, and `elsewhere` stands for all other pairs; `causes` two
-    shares of the graphs: the first is a cause of the second, directly or not, in every member of the class, or in none
-    (no row: 0 and 1; None: an older file, which does not say); `graphs` the most probable graphs with their edges, of
-    `n_classes` that were met (0: an older file, which does not say). If `hidden` is False only graphs without hidden
-    causes were sampled, and all probabilities assume that there are none. `changes` says of a pair what else changes
-    with its alternative. `as_sampled` holds edges of the answer with marks from knowledge that rules alone do not find,
-    as they are in sampled graphs.
+    the second name; `elsewhere` stands for all other pairs. `causes` has two shares of the graphs for a pair: those in
+    whose class the first is a cause of the second, directly or not, in every member, and those in which it is in none
+    (0 and 1 for a pair without a row; None in an older file). `graphs` are the most probable graphs with their edges,
+    of `n_classes` that were met (0 in an older file). If `hidden` is False only graphs without hidden causes were
+    sampled, and all probabilities assume that there are none. `changes` says of a pair what else changes with its
+    alternative. `as_sampled` holds edges of the answer with marks from knowledge that rules alone do not find, as they
+    are in sampled graphs.
     """
 
     n_samples: int

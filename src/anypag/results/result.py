@@ -69,7 +69,7 @@ class Result:
 
     `complete` is True when no further iteration could change the graph; else `stopped` says what ended the run
     ("max_r", "time", "tests", "interrupt", "stop", "error") and the graph is the one of the last finished iteration.
-    With a perfect test every claim of it is right; on data, if the tests are (see `contradictions` and `withdrawn`).
+    With a perfect test every claim of it is right; on data, as far as the tests are (see `contradictions`, `withdrawn`).
     """
 
     method: str
@@ -436,7 +436,7 @@ class Result:
 
 def refuse_unsearched(source: object, *nodes: object) -> None:
     """Raise an error for a name that is no variable of a result, but a column that was left out, one of its data sets,
-    or the column of these.
+    or the column that tells these apart.
     """
     if not isinstance(source, Result):
         return

@@ -60,7 +60,7 @@ class Session:
         """The table as it was read: of what, and how."""
         self._bound: Ready | None = None
         self._before: Ready | None = None
-        """The last search that was ready, for what of it can be kept."""
+        """The last search that was ready; parts of it may serve the next one."""
         self._result: Result | None = None
         self._is_dirty = self._goes = False
         self._stopping = threading.Event()
@@ -294,7 +294,7 @@ class Session:
             raise Stopped("interrupt")
 
     def held(self) -> AbstractContextManager[None]:
-        """The page's wish to stop waits for the next batch of tests in any case."""
+        """Nothing has to wait: the page only ends a run between batches of tests."""
         return nullcontext()
 
     def ending_a_run(self) -> AbstractContextManager[None]:
