@@ -27,8 +27,7 @@ import numpy as np
 from anypag.errors import CheckpointError
 from anypag.graphs.base import MixedGraph
 
-DEEPEST = 12
-"""The deepest level of members that is inspected; deeper values count as not inspectable."""
+DEEPEST = 12  # the deepest level of members that is inspected; deeper values count as not inspectable
 
 
 def content_hash(value: Any, *, declared: bool = False) -> str:

@@ -19,8 +19,7 @@ from anypag.cli.terminal import Terminal, panics_held
 if TYPE_CHECKING:
     from anypag.simulate import Sample, System
 
-MOST_COLUMNS = 50
-"""The most columns whose kind is listed on a terminal."""
+MOST_COLUMNS = 50  # the most columns whose kind is listed on a terminal
 
 TABLE_ENDINGS = (".csv", ".tsv", ".parquet")
 

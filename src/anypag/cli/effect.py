@@ -35,8 +35,7 @@ WHY_SMALLER = (
     "By this graph they do as well as the set above, which is the largest: all possible causes that may be adjusted "
     "for."
 )
-MOST_SETS = 5
-"""How many minimal sets are listed."""
+MOST_SETS = 5  # how many minimal sets are listed
 
 
 @command

@@ -20,16 +20,11 @@ Parameters = ParamSpec("Parameters")
 class ExitCode(IntEnum):
     """The exit code of a command."""
 
-    COMPLETE = 0
-    """Complete, or complete up to --max-r."""
-    ERROR = 1
-    """The data or a file cannot be used, or something else went wrong."""
-    USAGE = 2
-    """An option or argument is wrong."""
-    STOPPED = 3
-    """Stopped early by a budget or a signal, with a valid result."""
-    INTERRUPTED = 130
-    """Interrupted before there was any result."""
+    COMPLETE = 0  # complete, or complete up to --max-r
+    ERROR = 1  # the data or a file cannot be used, or something else went wrong
+    USAGE = 2  # an option or argument is wrong
+    STOPPED = 3  # stopped early by a budget or a signal, with a valid result
+    INTERRUPTED = 130  # interrupted before there was any result
 
 
 def command(function: Callable[Parameters, ExitCode]) -> Callable[Parameters, None]:
@@ -88,5 +83,4 @@ def explained(error: BaseException) -> tuple[ExitCode, str]:
     return ExitCode.ERROR, f"{INTERNAL} ({type(error).__name__}: {error}). Please report it with the command you gave."
 
 
-INTERNAL = "An error in anypag itself"
-"""The first words about an internal error."""
+INTERNAL = "An error in anypag itself"  # the first words about an internal error

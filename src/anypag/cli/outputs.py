@@ -102,8 +102,7 @@ def table_of(data: Path, reading: Reading, names: list[str] | None) -> tuple[Any
     return table if reading.counts is None else counted(table, reading.counts), None
 
 
-ChosenColumns = dict[str, list[str] | None]
-"""The columns to use of each data set; None for all."""
+ChosenColumns = dict[str, list[str] | None]  # the columns to use of each data set; None for all
 
 
 def data_of(
@@ -204,8 +203,7 @@ def chosen_columns(
     return found
 
 
-LEAST_FREE = 1_000_000
-"""Bytes that must be free on the disk of an output."""
+LEAST_FREE = 1_000_000  # bytes that must be free on the disk of an output
 
 
 def check_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
@@ -252,8 +250,7 @@ def _problem(path: Path) -> str | None:
     return None
 
 
-SECONDS_FOR_DRAWING = 2.0
-"""How many seconds a command may still draw after its time budget is spent."""
+SECONDS_FOR_DRAWING = 2.0  # how many seconds a command may still draw after its time budget is spent
 
 _REASONS = {"interrupt": "interrupted while it was drawn", "time": "the time budget is spent"}
 

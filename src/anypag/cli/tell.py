@@ -99,8 +99,7 @@ def what_is_known(result: Result) -> str | None:
     )
 
 
-MOST_SHOWN = 300
-"""The most edges shown on a terminal; a pipe gets them all."""
+MOST_SHOWN = 300  # the most edges shown on a terminal; a pipe gets them all
 
 
 MOST_HEADINGS = 6
@@ -109,17 +108,13 @@ were sampled), or by their marks."""
 SURENESS = ("Nearly sure (0.95 or more)", "Very probable (0.80 or more)", "Probable (0.50 or more)", "Less probable")
 """The headings of edges by how sure they are, as `HEDGES` divides them."""
 
-MOST_ALONE = 30
-"""Variables without an edge that are named."""
+MOST_ALONE = 30  # variables without an edge that are named
 
-MOST_WITHDRAWN = 10
-"""The most withdrawn claims shown."""
+MOST_WITHDRAWN = 10  # the most withdrawn claims shown
 
-MOST_DIFFERENCES = 6
-"""The most differences shown between a probable graph and the answer."""
+MOST_DIFFERENCES = 6  # the most differences shown between a probable graph and the answer
 
-MARKED = "(contradicted, see below) "
-"""Marks groups of edges whose claims contradict others."""
+MARKED = "(contradicted, see below) "  # marks groups of edges whose claims contradict others
 
 
 CONFLICTS = (

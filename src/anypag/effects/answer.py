@@ -348,5 +348,4 @@ class Effect:
         return {KEYS.get(name, name): plain(getattr(self, name)) for name in shown}
 
 
-KEYS = {"numbers": "estimate", "sampled": "posterior"}
-"""Fields of an answer that machines know by another name."""
+KEYS = {"numbers": "estimate", "sampled": "posterior"}  # fields of an answer that machines know by another name

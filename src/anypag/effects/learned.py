@@ -24,8 +24,7 @@ from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.base import ancestry
 from anypag.graphs.node_sets import NodeSet, members
 
-MOST_SETS = 3
-"""How many adjustment sets of sampled graphs are fitted, those of the most graphs."""
+MOST_SETS = 3  # how many adjustment sets of sampled graphs are fitted, those of the most graphs
 
 ONE_PAIR = ("A learner takes one cause and one outcome, without conditions; say ", Option("by"), " for groups.")
 NO_SET = ("A learner adjusts for a set of columns, and this effect has none: leave out ", Option("learner"), ".")

@@ -35,8 +35,7 @@ from anypag.graphs.node_sets import NodeSet
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
 
-MOST_MEMBERS = 200
-"""How many members of a class a range is computed from; a random sample of larger classes."""
+MOST_MEMBERS = 200  # how many members of a class a range is computed from; a random sample of larger classes
 FALSE_ZEROS = {500: (92, 150), 32_000: (32, 145)}
 """By number of rows: false zeros, and identified effects, in the simulations of `docs/effects.md`
 (`benchmarks/intervals.py`).

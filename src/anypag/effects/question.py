@@ -24,8 +24,7 @@ from anypag.results.result import Result, refuse_unsearched
 
 AFewNodes = Node | Iterable[Node]
 
-MOST_EDGES = 3
-"""How many edges a message names."""
+MOST_EDGES = 3  # how many edges a message names
 IF_KNOWLEDGE_IS_CONTRADICTED = (
     "The graph has the marks of the statement all the same, and rules carry them on to other edges: no effect can be "
     "read from it, not even far away. If the statement is not sure, take it back or say less (the two in one tier, "

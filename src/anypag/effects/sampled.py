@@ -23,8 +23,7 @@ from anypag.graphs.marks import listed
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 
-MOST_GROUPS = 3
-"""How many groups of classes are listed."""
+MOST_GROUPS = 3  # how many groups of classes are listed
 
 
 class ClassGroup(NamedTuple):
@@ -82,8 +81,7 @@ def share(of_graphs: float) -> str:
 
 SURE_OF_NONE = 0.95
 """If at least this share of classes has no effect, at both prices of an edge, the answer is "no effect"."""
-MOSTLY_OPEN = 0.5
-"""If at least this share of classes leaves the effect open, it is not identified."""
+MOSTLY_OPEN = 0.5  # if at least this share of classes leaves the effect open, it is not identified
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,8 @@ from anypag.effects.estimate.estimates import number
 from anypag.effects.sampled import SURE_OF_NONE, SampledEffect, share
 from anypag.scores.base import GAMMA
 
-LEAST_TOLD = 0.01
-"""Smaller groups of classes are not told in words."""
-MUCH = 0.2
-"""A difference between shares that is told."""
+LEAST_TOLD = 0.01  # smaller groups of classes are not told in words
+MUCH = 0.2  # a difference between shares that is told
 IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
 
 

@@ -15,17 +15,14 @@ from anypag.results.result import Result
 HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))
 """The first words of a claim, with the least probability for each."""
 
-LIKELY = 0.5
-"""For a less likely edge the probability that the two are joined at all is shown too."""
+LIKELY = 0.5  # for a less likely edge the probability that the two are joined at all is shown too
 WHY_UNLIKELY = (
     f"The graph is chosen as a whole, so an edge below {LIKELY:.2f} may be listed; "
     '"joined" is the probability of any edge between the two, and explain names the other forms it may have.'
 )
 
-LEAST_TOLD = 0.005
-"""Rarer kinds of edges are not mentioned."""
-MOST_OTHERS = 2
-"""How many further kinds of edges are mentioned, besides the answer and its alternative."""
+LEAST_TOLD = 0.005  # rarer kinds of edges are not mentioned
+MOST_OTHERS = 2  # how many further kinds of edges are mentioned, besides the answer and its alternative
 
 
 def hedged(sentence: str, probability: float | None) -> str:
@@ -138,8 +135,7 @@ def edge_text(a: str, b: str, symbol: str) -> str:
     return f"`{Edge(a, b, *EDGE_SYMBOLS[symbol]).forward()}`" if symbol else "no edge"
 
 
-SELDOM = 0.05
-"""If no graph has a larger share than this, only single edges are reliable."""
+SELDOM = 0.05  # if no graph has a larger share than this, only single edges are reliable
 
 
 class Probable(NamedTuple):

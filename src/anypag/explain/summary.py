@@ -11,10 +11,8 @@ from anypag.graphs.marks import Edge, Mark
 from anypag.markup import counted, shown_share, time_shown
 from anypag.results.result import Result
 
-MOST_NAMED = 3
-"""The most causes that are named."""
-SURE = 0.8
-"""The least probability of an edge that is worth a place in the first line."""
+MOST_NAMED = 3  # the most causes that are named
+SURE = 0.8  # the least probability of an edge that is worth a place in the first line
 
 
 def take_away(result: Result) -> str:

@@ -40,21 +40,16 @@ from anypag.results.consistency import withdrawn_marks
 from anypag.results.result import Iteration, Result
 from anypag.stability.stability import Stability
 
-Words = dict[tuple[str, str, str], int]
-"""The sentences about the two ends of an edge and about the whole, numbered."""
-Places = dict[tuple[str, str], int]
-"""The number of the line that joins two variables."""
+Words = dict[tuple[str, str, str], int]  # the sentences about the two ends of an edge and about the whole, numbered
+Places = dict[tuple[str, str], int]  # the number of the line that joins two variables
 
 MOST_IN_BANNER = 20
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
 
 
-MOST_DIFFERENCES = 12
-"""How many differences are listed for each probable graph; for the others only their number."""
-MOST_EDGES_OF_A_STEP = 10_000
-"""For earlier steps with more edges than this only the number of edges is shown."""
-MOST_REASONS = 20_000
-"""Up to this many edges the reason of every mark is given."""
+MOST_DIFFERENCES = 12  # how many differences are listed for each probable graph; for the others only their number
+MOST_EDGES_OF_A_STEP = 10_000  # for earlier steps with more edges than this only the number of edges is shown
+MOST_REASONS = 20_000  # up to this many edges the reason of every mark is given
 
 
 def content(result: Result, call: str | None, spell: Callable[[Option], str] = str, data: Any = None) -> dict[str, Any]:

@@ -24,8 +24,7 @@ from anypag.stored import RefusedError
 
 Document = dict[str, Any]
 
-ROWS_AT_ONCE = 10_000
-"""Rows that are converted to text in one call."""
+ROWS_AT_ONCE = 10_000  # rows that are converted to text in one call
 
 
 def save_result(result: Result) -> Document:

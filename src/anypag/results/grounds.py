@@ -48,34 +48,20 @@ class StoredGrounds:
     """The grounds of a graph, read from a file."""
 
     pag: PAG
-    test: str | None
-    """The kind of test: "FisherZ", say."""
-    exact: bool
-    """Was the test perfect, an oracle?"""
-    n_rows: int | None
-    """The rows of the data; None if the test has none."""
-    audit: Audit | None
-    """The audit of the data."""
-    separations: Mapping[Pair, Separation] = field(repr=False)
-    """Why pairs have no edge, as far as the file lists them."""
-    unlisted: Unlisted | None
-    """What the file leaves out; None if it lists all."""
-    kept: Mapping[Pair, float] = field(repr=False)
-    """For each edge the largest p-value among the tests that kept it."""
-    marks: tuple[MarkReason, ...] = field(repr=False)
-    """Every mark that a rule set, in order."""
-    conflicts: tuple[MarkReason, ...] = field(repr=False)
-    """Marks that a rule wanted where another mark was set."""
-    knowledge: tuple[Outcome, ...] = field(repr=False)
-    """The outcome of each statement of knowledge."""
-    strengths: Mapping[Pair, str] = field(repr=False)
-    """How strong edges are, in a few words."""
-    probabilities: Probabilities | None = field(repr=False)
-    """How probable edges are, for methods that sample graphs."""
-    posterior: Posterior | None = field(repr=False)
-    """The sampled graphs."""
-    misfit: Misfit | None = None
-    """Whether the table fits what the probabilities assume; None without them."""
+    test: str | None  # the kind of test: "FisherZ", say
+    exact: bool  # was the test perfect, an oracle?
+    n_rows: int | None  # the rows of the data; None if the test has none
+    audit: Audit | None  # the audit of the data
+    separations: Mapping[Pair, Separation] = field(repr=False)  # why pairs have no edge, as far as the file lists them
+    unlisted: Unlisted | None  # what the file leaves out; None if it lists all
+    kept: Mapping[Pair, float] = field(repr=False)  # for each edge the largest p-value among the tests that kept it
+    marks: tuple[MarkReason, ...] = field(repr=False)  # every mark that a rule set, in order
+    conflicts: tuple[MarkReason, ...] = field(repr=False)  # marks that a rule wanted where another mark was set
+    knowledge: tuple[Outcome, ...] = field(repr=False)  # the outcome of each statement of knowledge
+    strengths: Mapping[Pair, str] = field(repr=False)  # how strong edges are, in a few words
+    probabilities: Probabilities | None = field(repr=False)  # how probable edges are, for methods that sample graphs
+    posterior: Posterior | None = field(repr=False)  # the sampled graphs
+    misfit: Misfit | None = None  # whether the table fits what the probabilities assume; None without them
 
     @cached_property
     def sepsets(self) -> Mapping[Pair, Separation]:
@@ -130,10 +116,8 @@ class ReadSeparations(Mapping[Pair, Separation]):
 class Searched:
     """The grounds from the last state of a search, each computed on first use; `StoredGrounds` describes them."""
 
-    state: State = field(repr=False)
-    """The state from which a next step would start."""
-    problem: Problem = field(repr=False)
-    """What the search worked on: the test, the choices, the audit of the data."""
+    state: State = field(repr=False)  # the state from which a next step would start
+    problem: Problem = field(repr=False)  # what the search worked on: the test, the choices, the audit of the data
     last: tuple[PAG, StepInfo] | None = field(repr=False)
     """The graph after the last finished step, and what the step did."""
     for_effects: Callable[[], State] | None = field(default=None, repr=False)

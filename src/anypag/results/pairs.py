@@ -18,8 +18,7 @@ from anypag.threads import slices
 
 AnyNodes = npt.NDArray[np.integer]
 
-_BITS = np.array([byte.bit_count() for byte in range(256)], np.uint8)
-"""How many bits each byte has set."""
+_BITS = np.array([byte.bit_count() for byte in range(256)], np.uint8)  # how many bits each byte has set
 
 
 def pair_p_values(
@@ -173,8 +172,7 @@ class _Items(ItemsView[tuple[str, str], Separation]):
 
 
 MOST_EDGES = 20_000
-MOST_GIVEN = 30
-"""The most neighbours that a partial correlation is given."""
+MOST_GIVEN = 30  # the most neighbours that a partial correlation is given
 
 
 def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:

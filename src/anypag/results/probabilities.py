@@ -15,18 +15,15 @@ if TYPE_CHECKING:
     from anypag.arrays import Floats
     from anypag.search.by_scores.posterior import Posterior
 
-MOST_GRAPHS = 3
-"""How many of the most probable graphs are kept."""
-LEAST_ALTERNATIVE = 0.05
-"""For rarer alternatives the changes that go with them are not reported."""
+MOST_GRAPHS = 3  # how many of the most probable graphs are kept
+LEAST_ALTERNATIVE = 0.05  # for rarer alternatives the changes that go with them are not reported
 
 States = tuple[tuple[str, float, float], ...]
 """Ways in which a pair may be joined (`"o->"`, `""` for no edge), the most probable first, each with its reported
 probability and its share of the sampled graphs.
 """
 
-Edges = tuple[tuple[str, str, str], ...]
-"""Edges as `(a, b, "o->")`."""
+Edges = tuple[tuple[str, str, str], ...]  # edges as `(a, b, "o->")`
 
 
 class Change(NamedTuple):

@@ -69,7 +69,8 @@ class Result:
 
     `complete` is True when no further iteration could change the graph; else `stopped` says what ended the run
     ("max_r", "time", "tests", "interrupt", "stop", "error") and the graph is the one of the last finished iteration.
-    With a perfect test every claim of it is right; on data, as far as the tests are (see `contradictions`, `withdrawn`).
+    With a perfect test every claim of it is right; on data, as far as the tests are right (see `contradictions` and
+    `withdrawn`).
     """
 
     method: str

@@ -58,11 +58,9 @@ from anypag.stored import (
     stored_fields,
 )
 
-FORMAT = 3
-"""The number of this schema; it is raised whenever other versions cannot read the file."""
+FORMAT = 3  # the number of this schema; it is raised whenever other versions cannot read the file
 
-MOST_BYTES = 2**28
-"""The most bytes of an unpacked array."""
+MOST_BYTES = 2**28  # the most bytes of an unpacked array
 
 SHARE = Number(0, 1)
 P = Number(0, 1, unknown=True)
@@ -420,8 +418,7 @@ RESULT = object_of(
     chosen=Maybe(row(Chosen, Text(), Text())),
     before_scores=Maybe(BEFORE_SCORES),
 )
-VIEWS = ("valid", "contradictions", "withdrawn")
-"""Fields that are written for other readers only."""
+VIEWS = ("valid", "contradictions", "withdrawn")  # fields that are written for other readers only
 
 
 def write_fields(result: Result) -> dict[str, Any]:

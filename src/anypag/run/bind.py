@@ -26,15 +26,13 @@ from anypag.search.problem import Chosen, Problem, pose
 if TYPE_CHECKING:
     from anypag.scores.base import Score
 
-MOST_SECONDS = 60.0
-"""Where the posterior would take longer, "auto" goes by tests alone: from 155 columns of numbers on."""
+MOST_SECONDS = 60.0  # where the posterior would take longer, "auto" goes by tests alone: from 155 columns of numbers on
 SECONDS_A_PAIR, SECONDS_A_CELL = 2.5e-3, 1.2e-6
 """About how long the posterior takes: the first number times the square of the number of variables; if the score counts
 rows, the second times that square and the rows. Measured: 17 s for 100 columns of numbers, 27 s for 35 columns of
 levels with 20,000 rows.
 """
-POSTERIOR = "tests, then a posterior over graphs"
-"""The reason why "auto" goes on by scores: nothing speaks against it."""
+POSTERIOR = "tests, then a posterior over graphs"  # the reason why "auto" goes on by scores: nothing speaks against it
 
 
 def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest | None = None) -> Problem:

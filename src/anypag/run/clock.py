@@ -13,8 +13,7 @@ from types import FrameType
 
 from anypag._kernels.patience import COMPILING, numba
 
-LONG = 2.0
-"""Seconds of compiling after which it is logged."""
+LONG = 2.0  # seconds of compiling after which it is logged
 NOTICE = (
     "Compiling what this kind of run needs; this takes some seconds, once for each kind of table, test and method, and "
     "does not count as time spent."

@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from anypag.checkpoint.checkpoint import Checkpoint
     from anypag.knowledge.knowledge import Knowledge
 
-MOST_CHECKED_AT_ONCE = 500
-"""Up to this many variables `learn` searches for contradictions before it returns."""
+MOST_CHECKED_AT_ONCE = 500  # up to this many variables `learn` searches for contradictions before it returns
 
 
 class Search:

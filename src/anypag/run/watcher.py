@@ -70,16 +70,11 @@ class NoSignals:
 class Listeners:
     """The callbacks of a running search."""
 
-    progress: Tick = no_tick
-    """Called before every batch of tests."""
-    on_step: Callable[[Result], None] = lambda result: None
-    """Called with the result so far after every finished step."""
-    on_checkpoint: Callable[[Checkpoint], None] = lambda kept: None
-    """Called with the checkpoint before the first step."""
-    signals: Signals = field(default_factory=NoSignals)
-    """Handles signals."""
-    clock: Clock = field(default_factory=Clock)
-    """Measures the time budget."""
+    progress: Tick = no_tick  # called before every batch of tests
+    on_step: Callable[[Result], None] = lambda result: None  # called with the result so far after every finished step
+    on_checkpoint: Callable[[Checkpoint], None] = lambda kept: None  # called with the checkpoint before the first step
+    signals: Signals = field(default_factory=NoSignals)  # handles signals
+    clock: Clock = field(default_factory=Clock)  # measures the time budget
 
 
 class Watcher:
@@ -223,10 +218,8 @@ class Estimated:
         return max(total - done, 0) / pace if pace else None
 
 
-SECONDS_BETWEEN_UPDATES = 0.05
-"""Of a progress bar."""
-SECONDS_TO_MEASURE = 0.5
-"""A pace is measured over at least this many seconds."""
+SECONDS_BETWEEN_UPDATES = 0.05  # of a progress bar
+SECONDS_TO_MEASURE = 0.5  # a pace is measured over at least this many seconds
 
 
 @contextmanager

@@ -17,8 +17,7 @@ from anypag.graphs.pag import PAG
 if TYPE_CHECKING:
     from anypag.stability.stability import Stability
 
-_AT_ONCE = 20_000_000
-"""The most matrix entries whose closures are computed at once."""
+_AT_ONCE = 20_000_000  # the most matrix entries whose closures are computed at once
 
 
 @dataclass(frozen=True, eq=False)

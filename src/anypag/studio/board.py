@@ -17,10 +17,8 @@ from anypag.plot.geometry import Picture
 from anypag.results.result import Iteration, Result
 from anypag.studio.page_parts import laid_out, scene, steps_shown
 
-MOST_SCENES = 40
-"""How many graphs of one run a page that comes late is shown."""
-Event = tuple[str, Any]
-"""A name and its content, as JSON holds it."""
+MOST_SCENES = 40  # how many graphs of one run a page that comes late is shown
+Event = tuple[str, Any]  # a name and its content, as JSON holds it
 
 
 @dataclass

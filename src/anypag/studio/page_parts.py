@@ -87,8 +87,7 @@ def texts_shown(settings: Settings, names: Sequence[str], file: str, result: Res
     return {"python": python, "shell": on_command_line(settings, names, file, max_r), "note": note}
 
 
-MOST_CHECKED = 500
-"""Up to this many variables contradictions are searched for at the end."""
+MOST_CHECKED = 500  # up to this many variables contradictions are searched for at the end
 
 
 def laid_out(pag: PAG) -> Picture:

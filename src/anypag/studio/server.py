@@ -39,16 +39,13 @@ from anypag.studio.session import Session, said_of
 from anypag.studio.take_away import FORMATS
 
 LARGEST_UPLOAD = 500_000_000
-LARGEST_CHANGE = 2_000_000
-"""Bytes of a change to the settings."""
-LEAST_FREE = 200_000_000
-"""Bytes that must stay free on the disk after an upload."""
+LARGEST_CHANGE = 2_000_000  # bytes of a change to the settings
+LEAST_FREE = 200_000_000  # bytes that must stay free on the disk after an upload
 MOST_STREAMS = 4
 """Streams of events at a time: browsers keep six connections to a server, and others are needed for answers."""
 MOST_REQUESTS = 64
 SECONDS_TO_WAIT = 30.0
-SECONDS_BETWEEN_SIGNS = 10.0
-"""An idle stream shows that often that it is alive, so that closed pages are noticed."""
+SECONDS_BETWEEN_SIGNS = 10.0  # an idle stream shows that often that it is alive, so that closed pages are noticed
 _CHUNK = 1 << 16
 
 HEADERS = {
@@ -60,10 +57,8 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 POLICY = "default-src 'none'; frame-ancestors 'none'"
-PAGES_POLICY = "frame-ancestors 'none'"
-"""The page has a policy of its own beside this one, with the hash of its script."""
-MAY = "; connect-src 'self'; base-uri 'none'"
-"""What the page may do besides running its script: talk to this server."""
+PAGES_POLICY = "frame-ancestors 'none'"  # the page has a policy of its own beside this one, with the hash of its script
+MAY = "; connect-src 'self'; base-uri 'none'"  # what the page may do besides running its script: talk to this server
 
 
 class Refused(Exception):  # noqa: N818

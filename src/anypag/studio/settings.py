@@ -42,14 +42,10 @@ class Settings:
 
     off: tuple[str, ...] = ()
     kinds: Mapping[str, Kind] = field(default_factory=dict)
-    reading: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments of `read_table` that differ from the usual."""
-    choices: Mapping[str, Any] = field(default_factory=dict)
-    """Choices of the search that differ from the default."""
-    tiers: tuple[tuple[str, ...], ...] = ()
-    """Columns in the order of time; empty tiers are places to drop a column on."""
-    statements: tuple[str, ...] = ()
-    """As text, one statement each."""
+    reading: Mapping[str, Any] = field(default_factory=dict)  # arguments of `read_table` that differ from the usual
+    choices: Mapping[str, Any] = field(default_factory=dict)  # choices of the search that differ from the default
+    tiers: tuple[tuple[str, ...], ...] = ()  # columns in the order of time; empty tiers are places to drop a column on
+    statements: tuple[str, ...] = ()  # as text, one statement each
 
     @classmethod
     def of(cls, plain: Any) -> Self:
@@ -140,8 +136,7 @@ def _mentioned(one: Statement) -> tuple[str, ...]:
     return (one.names or ()) if isinstance(one, NotSelecting) else ()
 
 
-Changes = dict[str, Any]
-"""The fields that a change replaces, with their new values."""
+Changes = dict[str, Any]  # the fields that a change replaces, with their new values
 
 
 def _text(value: Any) -> str:

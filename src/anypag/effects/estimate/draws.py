@@ -26,8 +26,7 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.text import quote
 
 SEED = 0xEFF
-STOP = 1e-4
-"""A fit ends when a sweep moves no number by more than this, in units of correlations."""
+STOP = 1e-4  # a fit ends when a sweep moves no number by more than this, in units of correlations
 MOST_SWEEPS = 100
 
 

@@ -33,10 +33,8 @@ from anypag.graphs.node_sets import NodeSet
 
 MOST_COMPARED = 20_000
 """Rows in which straight lines are compared with splines; of more rows this many are taken, spread evenly."""
-FAR = 2.0
-"""Standard errors from which on straight lines and a learner are said to differ."""
-BANDS = 4
-"""Into how many groups of equal size a number is divided to report an effect by group."""
+FAR = 2.0  # standard errors from which on straight lines and a learner are said to differ
+BANDS = 4  # into how many groups of equal size a number is divided to report an effect by group
 
 FEW_ROWS = f"No interval: those of AIPW were seen to hold the truth from {LEAST_ROWS:,} rows on."
 

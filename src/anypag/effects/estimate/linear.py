@@ -136,8 +136,7 @@ def _solved(matrix: Floats, right: Floats) -> Floats:
         raise DeterminedError from None
 
 
-LEAST = 1e-10
-"""A direction of the standardised columns with a smaller share of the variance than this counts as absent."""
+LEAST = 1e-10  # a direction of the standardised columns with a smaller share of the variance than this counts as absent
 
 
 @dataclass(frozen=True)

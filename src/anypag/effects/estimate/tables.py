@@ -26,12 +26,9 @@ from anypag.graphs.projection import LatentDAG
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore
 
-MOST_CELLS = 10_000_000
-"""A larger table is refused: hardly any of its cells would hold a row."""
-MOST_CELLS_DRAWN = 1_000_000
-"""The same limit for a table that is drawn once for each sampled graph."""
-EQUIVALENT_ROWS = 1.0
-"""The prior of a drawn table counts as this many rows, spread over its cells."""
+MOST_CELLS = 10_000_000  # a larger table is refused: hardly any of its cells would hold a row
+MOST_CELLS_DRAWN = 1_000_000  # the same limit for a table that is drawn once for each sampled graph
+EQUIVALENT_ROWS = 1.0  # the prior of a drawn table counts as this many rows, spread over its cells
 
 
 @dataclass(frozen=True)
@@ -118,8 +115,7 @@ def _times(a: Floats, b: Floats) -> Floats:
     return np.where((a == 0) | (b == 0), 0.0, a * b)
 
 
-SetCause = tuple[tuple[int, ...], int]
-"""Columns to adjust for, and the cause that is set given them."""
+SetCause = tuple[tuple[int, ...], int]  # columns to adjust for, and the cause that is set given them
 
 
 class LevelTable:

@@ -22,8 +22,7 @@ _SPECIAL = {
     "^": r"\textasciicircum{}",
 }
 
-LONGEST = 500
-"""The most conditional probabilities in a formula that is written out."""
+LONGEST = 500  # the most conditional probabilities in a formula that is written out
 
 
 @dataclass(frozen=True)
