@@ -108,9 +108,7 @@ ChosenColumns = dict[str, list[str] | None]  # the columns to use of each data s
 def data_of(
     files: dict[str, Path], reading: Reading, chosen: ChosenColumns, context: str | None, of_sets: dict[str, Any]
 ) -> tuple[Any, list[str] | None]:
-    """The table of a file, and the columns still to be chosen; or several data sets in one table: one file each, or one
-    file with a column that tells them apart.
-    """
+    """The table of a file, and the columns still to be chosen; several data sets become one table."""
     from anypag.data.sources.pooled import pooled
     from anypag.data.table import as_table
     from anypag.errors import ParameterError
@@ -207,9 +205,7 @@ LEAST_FREE = 1_000_000  # bytes that must be free on the disk of an output
 
 
 def check_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
-    """Check before the work that all outputs can be written: ParameterError for a folder that does not exist or is not
-    writable, and for a path that is not a file or is named twice.
-    """
+    """Check before the work that all outputs can be written, to different files. Raises ParameterError."""
     from anypag.errors import ParameterError
 
     taken = {_place(path): f"{path} is to be read" for path in inputs}

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 
 class Terminal:
-    """Standard output and error as a command sees them. With `as_json` text for people goes to standard error; with
-    `quiet` only errors are printed.
-    """
+    """Standard output and error. With `as_json` text goes to standard error; with `quiet` only errors are printed."""
 
     def __init__(self, *, as_json: bool = False, quiet: bool = False) -> None:
         self.as_json = as_json

@@ -110,9 +110,7 @@ class EffectBasis:
         return used._replace(table=table.with_kinds(dict(zip(table.names, said, strict=True))))
 
     def _rows_of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> RowsUsed:
-        """The rows of the observed set, and where contexts are causes or outcomes, those of the sets that they compare
-        with it.
-        """
+        """The rows of the observed set; if contexts are causes or outcomes, also those of the sets they compare."""
         way, names = self.verdict.way, self.causal.names
         grouping = (*names(way.given), by, cluster if isinstance(cluster, str) else None)
         for name in pool.contexts:
@@ -189,9 +187,7 @@ def of_sampled_graphs(
 def of_one_graph(
     effect: Effect, used: RowsUsed, model: Model | None, how: Adjusting, adjust_for: AFewNodes | None
 ) -> Effect:
-    """The answer with the numbers of one graph: the estimate, the association if it says that there is no effect, or
-    the range over its class if the effect is not identified.
-    """
+    """The answer with the numbers of one graph: the estimate, the association if it is "zero", or the range."""
     basis, way, table = effect.basis, effect.basis.verdict.way, used.table
     named = [name for name in used.same if effect.sampled is None and name in (effect.adjustment_set or ())]
     unvaried = (UNVARIED.format(names=" and ".join(named)),) if named else ()

@@ -1,6 +1,4 @@
-"""What experiments changed, by a result of several data sets (`anypag.pooled`): what each of them acts on directly, and
-which of them decided the direction of an edge.
-"""
+"""What experiments changed, by a result of several data sets: what each acts on directly, which marks it decided."""
 
 from __future__ import annotations
 

@@ -79,9 +79,7 @@ class Legend:
 
 
 def legend_for(edges: Iterable[Edge], *, selection: bool = True, contexts: Collection[str] = ()) -> Legend:
-    """The legend, with a line for each kind of edge in the graph. With `selection` a tail says less; edges between
-    `contexts` are there by design.
-    """
+    """The legend: a line for each kind of edge. With `selection` a tail says less; `contexts` are joined by design."""
     every = {(frozenset({edge.mark_a, edge.mark_b}), {edge.a, edge.b} <= set(contexts)) for edge in edges}
     samples = [sample for sample in _SAMPLES if (frozenset(sample[:2]), False) in every]
     samples += [_BY_DESIGN] if any(is_design for _, is_design in every) else []

@@ -175,9 +175,7 @@ def _tallness(points: Points) -> float:
 
 
 def apart(points: Points, sizes: Points, rounds: int = 40) -> Points:
-    """The points, moved until no two boxes overlap; each pair moves along the axis with the smaller overlap. A round
-    repeatedly pushes pairs that are close at its start.
-    """
+    """The points, moved until no two boxes overlap; each pair moves along the axis with the smaller overlap."""
     space = (sizes[:, None] + sizes[None]) / 2 + MARGIN
     for _ in range(rounds):
         need = space - np.abs(points[:, None] - points[None])

@@ -149,9 +149,7 @@ def _withdrawn(result: Result, place: Places) -> list[list[Any]]:
 
 
 def _probable(result: Result) -> dict[str, Any] | None:
-    """What the most probable graphs have that the answer has not, unless all are rare, and whether the answer has
-    unlikely edges; None without samples.
-    """
+    """How the most probable graphs, unless all are rare, differ from the answer; None without sampled graphs."""
     graphs, shown = probable_graphs(result), []
     if result.probabilities is None or not graphs:
         return None

@@ -134,9 +134,7 @@ class Probabilities:
 
 
 def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection: bool = False) -> Probabilities:
-    """The probabilities that a posterior with sampled graphs gives to the answer `pag`, which has marks from knowledge.
-    `hidden`: the sampled graphs can have hidden causes.
-    """
+    """What a posterior says of the answer `pag`, which has marks from knowledge. `hidden`: can graphs hide causes?"""
     names, (yes, no) = posterior.names, posterior.causes(selection=selection)
     pairs, elsewhere = _states_of_pairs(posterior)
     graphs = [(share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS]]

@@ -1,6 +1,4 @@
-"""The parts of the page as JSON holds them: table, knowledge, run, texts; and each graph with its boxes, lines, marks,
-how sure its edges are, and the numbers of its step.
-"""
+"""The parts of the page as JSON holds them: table, knowledge, run, texts, and graphs with the numbers of steps."""
 
 from __future__ import annotations
 

@@ -330,9 +330,7 @@ def _names(result: Result, *places: int) -> list[str]:
 
 
 def _can_keep(before: Ready, choices: Choices) -> bool:
-    """Do the choices differ in knowledge only, and would the same columns be left out? Columns that knowledge speaks of
-    are kept.
-    """
+    """Do the choices differ in knowledge only, and are the same columns left out? (Those it names are kept.)"""
     then, now = before.choices.recorded(), choices.recorded()
     if before.choices.method != choices.method or {**then, "knowledge": None} != {**now, "knowledge": None}:
         return False

@@ -66,9 +66,7 @@ class _Search:
         self.start = np.array(pag.marks)
 
     def from_marks(self, marks: Marks, *, in_order: bool) -> Iterator[MAG | None]:
-        """The members that agree with the marks; None for each choice that led nowhere. Choices are made one after the
-        other, or at random.
-        """
+        """The members that agree with the marks; None for each choice, in order or at random, that led nowhere."""
         circles = np.argwhere(marks == Mark.CIRCLE)
         if not len(circles):
             yield self._checked(marks)
