@@ -20,8 +20,7 @@ from anypag.cli.outputs import (
     Drawing,
     DrawingStopped,
     called,
-    check_outputs,
-    checkpoint_of,
+    check_files,
     chosen_columns,
     data_of,
     file_of,
@@ -228,7 +227,7 @@ def _checked_outputs(inputs: list[Path], out: list[Path], report: Path | None, t
     outputs = [*out, *([report] if report else [])]
     for path in outputs:
         check_ending(path)
-    check_outputs([*outputs, *checkpoint_of(typed)], inputs)
+    check_files(outputs, typed, inputs)
     return outputs
 
 

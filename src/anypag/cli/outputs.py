@@ -139,11 +139,12 @@ def require_no_sets(of_sets: dict[str, Any]) -> None:
         raise ParameterError(Option(name), " goes with several data sets: name=file for each, or --context.")
 
 
-def checkpoint_of(typed: Typed) -> list[Path]:
-    """The file of the checkpoint, if one was chosen. ParameterError if it is there and not resumed from."""
+def check_files(outputs: list[Path], typed: Typed, inputs: list[Path]) -> None:
+    """Check outputs and the checkpoint: ParameterError also if that is there and not resumed from."""
     from anypag.errors import ParameterError
 
     checkpoint, resume = typed["checkpoint"], typed["resume"]
+    check_outputs(outputs if checkpoint is None else [*outputs, checkpoint], inputs)
     if resume and checkpoint is None:
         raise ParameterError("--resume needs --checkpoint FILE: the file to go on from.")
     if checkpoint is not None and checkpoint.exists() and not resume:
@@ -151,7 +152,6 @@ def checkpoint_of(typed: Typed) -> list[Path]:
             f"The checkpoint {checkpoint} already exists. Add --resume to continue from it; remove it (with "
             f"{checkpoint.name}-journal, if that is there), or name another file, to start anew."
         )
-    return [] if checkpoint is None else [checkpoint]
 
 
 def matrix_of(data: Path, reading: Reading, names: list[str] | None, n: int, typed: Typed) -> tuple[Any, Typed]:

@@ -11,7 +11,7 @@ import click
 from anypag.cli import options
 from anypag.cli.exits import ExitCode, command
 from anypag.cli.options import Typed, data_sets_in, spelled, with_choices
-from anypag.cli.outputs import called, check_outputs, checkpoint_of, chosen_columns, data_of, file_of, reading_of
+from anypag.cli.outputs import called, check_files, chosen_columns, data_of, file_of, reading_of
 from anypag.cli.parameters import option
 from anypag.cli.running import Interrupts, compiling_told, shown_on
 from anypag.cli.tell import misfit_told, say_where_it_goes_on
@@ -96,7 +96,7 @@ def learn_series(
     of_sets = {"observed": observed, "assumptions": assumptions, "contexts_test": contexts_test.value}
     for path in outputs:
         check_ending(path)
-    check_outputs([*outputs, *checkpoint_of(typed)], list(files.values()))
+    check_files(outputs, typed, list(files.values()))
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
         from anypag.run.clock import Clock

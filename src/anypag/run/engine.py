@@ -43,7 +43,7 @@ MOST_CHECKED_AT_ONCE = 500  # up to this many variables `learn` searches for con
 
 
 class Search:
-    """A search ready to run: everything checked, nothing tested yet. `source`: what the data are called, if not a file."""
+    """A search ready to run: all is checked, nothing tested yet. `source`: what the data are called, if not a file."""
 
     def __init__(self, data_or_test: Any, choices: Choices | None = None, source: str | None = None) -> None:
         choices = Choices() if choices is None else choices
