@@ -1,4 +1,4 @@
-"""A result in a few sentences: what to take away, how the search ended, and what could still change."""
+"""A result in a few sentences: what to take away, and how the search ended."""
 
 from __future__ import annotations
 

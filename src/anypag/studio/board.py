@@ -77,7 +77,7 @@ class Board:
             self.changed.notify_all()
 
     def news(self, shown: Shown, seconds: float, may_wait: Callable[[], bool]) -> list[Event]:
-        """What a page was not sent yet; waits so many seconds for it if there is nothing."""
+        """What a page was not sent yet; if that is nothing, waits up to some seconds for news."""
         with self.changed:
             if self._version == shown.version and not self.is_closed and may_wait():
                 self.changed.wait(seconds)

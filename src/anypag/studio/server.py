@@ -45,7 +45,7 @@ MOST_STREAMS = 4
 """Streams of events at a time: browsers keep six connections to a server, and others are needed for answers."""
 MOST_REQUESTS = 64
 SECONDS_TO_WAIT = 30.0
-SECONDS_BETWEEN_SIGNS = 10.0  # an idle stream shows that often that it is alive, so that closed pages are noticed
+SECONDS_BETWEEN_SIGNS = 10.0  # how often an idle stream sends a sign, so that closed pages are noticed
 _CHUNK = 1 << 16
 
 HEADERS = {

@@ -31,7 +31,7 @@ MOST_SWEEPS = 100
 
 
 class DrawnColumn(NamedTuple):
-    """A column of numbers: a variable, or one level of it against the first; as a cause also levels of several."""
+    """A column of numbers: a variable, or one level of it against the first; a cause may be several variables."""
 
     variable: str | tuple[str, ...]
     level: Level | tuple[Level, ...] | None = None

@@ -118,7 +118,7 @@ def entries_of(
 
 
 def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Table, int]:
-    """The columns that the effect needs, ordered as the nodes, without incomplete rows; and the number of those."""
+    """The columns that the effect needs, ordered as the nodes, without incomplete rows; and how many these are."""
     part = table.take(causal.names(needed))
     Audit.of(infinity_findings(part.names, np.isinf(part.values).sum(axis=0))).require_usable()
     complete = complete_rows(part, part.names)

@@ -81,7 +81,7 @@ class Scores(NamedTuple):
     left: float = float("nan")
 
     def partial_r2(self, freedom: int) -> float:
-        """The share of what is left of the outcome that the cause explains; of AIPW as its t statistic says."""
+        """The share of what is left of the outcome that the cause explains; for AIPW by its t statistic."""
         found = self._replace(cluster=None).number()
         if self.left > 0:
             return min(found.value**2 * float(self.bottom.sum()) / self.left, 1.0)
@@ -149,7 +149,7 @@ class Splines:
 
 
 def _spline(column: Floats, knots: Floats) -> Floats:
-    """(n, knots + 1) a column's cubic B-splines, constant beyond the outer knots; of few values the column itself."""
+    """(n, knots + 1) a column's cubic B-splines, constant beyond the outer knots; else, if values are few, the column."""
     from scipy.interpolate import BSpline
 
     if len(knots) < 3:
@@ -259,7 +259,7 @@ def _folds(rows: AdjustedRows, folds: int, seed: int) -> list[tuple[Flags, Flags
 
 
 def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
-    """What makes the regressors of outcome and cause; means where nothing is adjusted for."""
+    """The makers of the regressors of outcome and cause; splines, which then give means, if nothing is adjusted for."""
     pair = learner if isinstance(learner, tuple) else (learner, learner)
     if len(pair) != 2:
         raise _no_learner(learner)
@@ -305,7 +305,7 @@ def _predicted(make: One, z: Floats, target: Floats, at: Floats, seed: int) -> F
 
 
 def _fresh(make: One, seed: int) -> Any:
-    """A regressor that has learned nothing. Its seeds are set where nobody did: same rows, same numbers."""
+    """A regressor that has learned nothing; seeds that were left open are set, so that rows always give one number."""
     given: Any = make
     model = deepcopy(given) if hasattr(given, "fit") and not isinstance(given, type) else given()
     chosen = model.get_params() if hasattr(model, "get_params") else {}

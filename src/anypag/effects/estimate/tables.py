@@ -149,7 +149,7 @@ class LevelTable:
         return [DrawnColumn(names, levels, first) for levels in others]
 
     def groups(self, given: tuple[int, ...]) -> list[tuple[str, Flags | None]]:
-        """The combinations of levels of the conditions that rows have, in words, and their rows; all without any."""
+        """The combinations of levels of the conditions, in words, and their rows; without conditions all rows (None)."""
         if not given:
             return [("", None)]
         names = [self._table.names[node] for node in given]
