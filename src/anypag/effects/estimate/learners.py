@@ -149,7 +149,7 @@ class Splines:
 
 
 def _spline(column: Floats, knots: Floats) -> Floats:
-    """(n, knots + 1) a column's cubic B-splines, constant beyond the outer knots; else, if values are few, the column."""
+    """(n, knots + 1) a column's cubic B-splines, constant beyond the outer knots; the column if it has few values."""
     from scipy.interpolate import BSpline
 
     if len(knots) < 3:

@@ -149,7 +149,7 @@ class LevelTable:
         return [DrawnColumn(names, levels, first) for levels in others]
 
     def groups(self, given: tuple[int, ...]) -> list[tuple[str, Flags | None]]:
-        """The combinations of levels of the conditions, in words, and their rows; without conditions all rows (None)."""
+        """The combinations of levels of the conditions, in words, and their rows; None for all rows."""
         if not given:
             return [("", None)]
         names = [self._table.names[node] for node in given]
