@@ -263,8 +263,8 @@ class Choices:
         if isinstance(self.alpha, str) and self.alpha == "auto":
             raise ParameterError(Option("alpha", "auto"), _NO_AUTO)
         for name, choice in DECLARED.items():
-            value = getattr(self, name)
-            require(value is DEFAULTS[name] or choice.check.holds(value), name, choice.check.wanted, value)
+            if (value := getattr(self, name)) is not DEFAULTS[name]:
+                require(choice.check.holds(value), name, choice.check.wanted, value)
         if self.resume:
             wanted = "left out: there is no 'checkpoint' to go on from"
             require(self.checkpoint is not None, "resume", wanted, self.resume)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+import os
+import subprocess
+import sys
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -66,6 +69,36 @@ def test_a_graph_has_contradictions_exactly_if_its_statements_cannot_all_be_true
         assert not naive.can_all_be_true(statements, graph.names, selection=True)
         assert "cannot all be true" in str(contradiction)
         assert all(contradiction.is_about(s.b, s.a) for s in contradiction.statements)
+
+
+@settings(max_examples=100, deadline=None)
+@given(pag_like(8), st.data(), st.booleans())
+def test_of_a_contradiction_in_a_graph_nothing_can_be_left_out(
+    graph: PAG, data: st.DataObject, selection: bool
+) -> None:
+    apart = [pair for pair in combinations(graph.names, 2) if not graph.is_adjacent(*pair)]
+    independent = [pair for pair in apart if data.draw(st.booleans())]
+    for contradiction in contradictions(graph, independent, selection=selection)[0]:
+        statements = [one for one in contradiction.statements if isinstance(one, Assertion)]
+        assert smallest(statements, selection=selection) == tuple(statements)
+
+
+def test_the_order_of_contradictions_does_not_depend_on_how_names_are_hashed() -> None:
+    code = (
+        "from anypag import PAG; from anypag.graphs.reasoning.contradictions import contradictions; "
+        "tails = '; '.join(f'cause --> effect{k}' for k in range(9)); "
+        "graph = PAG.from_string(f'first o-> cause; {tails}'); "
+        "pairs = [('effect0', f'effect{k}') for k in range(1, 5)]; "
+        "print([str(found) for found in contradictions(graph, pairs)[0]])"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, check=True, capture_output=True
+        ).stdout
+        for seed in ("1", "2", "3")
+    ]
+    assert told[0].count(b"cannot all be true") == 4
+    assert told[0] == told[1] == told[2]
 
 
 @pytest.mark.parametrize("seed", range(5))

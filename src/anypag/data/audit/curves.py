@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import combinations_with_replacement
 from statistics import NormalDist
 from typing import Any
 
@@ -36,8 +37,8 @@ MOSTLY = 0.8
 """If one value fills more than this share of the rows, no curve is searched."""
 MOST_PAIRWISE = 40
 """Up to this many columns with gaps every pair is checked, on the rows that have both."""
-COLUMNS_AT_ONCE = 32
-"""Columns at once: more would take fresh memory, which the system must clear first."""
+COLUMNS_AT_ONCE = 8
+"""Columns at once: with more, memory would go back to the system, which clears it anew for every run."""
 _NOTHING = 1e-6
 
 
@@ -45,8 +46,9 @@ def curve_findings(table: Table) -> list[Finding]:
     """Continuous columns whose mean seems to follow another one by a curve."""
     numbers = table.of_kind("continuous")
     test = "Fisher's z" if len(numbers) == len(table.names) else "the test for mixed data"
-    values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES), numbers]
-    is_whole = ~np.isnan(values).any(axis=1)
+    values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES)]
+    values = values if len(numbers) == len(table.names) else values[:, numbers]
+    is_whole = np.ones(len(values), np.bool_) if table.is_finite else ~np.isnan(values).any(axis=1)
     if is_whole.all() or len(numbers) > MOST_PAIRWISE:
         pairs = _curves(values if is_whole.all() else values[is_whole], len(numbers))
     else:
@@ -98,7 +100,7 @@ def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
     usable = np.flatnonzero(~mostly_one(values))
     if len(usable) < 2:
         return []
-    values = values[:, usable]
+    values = values if len(usable) == values.shape[1] else values[:, usable]
     may_be = _may_be_curved(values)
     found = []
     for i in np.flatnonzero(may_be.any(axis=1)):
@@ -115,7 +117,7 @@ def _may_be_curved(values: Floats) -> Flags:
     n, c = values.shape
     parts = np.empty((5, c, n), np.float32)
     for some in slices(c, COLUMNS_AT_ONCE):
-        parts[:, some] = _parts(values[:, some], np.float32)
+        _fill(parts[:, some], values[:, some])
     basis, unclear = _orthonormal(parts)
     if len(unclear):
         parts[:, unclear], basis[unclear] = _basis(values[:, unclear]), np.eye(5)
@@ -133,8 +135,9 @@ def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32
     """(c, 5, 5) how the basis of each column is made from its (5, c, n) parts, up to a constant; and the columns whose
     parts are too nearly dependent for single precision.
     """
-    by_column, mean = parts.transpose(1, 0, 2), parts.mean(axis=2, dtype=np.float64).T
-    products = (by_column @ by_column.transpose(0, 2, 1)) - parts.shape[2] * mean[:, :, None] * mean[:, None, :]
+    mean, products = parts.mean(axis=2).astype(np.float64), np.empty((parts.shape[1], 5, 5))
+    for i, j in combinations_with_replacement(range(5), 2):
+        products[:, i, j] = products[:, j, i] = _products(parts[i], parts[j]) - parts.shape[2] * mean[i] * mean[j]
     basis, is_clear = np.zeros_like(products), np.ones(len(products), np.bool_)
     for k, whole in enumerate(np.diagonal(products, axis1=1, axis2=2).T):
         along = basis[:, :k] @ products[:, k, :, None]
@@ -148,26 +151,24 @@ def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32
 
 def _basis(values: Floats) -> Floats:
     """(5, c, n) of each column three lines, and what two powers of its ranks add, orthonormal; zeros for nothing."""
-    parts = _parts(values, np.float64)
+    parts = np.empty((5, *values.shape[::-1]))
+    _fill(parts, values)
     _make_orthonormal(parts)
     return parts
 
 
-def _parts(values: Floats, precision: type[np.floating[Any]]) -> npt.NDArray[Any]:
-    """(5, c, n) of each column: its normal scores, its values, how far they are beyond three deviations, and the second
-    and third power of its ranks (Legendre polynomials).
+def _fill(parts: npt.NDArray[Any], values: Floats) -> None:
+    """Writes into (5, c, n) of each column: its normal scores, its values, how far they are beyond three deviations,
+    and the second and third power of its ranks (Legendre polynomials).
     """
-    n, c = values.shape
-    parts = np.empty((5, c, n), precision)
-    standard = _standard(values)
-    parts[1] = standard
-    parts[2] = standard - np.clip(standard, -3.0, 3.0)
-    twice = np.arange(2.0 * n + 1)
-    u = (twice - n - 1) / n
+    n = len(values)
+    parts[1] = _standard(values)
+    np.clip(parts[1], -3.0, 3.0, out=parts[2])
+    np.subtract(parts[1], parts[2], out=parts[2])
+    u = (np.arange(2.0 * n + 1) - n - 1) / n
     at = _twice_ranks(values)
     for part, of_rank in (0, _scores(n)), (3, (3 * u * u - 1) / 2), (4, u * (5 * u * u - 3) / 2):
-        np.take(of_rank.astype(precision), at, out=parts[part], mode="clip")
-    return parts
+        np.take(of_rank.astype(parts.dtype), at, out=parts[part], mode="clip")
 
 
 @lru_cache(8)

@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from itertools import pairwise
+from itertools import chain, combinations, pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -125,6 +125,15 @@ def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tupl
     return tuple(kept)
 
 
+def _needs_all(candidate: Sequence[Assertion]) -> bool:
+    """Are chains from an arrowhead to two independent variables surely minimal? They are if they form a tree: then one
+    way leads to each variable, and it is the only one.
+    """
+    tails = [statement for statement in candidate if statement.kind == "cause"]
+    names = {name for tail in tails for name in (tail.a, tail.b)}
+    return len(tails) == len(names) - 1 and not any(one.kind == "not" and one.b in names for one in candidate)
+
+
 @dataclass(frozen=True)
 class Chains:
     """Statements sorted so that chains of causes can be followed."""
@@ -159,7 +168,9 @@ class Chains:
         n_compared = 0
         found: dict[tuple[Assertion, ...], Contradiction] = {}
         for candidate in self.candidates():
-            kept = smallest(candidate, selection=self.selection)
+            kept = tuple(dict.fromkeys(candidate))
+            if not self.selection or not _needs_all(kept):
+                kept = smallest(kept, selection=self.selection)
             found.setdefault(kept, _told(kept, selection=self.selection))
             n_compared += len(candidate) ** 2
             if len(found) >= MOST_LISTED or n_compared > most_compared:
@@ -190,15 +201,15 @@ class Chains:
 
     def _independent_chains(self) -> Iterator[list[Assertion]]:
         trees = {a: _tree(a, self.leads) for a in self.leads if a in self._unselected} if self.independent else {}
-        seen: set[frozenset[str]] = set()
-        for ends in (_own_end, _both_ends):
-            for cause, tree in trees.items():
-                for a, b in ends(cause, tree, self._independent_of):
-                    if frozenset((a, b)) not in seen:
-                        seen.add(frozenset((a, b)))
-                        chains = [*_chain(tree, a), *_chain(tree, b)]
-                        apart = (a, b) if (a, b) in self.independent else (b, a)
-                        yield [*self._why_unselected(cause), *chains, Assertion("independent", *apart)]
+        own_end = ((cause, (cause, effect)) for cause, tree in trees.items() for effect in tree)
+        both_ends = ((cause, pair) for cause, tree in trees.items() for pair in combinations([*tree][1:], 2))
+        seen: set[tuple[str, str]] = set()
+        for cause, (a, b) in chain(own_end, both_ends):
+            apart = (a, b) if (a, b) in self.independent else (b, a)
+            if apart in self.independent and apart not in seen:
+                seen.update([apart, apart[::-1]])
+                chains = [*_chain(trees[cause], a), *_chain(trees[cause], b)]
+                yield [*self._why_unselected(cause), *chains, Assertion("independent", *apart)]
 
     def in_chains(self) -> set[str]:
         """The variables on chains of causes that begin at an unselected variable; others contradict nothing.
@@ -207,14 +218,6 @@ class Chains:
         ['B', 'C']
         """
         return _reached([a for a in self.leads if a in self._unselected], self.leads)
-
-    @cached_property
-    def _independent_of(self) -> dict[str, set[str]]:
-        others: dict[str, set[str]] = {}
-        for a, b in self.independent:
-            others.setdefault(a, set()).add(b)
-            others.setdefault(b, set()).add(a)
-        return others
 
     @cached_property
     def _unselected(self) -> set[str]:
@@ -230,19 +233,6 @@ class Chains:
         start = next(node for node in tree if node in self.denied)
         backwards = [Assertion("cause", there.b, there.a) for there in _chain(tree, start)]
         return [Assertion("not", start, next(iter(self.denied[start]))), *backwards[::-1]]
-
-
-def _own_end(cause: str, tree: Collection[str], independent_of: Links) -> Iterator[tuple[str, str]]:
-    """The effects of a cause that are independent of it."""
-    yield from ((cause, effect) for effect in tree if effect in independent_of.get(cause, ()))
-
-
-def _both_ends(cause: str, tree: Collection[str], independent_of: Links) -> Iterator[tuple[str, str]]:
-    """Two effects of a cause that are independent of each other."""
-    for one in tree:
-        others = independent_of.get(one, ())
-        few, many = (tree, others) if len(tree) < len(others) else (others, tree)
-        yield from ((one, other) for other in few if other in many and other != cause and one != cause)
 
 
 def _tree(start: str, links: Links) -> dict[str, str]:
@@ -281,8 +271,8 @@ def _chain(tree: Mapping[str, str], end: str) -> list[Assertion]:
 def _told(statements: tuple[Assertion, ...], *, selection: bool) -> Contradiction:
     in_order = sorted(statements, key=lambda statement: _RANK[statement.kind])
     causes = [statement for statement in statements if statement.kind == "cause"]
-    about_sample = selection and cannot_all_be_true(causes, selection=False)  # the contradiction is a ring of tails
-    words = tuple(statement.words(selection=about_sample) for statement in in_order)
+    is_ring = in_order[-1].kind != "independent" and cannot_all_be_true(causes, selection=False)
+    words = tuple(statement.words(selection=selection and is_ring) for statement in in_order)
     pairs = tuple(dict.fromkeys((statement.a, statement.b) for statement in in_order))
     return Contradiction(tuple(in_order), pairs, f"{in_words(words)}: these cannot all be true.")
 
