@@ -6,14 +6,18 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import ThreadpoolController
 
 import anypag as ap
+from anypag.data.moments import StandardRows, moments_of
 from anypag.threads import _blas, _limit, map_in_threads, single_blas, slices
 
 
@@ -183,4 +187,36 @@ def test_searches_at_the_same_time_restore_the_threads_of_linear_algebra() -> No
     for other in others:
         other.join()
     assert seen and all(one == {1} for one in seen)
+    assert blas_threads() == {2}
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_moments_of_a_table_keep_linear_algebra_to_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[set[int]] = []
+
+    def in_threads(function: Callable[[Any], Any], items: Sequence[Any], threads: int) -> list[Any]:
+        seen.append(blas_threads())
+        return map_in_threads(function, items, threads)
+
+    monkeypatch.setattr("anypag.data.moments.map_in_threads", in_threads)
+    moments_of(np.random.default_rng(0).normal(size=(50, 4)), "abcd")
+    assert seen[1] == {1}  # the products; nothing else needs linear algebra
+    assert blas_threads() == {2}
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_moments_of_resamples_keep_linear_algebra_to_one_thread() -> None:
+    seen: list[set[int]] = []
+
+    class Rows(np.ndarray):
+        """Rows that look at linear algebra when they are multiplied."""
+
+        def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+            if ufunc is np.matmul and np.ndim(inputs[0]) == 2:
+                seen.append(blas_threads())
+            return getattr(ufunc, method)(*(np.asarray(one) for one in inputs), **options)
+
+    rows = StandardRows.of("abcd", np.random.default_rng(0).normal(size=(50, 4)))
+    replace(rows, values=rows.values.view(Rows)).moments(np.ones(50, np.int64))
+    assert seen == [{1}]
     assert blas_threads() == {2}

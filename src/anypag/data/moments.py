@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats, in_units
-from anypag.threads import map_in_threads, slices, threads_for
+from anypag.threads import map_in_threads, single_blas, slices, threads_for
 
 PANEL = 256
 """Columns processed at once."""
@@ -164,7 +164,8 @@ class Sums:
 
         pairs = [*combinations(panels, 2), *zip(panels, panels, strict=True)]  # blocks on the diagonal last
         if self._multiplier is None:
-            map_in_threads(multiply, pairs, threads_for(p * p * m, threads, LEAST_PRODUCTS))
+            with single_blas:
+                map_in_threads(multiply, pairs, threads_for(p * p * m, threads, LEAST_PRODUCTS))
         else:
             more = self._multiplier.products(centred)
             offset = difference * np.sqrt(weight)
@@ -302,7 +303,8 @@ class StandardRows:
         kurtosis = kurtosis_of(n, times @ squares, times @ np.square(squares))
         if on is not None:
             return self._moments_on(on, n, mean, (rows - mean) * np.sqrt(times)[:, None], kurtosis)
-        products = (rows * times[:, None]).T @ rows  # BLAS is slow if both factors are one array
+        with single_blas:
+            products = (rows * times[:, None]).T @ rows  # BLAS is slow if both factors are one array
         products += products.T.copy()  # symmetric to the bit, and twice the product
         products /= 2.0
         products -= n * np.outer(mean, mean)
