@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import anypag as ap
 from anypag.explain import explain
@@ -14,7 +16,9 @@ from anypag.results import consistency
 from anypag.results.files import load_result, save_result
 from anypag.results.result import Iteration, Result
 from anypag.search.state import StepInfo
+from anypag.stability.frequencies import causes, not_causes
 from result_examples import resting_on
+from strategies import seeded_pag_like
 
 INFO = StepInfo(0, "iteration", 1, 0, 0, 0, {0: 1}, 1, 0)
 
@@ -98,6 +102,28 @@ def test_marks_on_edges_that_have_gone_are_withdrawn_unless_the_graph_still_says
     assert [(str(item), item.at) for item in result.withdrawn] == [("r = 0: A <-> D (now no edge)", "A")]
     # A is still a cause of C, by B, and D still none of A; but now A may be one of D
     assert save_result(result)["meta"]["anypag"]["withdrawn"][0][-1] is None
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(seeded_pag_like({"-->": 2, "<->": 1, "o->": 1, "o-o": 1}, 5, 5), min_size=2, max_size=4))
+def test_withdrawn_marks_are_those_of_their_definition(graphs: list[ap.PAG]) -> None:
+    result = saved(*("; ".join([*graph.names, *str(graph).splitlines()]) for graph in graphs))
+    found = consistency.withdrawn_marks(result)
+    for item, rows in zip(result.history, found, strict=True):
+        gone = naive_withdrawn(item.pag.subgraph(result.pag.names), result.pag)
+        assert [tuple(row) for row in rows.tolist()] == gone
+
+
+def naive_withdrawn(earlier: ap.PAG, final: ap.PAG) -> list[tuple[int, int]]:
+    """The (i, j) whose mark at j is an arrowhead or a tail that the final graph neither has nor implies."""
+    still = {ap.Mark.TAIL: causes(final.marks), ap.Mark.ARROW: not_causes(final.marks)}
+    found = []
+    for i, j in np.ndindex(*final.marks.shape):
+        then, now = ap.Mark(int(earlier.marks[i, j])), ap.Mark(int(final.marks[i, j]))
+        is_said = now == then if now != ap.Mark.NONE else then in still and bool(still[then][j, i])
+        if then in still and not is_said:
+            found.append((i, j))
+    return found
 
 
 def test_python_hears_of_contradictions() -> None:

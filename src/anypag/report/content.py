@@ -141,11 +141,9 @@ def _consistency(result: Result, place: Places) -> dict[str, Any]:
 
 def _withdrawn(result: Result, place: Places) -> list[list[Any]]:
     """For each frame: its lines with a mark that was withdrawn later."""
-    index = result.pag.index
-    return [
-        [k for (a, b), k in place.items() if gone[index(a), index(b)] or gone[index(b), index(a)]]
-        for gone in withdrawn_marks(result)
-    ]
+    at = {frozenset(map(result.pag.index, pair)): k for pair, k in place.items()}
+    found = [{at.get(frozenset(ends)) for ends in gone.tolist()} for gone in withdrawn_marks(result)]
+    return [[k for k in place.values() if k in lines] for lines in found]
 
 
 def _probable(result: Result) -> dict[str, Any] | None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anypag.arrays import Flags
+from anypag.arrays import Counts, Flags
 from anypag.catalogue import AtTheEnd, method_named
+from anypag.graphs.base import Marks
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import of_data_alone
@@ -137,7 +139,7 @@ def withdrawn_from(result: Result) -> Iterator[Withdrawn]:
     final = result.pag
     for item, gone in zip(reversed(result.history), reversed(withdrawn_marks(result)), strict=True):
         earlier = _in_order(item.pag, final)
-        for i, j in np.argwhere(gone).tolist():
+        for i, j in gone.tolist():
             if (i, j, int(earlier.marks[i, j])) in seen:
                 continue
             seen.add((i, j, int(earlier.marks[i, j])))
@@ -146,8 +148,8 @@ def withdrawn_from(result: Result) -> Iterator[Withdrawn]:
             yield Withdrawn(item.r, final.names[j], then, final.edge(j, i))
 
 
-def withdrawn_marks(result: Result) -> list[Flags]:
-    """For each iteration, (n, n) the marks that were withdrawn later.
+def withdrawn_marks(result: Result) -> list[Counts]:
+    """For each iteration, (k, 2) rows (i, j): the mark at j on i–j was withdrawn later.
 
     On an edge that stayed: a mark that changed. On an edge that was removed: a mark whose claim the graph no longer
     makes. An arrowhead at A on A–B is withdrawn if a possibly directed path now leads from A to B, a tail if no
@@ -155,16 +157,20 @@ def withdrawn_marks(result: Result) -> list[Flags]:
     far.
     """
     final = result.pag.marks
-    earlier = [_in_order(item.pag, result.pag).marks for item in result.history]
-    stayed = [(marks > Mark.CIRCLE) & (final != Mark.NONE) & (marks != final) for marks in earlier]
-    if not any(((marks > Mark.CIRCLE) & (final == Mark.NONE)).any() for marks in earlier):
-        return stayed
-    still = {Mark.TAIL: causes(final).T, Mark.ARROW: not_causes(final).T}  # [i, j]: about the mark at j on i–j
-    lost = [
-        (final == Mark.NONE) & np.logical_or.reduce([(marks == mark) & ~said for mark, said in still.items()])
-        for marks in earlier
-    ]
-    return [np.asarray(one | other, np.bool_) for one, other in zip(stayed, lost, strict=True)]
+    still = cache(lambda: (causes(final), not_causes(final)))
+    return [_withdrawn(_in_order(item.pag, result.pag).marks, final, still) for item in result.history]
+
+
+def _withdrawn(marks: Marks, final: Marks, still: Callable[[], tuple[Flags, Flags]]) -> Counts:
+    """The rows (i, j) of withdrawn marks. `still` gives (n, n) who is a cause in the final graph, and who is none."""
+    i, j = np.nonzero(marks > Mark.CIRCLE)
+    then, now = marks[i, j], final[i, j]
+    gone = (now != Mark.NONE) & (then != now)
+    lost = np.flatnonzero(now == Mark.NONE)
+    if len(lost):
+        said = [about[j[lost], i[lost]] for about in still()]
+        gone[lost] = ~np.where(then[lost] == Mark.TAIL, *said)
+    return np.stack([i[gone], j[gone]], axis=1)
 
 
 def _in_order(earlier: PAG, final: PAG) -> PAG:

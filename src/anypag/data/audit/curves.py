@@ -171,8 +171,8 @@ def _fill(parts: npt.NDArray[Any], values: Floats) -> None:
 
 @lru_cache(8)
 def _of_ranks(n: int) -> Floats:
-    """(3, 2n + 1) of half of each whole number as a rank among n: its normal score, and its second and third power; ties
-    share the mean of their ranks.
+    """(3, 2n + 1) of half of each whole number as a rank among n: its normal score, its second and its third power.
+    Halves are needed because ties share the mean of their ranks.
 
     The standard library has normal quantiles too, and loads in a hundredth of the time that scipy takes.
     """

@@ -86,12 +86,11 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
 def _check_paths(state: State, paths: tuple[tuple[int, ...], ...], inquiry: Inquiry) -> tuple[State, bool]:
     """The check before R4: test neighbours on a path <D, ..., C>, given every subset of sepset(D, C) without them."""
     facts = inquiry.problem.facts
-    is_joined = np.zeros((state.n, state.n), np.bool_) if facts is None else facts.joined
     questions = dict.fromkeys(
         (u, v, z)
         for path in paths
         for u, v in pairwise(path)
-        if not is_joined[u, v]
+        if facts is None or not facts.joined[u, v]
         for z in _subsets(state.sepsets.get(path[0], path[-1]) or (), (u, v))
         if len(z) >= inquiry.problem.smallest_set
     )
