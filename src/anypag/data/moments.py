@@ -22,7 +22,10 @@ from anypag.arrays import Counts, Flags, Floats, in_units
 from anypag.threads import map_in_threads, single_blas, slices, threads_for
 
 PANEL = 256
-"""Columns processed at once."""
+"""Columns multiplied at once."""
+
+AT_ONCE = 32
+"""Columns centred at once: their copies stay in the processor's cache."""
 
 LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
 """The least work of a thread: how many numbers it centres, how many products it makes."""
@@ -150,7 +153,7 @@ class Sums:
             mean[panel] = _centre(part, self._origin[panel], self._exponent[panel])
             powers[:, panel] = _powers(part)
 
-        map_in_threads(centre, panels, threads_for(p * m, threads, LEAST_CENTRED))
+        map_in_threads(centre, slices(p, AT_ONCE), threads_for(p * m, threads, LEAST_CENTRED))
         difference = mean - np.ldexp(self._mean, shift)
         weight = self.n * m / (self.n + m)
 

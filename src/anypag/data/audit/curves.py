@@ -184,13 +184,21 @@ def _of_ranks(n: int) -> Floats:
 
 
 def _twice_ranks(values: Floats) -> Counts:
-    """(c, n) twice the rank of each value of (n, c), so that ranks which ties share are whole numbers."""
-    even, twice = np.arange(2, 2 * len(values) + 1, 2), np.empty(values.shape[::-1], np.int64)
-    for column, rank in zip(np.ascontiguousarray(values.T), twice, strict=True):
-        order = column.argsort()
+    """(c, n) twice the rank of each value of (n, c), so that ranks which ties share are whole numbers.
+
+    Sorting whole numbers takes a third of the time of `argsort`: the lowest bits of a value give way to its row. Where
+    that matters, or where values are equal, ranks are worked out in full.
+    """
+    columns, n = np.ascontiguousarray(values.T), len(values)
+    even, twice, low = np.arange(2, 2 * n + 1, 2), np.empty(columns.shape, np.int64), (1 << n.bit_length()) - 1
+    keys = columns.view(np.int64)
+    keys = ((keys ^ (keys >> 63 & np.iinfo(np.int64).max)) & ~low) | np.arange(n)
+    keys.sort(axis=1)
+    for column, order, rank in zip(columns, keys & low, twice, strict=True):
         ordered = column[order]
-        rank[order] = even
-        if (ordered[1:] == ordered[:-1]).any():
+        if (ordered[1:] > ordered[:-1]).all():
+            rank[order] = even
+        else:
             rank[:] = 2 * mean_ranks(column[:, None])[:, 0]
     return twice
 

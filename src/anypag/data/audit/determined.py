@@ -65,7 +65,8 @@ def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
     if moments is None:
         return []
     chosen = [table.names.index(name) for name in moments.names]
-    pairs = _worth_a_look(table.values[:: math.ceil(table.n / GLANCE), chosen], moments)
+    rows = table.values[:: math.ceil(table.n / GLANCE)]
+    pairs = _worth_a_look((rows[:LOOK] if table.is_finite else rows)[:, chosen], moments)
     columns = [table.values[:, i] for i in chosen]
     found = [(i, j, way) for i, j in pairs if (way := _way(columns[i], columns[j])) is not None]
     return as_one([_monotone(moments.names[i], moments.names[j], way) for i, j, way in found], DETERMINED)
