@@ -6,6 +6,7 @@
     python benchmarks/speed.py --only 35 100    # some cases
     python benchmarks/speed.py --against HEAD~1 # time and memory of small and large tables, another commit in turn
     python benchmarks/speed.py --cores          # 1,000 to 20,000 variables in 1, 4 and all threads
+    python benchmarks/speed.py --small          # where the milliseconds go with 35 to 1,000 nodes
 
 Random systems as in the paper on ICD (half of the confounders hidden; of 1,000 nodes about 900 are observed), linear
 with Gaussian noise, alpha = 0.01. Every row of the table is a process of its own: its peak memory is that of Python,
@@ -39,6 +40,7 @@ import numpy as np
 import numpy.typing as npt
 
 import scale
+import small
 
 os.environ.setdefault("ANYPAG_PATIENCE", "0")  # what is timed is compiled at the first call
 
@@ -110,7 +112,8 @@ def anypag(values: npt.NDArray[Any], names: list[str], case: Case, threads: int)
     import anypag as ap
 
     test = "gsq" if case.kind == "discrete" else "fisherz"
-    result = ap.learn(values, names=names, test=test, alpha=ALPHA, max_r=case.max_r, threads=threads)
+    options: dict[str, Any] = {"test": test, "alpha": ALPHA, "max_r": case.max_r, "threads": threads}
+    result = ap.learn(values, names=names, method="icd", **options)
     return result.pag.marks, result.n_tests
 
 
@@ -305,6 +308,20 @@ def machine() -> Iterator[str]:
     yield f"- {time.strftime('%Y-%m-%d', time.gmtime())}; load average when it began: {os.getloadavg()[0]:.1f}"
 
 
+def small_runs() -> list[str]:
+    """The table of small runs, printed and returned."""
+    with tempfile.TemporaryDirectory() as folder:
+        files: dict[int, list[Path]] = {}
+        for case in (case for case in CASES if case.label in map(str, small.ASKED)):
+            files[case.nodes] = []
+            for path in prepare(case, Path(folder)):
+                np.save(path.with_suffix(".npy"), np.load(path)["values"])
+                files[case.nodes].append(path.with_suffix(".npy"))
+        told = list(small.lines(files))
+    print("\n".join(told))
+    return told
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--large", action="store_true", help="5,000 variables too")
@@ -312,12 +329,18 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", help="only the cases with these labels")
     parser.add_argument("--against", metavar="COMMIT", help="ratios to another commit")
     parser.add_argument("--cores", action="store_true", help="threads and memory to 20,000 variables")
+    parser.add_argument("--small", action="store_true", help="where the milliseconds of small runs go")
     parser.add_argument("--measure", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.against or options.cores:
         for line in machine():
             print(line)
         scale.report(options.against)
+        return
+    if options.small:
+        told = small_runs()
+        if options.write:
+            small.keep(told)
         return
     if options.measure:
         tool, case, threads, *paths = options.measure

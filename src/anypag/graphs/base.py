@@ -152,7 +152,16 @@ class MixedGraph:
 
     def edges(self) -> tuple[Edge, ...]:
         """All edges, each once, in the order of the matrix."""
-        return edges_of(self.marks, self.names)
+        return _edges(self.entries, self.names)
+
+    @property
+    def entries(self) -> SparseMarks:
+        """The marks as lists, in the order of the matrix: row, column, mark. Large graphs need no matrix for it."""
+        if self._sparse is None:
+            return _entries(self.marks)
+        row, column, mark = self._sparse
+        order = np.lexsort((column, row))
+        return row[order], column[order], mark[order]
 
     @property
     def marked_edges(self) -> MarkedEdges:
@@ -319,11 +328,19 @@ class MixedGraph:
 
 def edges_of(marks: Marks, names: Sequence[str]) -> tuple[Edge, ...]:
     """The edges a marks matrix holds, each once."""
-    rows, columns = np.nonzero(np.triu(marks))
-    return tuple(
-        Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
-        for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
-    )
+    return _edges(_entries(marks), names)
+
+
+def _entries(marks: Marks) -> SparseMarks:
+    row, column = np.nonzero(marks)
+    return row.astype(np.int32), column.astype(np.int32), marks[row, column]
+
+
+def _edges(entries: SparseMarks, names: Sequence[str]) -> tuple[Edge, ...]:
+    row, column, mark = entries
+    other, once = mark[np.lexsort((row, column))], row < column  # `other`: the mark at the row's node
+    found = zip(*(part[once].tolist() for part in (row, column, other, mark)), strict=True)
+    return tuple(Edge(names[i], names[j], Mark(at_i), Mark(at_j)) for i, j, at_i, at_j in found)
 
 
 def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Marks, names: Sequence[str]) -> None:

@@ -135,17 +135,15 @@ class Withdrawn:
 
 def withdrawn_from(result: Result) -> Iterator[Withdrawn]:
     """The arrowheads and tails of earlier iterations that later ones withdrew, each with its last iteration."""
-    seen: set[tuple[int, int, int]] = set()
+    seen: set[tuple[str, str, Mark]] = set()
     final = result.pag
     for item, gone in zip(reversed(result.history), reversed(withdrawn_marks(result)), strict=True):
-        earlier = _in_order(item.pag, final)
-        for i, j in gone.tolist():
-            if (i, j, int(earlier.marks[i, j])) in seen:
-                continue
-            seen.add((i, j, int(earlier.marks[i, j])))
-            then = earlier.edge(j, i)
-            assert then is not None
-            yield Withdrawn(item.r, final.names[j], then, final.edge(j, i))
+        joined = {(edge.a, edge.b): edge for edge in item.pag.edges()} if len(gone) else {}
+        for b, a in (map(final.names.__getitem__, ends) for ends in gone.tolist()):
+            then = joined[a, b] if (a, b) in joined else joined[b, a].reversed()
+            if (a, b, then.mark_a) not in seen:
+                seen.add((a, b, then.mark_a))
+                yield Withdrawn(item.r, a, then, final.edge(a, b))
 
 
 def withdrawn_marks(result: Result) -> list[Counts]:
@@ -158,13 +156,14 @@ def withdrawn_marks(result: Result) -> list[Counts]:
     """
     final = result.pag.marks
     still = cache(lambda: (causes(final), not_causes(final)))
-    return [_withdrawn(_in_order(item.pag, result.pag).marks, final, still) for item in result.history]
+    return [_withdrawn(_in_order(item.pag, result.pag), final, still) for item in result.history]
 
 
-def _withdrawn(marks: Marks, final: Marks, still: Callable[[], tuple[Flags, Flags]]) -> Counts:
+def _withdrawn(earlier: PAG, final: Marks, still: Callable[[], tuple[Flags, Flags]]) -> Counts:
     """The rows (i, j) of withdrawn marks. `still` gives (n, n) who is a cause in the final graph, and who is none."""
-    i, j = np.nonzero(marks > Mark.CIRCLE)
-    then, now = marks[i, j], final[i, j]
+    entries = earlier.entries
+    i, j, then = (part[entries[2] > Mark.CIRCLE] for part in entries)
+    now = final[i, j]
     gone = (now != Mark.NONE) & (then != now)
     lost = np.flatnonzero(now == Mark.NONE)
     if len(lost):
