@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -32,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--knowledge", action="store_true", help="check what follows from knowledge instead")
     parser.add_argument("--contexts", action="store_true", help="check searches that know of contexts instead")
     parser.add_argument("--series", action="store_true", help="check searches over the shifts of time series instead")
+    parser.add_argument("--part", type=_part, default=(1, 1), metavar="K/M", help="of the methods: one of M parts")
+    parser.add_argument("--workers", type=int, help="of the methods: processes (one for each core)")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
     options = parser.parse_args(arguments)
     if options.knowledge:
@@ -41,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif options.series:
         found = _series(show=not options.json)
     else:
-        found = _methods(options.nodes, options.method, show=not options.json)
+        tallies = certify(options.nodes, tuple(dict.fromkeys(options.method)), options.part, options.workers)
+        found = _methods(tallies, show=not options.json)
     if options.json:
         by_kind = options.knowledge or options.contexts or options.series
         print(json.dumps({"nodes": options.nodes, "kinds" if by_kind else "methods": found}))
@@ -65,11 +68,19 @@ def _series(*, show: bool) -> list[dict[str, Any]]:
     return found
 
 
-def _methods(nodes: int, methods: Sequence[str], *, show: bool) -> list[dict[str, Any]]:
+def _part(text: str) -> tuple[int, int]:
+    """2/5 as (2, 5)."""
+    k, m = map(int, text.split("/"))
+    if not 1 <= k <= m:
+        raise ValueError
+    return k, m
+
+
+def _methods(tallies: Iterable[Tally], *, show: bool) -> list[dict[str, Any]]:
     if show:
         print(HEAD)
     found = []
-    for tally in certify(nodes, tuple(dict.fromkeys(methods))):
+    for tally in tallies:
         if show:
             print(_line(tally), flush=True)
         found.append({**asdict(tally), "right": tally.is_right})

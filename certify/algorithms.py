@@ -99,15 +99,21 @@ class CostlyOracle(Wrapper):
         self.pvalues = oracle.pvalues
 
 
-def certify(n: int, methods: Sequence[str] = (*TEST_METHODS, f"icd{COSTLY}")) -> Iterator[Tally]:
-    """Run methods with a perfect oracle on every class of n nodes, on all cores; one tally per method, as they
-    finish.
+def certify(
+    n: int,
+    methods: Sequence[str] = (*TEST_METHODS, f"icd{COSTLY}"),
+    part: tuple[int, int] = (1, 1),
+    workers: int | None = None,
+) -> Iterator[Tally]:
+    """Run methods with a perfect oracle on every class of n nodes; one tally per method, as they finish. `part` (k, m)
+    takes the k-th of m parts of the classes; `workers` are all cores by default.
     """
     for method in methods:
         algorithm(method.removesuffix(COSTLY))  # an unknown name is refused before any work
     found = classes(n)
+    found = found.part(np.arange(part[0] - 1, len(found.truth), part[1]))
     parts = np.array_split(np.arange(len(found.truth)), max(1, len(found.truth) // 100))
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers or os.cpu_count(), mp_context=get_context("spawn")) as pool:
         for method in methods:
             tally = Tally(method, n)
             for part_tally in pool.map(partial(_tally, method), [found.part(rows) for rows in parts]):
