@@ -78,7 +78,7 @@ def drawn(nodes: int, rows: int, folder: Path, kind: str = "") -> Path:
     return path
 
 
-def _peak_mb() -> float:
+def peak_mb() -> float:
     """The most memory the process has had since `_forget_peak`; where Linux does not tell, since it began."""
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.exists() else []
@@ -107,9 +107,9 @@ def run_here(path: Path, threads: int, method: str) -> Run:
     ap.learn(warm, threads=threads, **options)
     ap.learn(warm, threads=1, **options)
     _forget_peak()
-    before = _peak_mb()
+    before = peak_mb()
     runs = [_timed(values, threads, options)]
-    peak = _peak_mb()
+    peak = peak_mb()
     while sum(seconds for seconds, _, _ in runs) < SECONDS_OF_REPEATS:
         runs.append(_timed(values, threads, options))
     seconds, _, steps = min(runs)
