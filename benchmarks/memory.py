@@ -4,7 +4,8 @@
     python benchmarks/memory.py --nodes 14000 --rows 300 # others
 
 Systems as in `speed.py` (seed 7), alpha = 0.001, `learn` with its defaults (so many variables are searched by tests).
-Every line is a process of its own, with one thread for linear algebra; "peak" is the most it had until then.
+Every line is a process of its own, with one thread for linear algebra, which has searched a small table before. "peak"
+is the most it had from then on, bytes a pair what that is beyond the loaded libraries.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ def measure(path: Path) -> str:
     import anypag as ap
 
     warnings.simplefilter("ignore")
+    ap.learn(np.random.default_rng(0).normal(size=(200, scale.WARM)))  # loads, perhaps compiles
+    scale.forget_peak()
     import_mb, began = scale.peak_mb(), time.process_time()
     data = np.load(path) if path.suffix == ".npy" else path
     result = ap.learn(data, alpha=0.001)

@@ -79,14 +79,14 @@ def drawn(nodes: int, rows: int, folder: Path, kind: str = "") -> Path:
 
 
 def peak_mb() -> float:
-    """The most memory the process has had since `_forget_peak`; where Linux does not tell, since it began."""
+    """The most memory the process has had since `forget_peak`; where Linux does not tell, since it began."""
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.exists() else []
     found = [line for line in lines if line.startswith("VmHWM")]
     return int(found[0].split()[1]) / 1024 if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def _forget_peak() -> None:
+def forget_peak() -> None:
     """Start to measure anew: a process takes over what its parent had at the most."""
     clear = Path("/proc/self/clear_refs")
     if clear.exists():
@@ -106,7 +106,7 @@ def run_here(path: Path, threads: int, method: str) -> Run:
     options: dict[str, Any] = {"method": method, "test": "gsq" if "discrete" in path.name else "fisherz"}
     ap.learn(warm, threads=threads, **options)
     ap.learn(warm, threads=1, **options)
-    _forget_peak()
+    forget_peak()
     before = peak_mb()
     runs = [_timed(values, threads, options)]
     peak = peak_mb()
