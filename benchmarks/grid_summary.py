@@ -61,7 +61,7 @@ def summary(text: str) -> str:
     """The tables of the page."""
     of = tables(text.partition(BEGIN)[2].partition(END)[0])
     ratios = re.findall(r"^Mean of the ratios.*$", text, flags=re.MULTILINE)
-    parts = [shown(grouped(of["cell"])), ratios[0], f"Networks: {ratios[1]}", shown(of["simulator"])]
+    parts = [shown(grouped(of["cell"])), ratios[0], f"Networks: {ratios[1]}"]
     return "\n\n".join([*parts, shown(of["odd seeds"]), shown(of[SAID_WITH], SAID)])
 
 

@@ -182,9 +182,6 @@ Means over {_dags(frame)} DAGs, median ms. Capped, of {len(frame)} runs: {_cappe
 
 
 def _samples_part(frame: pl.DataFrame) -> str:
-    sizes = [ell for ell in sorted(frame["rows"].unique()) if ell >= 100]
-    rows = [(str(ell), *(_mean_and_t_prime(stats.counts(frame, name, ell)) for name in SHOWN)) for ell in sizes]
-    head = ("ℓ: mean/t′", *SHOWN)
     return f"""
 ## Figures 4 and 5: data
 
@@ -195,16 +192,8 @@ def _samples_part(frame: pl.DataFrame) -> str:
 ![Figure 5](paper/fig5.png)
 
 *Figure 5.* By number of rows ℓ: (a) Kolmogorov–Smirnov statistic of the numbers of tests, (b) its p-value, (c) mean
-number of tests, (d) errors of FCI / errors of ICD.
-
-{_table(head, rows)}
-
-Capped: {_capped_list(frame)}.
+number of tests, (d) errors of FCI / errors of ICD. Capped: {_capped_list(frame)}.
 """
-
-
-def _mean_and_t_prime(tests: stats.Counts) -> str:
-    return f"{tests.mean():,.0f}/{stats.t_prime(tests):,.0f}"
 
 
 def _errors_part(small: pl.DataFrame, large: pl.DataFrame) -> str:
