@@ -66,15 +66,15 @@ COMPARISONS = (
     ),
     *(
         Comparison(
-            about, "docs/howto/time-series.md", "| system, lags |", ("system, lags",), "`bayes`",
-            ("LPCMCI, 1", "LPCMCI, 4", "LPCMCI, 1 (G²)", "LPCMCI, 4 (G²)"), "benchmarks/series.py", value,
+            about, "benchmarks/series.md", "| system |", ("system",), "`auto`",
+            ("LPCMCI, 1", "LPCMCI, 4"), "benchmarks/series.py", value,
             more_is_better=value != "CPU seconds", part=part,
         )
         for about, value, part in (
-            ("precision of edges in series, `bayes`", "precision / recall of edges", 0),
-            ("recall of edges in series, `bayes`", "precision / recall of edges", 1),
-            ("share of marks right in series, `bayes`", "right", None),
-            ("CPU seconds in series, `bayes`", "CPU seconds", None),
+            ("precision of edges in series, `auto`", "precision / recall of edges", 0),
+            ("recall of edges in series, `auto`", "precision / recall of edges", 1),
+            ("share of marks right in series, `auto`", "right", None),
+            ("CPU seconds in series, `auto`", "CPU seconds", None),
         )
     ),
     Comparison(

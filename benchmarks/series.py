@@ -1,8 +1,8 @@
 """Time series with hidden processes: `learn_series` beside LPCMCI (tigramite, extra `bench`), on LPCMCI's own ranges.
 
-    python benchmarks/series.py [--systems 30] [--cells third] [--methods auto icd ...] [--keep FILE] [--minutes 8]
-    python benchmarks/series.py --golden tests/series/lpcmci_oracle.json
-    python benchmarks/series.py --large 50 5 2000
+    python -m benchmarks.series [--systems 30] [--cells third] [--methods auto icd ...] [--keep FILE] [--minutes 8]
+    python -m benchmarks.series --golden tests/series/lpcmci_oracle.json
+    python -m benchmarks.series --large 50 5 2000
 
 The whole protocol (`--cells all`): 4 and 6 processes, 0 and 2 of them hidden, true lags up to 1, 3 and 5, windows as
 long as these or one step shorter, 200, 500 and 1,000 rows, autocorrelations of 0.3 to 0.95; and a cell of two levels.
@@ -50,7 +50,7 @@ Marks = dict[tuple[int, int], tuple[int, int]]
 """By the two nodes of a latest copy, the later one second: the mark at the first and the mark at the second."""
 
 METHODS = ("lpcmci-1", "lpcmci-4", "auto", "bayes", "icd")
-BESIDE = ("lpcmci-1", "auto", "bayes")
+MARKDOWN = "| method | precision / recall of edges | marks said | right | of the perfect test's | CPU seconds |"
 THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
 ALPHA = 0.01
 
@@ -372,23 +372,21 @@ def tell(cells: tuple[Cell, ...], kept: Kept) -> None:
 
 
 def tell_markdown(cells: tuple[Cell, ...], kept: Kept) -> None:
-    """The tables of `docs/howto/time-series.md`: means, and for each cell LPCMCI and "auto" (`BESIDE`)."""
+    """The tables of `benchmarks/series.md`: means, and every cell."""
     by_cell = shares_of(cells, kept)
-    print("| mean | precision / recall of edges | marks said | right | of the perfect test's | CPU seconds |")
-    print("| --- | --- | --- | --- | --- | --- |")
-    for name, told in mean_of(by_cell).items():
-        if name in METHODS:
-            shares = f"{told['said']:.1f} | {told['right']:.2f} | {told['oracle']:.2f} | {told['seconds']:.2f}"
-            print(
-                f"| {name.replace('lpcmci-', 'LPCMCI, ')} | {told['precision']:.2f} / {told['recall']:.2f} | {shares} |"
-            )
-    print("\n| system | precision / recall | right | of the perfect test's | CPU seconds |")
-    print("| --- | --- | --- | --- | --- |")
-    for title, both in by_cell.items():
-        beside = [name for name in BESIDE if name in both]
-        columns = (" / ".join(f"{both[name][key]:.2f}" for key in ("precision", "recall")) for name in beside)
-        rest = [", ".join(_shown(both[name][key]) for name in beside) for key in ("right", "oracle", "seconds")]
-        print(f"| {' | '.join([title, ', '.join(columns), *rest])} |")
+    for head, tables in ("mean over", {f"{len(by_cell)} cells": mean_of(by_cell)}), ("system", by_cell):
+        print(f"| {head} {MARKDOWN}\n{'| --- ' * 7}|")
+        for title, told in tables.items():
+            rows = [_row(name, shares) for name, shares in told.items() if name in METHODS]
+            print("\n".join(f"| {'' if k else title} | {row} |" for k, row in enumerate(rows)))
+        print()
+
+
+def _row(name: str, told: dict[str, float]) -> str:
+    named = name.replace("lpcmci-", "LPCMCI, ") if name.startswith("lpcmci") else f"`{name}`"
+    oracle = "none there" if np.isnan(told["oracle"]) else f"{told['oracle']:.2f}"
+    edges = f"{told['precision']:.2f} / {told['recall']:.2f}"
+    return f"{named} | {edges} | {told['said']:.1f} | {told['right']:.2f} | {oracle} | {told['seconds']:.2f}"
 
 
 def shares_of(cells: tuple[Cell, ...], kept: Kept) -> dict[str, dict[str, dict[str, float]]]:
@@ -405,13 +403,10 @@ def shares_of(cells: tuple[Cell, ...], kept: Kept) -> dict[str, dict[str, dict[s
 
 
 def mean_of(by_cell: dict[str, dict[str, dict[str, float]]]) -> dict[str, dict[str, float]]:
-    """By method, the means over cells."""
+    """By method, the means over cells, of those that every cell has."""
     told = list(by_cell.values())
-    return {name: _mean([shares[name] for shares in told]) for name in (told[0] if told else ())}
-
-
-def _shown(share: float) -> str:
-    return "–" if np.isnan(share) else f"{share:.2f}"
+    names = [name for name in (told[0] if told else ()) if all(name in shares for shares in told)]
+    return {name: _mean([shares[name] for shares in told]) for name in names}
 
 
 def _mean(rows: list[dict[str, float]]) -> dict[str, float]:
@@ -488,7 +483,7 @@ def main() -> None:
     parser.add_argument("--only", type=int, nargs="*", help="these cells alone, by their numbers from 0")
     parser.add_argument("--methods", nargs="*", default=METHODS, choices=METHODS)
     parser.add_argument("--keep", type=Path, metavar="FILE", help="keep what is done, and go on from it")
-    parser.add_argument("--markdown", action="store_true", help="print the tables of the how-to")
+    parser.add_argument("--markdown", action="store_true", help="print the tables of benchmarks/series.md")
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--golden", type=Path)
     parser.add_argument("--large", type=int, nargs=3, metavar=("PROCESSES", "LAGS", "ROWS"))

@@ -1,6 +1,6 @@
 """ICD over shifts with a perfect test finds what LPCMCI finds with its own oracle, on 20 fixed systems.
 
-`python benchmarks/series.py --golden tests/series/lpcmci_oracle.json` made the file, with tigramite 5.2.
+`python -m benchmarks.series --golden tests/series/lpcmci_oracle.json` made the file, with tigramite 5.2.
 """
 
 from __future__ import annotations

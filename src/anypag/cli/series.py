@@ -145,7 +145,7 @@ def _tell(terminal: Terminal, result: SeriesResult, written: list[Path]) -> None
         terminal.line(pair.a if pair.a == pair.b else f"{pair.a} and {pair.b}", "cyan")
         for edge in pair.edges:
             terminal.line(f"  {edge_line(edge)}")
-    for line in result.contexts_told:
+    for line in (*result.contexts_told, *result.unlikely_told):
         terminal.line(line)
     if not result.edges:
         terminal.line("No edge was found: nothing shows that a process depends on another one, or on its own past.")

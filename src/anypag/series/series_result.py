@@ -282,7 +282,13 @@ class SeriesResult:
     def lines(self) -> list[str]:
         """All that is said besides the edges, one sentence a line."""
         chosen = [] if self.result.chosen is None else [f"{self.result.chosen}."]
-        return [self.progress(), self.told, self.assumed, *chosen, *self.contexts_told]
+        return [self.progress(), self.told, self.assumed, *chosen, *self.contexts_told, *self.unlikely_told]
+
+    @property
+    def unlikely_told(self) -> list[str]:
+        """Why there are unlikely edges, in a sentence; nothing if there are none."""
+        least = min((edge.probability for edge in self.edges if edge.probability is not None), default=1.0)
+        return ["The graph is chosen as a whole, so an edge below 0.50 may be listed."] if least < 0.495 else []
 
     @property
     def assumed(self) -> str:
