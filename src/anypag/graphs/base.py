@@ -422,9 +422,10 @@ def certain_ancestry(marks: Marks) -> Flags:
     leads = (transitive(goes_on) @ ends + ends) > 0
     apart = ~(joined | np.eye(len(marks), dtype=np.bool_))
     found = ancestry(marks)
-    for node in range(len(marks)):
-        first = np.flatnonzero(tail == node)
-        found[node] |= (leads[first] & (apart[np.ix_(head[first], head[first])] @ leads[first])).any(axis=0)
+    start = np.searchsorted(tail, np.arange(len(marks) + 1))
+    for node in np.flatnonzero(np.diff(start) > 1):
+        first = slice(start[node], start[node + 1])
+        found[node] |= (leads[first] & (apart[head[first, None], head[first]] @ leads[first])).any(axis=0)
     return transitive(found)
 
 

@@ -214,20 +214,24 @@ class Searched:
 
     @cached_property
     def misfit(self) -> Misfit | None:
-        return None if self.probabilities is None else misfit_of(self.state, self.problem)
+        return None if self._sampled is None else misfit_of(self.state, self.problem)
 
     @cached_property
     def probabilities(self) -> Probabilities | None:
         """How probable edges are; None if no graphs were sampled."""
-        posterior: Posterior | None = getattr(self.state, "posterior", None)
-        if posterior is None or not posterior.n_samples:
+        if self._sampled is None:
             return None
         from anypag.results.probabilities import probabilities_of
         from anypag.search.by_scores.bayes import sees_hidden
 
-        return probabilities_of(
-            self._informed(posterior), self.pag, hidden=sees_hidden(self.problem), selection=self.problem.selection
-        )
+        hidden, selection = sees_hidden(self.problem), self.problem.selection
+        return probabilities_of(self._informed(self._sampled), self.pag, hidden=hidden, selection=selection)
+
+    @cached_property
+    def _sampled(self) -> Posterior | None:
+        """The graphs that the answer comes from; None if no graphs were sampled."""
+        posterior: Posterior | None = getattr(self.state, "posterior", None)
+        return posterior if posterior is not None and posterior.n_samples else None
 
 
 Grounds = StoredGrounds | Searched

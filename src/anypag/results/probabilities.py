@@ -196,14 +196,14 @@ def _changes(
     """For every pair with an alternative that is not rare: what else changes with it."""
     from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES, changes_with, states_of
 
-    ends = _pairs_of(posterior.names)
-    place = {pair: k for k, pair in enumerate(ends)}
     states = states_of(posterior.pags)
     answers = states_of(np.stack([posterior.with_facts(posterior.marks), pag.marks]))
+    differ = np.flatnonzero((np.concatenate([states, answers]) != states[0]).any(axis=0))  # no other pair can change
+    states, answers, every = states[:, differ], answers[:, differ], _pairs_of(posterior.names)
+    ends = [every[k] for k in differ]
     found = {}
-    for pair, ways in pairs.items():
-        k = place[pair]
-        other = _first_other(ways, {STATES[int(state)] for state in answers[:, k]})
+    for k, pair in enumerate(ends):
+        other = _first_other(pairs.get(pair, ()), {STATES[int(state)] for state in answers[:, k]})
         if other is not None and other[2] >= LEAST_ALTERNATIVE:
             changes = changes_with(states, posterior.sample.cold, answers, k, NUMBERS[other[0]])
             found[pair] = tuple(Change(*ends[n], STATES[state], often) for n, state, often in changes)

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import cKDTree
 
 from anypag.arrays import Flags, Floats, in_units
 from anypag.data.columns import normal_scores
@@ -146,6 +145,8 @@ def _drawn_columns(
 
 def _random_rows_near(points: Floats, wanted: Floats, rng: np.random.Generator) -> npt.NDArray[np.intp]:
     """For each wanted point one of the points near it; ties are broken at random."""
+    from scipy.spatial import cKDTree
+
     shaken, goals = (part + 1e-6 * rng.normal(size=part.shape) for part in (points, wanted))
     near = cKDTree(shaken).query(goals, k=min(NEAR, len(points)))[1].reshape(len(wanted), -1)
     chosen: npt.NDArray[np.intp] = near[np.arange(len(near)), rng.integers(0, near.shape[1], len(near))]
