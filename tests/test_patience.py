@@ -17,7 +17,7 @@ from anypag._kernels.patience import Kernel, njit, patient
 FEW, MANY = np.arange(5), np.arange(50)
 
 
-def _twice(values: Any) -> Any:
+def doubled(values: Any) -> Any:
     return 2 * values.sum()
 
 
@@ -26,7 +26,7 @@ def _fail(values: Any) -> Any:
 
 
 def kernel(table: int = 100, lists: int = 10) -> Any:
-    return patient(table, lists)(_twice)
+    return patient(table, lists)(doubled)
 
 
 @pytest.fixture(autouse=True)
@@ -79,25 +79,25 @@ def test_errors_come_out_and_count() -> None:
 
 def test_without_a_compiler_there_is_nothing_to_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    assert patient()(_twice) is _twice
+    assert patient()(doubled) is doubled
 
 
-_patient_twice = patient(100, 10)(_twice)
+patiently_doubled = patient(100, 10)(doubled)
 
 
 @njit()
-def _thrice(values: Any) -> Any:
-    return _patient_twice(values) + values.sum()
+def thrice(values: Any) -> Any:
+    return patiently_doubled(values) + values.sum()
 
 
 def test_a_compiled_kernel_calls_a_patient_one() -> None:
-    assert _thrice(FEW) == 30
-    assert _patient_twice(FEW) == 20
+    assert thrice(FEW) == 30
+    assert patiently_doubled(FEW) == 20
 
 
 def test_numba_is_left_as_it_is() -> None:
     """Nothing of a kernel is replaced from outside: its members are those that numba gives it."""
-    untouched = patience.numba().njit(_twice)
+    untouched = patience.numba().njit(doubled)
     assert vars(kernel().compiled).keys() == vars(untouched).keys()
 
 
@@ -144,3 +144,21 @@ def test_small_tables_need_no_compiler_and_give_the_same_bits(tmp_path: Path) ->
     assert not has_numba
     kept = os.environ.get("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
     assert in_a_new_process(kept, "0") == (True, plain)
+
+
+AHEAD = """
+import sys
+from anypag._kernels import patience
+from anypag._kernels.orders import parents_in
+
+patience.compile_ahead("orders")
+assert patience._ahead["orders"] is not None
+print(len(parents_in.compiled.stats.cache_hits), len(parents_in.compiled.stats.cache_misses))
+"""
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="with one core nothing is compiled ahead")
+def test_another_process_compiles_ahead(tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    said = subprocess.run([sys.executable, "-c", AHEAD], env=environment, capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["1", "0"], "one was loaded, none compiled here"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from commands import anypag, write_chain
 
-from anypag._kernels.patience import njit
+from anypag._kernels.patience import COMPILING, njit
 from anypag.cli.running import compiling_told
 from anypag.cli.terminal import Terminal
 from anypag.run.clock import NOTICE
@@ -24,13 +24,23 @@ def told(compiled: Any, *, quiet: bool = False) -> str:
     return out.getvalue()
 
 
-def test_compiling_is_told_once_and_only_when_it_happens() -> None:
+def test_compiling_is_told_once_and_only_when_it_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     double = njit()(lambda x: 2 * x)
+    double(True)  # the compiler is there, and has looked
+    monkeypatch.setattr(COMPILING, "is_first", True)
     assert told(double) == NOTICE + "\n"
     assert told(double) == ""
 
 
-def test_quiet_is_quiet() -> None:
+def test_it_is_not_told_again_for_each_kind_of_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    double = njit()(lambda x: 2 * x)
+    double(True)
+    monkeypatch.setattr(COMPILING, "is_first", False)
+    assert told(double) == ""
+
+
+def test_quiet_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(COMPILING, "is_first", True)
     assert told(njit()(lambda x: 3 * x), quiet=True) == ""
 
 

@@ -17,13 +17,20 @@ Both ways give the same results to the bit: no patient kernel is compiled with r
 compiled at once).
 
 Kernels that call each other are compiled as usual: to the compiler a `Kernel` has the type of numba's object inside.
+One whose name begins with `_` is called by kernels only: compiled, it cannot be called from Python, nor is it kept on
+disk. `compile_ahead` has a file's kernels compiled in another process.
 """
 
+import atexit
+import gc
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, cached_property
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -36,30 +43,42 @@ SMALL = 10_000
 """Numbers in an array: a table of all pairs of 100 nodes."""
 FEW = 500
 """Entries of a list, for kernels that are quadratic in it: 250 edges, each listed from both sides."""
+INNER = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Numba's options for kernels that only kernels call."""
 
 _names_of_files: dict[str, dict[str, Any]] = {}
 """For each file the global names that its kernels see when they run as Python."""
 _spent = 0.0
-"""The seconds that all kernels together have spent as plain Python."""
+"""The seconds of CPU time that all kernels together have spent as plain Python."""
+_ahead: dict[str, subprocess.Popen[bytes] | None] = {}
+"""For each file that `compile_ahead` was asked for the process that compiles it; None if there is nothing to do."""
 
 
 class _Compiling:
-    """The seconds that compiling has taken in this process; `hearers` are called whenever it begins or ends."""
+    """The seconds that compiling has taken in this process; `hearers` are called whenever it begins or ends.
+
+    Python's garbage collector is off meanwhile: it would take a tenth of the time and find nothing.
+    """
 
     def __init__(self) -> None:
         self.hearers: list[Callable[[], None]] = []
-        self._done, self._depth, self._since = 0.0, 0, 0.0
+        self._done, self._depth, self._since, self._had_collector = 0.0, 0, 0.0, False
+        self.is_first = False
+        """Was there nothing on disk that earlier processes compiled?"""
 
     def begin(self) -> None:
         self._depth += 1
         if self._depth == 1:
-            self._since = time.monotonic()
+            self._since, self._had_collector = time.monotonic(), gc.isenabled()
+            gc.disable()
         self._tell()
 
     def end(self) -> None:
         self._depth -= 1
         if self._depth == 0:
             self._done += time.monotonic() - self._since
+            if self._had_collector:
+                gc.enable()
         self._tell()
 
     def _tell(self) -> None:
@@ -114,7 +133,7 @@ class Kernel:
         self.py_func = function
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
         self.waits, self.table, self.lists, self.spent = False, 0, 0, 0.0
-        self._signature, self._options = signature, options
+        self.signature, self._options = signature, options | (INNER if function.__name__.startswith("_") else {})
 
     def __call__(self, *arguments: Any) -> Any:
         if self.waits:
@@ -126,11 +145,12 @@ class Kernel:
     @cached_property
     def compiled(self) -> Any:
         """Numba's object of this kernel. One with a signature is compiled, or loaded, when this is first asked for."""
+        _wait_for(self.__module__)
         there = numba()
         with there.core.compiler_lock.global_compiler_lock:
             if "compiled" in self.__dict__:  # another thread was faster
                 return self.__dict__["compiled"]
-            made = there.njit(self._signature, **self._options)(self.py_func)
+            made = there.njit(self.signature, **self._options)(self.py_func)
             self.__dict__["compiled"] = made
             return made
 
@@ -158,15 +178,15 @@ class Kernel:
             return False
         if not numba.cache_info().currsize:
             return _spent < BEFORE_NUMBA
-        return self.spent < (LOADING if self._is_on_disk else PATIENCE)
+        return self.spent < (LOADING if self.is_on_disk else PATIENCE)
 
     def _timed(self, *arguments: Any) -> Any:
         global _spent
-        began = time.perf_counter()
+        began = time.thread_time()
         try:
             return self._plain(*arguments)
         finally:
-            took = time.perf_counter() - began
+            took = time.thread_time() - began
             self.spent += took
             _spent += took
 
@@ -175,11 +195,62 @@ class Kernel:
         return plain(self)
 
     @cached_property
-    def _is_on_disk(self) -> bool:
+    def is_on_disk(self) -> bool:
         """Is there a cache file of this kernel on disk? Numba finds out whether it is current."""
-        folder = self.compiled.stats.cache_path
+        folder = numba().njit(cache=True)(self.py_func).stats.cache_path  # compiles nothing
         name = f"{Path(self.py_func.__code__.co_filename).stem}.{self.__name__}-*.nbi"
         return folder is not None and any(Path(folder).glob(name))
+
+
+def compile_ahead(file: str) -> None:
+    """Begin to compile the kernels of a file that have a signature in another process, which leaves them on disk. Who
+    needs one of them waits for it. Does nothing if they are on disk already or there is only one core.
+    """
+    if file not in _ahead:
+        is_needed = (os.cpu_count() or 1) > 1 and not all(kernel.is_on_disk for kernel in _with_signature(file))
+        _ahead[file] = _process_that_compiles(file) if is_needed and numba().config.DISABLE_JIT == 0 else None
+
+
+def _with_signature(file: str) -> list[Kernel]:
+    names = vars(import_module(f"anypag._kernels.{file}"))
+    return [one for one in names.values() if isinstance(one, Kernel) and one.signature is not None]
+
+
+def compile_file(file: str) -> None:
+    """Compile the kernels of a file that have a signature."""
+    for kernel in _with_signature(file):
+        kernel.compiled  # noqa: B018
+
+
+def _process_that_compiles(file: str) -> subprocess.Popen[bytes] | None:
+    code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import compile_file; compile_file({file!r})"
+    folder = numba().config.CACHE_DIR
+    environment = os.environ | ({"NUMBA_CACHE_DIR": folder} if folder else {})
+    nowhere = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    if "python" not in Path(sys.executable or "").name or getattr(sys, "frozen", False):  # another program
+        return None
+    with suppress(OSError):  # processes may be forbidden; then it is compiled here
+        process = subprocess.Popen([sys.executable, "-c", code], env=environment, **nowhere)
+        atexit.register(_end, process)
+        return process
+    return None
+
+
+def _wait_for(module: str) -> None:
+    """Wait for the process that compiles this file, if there is one. Whatever it did not do is done here."""
+    process = _ahead.get(module.rpartition(".")[2])
+    if process is None or process.poll() is not None:
+        return
+    COMPILING.begin()
+    try:
+        process.wait()
+    finally:
+        COMPILING.end()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
 
 
 @cache
@@ -195,7 +266,7 @@ def numba() -> Any:
     warnings.filterwarnings("ignore", "First-class function type feature", there.NumbaExperimentalFeatureWarning)
     typeof_impl.register(Kernel)(lambda kernel, context: there.typeof(kernel.compiled))
     try:
-        there.njit(cache=True)(_nothing)
+        COMPILING.is_first = not any(Path(there.njit(cache=True)(_nothing).stats.cache_path).glob("*.nbi"))
     except RuntimeError:  # there is no folder for the cache
         _make_folder(there.config)
     _listen(there.core.event)
@@ -218,7 +289,6 @@ def _nothing() -> None:
 
 
 def _make_folder(config: Any) -> None:
-    import atexit
     import shutil
     import tempfile
 

@@ -139,11 +139,12 @@ class _Foretold:
 
 @contextmanager
 def compiling_told(terminal: Terminal) -> Iterator[None]:
-    """A context that prints a line as soon as something is compiled and not read from the cache."""
+    """A context that prints a line as soon as something is compiled, if nothing was compiled on this machine before."""
 
     def tell() -> None:
         COMPILING.hearers.remove(tell)
-        terminal.line(NOTICE)
+        if COMPILING.is_first:
+            terminal.line(NOTICE)
 
     COMPILING.hearers.append(tell)
     try:

@@ -1,7 +1,8 @@
 """The clock of a run: seconds since it began, without those spent on compiling.
 
 Compiling happens once for each kind of run, so it does not count against a budget: two seconds are two seconds of work.
-Long compiling is logged once (logger "anypag", level INFO); the command line prints the same notice.
+Long compiling is logged once (logger "anypag", level INFO); the command line prints the same notice where
+nothing was compiled before.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from anypag._kernels.patience import COMPILING, numba
 
 LONG = 2.0  # seconds of compiling after which it is logged
 NOTICE = (
-    "Compiling what this kind of run needs; this takes some seconds, once for each kind of table, test and method, and "
-    "does not count as time spent."
+    "Compiling for this machine takes some seconds, once for each kind of table and test; it does not count as time "
+    "spent. `anypag warm` does it for all kinds."
 )
 _log = logging.getLogger("anypag")
 

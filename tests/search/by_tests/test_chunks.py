@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import anypag as ap
+from anypag._kernels.patience import plain
 from anypag._kernels.pools import _sort_pool
 from anypag.arrays import Floats
 from anypag.ci.passes import CorrelationPasses
@@ -91,5 +92,5 @@ def test_pools_of_any_length_are_sorted(size: int) -> None:
         key=lambda item: (item[0], -(strength[0, item[1]] + strength[1, item[1]]), item[1]),
     )
     found = np.array([nodes, distances], np.int32).reshape(2, size)
-    _sort_pool(found, size, strength, np.arange(n, dtype=np.int32), 0, 1, np.empty(max(size, 1), np.float32))
+    plain(_sort_pool)(found, size, strength, np.arange(n, dtype=np.int32), 0, 1, np.empty(max(size, 1), np.float32))
     assert list(zip(found[1].tolist(), found[0].tolist(), strict=True)) == expected

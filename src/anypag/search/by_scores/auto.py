@@ -16,6 +16,7 @@ from typing import Self
 
 import numpy as np
 
+from anypag._kernels.patience import compile_ahead
 from anypag.catalogue import METHODS
 from anypag.graphs.base import Marks
 from anypag.search.algorithm import Algorithm
@@ -102,6 +103,7 @@ def _tested(state: AutoState, problem: Problem, tick: Tick) -> tuple[AutoState, 
 
 def _ordered(state: AutoState, problem: Problem, tick: Tick) -> tuple[BayesState, StepInfo]:
     """Settle one order; after the last one the graphs to start from are scored, and the best is the answer so far."""
+    compile_ahead("mag_chain")
     orders = settle_next(state.orders, problem, tick)
     settled = replace(state, orders=orders)
     after = _scored(settled, problem, tick) if orders.all_settled else settled

@@ -28,6 +28,7 @@ from functools import partial
 
 import numpy as np
 
+from anypag._kernels.patience import compile_ahead
 from anypag.arrays import Counts, Flags, Floats
 from anypag.catalogue import METHODS
 from anypag.errors import GraphError
@@ -209,6 +210,7 @@ def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[Bay
     """The next step of the phase that the search is in."""
     tests: dict[int, int] = {}
     if state.phase == "orders":
+        compile_ahead("mag_chain")
         orders = settle_next(state.orders, problem, tick)
         phase = "tests" if orders.all_settled else "orders"
         after = replace(with_orders(state, orders, problem, tick), phase=phase)
