@@ -26,7 +26,7 @@ import numpy as np
 
 from anypag._kernels.patience import njit
 
-PARENT, SPOUSE, NEIGHBOUR = 1, 2, 3
+PARENT, SPOUSE, NEIGHBOUR = np.int64(1), np.int64(2), np.int64(3)  # one type, so that helpers are compiled once
 
 LEAST = 1e-9
 """A column whose variance given others is smaller than this counts as determined by them."""

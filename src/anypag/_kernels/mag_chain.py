@@ -334,7 +334,7 @@ def agrees(graph, causes, not_causes, not_selecting, sets):
 @njit(cache=True, nogil=True)
 def _other_neighbour(graph, i, j, random):
     """A neighbour of i other than j, drawn uniformly; i itself if there is none."""
-    count = -1  # j is one of them
+    count = np.int64(-1)  # j is one of them
     for w in range(graph.shape[2]):
         count += _count(graph[PARENTS, i, w] | graph[CHILDREN, i, w] | graph[SPOUSES, i, w] | graph[NEIGHBOURS, i, w])
     if count < 1:
@@ -435,7 +435,7 @@ def _component_score(score, graph, key, members, d, room):
         return IMPOSSIBLE
     whole = np.uint64(d)
     for x in range(d):
-        whole += _key(members[x], 0, 7) + key[members[x]]
+        whole += _key(members[x], np.int64(0), np.int64(7)) + key[members[x]]
     whole = _mixed(whole) | np.uint64(1)
     mask = np.uint64(len(known) - 1)
     slot = whole & mask
@@ -486,6 +486,24 @@ def _recount(count, state, by):
 
 
 @njit(cache=True, nogil=True)
+def _touched(i, j, k, old, new, old_k, new_k, found):
+    """Writes the nodes whose components change with the edges i–j and i–k. Returns their number. The score of a node
+    does not depend on its children.
+    """
+    count = 0
+    if old > FORTH or new > FORTH or old_k > FORTH or new_k > FORTH:
+        found[0] = i
+        count = 1
+    if (old != NONE and old != BACK) or (new != NONE and new != BACK):
+        found[count] = j
+        count += 1
+    if (old_k != NONE and old_k != BACK) or (new_k != NONE and new_k != BACK):
+        found[count] = k
+        count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
 def _prior(terms, count):
     return terms[0, count[0]] + terms[1, count[1]] + terms[2, count[2]] + terms[3, count[3]]
 
@@ -510,7 +528,7 @@ def total(component, data, memory, terms, graph, parts, room):
         if stamp[v] >= 0:
             parts[v] = 0.0
             continue
-        d = _members(graph, v, stamp, 0, members)
+        d = _members(graph, v, stamp, np.int64(0), members)
         if np.isnan(parts[v]):
             if room[0] < 0:
                 return False
@@ -574,6 +592,7 @@ def advance(
     members = np.empty(n, np.int64)
     sets = np.empty((3, words), np.uint64)
     touched = np.empty(3, np.int64)
+    n_touched = 0
     score = (component, data, memory)
     for v in range(n):
         if stamp[v] != now:
@@ -639,14 +658,15 @@ def advance(
                 if fits:
                     put(graph, key, i, k, new_k)
         if fits:
-            touched[0], touched[1], touched[2] = i, j, k
-            gain = -part_score[i]
-            if part[j] != part[i]:
-                gain -= part_score[j]
-            if part[k] != part[i] and part[k] != part[j]:
-                gain -= part_score[k]
+            n_touched = _touched(i, j, k, old, new, old_k, new_k, touched)
+            gain = 0.0
             now += 1
-            for t in range(3):
+            for t in range(n_touched):
+                if stamp[part[touched[t]]] != now:
+                    stamp[part[touched[t]]] = now
+                    gain -= part_score[touched[t]]
+            now += 1
+            for t in range(n_touched):
                 if stamp[touched[t]] != now:
                     d = _members(graph, touched[t], stamp, now, members)
                     gain += _component_score(score, graph, key, members, d, room)
@@ -669,7 +689,7 @@ def advance(
         made[1] += 1
         _copy(new_count, count)
         now += 1
-        for t in range(3):
+        for t in range(n_touched):
             if stamp[touched[t]] != now:
                 _score_part(score, graph, touched[t], key, stamp, now, members, part, part_score, room)
         scores[0] += gain

@@ -22,6 +22,7 @@ from anypag.results.pairs import Separations, pair_p, require_names, strengths_o
 from anypag.search.algorithm import algorithm
 from anypag.search.problem import Problem
 from anypag.search.state import State, StepInfo
+from anypag.threads import single_blas
 
 if TYPE_CHECKING:
     from anypag.knowledge.statements import Outcome
@@ -214,7 +215,10 @@ class Searched:
 
     @cached_property
     def misfit(self) -> Misfit | None:
-        return None if self._sampled is None else misfit_of(self.state, self.problem)
+        if self._sampled is None:
+            return None
+        with single_blas:
+            return misfit_of(self.state, self.problem)
 
     @cached_property
     def probabilities(self) -> Probabilities | None:
