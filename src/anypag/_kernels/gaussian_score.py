@@ -26,7 +26,7 @@ import numpy as np
 
 from anypag._kernels.patience import njit
 
-PARENT, SPOUSE, NEIGHBOUR = np.int64(1), np.int64(2), np.int64(3)  # one type, so that helpers are compiled once
+PARENT, SPOUSE, NEIGHBOUR = 1, 2, 3
 
 LEAST = 1e-9
 """A column whose variance given others is smaller than this counts as determined by them."""
@@ -175,7 +175,8 @@ def _solve(a, b, k):
     return True
 
 
-@njit(cache=True, nogil=True)
+# with types: else it would be compiled for each kind
+@njit("int64(uint8[:, ::1], int64, int64, int64, int64[::1])", nogil=True)
 def _of_kind(relation, i, m, kind, found):
     count = 0
     for j in range(m):

@@ -226,11 +226,12 @@ def _process_that_compiles(file: str) -> subprocess.Popen[bytes] | None:
     code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import compile_file; compile_file({file!r})"
     folder = numba().config.CACHE_DIR
     environment = os.environ | ({"NUMBA_CACHE_DIR": folder} if folder else {})
-    nowhere = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     if "python" not in Path(sys.executable or "").name or getattr(sys, "frozen", False):  # another program
         return None
     with suppress(OSError):  # processes may be forbidden; then it is compiled here
-        process = subprocess.Popen([sys.executable, "-c", code], env=environment, **nowhere)
+        nowhere = subprocess.DEVNULL
+        words = [sys.executable, "-c", code]
+        process = subprocess.Popen(words, env=environment, stdin=nowhere, stdout=nowhere, stderr=nowhere)
         atexit.register(_end, process)
         return process
     return None

@@ -12,8 +12,9 @@ from anypag._kernels.patience import COMPILING
 from anypag.arrays import Floats
 from anypag.cli.exits import ExitCode, command
 from anypag.cli.terminal import Terminal
+from anypag.data.table import Kind
 
-RUNS = {
+RUNS: dict[str, tuple[tuple[Kind, ...], str]] = {
     "numbers": (("continuous",), "auto"),
     "levels": (("discrete",), "auto"),
     "numbers and levels": (("continuous", "discrete"), "auto"),
