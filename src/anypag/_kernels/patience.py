@@ -267,7 +267,8 @@ def numba() -> Any:
     warnings.filterwarnings("ignore", "First-class function type feature", there.NumbaExperimentalFeatureWarning)
     typeof_impl.register(Kernel)(lambda kernel, context: there.typeof(kernel.compiled))
     try:
-        COMPILING.is_first = not any(Path(there.njit(cache=True)(_nothing).stats.cache_path).glob("*.nbi"))
+        folder = there.njit(cache=True)(_nothing).stats.cache_path
+        COMPILING.is_first = folder is not None and not any(Path(folder).glob("*.nbi"))
     except RuntimeError:  # there is no folder for the cache
         _make_folder(there.config)
     _listen(there.core.event)
