@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import warnings
 from itertools import cycle, islice
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from anypag._kernels.patience import COMPILING
-from anypag.arrays import Floats
 from anypag.cli.exits import ExitCode, command
 from anypag.cli.terminal import Terminal
-from anypag.data.table import Kind
+
+if TYPE_CHECKING:
+    from anypag.arrays import Floats
+    from anypag.data.table import Kind
 
 RUNS: dict[str, tuple[tuple[Kind, ...], str]] = {
     "numbers": (("continuous",), "auto"),
@@ -34,22 +35,22 @@ def warm() -> ExitCode:
     from anypag.run.engine import learn
 
     os.environ["ANYPAG_PATIENCE"] = "0"
-    terminal, values = Terminal(), _values()
     warnings.simplefilter("ignore", AnypagWarning)
+    terminal = Terminal()
     for what, (in_turn, test) in RUNS.items():
         before = COMPILING.seconds
-        kinds = dict(zip(values, islice(cycle(in_turn), COLUMNS), strict=True))
-        table = {
-            name: np.digitize(values[name], [-1, 1]) if kinds[name] == "discrete" else values[name] for name in kinds
-        }
-        learn(table, kinds=kinds, test=test).effects()
+        kinds = {f"x{k}": kind for k, kind in enumerate(islice(cycle(in_turn), COLUMNS))}
+        learn(_table(kinds), kinds=kinds, test=test).effects()
         terminal.line(f"Tables of {what}: {COMPILING.seconds - before:.0f} s of compiling.")
     return ExitCode.COMPLETE
 
 
-def _values() -> dict[str, Floats]:
-    """Columns of numbers with hidden common causes."""
+def _table(kinds: dict[str, Kind]) -> dict[str, Floats]:
+    """Columns with hidden common causes."""
+    import numpy as np
+
     rng = np.random.default_rng(0)
-    hidden, weights = rng.normal(size=(ROWS, 3)), rng.normal(size=(3, COLUMNS))
-    values = hidden @ (weights * (rng.random(weights.shape) < 0.6)) + rng.normal(size=(ROWS, COLUMNS))
-    return {f"x{k}": values[:, k] for k in range(COLUMNS)}
+    weights = rng.normal(size=(3, COLUMNS)) * (rng.random((3, COLUMNS)) < 0.6)
+    values = (rng.normal(size=(ROWS, 3)) @ weights + rng.normal(size=(ROWS, COLUMNS))).T
+    columns = zip(kinds.items(), values, strict=True)
+    return {name: np.clip(column.round(), -1, 1) if kind == "discrete" else column for (name, kind), column in columns}
