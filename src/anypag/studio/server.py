@@ -227,8 +227,8 @@ class _Handler(BaseHTTPRequestHandler):
             if not self.server.session.has_open(digest):
                 self.server.session.open(open_upload(part, name, digest, self.server.address))
         finally:
-            part.unlink(missing_ok=True)
             self.server.uploading.release()
+            part.unlink(missing_ok=True)
 
     def _received(self, part: Path, length: int) -> str:
         """Write so many bytes of the request to a file, and hash them."""
