@@ -196,8 +196,8 @@ ALL = """
 | compared | with | lines better/equal/worse | command, table |
 |---|---|---|---|"""
 TAIL = """
-Effects are also held against [published numbers](gallery/textbook.md), our tests of conditional independence against
-those of causal-learn ([tests](tests.md)). On gcastle's simulators ([accuracy](accuracy.md)) no other tool was run.
+Effects also stand beside [published numbers](gallery/textbook.md), our tests beside those of causal-learn
+([tests](tests.md)).
 
 Where to go next: [accuracy](accuracy.md), [performance](performance.md).
 """
