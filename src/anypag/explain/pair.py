@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -160,16 +161,45 @@ def explain_pair(facts: PairFacts, a: str, b: str) -> Explanation:
         raise GraphError(f"Two different variables were wanted; got {a!r} twice.")
     edge = facts.pag.edge(a, b)
     said = _no_edge(facts, a, b) if edge is None else _edge(facts, edge)
+    said = replace(said, notes=(*said.notes, *_hanging(facts, said)))
     if facts.tested is not None and facts.tested.learned is not None:
         alone = explain_pair(facts.tested, said.a, said.b)
         told = tests_alone(alone, edge, facts.tested.learned.choices.alpha)
-        said = replace(said, by_tests=alone, notes=(*said.notes, *told))
+        hanging = (f"  {sentence}" for sentence in _hanging(facts.tested, alone))
+        said = replace(said, by_tests=alone, notes=(*said.notes, *told, *hanging))
     seen = pair_counts(None if facts.learned is None else facts.learned.stability, a, b, edge)
     return replace(said, again=seen, notes=(*said.notes, *resample_notes(seen, a, b))) if seen else said
 
 
-NEAR = 10.0
+NEAR = 3.0
 """A p-value is near alpha if it differs by at most this factor."""
+
+
+def _hanging(facts: PairFacts, said: Explanation) -> tuple[str, ...]:
+    """The sentences about what hangs on one test near alpha, or on one column; none if no data were tested."""
+    if facts.learned is None or facts.learned.is_exact or not facts.by_tests:
+        return ()
+    alpha, found = facts.learned.choices.alpha, said.separation
+    is_near = _is_near(found.p if found else said.kept_p, alpha)
+    told = ["This hangs on one test near alpha: another alpha, or other rows, may turn it."] if is_near else []
+    if found is not None and len(found.given) == 1:
+        told.append(f"This hangs on one column: in a table without {found.given[0]}, tests may join them.")
+    behind = ((at, p) for at, p in _tests_behind(facts, said) if _is_near(p, alpha))
+    told += [f"The mark at {at} hangs on one test near alpha, with p = {p:.3g}." for at, p in behind]
+    return tuple(told)
+
+
+def _tests_behind(facts: PairFacts, said: Explanation) -> Iterator[tuple[str, float]]:
+    """The p-values of the separations behind the marks of an edge that R0 and R4 set, and where these marks are."""
+    for at, other in ((said.a, said.b), (said.b, said.a)):
+        reason = facts.reasons.get((at, other), [None])[0]
+        if reason is not None and reason.rule in {0, 4}:
+            found = facts.sepsets.get((reason.because[0], reason.because[1]))
+            yield from [] if found is None else [(at, found.p)]
+
+
+def _is_near(p: float | None, alpha: float) -> bool:
+    return p is not None and alpha / NEAR <= p <= NEAR * alpha
 
 
 def tests_alone(alone: Explanation, edge: Edge | None, alpha: float) -> tuple[str, ...]:
@@ -184,9 +214,7 @@ def tests_alone(alone: Explanation, edge: Edge | None, alpha: float) -> tuple[st
         why = "no test separated them" if alone.edge else "no separating set is known"
         why += f"; the largest p-value was {told}" if told else ""
     rules = [f"  At {end.at} {A_MARK[end.mark]}: {end.why}" for end in alone.ends if end.why]
-    is_near = p is not None and alpha / NEAR <= p <= NEAR * alpha
-    near = ["  This hangs on one test near alpha: another alpha, or other rows, may turn it."] if is_near else []
-    return (f"Searching by tests alone gives {given}: {why}.", *rules, *near)
+    return (f"Searching by tests alone gives {given}: {why}.", *rules)
 
 
 def reading_of(
