@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "leaderboard.md"
+MOST_TOLD = 10
+"""Of a comparison with more lost lines only some are told; its table has all."""
 NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+")
 
 
@@ -162,8 +164,16 @@ def text() -> str:
     """The page."""
     found = {comparison: list(lines_of(comparison)) for comparison in COMPARISONS}
     lost = {one: [line for line in lines if is_lost(one, line)] for one, lines in found.items()}
-    told = [f"| {one.about} | {'; '.join(map(lost_told, lines))} |" for one, lines in lost.items() if lines]
+    told = [f"| {one.about} | {lines_told(lines)} |" for one, lines in lost.items() if lines]
     return "\n".join([HEAD, *told, ALL, *(summary(one, lines) for one, lines in found.items()), TAIL])
+
+
+def lines_told(lines: list[Line]) -> str:
+    """All lines that are lost; of many the three that are lost by the largest factor, and how many there are."""
+    if len(lines) <= MOST_TOLD:
+        return "; ".join(map(lost_told, lines))
+    worst = sorted(lines, key=lambda line: -max(line.ours, line.other) / max(min(line.ours, line.other), 0.001))
+    return f"{len(lines)} lines, by the most: {'; '.join(map(lost_told, worst[:3]))}"
 
 
 def lost_told(line: Line) -> str:
