@@ -91,12 +91,14 @@ def test_a_middle_variable_separates_although_only_its_level_is_known() -> None:
     assert not joined["ordinal"].is_adjacent("a", "c") and joined["discrete"].is_adjacent("a", "c")
 
 
-def test_ordered_categories_are_ordinal_and_others_are_not() -> None:
+def test_ordered_categories_are_ordinal_where_that_is_said() -> None:
     words = [LIKERT[k % 3] for k in range(30)]
     ordered = pd.Series(pd.Categorical(words, LIKERT, ordered=True))
     frame = pd.DataFrame({"a": ordered, "b": pd.Categorical(words), "c": words})
     table = as_table(frame)
-    assert table.kinds == ("ordinal", "discrete", "discrete") and table.labels[0] == tuple(LIKERT)
+    assert table.kinds == ("discrete",) * 3, "pandas.read_stata calls every labelled column ordered"
+    said = as_table(frame, kinds={"a": "ordinal"})
+    assert said.kinds[0] == "ordinal" and said.labels[0] == tuple(LIKERT)
     enum = pl.DataFrame({"a": pl.Series(words, dtype=pl.Enum(LIKERT))})
     assert as_table(enum).kinds == ("discrete",) and as_table(enum, kinds={"a": "ordinal"}).kinds == ("ordinal",)
 

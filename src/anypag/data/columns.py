@@ -25,12 +25,12 @@ NO_NUMBERS = "Turn it into numbers (a date: into days since a start) or drop it.
 @dataclass(frozen=True, eq=False)
 class Column:
     """A column as numbers, NaN for a missing value. `labels` are the texts that the numbers are codes of; None for
-    numbers. `kind`: what the type alone makes it, discrete (truth values, categories) or ordinal (ordered categories).
+    numbers. `kind`: what the type alone makes it, discrete (truth values, categories).
     """
 
     values: npt.NDArray[np.float64]
     labels: tuple[str, ...] | None = None
-    kind: Literal["discrete", "ordinal"] | None = None
+    kind: Literal["discrete"] | None = None
 
 
 def column_from_array(name: str, column: npt.NDArray[Any]) -> Column:
@@ -63,8 +63,7 @@ def column_from_series(name: str, series: Any) -> Column:
         return Column(_numbers(series))
     if series.dtype in (nw.Categorical, nw.Enum):
         order = series.dtype.categories if isinstance(series.dtype, nw.Enum) else ()
-        is_ordered = getattr(getattr(series.to_native(), "dtype", None), "ordered", False) is True  # of pandas
-        return replace(_from_texts(series.to_list(), order), kind="ordinal" if is_ordered else "discrete")
+        return replace(_from_texts(series.to_list(), order), kind="discrete")
     if series.dtype in (nw.Date, nw.Datetime):  # as texts, so that the audit reports them with all other findings
         return _from_texts(
             series.dt.to_string("%Y-%m-%d" if series.dtype == nw.Date else "%Y-%m-%d %H:%M:%S").to_list()
