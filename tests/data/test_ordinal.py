@@ -128,3 +128,39 @@ def test_resamples_files_categories_and_effects_take_ordinal_columns(tmp_path: P
     told = ap.effect(ap.DAG.from_string("a --> b"), "a", "b", data=as_table(columns, kinds=kinds))
     assert told.estimate == pytest.approx(np.polyfit(columns["a"], columns["b"], 1)[0])
     assert ap.effect(learned, "a", "b", data=tmp_path / "data.csv", selection_bias=False).sampled is not None
+
+
+def test_kinds_that_are_said_later_count() -> None:
+    table, kinds = as_table(cut(system(500), -0.5, 0.5)), dict.fromkeys("abc", "ordinal")
+    as_numbers = table.moments().correlation  # which are kept
+    ordered = as_table(table, kinds=kinds)
+    assert (
+        ordered.moments().correlation == as_table(cut(system(500), -0.5, 0.5), kinds=kinds).moments().correlation
+    ).all()
+    assert (ordered.all_of_kind("continuous").moments().correlation == as_numbers).all()
+
+
+@pytest.mark.parametrize("kinds", [["a"], "a"])
+def test_kinds_that_are_no_mapping_are_refused(kinds: Any) -> None:
+    with pytest.raises(ParameterError, match="Kinds are a mapping"):
+        as_table(system(20), kinds=kinds)
+
+
+def test_data_sets_keep_the_order_of_levels() -> None:
+    levels, order = cut(system(400), -0.5, 0.5), {"a": " < ".join(LIKERT)}
+    texts = levels | {"a": np.array(LIKERT)[levels["a"].astype(int)]}
+    halves = [{name: column[rows] for name, column in texts.items()} for rows in (slice(200), slice(200, None))]
+    one, two = (as_table(half, kinds=order) for half in halves)
+    pool = ap.pooled({"one": one, "two": two})
+    assert pool.labels[0] == tuple(LIKERT)
+    assert (pool.values[:, 0] == levels["a"]).all()
+    with pytest.raises(DataError, match="do not say one order of all levels of 'a'"):
+        ap.pooled({"one": one, "two": as_table(halves[1], kinds={"a": " < ".join(reversed(LIKERT))})})
+
+
+def test_a_checkpoint_of_other_kinds_is_refused(tmp_path: Path) -> None:
+    levels, path = cut(system(300), -0.5, 0.5), tmp_path / "run.anypag"
+    ordered, plain = (as_table(levels, kinds=dict.fromkeys("abc", kind)) for kind in ("ordinal", "discrete"))
+    ap.learn(ordered, method="icd", test="mixed", checkpoint=path)
+    with pytest.raises(ap.AnypagError, match="belongs to another run"):
+        ap.learn(plain, method="icd", test="mixed", checkpoint=path, resume=True)

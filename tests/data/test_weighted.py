@@ -149,3 +149,11 @@ def test_wrong_weights_are_refused(weights: list[Any], told: str) -> None:
 
 def test_a_row_without_weight_is_left_out() -> None:
     assert ap.weighted({"a": [1.0, 2.0], "w": [0.0, 0.5]}, "w").n == 1
+
+
+def test_weighted_columns_that_others_determine_are_named() -> None:
+    data, dag = survey(), ap.DAG.from_string("a --> b; g --> a; g --> b; h --> a; h --> b")
+    group = np.arange(len(data["a"])) % 3
+    for h, told in ((group // 2, "'h' is determined by 'g'"), (0 * group, "'h' is constant")):
+        with pytest.raises(DataError, match=told):
+            ap.effect(dag, "a", "b", data=ap.weighted({**data, "g": group, "h": h}, "w"))

@@ -70,14 +70,14 @@ def _data_hash(data: Any, problem: Problem) -> str:
         return content_hash(_answers_for_pairs(test))
     if isinstance(data, CountedTable):
         chosen = data if choices.names is None else data.take(choices.names)
-        return content_hash((chosen.names, chosen.table.values, chosen.table.labels, chosen.counts))
+        return content_hash((chosen.names, chosen.table.values, chosen.table.labels, chosen.kinds, chosen.counts))
     of_test = "" if isinstance(choices.test, str) else content_hash(choices.test)
     if isinstance(data, str | Path):
         return file_hash(Path(data)) + of_test
     table = as_table(data, choices.names)
     apart = getattr(data, "contexts_test", "all")  # of `anypag.pooled`
     return (
-        content_hash((table.names, table.values, table.labels, table.weights))
+        content_hash((table.names, table.values, table.labels, table.kinds, table.weights))
         + of_test
         + ("" if apart == "all" else apart)
     )

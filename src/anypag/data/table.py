@@ -156,8 +156,7 @@ class Table:
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Table:
         """The table with some kinds set by hand."""
-        if not isinstance(kinds, Mapping):
-            raise ParameterError(f"Kinds are a mapping such as {{'sex': 'discrete'}}; got {kinds!r}.")
+        _require_mapping(kinds)
         there = set(self.names)
         unknown = [name for name in kinds if name not in there]
         if unknown:
@@ -168,6 +167,8 @@ class Table:
         given = tuple(kinds.get(name, kind) for name, kind in zip(self.names, self.given_kinds, strict=True))
         made = replace(self, given_kinds=given, before=None if self.before is None else self.before.with_kinds(kinds))
         known = {name: self.__dict__[name] for name in _OF_VALUES if name in self.__dict__}
+        if self.weights is None and "ordinal" not in (*self.given_kinds, *given):  # else they depend on kinds
+            known["_moments"] = self._moments
         made.__dict__.update(known, _codes=self._codes, _levels=self._levels)
         return made
 
@@ -326,7 +327,7 @@ class Table:
         return CountedTable(self.take(self.names if names is None else names), np.ones(self.n, np.int64))
 
 
-_OF_VALUES = ("is_finite", "has_gaps", "_summary", "_moments")
+_OF_VALUES = ("is_finite", "has_gaps", "_summary")
 """Cached properties of a table that depend on its values only."""
 
 
@@ -380,11 +381,17 @@ def declared(table: Table, kinds: Mapping[str, str]) -> Table:
 
 def spelled_out(kinds: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
     """Kinds with all names that a pattern stands for; a kind given for a name itself wins."""
-    if not isinstance(kinds, Mapping) or not any(is_pattern(name) and name not in names for name in kinds):
+    _require_mapping(kinds)
+    if not any(is_pattern(name) and name not in names for name in kinds):
         return kinds
     patterns = {name: kind for name, kind in kinds.items() if is_pattern(name) and name not in names}
     found = {name: kind for one, kind in patterns.items() for name in matching([one], names)}
     return found | {name: kind for name, kind in kinds.items() if name not in patterns}
+
+
+def _require_mapping(kinds: object) -> None:
+    if not isinstance(kinds, Mapping):
+        raise ParameterError(f"Kinds are a mapping such as {{'sex': 'discrete'}}; got {kinds!r}.")
 
 
 def _ordered(table: Table, name: str, order: list[str] | None) -> Table:

@@ -236,19 +236,31 @@ def _stacked(tables: Mapping[str, Table]) -> tuple[Table, list[Finding]]:
 
 
 def _column(parts: Sequence[Table], i: int) -> tuple[Floats, tuple[str, ...] | None]:
-    """A column of all tables; texts are numbered anew."""
+    """A column of all tables; texts are numbered anew, ordered levels in their order."""
     labels = [part.labels[i] for part in parts]
     if not any(labels):
         return np.concatenate([part.values[:, i] for part in parts]), None
     if not all(labels):
         raise DataError(f"Column {parts[0].names[i]!r} has texts in some data sets and numbers in others.")
-    every = tuple(sorted({label for own in labels for label in own or ()}))
-    column = []
+    every, column = _labels(parts, i), []
     for part, own in zip(parts, labels, strict=True):
         place = np.array([*(float(every.index(label)) for label in own or ()), np.nan])
         is_gap = np.isnan(part.values[:, i])
         column.append(place[np.where(is_gap, -1, part.values[:, i]).astype(np.int64)])
     return np.concatenate(column), every
+
+
+def _labels(parts: Sequence[Table], i: int) -> tuple[str, ...]:
+    """The texts of a column in all tables: in the order that the tables say, else in that of the alphabet."""
+    every = {label for part in parts for label in part.labels[i] or ()}
+    ordered = [part.labels[i] or () for part in parts if part.given_kinds[i] == "ordinal"]
+    longest = max(ordered, key=len, default=tuple(sorted(every)))
+    if {*longest} != every or any([label for label in longest if label in own] != [*own] for own in ordered):
+        raise DataError(
+            f"The data sets do not say one order of all levels of {parts[0].names[i]!r}. Give each the same order "
+            f"as its kind, {' < '.join(longest)!r} say."
+        )
+    return longest
 
 
 def beside(system: Table, design: Table, of_set: Counts) -> Table:

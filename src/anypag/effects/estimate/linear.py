@@ -25,13 +25,14 @@ from anypag.graphs.node_sets import NodeSet, members
 @dataclass(frozen=True)
 class Weighted:
     """Columns (n, k) that a model is fitted to, each divided by a power of two (`exponent`), and the node of the graph
-    for each. `weights` (n,): how often each row counts; None if each counts once.
+    for each. `weights` (n,): how much each row counts; None if each counts once. `is_resample`: were rows drawn?
     """
 
     rows: Floats
     exponent: Indices
     nodes: tuple[int, ...]
     weights: Floats | None = None
+    is_resample: bool = False
 
     @classmethod
     def of(cls, rows: Floats, nodes: tuple[int, ...]) -> Self:
@@ -44,8 +45,8 @@ class Weighted:
         return self.weighted(rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
 
     def weighted(self, counts: Floats) -> Self:
-        """The model with these counts as weights of the rows."""
-        return replace(self, weights=counts)
+        """The model of a resample with these counts as weights of the rows."""
+        return replace(self, weights=counts, is_resample=True)
 
 
 @dataclass(frozen=True)
@@ -158,9 +159,9 @@ class Regression(Weighted):
         design = np.column_stack([causes, self._columns(mentioned(formula) & ~(way.x | way.y))])
         centred, centred_outcomes = self._centred(design), self._centred(outcomes)
         scale = np.sqrt((centred**2).sum(axis=0))
-        if self.weights is None and not scale.all():
+        if not self.is_resample and not scale.all():
             raise DeterminedError
-        found = _least_squares(centred / np.where(scale == 0, 1, scale), centred_outcomes, exact=self.weights is None)
+        found = _least_squares(centred / np.where(scale == 0, 1, scale), centred_outcomes, exact=not self.is_resample)
         found /= np.where(scale == 0, np.nan, scale)[:, None]
         return per_unit(found[: causes.shape[1]], self._exponents(way.x), self._exponents(way.y)).ravel()
 
