@@ -177,6 +177,15 @@ def test_counts_are_remembered(tmp_path: Path) -> None:
     assert anypag("effect", pag, "x", "y", "--data", plain).code == 0
 
 
+def test_counts_that_are_typed_take_the_place_of_weights(tmp_path: Path) -> None:
+    data, pag = tmp_path / "both.csv", tmp_path / "pag.json"
+    data.write_text("x,y,n,w\n" + "0,0,30,2\n0,1,10,1\n1,0,10,1\n1,1,30,2\n" * 60)
+    made = ("learn", "--method", "icd", data, "--drop", "n", "--weights", "w", "--no-selection-bias", "--out", pag)
+    assert anypag(*made).code == 0
+    told = anypag("effect", pag, "x", "y", "--data", data, "--counts", "n", "--json").document
+    assert told["possible"]["entries"][0]["high"] == 0.75
+
+
 def test_a_graph_of_your_own(learned: tuple[Path, Path], tmp_path: Path) -> None:
     _, data = learned
     edges = "c -> d; a -> c; b -> c"

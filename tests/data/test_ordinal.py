@@ -164,3 +164,13 @@ def test_a_checkpoint_of_other_kinds_is_refused(tmp_path: Path) -> None:
     ap.learn(ordered, method="icd", test="mixed", checkpoint=path)
     with pytest.raises(ap.AnypagError, match="belongs to another run"):
         ap.learn(plain, method="icd", test="mixed", checkpoint=path, resume=True)
+
+
+def test_the_order_of_columns_changes_no_bit_where_correlations_are_mended() -> None:
+    random = np.random.default_rng(3)
+    behind = random.normal(size=(60, 2)) @ random.normal(size=(2, 20)) + 0.3 * random.normal(size=(60, 20))
+    names, order = [f"x{k:02}" for k in range(20)], random.permutation(20)
+    table = as_table((behind > 0).astype(float), names).all_of_kind("ordinal")
+    found = table.moments().correlation
+    assert np.linalg.eigvalsh(found)[0] > 0
+    assert (table.take([names[k] for k in order]).moments().correlation == found[np.ix_(order, order)]).all()

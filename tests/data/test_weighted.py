@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 import anypag as ap
 from anypag.ci.base import Queries
@@ -157,3 +158,24 @@ def test_weighted_columns_that_others_determine_are_named() -> None:
     for h, told in ((group // 2, "'h' is determined by 'g'"), (0 * group, "'h' is constant")):
         with pytest.raises(DataError, match=told):
             ap.effect(dag, "a", "b", data=ap.weighted({**data, "g": group, "h": h}, "w"))
+
+
+def test_the_threads_of_linear_algebra_change_no_bit() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(6000, 150))
+    weights = np.exp(rng.normal(size=len(values)))
+    names = [f"x{k:03}" for k in range(values.shape[1])]
+    with threadpool_limits(2, user_api="blas"):
+        by_two = moments_of(values, names, weights).correlation
+    with threadpool_limits(1, user_api="blas"):
+        assert (moments_of(values, names, weights).correlation == by_two).all()
+
+
+def test_kinds_that_were_inferred_stay_so() -> None:
+    table = ap.weighted(survey(), "w")
+    assert set(table.given_kinds) == {None}
+
+
+def test_weights_are_given_once() -> None:
+    with pytest.raises(DataError, match="Rows have weights already"):
+        ap.weighted(ap.weighted({"a": [1.0, 2.0], "v": [1.0, 2.0], "w": [1.0, 2.0]}, "w"), "v")

@@ -224,5 +224,8 @@ def _table(
     with panics_held(data):
         more = [cluster, learned.sets.by if learned is not None and learned.sets is not None else None]
         names = (*graph.names, *(name for name in more if name is not None))
-        table = read_again(data, fitting(learned.reading if learned else None, data)._replace(**said), names)
+        reading = fitting(learned.reading if learned else None, data)
+        if {"counts", "weights"} & said.keys():  # a row has one of the two
+            reading = reading._replace(counts=None, weights=None)
+        table = read_again(data, reading._replace(**said), names)
     return declared(table, kinds or {})

@@ -93,7 +93,8 @@ def moments_of(
     the number of threads changes a bit.
     """
     if weights is not None:
-        return _weighted_moments(values, names, weights)
+        with single_blas:
+            return _weighted_moments(values, names, weights)
     sums = Sums(names, multiplier)
     for start in range(0, len(values), sums.rows_at_once):
         sums.add(values[start : start + sums.rows_at_once], threads=threads)

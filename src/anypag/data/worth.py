@@ -21,7 +21,8 @@ import numpy as np
 
 from anypag.arrays import Counts, Floats, Indices
 from anypag.data.levels import Codes
-from anypag.data.moments import Moments
+from anypag.data.moments import Moments, name_order
+from anypag.threads import single_blas
 
 TERMS = 60
 """How many terms of the sum are taken."""
@@ -122,7 +123,11 @@ def behind_levels(moments: Moments, steps: Mapping[int, Floats]) -> Moments:
     found[:, places] = found[places].T
     found[np.ix_(places, places)] = _solved(moments.correlation[np.ix_(places, places)], of)
     np.fill_diagonal(found, 1.0)
-    return replace(moments, correlation=_positive(found, float(np.linalg.eigvalsh(moments.correlation)[0])))
+    order = name_order(moments.names)  # neither the order of columns nor threads may change a bit
+    in_order, back = np.ix_(order, order), np.argsort(order)
+    with single_blas:
+        mended = _positive(found[in_order], float(np.linalg.eigvalsh(moments.correlation[in_order])[0]))
+    return replace(moments, correlation=np.ascontiguousarray(mended[np.ix_(back, back)]))
 
 
 def _solved(correlation: Floats, steps: Floats) -> Floats:
@@ -145,4 +150,4 @@ def _positive(correlation: Floats, least: float) -> Floats:
         root = np.sqrt(np.diag(raised))
         correlation = raised / np.outer(root, root)
         np.fill_diagonal(correlation, 1.0)
-    return np.ascontiguousarray((correlation + correlation.T) / 2)
+    return np.asarray((correlation + correlation.T) / 2)

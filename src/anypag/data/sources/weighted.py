@@ -38,6 +38,10 @@ def weighted(data: Any, column: str) -> Table:
     (('a',), [1.0, 2.0, 2.0])
     """
     table = as_table(data)
+    if table.weights is not None:
+        raise DataError(
+            f"Rows have weights already; {column!r} would be a second column of them. Choose one of the two."
+        )
     require_columns([column], table.names)
     place, others = table.names.index(column), [name for name in table.names if name != column]
     if not others:
@@ -45,7 +49,8 @@ def weighted(data: Any, column: str) -> Table:
     weights = table.values[:, place]
     _check(column, weights, table.labels[place])
     reading = (table.reading or AS_USUAL)._replace(weights=column)
-    return replace(table.take(others), reading=reading, weights=weights).take_rows(weights > 0)
+    found = replace(table.take(others), reading=reading, weights=weights)
+    return found if weights.all() else found.take_rows(weights > 0)
 
 
 def _check(column: str, weights: Floats, labels: tuple[str, ...] | None) -> None:
