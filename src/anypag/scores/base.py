@@ -93,6 +93,11 @@ class Score(ABC):
     def association(self) -> Floats:
         """(p, p) how strongly each two variables depend on each other; it only affects the order of work."""
 
+    @property
+    def widths(self) -> Counts:
+        """(p,) how many columns stand for each variable; its parents explain them all."""
+        return np.ones(len(self.names), np.int64)
+
     @abstractmethod
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
         """A score of the same data with its variables in this order, and with empty caches."""

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats
+from anypag.arrays import Counts, Floats
 from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Score
 from anypag.scores.gaussian import STOP, too_few_rows
@@ -66,13 +66,16 @@ class MixedScore(Score):
                 f"needs two rows more than that; got {self.n}. Merge levels, or take fewer variables."
             )
 
+    @property
+    def widths(self) -> Counts:
+        return np.asarray(np.diff(self.start) if self.explained is None else self.explained, np.int64)
+
     @cached_property
     def bound(self) -> Bound:
         price = self.discount * np.log(self.n) / 2
         numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop])
-        explained = np.diff(self.start) if self.explained is None else self.explained
-        takes_functions = np.zeros(len(explained)) if self.takes_functions is None else self.takes_functions
-        rows = [self.start, np.append(self.start[:-1] + explained, 0), np.append(takes_functions, 0)]
+        takes_functions = np.zeros(len(self.names)) if self.takes_functions is None else self.takes_functions
+        rows = [self.start, np.append(self.start[:-1] + self.widths, 0), np.append(takes_functions, 0)]
         table = np.stack(rows).astype(np.int32)
         return Bound(np.ascontiguousarray(self.correlation), table, numbers, np.zeros(1, np.uint64), np.zeros(1))
 

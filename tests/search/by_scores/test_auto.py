@@ -196,6 +196,14 @@ def test_more_columns_than_the_posterior_takes_are_searched_by_tests(monkeypatch
     assert auto().method == "auto" and ap.learn(LEVELS, method="auto").method == "icd"
 
 
+def test_a_column_with_many_levels_beside_numbers_is_named_where_it_would_take_too_long() -> None:
+    random = np.random.default_rng(0)
+    table = {**DATA, "village": [f"v{k}" for k in random.integers(0, 44, 400)]}
+    found = ap.learn(table, method="auto")
+    assert found.method == "icd" and found.chosen is not None
+    assert "most of it for the 44 levels of 'village'" in str(found.chosen)
+
+
 def test_effort_is_not_used_where_the_data_leave_only_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bind, "SECONDS_A_PAIR", 10.0)
     found = ap.learn(DATA, effort=2)
