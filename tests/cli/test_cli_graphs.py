@@ -56,6 +56,24 @@ def test_convert_draws(graph: Path) -> None:
     assert graph.with_suffix(".svg").read_text().startswith("<svg")
 
 
+def test_a_graph_does_not_take_the_place_of_a_table(graph: Path) -> None:
+    table, edges = write_chain(graph.with_name("data.csv")), graph.with_name("edges.csv")
+    before = table.read_bytes()
+    for command in (("convert", graph, table), ("learn", write_chain(graph.with_name("b.csv")), "--out", table)):
+        ended = anypag(*command)
+        assert ended.code == 2 and "it is there, and anypag did not write it" in ended.err
+    assert table.read_bytes() == before
+    for _ in range(2):
+        assert anypag("convert", graph, edges).code == 0
+    for _ in range(2):
+        assert anypag("convert", graph, edges, "--to", "pcalg").code == 0
+
+
+def test_convert_makes_no_file_named_for_standard_output(graph: Path) -> None:
+    ended = anypag("convert", graph, "-", "--to", "dagitty")
+    assert ended.code == 2 and "standard output takes no files" in ended.err and not Path("-").exists()
+
+
 def test_convert_does_not_write_over_its_input(graph: Path) -> None:
     ended = anypag("convert", graph, graph)
     assert ended.code == 2 and "is to be read" in ended.err

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from anypag.cli.exits import ExitCode, command
 from anypag.cli.options import Json, spelled
-from anypag.cli.outputs import check_outputs
+from anypag.cli.outputs import check_outputs, check_replaced
 from anypag.cli.parameters import argument, option
 from anypag.cli.tell import misfit_told, tell_probable, tell_stability, tell_why_unlikely
 from anypag.cli.terminal import Terminal
@@ -77,6 +77,7 @@ def convert(
 
     terminal = Terminal(as_json=as_json)
     check_outputs([target], [source])
+    check_replaced([target])
     ending = target.suffix.lower()
     graph = read_graph(source, format=read_as)
     result = _read(source)[0] if read_as is None else None

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 STANDARD_INPUT = Path("-")
 OF_SETS = {"observed": None, "assumptions": "123", "contexts_test": "all"}
 """The options of several data sets, with their defaults."""
+OUR_TABLES = (b"from,to,", b'"",')  # how tables of edges and matrices of marks begin
 _BEGINNINGS = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"PK", ".xlsx"), (b"\x1f\x8b", ".csv.gz"))
 
 
@@ -145,6 +146,7 @@ def check_files(outputs: list[Path], typed: Typed, inputs: list[Path]) -> None:
 
     checkpoint, resume = typed["checkpoint"], typed["resume"]
     check_outputs(outputs if checkpoint is None else [*outputs, checkpoint], inputs)
+    check_replaced(outputs)
     if resume and checkpoint is None:
         raise ParameterError("--resume needs --checkpoint FILE: the file to go on from.")
     if checkpoint is not None and checkpoint.exists() and not resume:
@@ -219,6 +221,19 @@ def check_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
             raise ParameterError(f"{path} cannot be written: {problem}.")
 
 
+def check_replaced(paths: Iterable[Path]) -> None:
+    """Raise ParameterError if a graph would take the place of a table that anypag did not write."""
+    from anypag.errors import ParameterError
+
+    for path in (path for path in paths if path.suffix.lower() == ".csv" and path.is_file()):
+        with path.open("rb") as file:
+            start = file.read(len(OUR_TABLES[0]))
+        if start and not start.startswith(OUR_TABLES):
+            raise ParameterError(
+                f"{path} cannot be written: it is there, and anypag did not write it. Name another file, or remove it."
+            )
+
+
 def _place(path: Path) -> Path:
     """Where a path leads to; the path itself if its links lead in a circle."""
     try:
@@ -228,6 +243,8 @@ def _place(path: Path) -> Path:
 
 
 def _problem(path: Path) -> str | None:
+    if str(path) == "-":
+        return "standard output takes no files; name one"
     try:
         folder = target_of(path).parent
     except OSError as error:
