@@ -162,3 +162,27 @@ def test_another_process_compiles_ahead(tmp_path: Path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     said = subprocess.run([sys.executable, "-c", AHEAD], env=environment, capture_output=True, text=True, check=True)
     assert said.stdout.split() == ["1", "0"], "one was loaded, none compiled here"
+
+
+TWO_THREADS = """
+import threading, time
+from anypag._kernels import pairs, patience, queries
+
+compiler, has_begun = patience.numba().core.compiler_lock.global_compiler_lock, threading.Event()
+
+def compiles():
+    with compiler:
+        has_begun.set()
+        time.sleep(0.2)
+        queries.arranged.compiled  # a kernel that the compiled one calls
+
+thread = threading.Thread(target=compiles, daemon=True)
+thread.start()
+has_begun.wait()
+pairs.keep_largest.compiled
+thread.join()
+"""
+
+
+def test_two_threads_that_compile_do_not_wait_for_each_other() -> None:
+    subprocess.run([sys.executable, "-c", TWO_THREADS], timeout=60, check=True)

@@ -129,6 +129,9 @@ def patient(table: int = SMALL, lists: int = SMALL, **options: Any) -> Callable[
 class Kernel:
     """A function that numba can compile; a patient one runs as plain Python while that is faster."""
 
+    compiled: Any
+    """Numba's object of this kernel. One with a signature is compiled, or loaded, when this is first asked for."""
+
     def __init__(self, function: Any, signature: str | None, options: dict[str, Any]) -> None:
         self.py_func = function
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
@@ -142,9 +145,12 @@ class Kernel:
             self.waits = False
         return self.compiled(*arguments)
 
-    @cached_property
-    def compiled(self) -> Any:
-        """Numba's object of this kernel. One with a signature is compiled, or loaded, when this is first asked for."""
+    def __getattr__(self, name: str) -> Any:
+        """Makes `compiled` when it is first asked for. (Python 3.11 would hold a lock of all kernels in a cached
+        property, for which the compiler in another thread might wait, and this thread for the compiler.)
+        """
+        if name != "compiled":
+            raise AttributeError(f"A kernel has no {name!r}.", name=name, obj=self)
         _wait_for(self.__module__)
         there = numba()
         with there.core.compiler_lock.global_compiler_lock:
