@@ -18,6 +18,7 @@ from scipy.stats import norm
 import anypag as ap
 from anypag.ci.base import Queries
 from anypag.data import as_table
+from anypag.data.audit.copies import copies_in
 from anypag.data.worth import steps_of
 from anypag.errors import DataError, ParameterError
 
@@ -174,3 +175,10 @@ def test_the_order_of_columns_changes_no_bit_where_correlations_are_mended() -> 
     found = table.moments().correlation
     assert np.linalg.eigvalsh(found)[0] > 0
     assert (table.take([names[k] for k in order]).moments().correlation == found[np.ix_(order, order)]).all()
+
+
+def test_ordinal_columns_are_the_same_if_their_orders_are() -> None:
+    data = system(60)
+    kinds = dict.fromkeys("abcd", "ordinal")
+    table = as_table(data | {"d": np.exp(-data["a"])}, kinds=kinds)  # no two values are equal
+    assert copies_in(table) == {"d": "a"}

@@ -44,11 +44,20 @@ def copies_in(table: Table) -> dict[str, str]:
     copies = {}
     for i in _perhaps_copies(table):
         name, kind = table.names[i], table.kinds[i]
-        content = (table.values[:, i] + 0.0).tobytes() if kind == "continuous" else _by_first_appearance(table.codes(i))
-        first = seen.setdefault((kind, content), name)
+        first = seen.setdefault((kind, _content(table, i)), name)
         if first != name:
             copies[name] = first
     return copies
+
+
+def _content(table: Table, i: int) -> bytes:
+    """What equal columns share: values; of ordered levels the order, up or down; of others which rows are alike."""
+    if table.kinds[i] == "continuous":
+        return (table.values[:, i] + 0.0).tobytes()
+    codes = table.codes(i)
+    if table.kinds[i] == "ordinal":
+        return min(codes.tobytes(), np.where(codes < 0, codes, codes.max(initial=0) - codes).tobytes())
+    return _by_first_appearance(codes)
 
 
 def _perhaps_copies(table: Table) -> list[int]:
