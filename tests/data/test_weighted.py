@@ -141,6 +141,8 @@ def test_what_cannot_weight_rows_says_so() -> None:
         ([1.0, np.nan], "row 2 has nothing"),
         (["a", "b"], "got text"),
         ([0.0, 0.0], "all 0"),
+        ([1e300, 1e299], "the largest is 1e\\+300"),
+        ([1e-300, 1e-301], "the largest is 1e-300"),
     ],
 )
 def test_wrong_weights_are_refused(weights: list[Any], told: str) -> None:

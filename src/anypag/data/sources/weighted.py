@@ -64,6 +64,9 @@ def _check(column: str, weights: Floats, labels: tuple[str, ...] | None) -> None
         raise DataError(f"{wanted}; row {wrong[0] + 1} has {what}. Mend that row, or leave it out.")
     if not weights.any():
         raise DataError(f"{wanted}, and not all 0.")
+    if not 1e-100 < weights.max() < 1e100:  # their squares are summed
+        told = f"the largest is {weights.max():g}, too far from 1 to compute with"
+        raise DataError(f"{wanted}; {told}. Multiply all by one number: only their ratios count.")
 
 
 def weights_of(source: Source) -> Floats | None:
