@@ -58,6 +58,7 @@ certify: .venv/installed
 	$(BIN)/python -m certify --nodes 5 --knowledge
 	$(BIN)/python -m certify --nodes 4 --contexts
 	$(BIN)/python -m certify --nodes 5 --contexts
+	$(BIN)/python -m certify --series
 
 # What is timed is compiled at the first call.
 bench: export ANYPAG_PATIENCE := 0

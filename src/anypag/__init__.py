@@ -70,7 +70,7 @@ if _TYPE_CHECKING:
     from anypag.series.learn import learn_series as learn_series
     from anypag.series.series_result import SeriesResult as SeriesResult
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _PUBLIC = {
     "ci.additive": "Additive",

@@ -273,7 +273,9 @@ def _follows(units: Counts, times: Floats, unit: str | None) -> tuple[Flags, flo
             f"Name the column that says whose row it is ({Option('unit')}), or make one column of year and quarter."
         )
         remedy = name_it if unit is None else "Keep one of them."
-        raise DataError(f"In order of time {counted(n, 'row')}{whose} {_have(n)} the time of the row before. {remedy}")
+        raise DataError(
+            f"In order of time {counted(n, 'row')}{whose} {_have(n)} the same time as the row before. {remedy}"
+        )
     step = _step(apart[same])
     is_next = same & (np.abs(apart - step) <= TOLERANCE * step)
     share = float(1 - is_next[same].mean()) if same.any() else 0.0
