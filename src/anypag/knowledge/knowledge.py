@@ -127,7 +127,7 @@ class Knowledge:
         return type(self).of(renamed(statement, names) for statement in self.statements)
 
     def without(self, names: Collection[str]) -> Self:
-        """The same knowledge with variables taken out of the tiers; what else is said of them stays."""
+        """The knowledge with variables taken out of its tiers; other statements about them stay."""
         return type(self).of([out_of_tiers(statement, names) for statement in self.statements])
 
     @classmethod

@@ -273,7 +273,7 @@ class SeriesResult:
         return axes_of(*drawn(self, what), ax)
 
     def svg(self, what: str = "summary") -> str:
-        """The same picture as SVG."""
+        """The picture of `plot` as SVG."""
         from anypag.plot.svg import svg_text
         from anypag.series.pictures import drawn
 
