@@ -123,7 +123,7 @@ def facts_of(result: Result | PAG) -> PairFacts:
 
 
 def facts_on_the_way(result: Result) -> PairFacts:
-    """What is known of the pairs, without contradictions: in the dense graph of an early step they take long to find."""
+    """What is known of the pairs, without contradictions: in the dense graph of an early step they take long."""
     reasons, conflicts = _by_end(result.marks), _by_end(result.conflicts)
     return PairFacts(result.pag, result, result.sepsets, reasons, conflicts)
 
