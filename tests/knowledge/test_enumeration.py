@@ -12,9 +12,10 @@ from certify.members import ClassesOfMags, facts, members
 
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import orient
+from anypag.graphs.projection import marks_of_class
 from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import Skeleton
-from anypag.knowledge.closure import SeparationsOf, close, known_of, orient_with_knowledge
+from anypag.knowledge.closure import SeparationsOf, class_with_knowledge, close, known_of, orient_with_knowledge
 from anypag.knowledge.facts import Facts
 
 ZHANG = rules_after_0(selection=False)
@@ -215,3 +216,13 @@ def test_the_smallest_failure_of_the_rules_is_settled_by_the_closure() -> None:
     closure = close(pag.marks, mag, known)
     assert closure.finished
     assert (closure.marks[4, 2], closure.marks[2, 4]) == (Mark.TAIL, Mark.ARROW)
+
+
+@pytest.mark.parametrize("selection", [True, False])
+def test_with_the_marks_of_the_pag_the_rules_find_the_same(four: ClassesOfMags, selection: bool) -> None:
+    for c in range(0, four.n_classes, 11):
+        mag = four.of(c)[0]
+        for one in tiers(4, selection=selection)[::3]:
+            if four.truth(c, one) is not None:
+                found = class_with_knowledge(mag, one, marks_of_class(mag))
+                np.testing.assert_array_equal(found, class_with_knowledge(mag, one))

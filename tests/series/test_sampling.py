@@ -81,7 +81,7 @@ def test_a_graph_is_read_at_all_its_copies(cooling: tuple[ShiftedState, Problem]
     own = in_order_of_window(state, marks_of(graph))
     read = in_order_of_window(state, state.diagram_of(graph))
     assert read.tolist() == spread_by_hand(3, 2, own.tolist(), 0)
-    for_effects = in_order_of_window(state, state.diagram_for_effects(graph))
+    for_effects = in_order_of_window(state, state.diagram_for_effects(state.diagram_of(graph)))
     assert np.array_equal(for_effects[state.window.is_latest], read[state.window.is_latest])
     assert np.array_equal(for_effects[read != 0], read[read != 0])
     lags = state.window.lags

@@ -78,8 +78,10 @@ def _colliders(graph: Pass, colliders: Colliders) -> int:
 def _discriminating_paths(graph: Pass, colliders: Colliders) -> int:
     from anypag._kernels import rules as kernel
 
-    edges = graph.skeleton
-    paths, is_in_set = colliders.decide(discriminating_paths(graph))
+    edges, found = graph.skeleton, discriminating_paths(graph)
+    if not len(found):
+        return 0
+    paths, is_in_set = colliders.decide(found)
     lists, stand = (graph.marks, edges.start, edges.neighbour), np.zeros(2, np.int64)
     in_turns(kernel.rule_4, *lists, paths, is_in_set, graph.wanted, graph.rows, stand, look=graph.look)
     return int(stand[0])

@@ -80,9 +80,12 @@ class Closure(NamedTuple):
         return self.agrees is not None and not bool(self.is_open.any())
 
 
-def class_with_knowledge(mag: Marks, facts: Facts) -> Marks:
-    """(n, n) the marks of the PAG of a MAG with those that follow from knowledge, as far as rules find them."""
-    return orient_with_knowledge(as_circles(mag), SeparationsOf(mag), facts, Skeleton.of(mag), final=True).marks
+def class_with_knowledge(mag: Marks, facts: Facts, pag: Marks | None = None) -> Marks:
+    """(n, n) the marks of the PAG of a MAG with those that follow from knowledge, as far as rules find them. With the
+    marks of the PAG alone (`pag`) rules have less to find.
+    """
+    start = as_circles(mag) if pag is None else pag
+    return orient_with_knowledge(start, SeparationsOf(mag), facts, Skeleton.of(mag), final=True).marks
 
 
 class SeparationsOf(CollidersOf):

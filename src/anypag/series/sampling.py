@@ -55,16 +55,16 @@ class ShiftedState(AutoState):
         return graph_of(np.where(self._is_latest, marks, fixed).astype(np.uint8))
 
     def diagram_of(self, graph: Bits) -> Marks:
-        """The latest copies of a graph at all their copies."""
-        return marks_of(graph)[self._latest_copy]
+        """The latest copies of a graph, or of several, at all their copies."""
+        return marks_of(graph)[..., *self._latest_copy]
 
-    def diagram_for_effects(self, graph: Bits) -> Marks:
+    def diagram_for_effects(self, diagram: Marks) -> Marks:
         """That diagram, in which earlier slices are causes of later ones before the latest: what came before the window
         joins them.
         """
-        marks = self.diagram_of(graph)
-        joins = self._in_past & (self._lags[:, None] > self._lags[None, :]) & (marks == Mark.NONE)
-        return np.where(joins, Mark.ARROW, np.where(joins.T, Mark.TAIL, marks)).astype(np.uint8)
+        joins = self._in_past & (self._lags[:, None] > self._lags[None, :]) & (diagram == Mark.NONE)
+        tails = np.swapaxes(joins, -1, -2)
+        return np.where(joins, np.uint8(Mark.ARROW), np.where(tails, np.uint8(Mark.TAIL), diagram))
 
     @cached_property
     def _latest_copy(self) -> tuple[Indices, Indices]:

@@ -24,6 +24,7 @@ from anypag.search.by_scores.chain import Landscape, Prior, Walker, advance, gra
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.orders import FoundDAG
 from anypag.search.by_scores.posterior import GraphSample, Posterior
+from anypag.search.by_scores.sampled_graphs import states_of as states_of_graphs
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, no_tick
 from score_examples import score_of
@@ -171,10 +172,16 @@ def test_probabilities_are_shares_of_the_sample() -> None:
 
 def test_a_sample_counts_classes_and_tells_what_they_say_of_causes() -> None:
     chain, fork, collider = (MAG.from_string(t, list("ABC")).marks for t in CLASSES)
-    sample = GraphSample.none(3)
+    one_by_one = sample = GraphSample.none(3)
     for mag in (chain, fork, collider, chain):
-        sample = sample.adding(mag)
-    assert sample.counts.tolist() == [3, 1]
+        one_by_one = one_by_one.adding([mag], mag[None], [mag is not fork])
+    sample = sample.adding([chain, fork], np.stack([chain, fork]), [True, False])
+    sample = sample.adding([collider, chain], np.stack([collider, chain]), [True, True])
+    assert sample.counts.tolist() == one_by_one.counts.tolist() == [3, 1]
+    assert sample.cold.tolist() == one_by_one.cold.tolist() == [2, 1]
+    assert sample.diagrams is not None
+    np.testing.assert_array_equal(sample.diagrams, one_by_one.diagrams)
+    np.testing.assert_array_equal(sample.diagrams, states_of_graphs(np.stack([chain, fork, collider, chain])))
     np.testing.assert_array_equal(sample.pags[0], marks_of_class(chain))
     yes, no = Posterior(("A", "B", "C"), sample, sample.pags[0], 0.0).causes()
     assert not yes.any()
@@ -333,8 +340,8 @@ def test_sampled_graphs_are_kept_one_by_one(tmp_path: Path) -> None:
     diagrams = found.posterior.diagrams
     assert diagrams is not None and diagrams.n_counted == found.posterior.sample.size
     counted = GraphSample.none(len(found.pag))
-    for diagram in diagrams.marks[: diagrams.n_counted]:
-        counted = counted.adding(mag_of_diagram(diagram), diagram)
+    sampled = diagrams.marks[: diagrams.n_counted]
+    counted = counted.adding([mag_of_diagram(diagram) for diagram in sampled], sampled, [True] * len(sampled))
     assert sorted(counted.counts.tolist()) == sorted(found.posterior.sample.counts.tolist())
     found.save(tmp_path / "found.json")
     again = ap.read_result(tmp_path / "found.json")

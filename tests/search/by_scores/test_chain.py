@@ -58,6 +58,18 @@ def test_bits_and_marks_are_inverses(mag: MAG) -> None:
     np.testing.assert_array_equal(flags_of(bits_of(flags)), flags)
 
 
+@given(st.integers(1, 70), st.integers(0, 1000))
+@settings(deadline=None, max_examples=30)
+def test_marks_of_several_graphs_are_those_of_each(n: int, seed: int) -> None:
+    kinds = np.random.default_rng(seed).integers(0, 5, (3, n, n))  # none, -->, <--, <->, ---
+    upper = np.triu(np.ones((n, n), np.bool_), 1)
+    ends = [np.where(upper, np.array(marks, np.uint8)[kinds], 0) for marks in ((0, 2, 3, 2, 3), (0, 3, 2, 2, 3))]
+    graphs = ends[0] + ends[1].swapaxes(1, 2)
+    found = marks_of(np.stack([graph_of(marks) for marks in graphs]))
+    assert found.dtype == np.uint8
+    np.testing.assert_array_equal(found, graphs)
+
+
 def scattered(mag: MAG, n: int, seed: int) -> tuple[Marks, npt.NDArray[np.int64]]:
     """The graph over some of n nodes, so that its bits stand in several words."""
     places = np.sort(np.random.default_rng(seed).permutation(n)[: len(mag)])

@@ -35,7 +35,7 @@ from anypag.errors import GraphError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import MAG, PAG
-from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
+from anypag.graphs.projection import LatentDAG, mag_of_diagram
 from anypag.knowledge.facts import Facts
 from anypag.scores.base import Score
 from anypag.scores.discrete import DiscreteScore
@@ -69,7 +69,7 @@ from anypag.search.by_scores.chain import (
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.hidden_columns import CompletedDAG, with_another, without_hidden
 from anypag.search.by_scores.orders import FoundDAG, Orders, dag_marks, found, of_distinct_classes
-from anypag.search.by_scores.posterior import GraphSample, Posterior
+from anypag.search.by_scores.posterior import GraphSample, Posterior, class_of
 from anypag.search.by_scores.sampled_graphs import MOST_NODES
 from anypag.search.by_scores.starting_graphs import agreeing, allowed_states, near_mag, needs_mags, with_design
 from anypag.search.by_tests import icd
@@ -166,12 +166,12 @@ class BayesState(State):
         return graph_of(marks)
 
     def diagram_of(self, graph: Bits) -> Marks:
-        """The marks of the graph that a chain's graph stands for."""
+        """The marks of the graph that a chain's graph stands for; of several, if several are given."""
         return marks_of(graph)
 
-    def diagram_for_effects(self, graph: Bits) -> Marks:
-        """The marks of the graph from which effects are drawn."""
-        return marks_of(graph)
+    def diagram_for_effects(self, diagram: Marks) -> Marks:
+        """The marks of the graph from which effects are drawn, by those of `diagram_of`."""
+        return diagram
 
     @property
     def posterior(self) -> Posterior:
@@ -181,7 +181,7 @@ class BayesState(State):
     @property
     def posterior_of_nodes(self) -> Posterior:
         """The posterior with the variables as the search numbers them."""
-        best = marks_of_class(mag_of(self.diagram_of(self.best), len(self.nodes)))
+        best = class_of(mag_of(self.diagram_of(self.best), len(self.nodes)))
         n_levels = tuple(self.n_levels.tolist())
         return Posterior(self.nodes.names, self.sample, best, float(self.best_score[0]), n_levels)
 
@@ -393,7 +393,7 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """A block of rounds: every chain makes its steps, its graph is counted, and neighbouring chains may swap graphs."""
     state = _with_hidden_drawn(state, problem, tick)
     effort, landscape = Effort.of(problem), state.landscape(problem)
-    walkers, sample, rounds = state.walkers.each(), state.sample, state.rounds
+    walkers, rounds, drawn = state.walkers.each(), state.rounds, list[Bits]()
     for _ in range(min(-(-effort.samples // BLOCKS), effort.samples - rounds)):
         look = partial(tick, Progress(max(state.r, 0), "sampling", rounds, effort.samples, 0))
         look()
@@ -401,15 +401,21 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
             advance(walker, landscape, landscape.round, temperature, look)
             for walker, temperature in zip(walkers, effort.temperatures, strict=True)
         ]
-        for walker, temperature in zip(walkers, effort.temperatures, strict=True):
-            mag = mag_of(state.diagram_of(walker.graph), problem.n)
-            sample = sample.adding(mag, state.diagram_for_effects(walker.graph), cold=temperature == 1)
+        drawn += [walker.graph for walker in walkers]
         walkers = exchanged(walkers, effort.temperatures, rounds)
         rounds += 1
     for walker in walkers if not len(state.n_levels) else ():  # newly drawn levels change the scores
         state = _with_best(state, walker)
-    state = replace(state, walkers=Walkers.of(walkers), sample=sample, rounds=rounds)
+    state = replace(state, walkers=Walkers.of(walkers), sample=_counted(state, effort, drawn), rounds=rounds)
     return _answered(replace(state, done=rounds >= effort.samples))
+
+
+def _counted(state: BayesState, effort: Effort, drawn: Sequence[Bits]) -> GraphSample:
+    """The sample with the graphs of a block of rounds: each round has one of every temperature."""
+    diagrams = state.diagram_of(np.stack(drawn))
+    cold = [temperature == 1 for temperature in effort.temperatures] * (len(drawn) // len(effort.temperatures))
+    mags = {key: mag_of(diagram, state.n) for key, diagram in {one.tobytes(): one for one in diagrams}.items()}
+    return state.sample.adding([mags[one.tobytes()] for one in diagrams], state.diagram_for_effects(diagrams), cold)
 
 
 def draws_for_effects(state: BayesState, problem: Problem, tick: Tick) -> Iterator[BayesState]:
@@ -431,8 +437,8 @@ def draws_for_effects(state: BayesState, problem: Problem, tick: Tick) -> Iterat
             advance(walker, cheaper, cheaper.round, temperature, look)
             for walker, temperature in zip(walkers, effort.temperatures, strict=True)
         ]
-        for walker in walkers:
-            sample = sample.adding_for_effects(state.diagram_for_effects(walker.graph))
+        diagrams = state.diagram_of(np.stack([walker.graph for walker in walkers]))
+        sample = sample.adding_for_effects(state.diagram_for_effects(diagrams))
         walkers = exchanged(walkers, effort.temperatures, turn)
         yield replace(state, for_effects=Walkers.of(walkers), sample=sample)
 
@@ -455,12 +461,17 @@ def exchanged(walkers: Sequence[Walker], temperatures: Sequence[float], turn: in
     places = list(walkers)
     for k in range(turn % 2, len(places) - 1, 2):
         low, high = places[k], places[k + 1]
-        random = np.random.Generator(np.random.PCG64([int(low.random[0] >> np.uint64(1)), turn, k]))
         gain = (high.score - low.score) * (1 / temperatures[k] - 1 / temperatures[k + 1])
-        if np.log(random.random()) < gain:
+        if gain >= 0 or np.log(_uniform(low, turn, k)) < gain:
             places[k] = replace(low, graph=high.graph, scores=np.array([high.score, low.best_score]))
             places[k + 1] = replace(high, graph=low.graph, scores=np.array([low.score, high.best_score]))
     return places
+
+
+def _uniform(walker: Walker, turn: int, k: int) -> float:
+    """A number between 0 and 1 that the random state of a chain decides; the state stays as it is."""
+    seed = [int(walker.random[0] >> np.uint64(1)), turn, k]
+    return float(np.random.Generator(np.random.PCG64(seed)).random())
 
 
 def likely_pairs(dags: Sequence[FoundDAG], by_tests: Marks) -> Flags:

@@ -283,9 +283,10 @@ def bits_of(flags: Flags) -> Bits:
 
 
 def flags_of(bits: Bits) -> Flags:
-    """The inverse of `bits_of`."""
-    n = len(bits)
-    return np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, bitorder="little")[:, :n].astype(np.bool_)
+    """(..., n, n) the inverse of `bits_of`."""
+    n = bits.shape[-2]
+    flags = np.unpackbits(np.ascontiguousarray(bits, "<u8").view(np.uint8), axis=-1, bitorder="little")
+    return flags[..., :n].view(np.bool_)
 
 
 def graph_of(marks: Marks) -> Bits:
@@ -297,11 +298,9 @@ def graph_of(marks: Marks) -> Bits:
 
 
 def marks_of(graph: Bits) -> Marks:
-    """The inverse of `graph_of`."""
-    _, child, both, undirected = (flags_of(bits) for bits in graph)
-    marks = np.zeros(child.shape, np.uint8)
-    marks[child | both] = Mark.ARROW
-    marks[child.T | undirected] = Mark.TAIL
+    """(..., n, n) the inverse of `graph_of`, for one graph or several."""
+    parent, child, both, undirected = np.moveaxis(flags_of(graph), -3, 0)
+    marks: Marks = np.uint8(Mark.ARROW) * (child | both) + np.uint8(Mark.TAIL) * (parent | undirected)
     return marks
 
 

@@ -6,6 +6,7 @@ expected number of a graph needs the probability of every mark of every pair and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Self
@@ -58,26 +59,25 @@ class GraphSample:
         """How many graphs were sampled, at all temperatures."""
         return int(self.counts.sum())
 
-    def adding(self, mag: Marks, diagram: Marks | None = None, *, cold: bool = True) -> Self:
-        """The sample with one more graph: its MAG, and the diagram if it differs; `cold`: sampled at temperature 1."""
-        pag = _class_of(mag.tobytes(), len(mag))
-        diagrams = self._with(mag if diagram is None else diagram)
-        met = np.flatnonzero((self.pags == pag).all(axis=(1, 2)))
-        if len(met):
-            here = np.arange(len(self.pags)) == met[0]
-            return replace(self, counts=self.counts + here, cold=self.cold + here * cold, diagrams=diagrams)
-        counts, colds = np.append(self.counts, 1), np.append(self.cold, np.int64(cold))
-        pags = np.concatenate([self.pags, pag[None]])
-        return replace(self, pags=pags, counts=counts, cold=colds, diagrams=diagrams)
+    def adding(self, mags: Sequence[Marks], diagrams: Marks, cold: Sequence[bool]) -> Self:
+        """The sample with more graphs: their MAGs, their diagrams, and which were sampled at temperature 1."""
+        met = {pag.tobytes(): place for place, pag in enumerate(self.pags)}
+        fresh, places = list[Marks](), list[int]()
+        for mag in mags:
+            pag = class_of(mag)
+            places.append(met.setdefault(pag.tobytes(), len(met)))
+            fresh += [pag] if len(met) > len(self.pags) + len(fresh) else []
+        counts = np.bincount(places, minlength=len(met))
+        counts[: len(self.pags)] += self.counts
+        colds = np.bincount([place for place, is_cold in zip(places, cold, strict=True) if is_cold], minlength=len(met))
+        colds[: len(self.pags)] += self.cold
+        kept = None if self.diagrams is None else _appended(self.diagrams, diagrams)
+        return replace(self, pags=np.stack([*self.pags, *fresh]), counts=counts, cold=colds, diagrams=kept)
 
-    def _with(self, diagram: Marks) -> PairStates | None:
-        """The diagrams with one more."""
-        return None if self.diagrams is None else _appended(self.diagrams, diagram)
-
-    def adding_for_effects(self, diagram: Marks) -> Self:
-        """With one graph more that serves effects only."""
+    def adding_for_effects(self, diagrams: Marks) -> Self:
+        """With more graphs that serve effects only."""
         before = np.zeros((0, 0), np.uint8) if self.for_effects is None else self.for_effects
-        return replace(self, for_effects=_appended(before, diagram))
+        return replace(self, for_effects=_appended(before, diagrams))
 
     def arranged(self, places: npt.NDArray[np.intp]) -> Self:
         """The sample with the classes most frequent at temperature 1 first, and node `places[i]` at place i."""
@@ -86,13 +86,18 @@ class GraphSample:
         return replace(self, pags=pags, counts=self.counts[most_first], cold=self.cold[most_first])
 
 
-@lru_cache(maxsize=1024)  # chains come back to graphs
+def class_of(mag: Marks) -> Marks:
+    """The marks of the PAG of a MAG, which are kept: chains come back to graphs."""
+    return _class_of(mag.tobytes(), len(mag))
+
+
+@lru_cache(maxsize=1024)
 def _class_of(mag: bytes, n: int) -> Marks:
     return marks_of_class(np.frombuffer(mag, np.uint8).reshape(n, n))
 
 
-def _appended(states: PairStates, diagram: Marks) -> PairStates:
-    added = states_of(diagram[None])
+def _appended(states: PairStates, diagrams: Marks) -> PairStates:
+    added = states_of(diagrams)
     return np.concatenate([states, added]) if len(states) else added
 
 
@@ -163,7 +168,7 @@ class Posterior:
 
     def with_facts(self, pag: Marks) -> Marks:
         """A PAG of a class of MAGs, with the marks that follow from `facts` by the rules."""
-        return class_with_knowledge(completed(pag)[0], self.facts) if self.facts and self._has_facts else pag
+        return class_with_knowledge(completed(pag)[0], self.facts, pag) if self.facts and self._has_facts else pag
 
     @property
     def _has_facts(self) -> bool:

@@ -7,6 +7,7 @@ are computed for each graph (`Diagrams`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from math import isqrt
 from typing import NamedTuple, Self
 
@@ -42,9 +43,15 @@ def states_of(pags: Marks) -> PairStates:
     >>> [STATES[state] for state in states_of(np.array([[[0, 2], [3, 0]], [[0, 0], [0, 0]]], np.uint8))[:, 0]]
     ['-->', '']
     """
-    i, j = np.triu_indices(pags.shape[-1], 1)
-    states: PairStates = (4 * pags[:, j, i] + pags[:, i, j]).astype(np.uint8)
+    i, j = pairs_of(pags.shape[-1])
+    states: PairStates = 4 * pags[:, j, i] + pags[:, i, j]
     return states
+
+
+@cache
+def pairs_of(n: int) -> tuple[Counts, Counts]:
+    """The pairs i < j of n nodes, row by row of the upper triangle."""
+    return np.triu_indices(n, 1)
 
 
 def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: int, state: int) -> list[PairChange]:
@@ -120,7 +127,7 @@ class Diagrams:
 def marks_of_states(states: PairStates) -> Marks:
     """The inverse of `states_of`."""
     n = (1 + isqrt(1 + 8 * states.shape[1])) // 2
-    i, j = np.triu_indices(n, 1)
+    i, j = pairs_of(n)
     marks = np.zeros((len(states), n, n), np.uint8)
     marks[:, j, i], marks[:, i, j] = states // 4, states % 4
     return marks
