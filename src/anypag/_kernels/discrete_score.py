@@ -40,12 +40,6 @@ def _mixed(x):
 
 
 @njit(cache=True, nogil=True)
-def _of_cell(count, numbers, cells):
-    share = numbers[0] / cells
-    return math.lgamma(count + share) - math.lgamma(share)
-
-
-@njit(cache=True, nogil=True)
 def _counted(table, numbers, nodes, k, room):
     n_rows = table.shape[1]
     room[0] -= n_rows * (k + 3) + 500
@@ -61,7 +55,8 @@ def _counted(table, numbers, nodes, k, room):
         column = table[chosen[x]]
         for r in range(n_rows):
             code[r] = code[r] * levels + column[r]
-    value = 0.0
+    value, share = 0.0, numbers[0] / cells
+    empty = math.lgamma(share)
     if cells <= DENSE:
         counts = np.zeros(np.int64(cells), np.int64)
         for r in range(n_rows):
@@ -69,7 +64,7 @@ def _counted(table, numbers, nodes, k, room):
         room[0] -= len(counts)
         for c in range(len(counts)):
             if counts[c] > 0:
-                value += _of_cell(counts[c], numbers, cells)
+                value += math.lgamma(counts[c] + share) - empty
     else:
         room[0] -= 80 * n_rows
         code.sort()
@@ -78,7 +73,7 @@ def _counted(table, numbers, nodes, k, room):
             if r < n_rows and code[r] == code[r - 1]:
                 run += 1
             else:
-                value += _of_cell(run, numbers, cells)
+                value += math.lgamma(run + share) - empty
                 run = 1
     return value + math.lgamma(numbers[0]) - math.lgamma(n_rows + numbers[0])
 
