@@ -40,6 +40,16 @@ def _mixed(x):
 
 
 @njit(cache=True, nogil=True)
+def _code(table, numbers, chosen, code):
+    """Numbers the cell of every row: `code` must be zeros, of a type that holds the number of cells."""
+    for v in chosen:
+        levels = code.dtype.type(numbers[LEVELS_AT + v])
+        column = table[v]
+        for r in range(len(code)):
+            code[r] = code[r] * levels + column[r]
+
+
+@njit(cache=True, nogil=True)
 def _counted(table, numbers, nodes, k, room):
     n_rows = table.shape[1]
     room[0] -= n_rows * (k + 3) + 500
@@ -49,24 +59,22 @@ def _counted(table, numbers, nodes, k, room):
         cells *= numbers[LEVELS_AT + chosen[x]]
     if cells > 4e18:
         return IMPOSSIBLE
-    code = np.zeros(n_rows, np.int64)
-    for x in range(k):
-        levels = np.int64(numbers[LEVELS_AT + chosen[x]])
-        column = table[chosen[x]]
-        for r in range(n_rows):
-            code[r] = code[r] * levels + column[r]
     value, share = 0.0, numbers[0] / cells
     empty = math.lgamma(share)
     if cells <= DENSE:
+        small = np.zeros(n_rows, np.int32)  # half the size: twice as fast
+        _code(table, numbers, chosen, small)
         counts = np.zeros(np.int64(cells), np.int64)
         for r in range(n_rows):
-            counts[code[r]] += 1
+            counts[small[r]] += 1
         room[0] -= len(counts)
         for c in range(len(counts)):
             if counts[c] > 0:
                 value += math.lgamma(counts[c] + share) - empty
     else:
         room[0] -= 80 * n_rows
+        code = np.zeros(n_rows, np.int64)
+        _code(table, numbers, chosen, code)
         code.sort()
         run = 1
         for r in range(1, n_rows + 1):
