@@ -263,3 +263,9 @@ def _group(
 def _marginal(counts: npt.NDArray[np.float64], prior: float) -> float:
     whole = lgamma(prior * len(counts)) - lgamma(prior * len(counts) + counts.sum())
     return whole + sum(lgamma(prior + float(count)) - lgamma(prior) for count in counts)
+
+
+def rows_apart(levels: npt.NDArray[np.int64]) -> dict[int, float]:
+    """The first of the equal rows of (k, rows) levels, and how many there are of each."""
+    rows = [tuple(row) for row in levels.T.tolist()]
+    return {rows.index(row): float(rows.count(row)) for row in rows}

@@ -14,9 +14,9 @@ from anypag import DAG
 from anypag._kernels.discrete_score import draw
 from anypag.graphs.projection import LatentDAG, latent_projection
 from anypag.scores.discrete import DiscreteScore, rarity_of
-from anypag.scores.latent import IMPOSSIBLE, MOST_CELLS, LatentScore
+from anypag.scores.latent import IMPOSSIBLE, MOST_CELLS, LatentScore, distinct_rows
 from anypag.threads import in_turns
-from naive_scores import LatentFit, bdeu, cheeseman_stutz, price_of_edge, rarity
+from naive_scores import LatentFit, bdeu, cheeseman_stutz, price_of_edge, rarity, rows_apart
 from score_examples import score_of
 from strategies import dags
 
@@ -49,7 +49,7 @@ def test_the_score_is_that_of_loops_over_all_states(dag: DAG, seed: int, k: int)
     levels = levels_of(len(dag), seed)
     latent = LatentDAG(dag.adjacency.astype(bool), hidden_of(rng, len(dag), k), (2, 3)[:k])
     score = LatentScore(score_for(levels))
-    layout = score._layout(latent, levels.astype(np.int64))
+    layout = score._layout(latent, np.arange(levels.shape[1]))
     tables = rng.random((len(layout.n_rows), int((layout.n_rows * layout.n_levels).max()))) + 0.1
     for c, n_levels in enumerate(layout.n_levels):
         cells = tables[c, : layout.n_rows[c] * n_levels].reshape(-1, n_levels)
@@ -202,3 +202,13 @@ def test_the_levels_of_the_child_itself_count_towards_too_large_a_table() -> Non
     latent = LatentDAG(parents, np.array([[True, False, False, False, True]]), (2,))
     assert 2 * 15**3 < MOST_CELLS < 2 * 15**3 * 90
     assert LatentScore(score_for(levels)).of(latent) <= IMPOSSIBLE / 2
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12), st.sampled_from([2, 3, 100]))
+@settings(deadline=None, max_examples=40)
+def test_distinct_rows_are_those_of_a_dictionary(seed: int, k: int, many: int) -> None:
+    rng = np.random.default_rng(seed)
+    levels = rng.choice(np.array([0, 1, many - 1]), (k, 30))
+    first, count = distinct_rows(levels, np.full(k, many))
+    assert dict(zip(first.tolist(), count.tolist(), strict=True)) == rows_apart(levels)
+    assert [tuple(row) for row in levels[:, first].T] == sorted(tuple(row) for row in levels[:, first].T)

@@ -40,9 +40,13 @@ def _mixed(x):
 
 
 @njit(cache=True, nogil=True)
-def _of_cell(count, numbers, cells):
-    share = numbers[0] / cells
-    return math.lgamma(count + share) - math.lgamma(share)
+def _code(table, numbers, chosen, code):
+    """Numbers the cell of every row: `code` must be zeros, of a type that holds the number of cells."""
+    for v in chosen:
+        levels = code.dtype.type(numbers[LEVELS_AT + v])
+        column = table[v]
+        for r in range(len(code)):
+            code[r] = code[r] * levels + column[r]
 
 
 @njit(cache=True, nogil=True)
@@ -55,30 +59,29 @@ def _counted(table, numbers, nodes, k, room):
         cells *= numbers[LEVELS_AT + chosen[x]]
     if cells > 4e18:
         return IMPOSSIBLE
-    code = np.zeros(n_rows, np.int64)
-    for x in range(k):
-        levels = np.int64(numbers[LEVELS_AT + chosen[x]])
-        column = table[chosen[x]]
-        for r in range(n_rows):
-            code[r] = code[r] * levels + column[r]
-    value = 0.0
+    value, share = 0.0, numbers[0] / cells
+    empty = math.lgamma(share)
     if cells <= DENSE:
+        small = np.zeros(n_rows, np.int32)  # half the size: twice as fast
+        _code(table, numbers, chosen, small)
         counts = np.zeros(np.int64(cells), np.int64)
         for r in range(n_rows):
-            counts[code[r]] += 1
+            counts[small[r]] += 1
         room[0] -= len(counts)
         for c in range(len(counts)):
             if counts[c] > 0:
-                value += _of_cell(counts[c], numbers, cells)
+                value += math.lgamma(counts[c] + share) - empty
     else:
         room[0] -= 80 * n_rows
+        code = np.zeros(n_rows, np.int64)
+        _code(table, numbers, chosen, code)
         code.sort()
         run = 1
         for r in range(1, n_rows + 1):
             if r < n_rows and code[r] == code[r - 1]:
                 run += 1
             else:
-                value += _of_cell(run, numbers, cells)
+                value += math.lgamma(run + share) - empty
                 run = 1
     return value + math.lgamma(numbers[0]) - math.lgamma(n_rows + numbers[0])
 

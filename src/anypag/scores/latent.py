@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts, Floats
+from anypag.arrays import Counts, Flags, Floats
 from anypag.graphs.projection import LatentDAG
 from anypag.scores.discrete import DiscreteScore
 from anypag.threads import Look, do_nothing, in_turns
@@ -30,6 +30,8 @@ SWEEPS = 60  # the most sweeps of EM for a final score; rough comparisons of gra
 STARTS = 2  # random starts of EM for a final score without given levels
 
 MOST_CODES = 2.0**53  # distinct rows are numbered by floats, which are exact up to this
+
+FEW_CELLS = 1 << 16  # up to this many cells, rows are told apart by counting, which is faster than sorting
 
 HiddenLevels = npt.NDArray[np.uint8]
 
@@ -62,13 +64,16 @@ class LatentScore:
         self._discrete, self._look = discrete, look
         self._levels = discrete.levels.astype(np.int64)
         self._n_levels = np.array(discrete.n_levels, np.int64)
+        self._all_rows = np.arange(discrete.n)
         self._fits: dict[tuple[object, ...], tuple[int, Fit]] = {}
         self._rows: dict[bytes, tuple[Counts, Floats]] = {}
+        self._nodes: dict[tuple[int, bytes], float] = {}
 
     def of(self, dag: LatentDAG, hidden: HiddenLevels | None = None, sweeps: int = SWEEPS) -> float:
         """The score, by at most `sweeps` sweeps of EM, which starts from `hidden`, (k, rows) levels, or at random."""
         alone = np.flatnonzero(~dag.children.any(axis=0))
-        plain = sum(self._of_node(int(v), np.flatnonzero(dag.parents[:, v])) for v in alone)
+        parents = np.ascontiguousarray(dag.parents.T)
+        plain = sum(self._of_node(v, parents[v]) for v in alone.tolist())
         groups = [group for group in dag.components() if dag.children[group].any()]
         fits = (self._fit(dag.with_only(group), _of_causes(hidden, group), sweeps).score for group in groups)
         return plain + sum(fits) - self._price(dag)
@@ -100,13 +105,20 @@ class LatentScore:
     def _drawn(self, component: LatentDAG, hidden: HiddenLevels | None, uniform: Floats) -> HiddenLevels:
         from anypag._kernels.discrete_score import draw
 
-        fitted, layout = self._fit(component, hidden, SWEEPS), self._layout(component, self._levels)
+        fitted, layout = self._fit(component, hidden, SWEEPS), self._layout(component, self._all_rows)
         drawn = np.zeros((len(component.n_levels), len(uniform)), np.uint8)
         stand = np.zeros(1, np.int64)
         in_turns(draw, layout, fitted.tables, fitted.shares, uniform, drawn, stand, look=self._look)
         return drawn
 
-    def _of_node(self, node: int, parents: npt.NDArray[np.intp]) -> float:
+    def _of_node(self, node: int, is_parent: Flags) -> float:
+        """The score of a node without hidden causes."""
+        key = (node, is_parent.tobytes())
+        if key not in self._nodes:
+            self._nodes[key] = self._counted(node, np.flatnonzero(is_parent))
+        return self._nodes[key]
+
+    def _counted(self, node: int, parents: npt.NDArray[np.intp]) -> float:
         from anypag._kernels.discrete_score import of_set
 
         rest, nodes = self._discrete.bound[1:], np.array([node, *parents], np.int64)
@@ -133,7 +145,7 @@ class LatentScore:
             starts = 1 if sweeps < SWEEPS else STARTS
             begun = [_at_random(layout, weight, seed) for seed in range(starts)]
         else:
-            begun = [_from_levels(self._layout(component, self._levels), hidden)]
+            begun = [_from_levels(self._layout(component, self._all_rows), hidden)]
         fits = [self._improved(layout, weight, sweeps, *tables_and_shares) for tables_and_shares in begun]
         return max(fits, key=lambda fitted: fitted.score)
 
@@ -153,30 +165,23 @@ class LatentScore:
     def _sizes_of_tables(self, component: LatentDAG) -> list[float]:
         """The number of cells of every child's table."""
         measured, hidden = self._n_levels.astype(np.float64), np.array(component.n_levels, np.float64)
-        given = zip(component.parents.T, component.children.T, measured, strict=True)
         return [
-            float(own * measured[parents].prod() * hidden[causes].prod())
-            for parents, causes, own in given
-            if causes.any()
+            float(measured[v] * measured[component.parents[:, v]].prod() * hidden[component.children[:, v]].prod())
+            for v in np.flatnonzero(component.children.any(axis=0))
         ]
 
     def _distinct(self, component: LatentDAG) -> tuple[Counts, Floats]:
-        """The distinct rows of the columns of a component, and how often each occurs."""
+        """The first of the equal rows of the columns of a component, and how many there are of each."""
         children = component.children.any(axis=0)
         matter = children | component.parents[:, children].any(axis=1)
         key = matter.tobytes()
         if key not in self._rows:
-            code, cells = np.zeros(self._levels.shape[1], np.int64), 1.0
-            for v in np.flatnonzero(matter):
-                code, cells = code * self._n_levels[v] + self._levels[v], cells * self._n_levels[v]
-                if cells > MOST_CODES:
-                    met, code = np.unique(code, return_inverse=True)
-                    cells = len(met)
-            _, first, count = np.unique(code, return_index=True, return_counts=True)
-            self._rows[key] = np.ascontiguousarray(self._levels[:, first]), count.astype(np.float64)
+            columns = np.flatnonzero(matter)
+            self._rows[key] = distinct_rows(self._levels[columns], self._n_levels[columns])
         return self._rows[key]
 
     def _layout(self, component: LatentDAG, rows: Counts) -> Layout:
+        """The layout of these rows of the data."""
         level = np.array(list(product(*(range(size) for size in component.n_levels))), np.int64)
         children, sizes = np.flatnonzero(component.children.any(axis=0)), np.array(component.n_levels, np.int64)
         codes = 2 ** np.arange(len(sizes)) @ component.children[:, children]
@@ -185,16 +190,37 @@ class LatentScore:
         for f, h in np.argwhere(component.children[:, children[first]].T):
             part[f] = part[f] * sizes[h] + level[:, h]
         n_parts, n_levels = part.max(axis=1) + 1, self._n_levels[children]
-        cell = np.zeros((rows.shape[1], len(children)), np.int64)
+        cell = np.zeros((len(rows), len(children)), np.int64)
         n_rows = n_parts[family]
         for c, v in enumerate(children):
             given = np.flatnonzero(component.parents[:, v])
-            place = np.zeros(rows.shape[1], np.int64)
+            place = np.zeros(len(rows), np.int64)
             for parent in given:
-                place = place * self._n_levels[parent] + rows[parent]
-            cell[:, c] = place * n_rows[c] * n_levels[c] + rows[v]
+                place = place * self._n_levels[parent] + self._levels[parent][rows]
+            cell[:, c] = place * n_rows[c] * n_levels[c] + self._levels[v][rows]
             n_rows[c] *= np.prod(self._n_levels[given])
         return Layout(cell, family, part, n_parts, n_rows, n_levels, level, sizes)
+
+
+def distinct_rows(levels: Counts, n_levels: Counts) -> tuple[Counts, Floats]:
+    """The index of the first of the equal rows of (k, rows) levels, and how many there are of each.
+
+    >>> distinct_rows(np.array([[1, 0, 1], [0, 1, 0]]), np.array([2, 2]))
+    (array([1, 0]), array([1., 2.]))
+    """
+    code, cells = np.zeros(levels.shape[1], np.int64), 1.0
+    for column, many in zip(levels, n_levels, strict=True):
+        code, cells = code * many + column, cells * float(many)
+        if cells > MOST_CODES:
+            met, code = np.unique(code, return_inverse=True)
+            cells = len(met)
+    if cells > FEW_CELLS:
+        _, first, count = np.unique(code, return_index=True, return_counts=True)
+        return first.astype(np.int64), count.astype(np.float64)
+    count = np.bincount(code)
+    first = np.empty(len(count), np.int64)
+    first[code[::-1]] = np.arange(len(code))[::-1]  # the last one written is the first row
+    return first[count > 0], count[count > 0].astype(np.float64)
 
 
 def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Floats]:

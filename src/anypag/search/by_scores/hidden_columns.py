@@ -68,6 +68,8 @@ def without_hidden(parents: Flags, discrete: DiscreteScore) -> CompletedDAG:
 
 def keeps_to(dag: LatentDAG, facts: Facts) -> bool:
     """Does a graph agree with what is known of causes, and of pairs without a hidden common cause?"""
+    if not facts.says_marks:
+        return True
     both = dag.children.T.astype(np.int64) @ dag.children > 0
     is_right = facts.with_hidden(len(dag.n_levels)).disagreement(dag.marks) is None
     return is_right and not bool((facts.unconfounded & both).any())
