@@ -4,8 +4,8 @@
 
 x and y are independent given z in every draw, so a share of rejections above alpha is a share of false edges. Slow
 tests get fewer draws. Beside them: false edges of whole searches (8 columns of 15 levels; real-looking tables of
-`tests/attack`), power of `additive` with and without its rule for columns that are mostly one value, and power of
-`imputed` with many columns for the rows. Writes its tables to benchmarks/odd_columns.md.
+`tests/attack`), and power of `additive` with and without its rule for columns that are mostly one value. Writes its
+tables to benchmarks/odd_columns.md.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 import anypag as ap
-from anypag.ci.slow.imputed import ImputedFisherZ, filled_in
 
 Array = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator], tuple[Array, tuple[int, ...]]]
 """x, y and z as columns, and which of them are discrete."""
 PAGE = Path(__file__).with_suffix(".md")
-SLOW = ("gcm", "weighted-gcm", "rcot", "kci")
+SLOW = ("gcm", "kci")
 MOST_ROWS = {"kci": 300}
 
 
@@ -105,23 +104,17 @@ KINDS: dict[str, Any] = {
     "fisherz": ap.FisherZ,
     "mixed": ap.DegenerateGaussian,
     "additive": ap.Additive,
-    "imputed": ImputedFisherZ,
     "gcm": ap.GCM,
-    "weighted-gcm": ap.WeightedGCM,
-    "rcot": ap.RCoT,
     "kci": ap.KCI,
 }
 
 
-def answered(name: str, values: Array, discrete: Sequence[int], rng: np.random.Generator) -> float:
-    """The p-value of a test; for "imputed" a fifth of the values is missing first."""
+def answered(name: str, values: Array, discrete: Sequence[int]) -> float:
+    """The p-value of a test."""
     kind, names = KINDS[name], [f"X{i}" for i in range(values.shape[1])]
     question = ap.Queries.one(0, 1, range(2, len(names)))
     if (np.ptp(values, axis=0) == 0).any():  # a column that never changes shows no dependence
         return 1.0
-    if name == "imputed":
-        gaps = np.where(rng.random(values.shape) < 0.2, np.nan, values)
-        return float(kind(filled_in(gaps), singular="keep").pvalues(question)[0])
     kinds = {name: "discrete" if i in discrete else "continuous" for i, name in enumerate(names)}
     given = {"kinds": kinds} if kind.takes == "any" else {}
     return float(kind(values, singular="keep", max_r=len(names) - 2, **given).pvalues(question)[0])
@@ -148,7 +141,7 @@ def some_pvalues(name: str, setting: str, seeds: range) -> list[float]:
     for seed in seeds:
         rng = np.random.default_rng([seed, 1])
         try:
-            found.append(answered(name, *draw(rng), rng))
+            found.append(answered(name, *draw(rng)))
         except Exception:  # a failure is a result
             found.append(np.nan)
     return found
@@ -168,7 +161,7 @@ def table(settings: dict[str, Draw], names: Sequence[str], draws: tuple[int, int
         for setting, draw in settings.items()
         for name in names
         if fits(name, draw)
-        for most in [draws[name in (*SLOW, "imputed")]]
+        for most in [draws[name in SLOW]]
         for first in range(0, most, 25)
     ]
     jobs.sort(key=lambda job: job[0] not in SLOW)  # the long ones first
@@ -206,26 +199,6 @@ def power_of_additive(seed: int, mostly: float) -> tuple[bool, bool]:
     return bool(p[0] < 0.01), bool(p[1] < 0.01)
 
 
-def power_of_imputed(seed: int, per_predictor: float) -> tuple[bool, bool]:
-    """Does `imputed` see an edge, and does it reject a true independence, given a third column? 60 rows, 30 columns,
-    30 % missing.
-
-    Args:
-        per_predictor: the rows for each column that a gap is filled in from; 10 in the package.
-    """
-    quiet()
-    setattr(import_module("anypag.ci.slow.imputed"), "ROWS_PER_PREDICTOR", per_predictor)  # noqa: B010
-    rng = np.random.default_rng(seed)
-    values = rng.normal(size=(60, 30))
-    values[:, 1] += values[:, 0]
-    gaps = np.where(rng.random(values.shape) < 0.3, np.nan, values)
-    try:
-        p = ImputedFisherZ(filled_in(gaps), singular="keep").pvalues(ap.Queries([0, 2], [1, 3], [[4], [4]]))
-    except (np.linalg.LinAlgError, ap.AnypagError):
-        return False, False
-    return bool(p[0] < 0.01), bool(p[1] < 0.01)
-
-
 def false_edges(seed: int) -> tuple[str, int, int]:
     """The default test, the pairs and the false edges of one real-looking table of independent columns, by "rfci"."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -248,9 +221,6 @@ def extras(workers: int, draws: int) -> str:
     for what, mostly in (("all three functions", 2.0), ("the straight part only, as now", 0.8)):
         line, step = np.mean(share(joblib.delayed(power_of_additive)(k, mostly) for k in range(draws)), axis=0)
         lines.append(f"`additive`, 5 % not zero, 500 rows, {what}: power {line:.2f} (a line), {step:.2f} (a step)")
-    for what, per in (("all columns as predictors", 0.01), ("one predictor for ten rows, as now", 10.0)):
-        power, size = np.mean(share(joblib.delayed(power_of_imputed)(k, per) for k in range(draws)), axis=0)
-        lines.append(f"`imputed`, 60 rows, 30 columns, 30 % missing, {what}: power {power:.2f}, size {size:.3f}")
     edges = share(joblib.delayed(false_edges)(seed) for seed in range(100 * draws))
     for test in ("PermutationChiSquared", "FisherZ", "DegenerateGaussian"):
         pairs, false = np.sum([item[1:] for item in edges if item[0] == test], axis=0)
@@ -272,12 +242,11 @@ def main() -> None:
     made = [
         "# Odd columns\n",
         "Written by `python benchmarks/odd_columns.py`; `docs/tests.md` says what it means.\n",
-        f"Size at 0.01/at 0.05: {draws[0]} draws, {draws[1]} for `imputed` (a fifth of the values is missing), "
-        f"{', '.join(f'`{name}`' for name in SLOW)}. Empty: the test "
-        "does not take such columns, or would take too long.\n",
+        f"Size at 0.01/at 0.05: {draws[0]} draws, {draws[1]} for {', '.join(f'`{name}`' for name in SLOW)}. "
+        "Empty: the test does not take such columns, or would take too long.\n",
         table(OF_LEVELS, ("permutation", "gsq", "chisq", "mixed", "additive", *SLOW), draws, workers),
         "",
-        table(OF_NUMBERS, ("fisherz", "mixed", "additive", "imputed", *SLOW), draws, workers),
+        table(OF_NUMBERS, ("fisherz", "mixed", "additive", *SLOW), draws, workers),
         "",
         extras(workers, min(draws[0], 200)),
     ]

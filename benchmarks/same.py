@@ -49,12 +49,12 @@ SEARCHES, BAYES_TABLES = 300, 40
 QUICK_SEARCHES, QUICK_BAYES_TABLES = 72, 6
 PARTS = ("graph", "numbers", "claims", "json", "audit", "texts")
 
-SLOW = ("additive", "imputed", "rcot", "kci", "gcm", "weighted-gcm")
+SLOW = ("additive", "kci", "gcm")
 """Tests that take so long that their tables are small."""
 WITHOUT_DATA = ("oracle", "function")
 NEEDS_SCORE = ("bayes", "boss", "gfci")
 DISCRETE = ("gsq", "chisq")
-GAUSSIAN = ("fisherz", "imputed")
+GAUSSIAN = ("fisherz",)
 
 SETTINGS: dict[str, tuple[str, ...]] = {
     "method": ("icd", "icd-paper", "fci", "anytime-fci", "rfci", "fci+", *NEEDS_SCORE),
@@ -144,7 +144,7 @@ Columns = dict[str, np.ndarray]
 
 def table_of(case: Case) -> Columns:
     """The columns of a case, with gaps where it is about them."""
-    rows = (120 if case.test in {"kci", "rcot"} else 150) if case.test in SLOW else (150, 400, 1000)[case.seed % 3]
+    rows = (120 if case.test == "kci" else 150) if case.test in SLOW else (150, 400, 1000)[case.seed % 3]
     system = system_of(case)
     if case.has_levels_only:
         columns = dict(system.discrete(rows, levels=2 + case.seed % 2, seed=case.seed))
@@ -277,7 +277,7 @@ def options_of(case: Case) -> dict[str, Any]:
         chosen["threads"] = 2
     if case.test in WITHOUT_DATA or case.source == "covariance":
         return chosen
-    missing = "error" if case.missing == "whole" or case.test == "imputed" else case.missing
+    missing = "error" if case.missing == "whole" else case.missing
     return {**chosen, "test": case.test, "transform": case.transform, "missing": missing}
 
 

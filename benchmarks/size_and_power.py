@@ -36,7 +36,7 @@ SHAPES = ((100, 2), (500, 2), (1000, 0), (1000, 2), (1000, 5), (5000, 2), (5000,
 """Rows, and members of z."""
 SHOWN = ((100, 2), (1000, 2), (1000, 5), (5000, 5))
 """Those in the tables."""
-ON_PAGE = ("mixed", "additive", "gcm", "weighted-gcm", "rcot")
+ON_PAGE = ("mixed", "additive", "gcm")
 """The tests of the summary."""
 POWER = 1 / 3
 """The share of the draws in which there is an effect."""
@@ -189,8 +189,6 @@ def entries() -> dict[str, Entry]:
         "chisq": Entry(_ours(ap.ChiSquared), 1.0, 10**6, levels, SETTINGS),
         "additive": Entry(_ours(ap.Additive), 1.0, 10**6, numbers["all"], SETTINGS),
         "gcm": Entry(_ours(ap.GCM), 0.5, 10**6, numbers["all"], SETTINGS),
-        "weighted-gcm": Entry(_ours(ap.WeightedGCM), 0.5, 10**6, numbers["all"], SETTINGS),
-        "rcot": Entry(_ours(ap.RCoT), 0.34, 10**6, numbers["all"], SETTINGS),
         "kci": Entry(_ours(ap.KCI), 0.34, 500, numbers["all"], SETTINGS),
     }
     try:

@@ -22,12 +22,8 @@ if _TYPE_CHECKING:
     from anypag.ci.mixed import DegenerateGaussian as DegenerateGaussian
     from anypag.ci.oracle import Oracle as Oracle
     from anypag.ci.resolve import from_causal_learn as from_causal_learn
-    from anypag.ci.slow.gcm import GCM as GCM
-    from anypag.ci.slow.gcm import WeightedGCM as WeightedGCM
-    from anypag.ci.slow.imputed import ImputedFisherZ as ImputedFisherZ
-    from anypag.ci.slow.imputed import filled_in as filled_in
-    from anypag.ci.slow.kernel import KCI as KCI
-    from anypag.ci.slow.kernel import RCoT as RCoT
+    from anypag.ci.slow import GCM as GCM
+    from anypag.ci.slow import KCI as KCI
     from anypag.ci.wrappers import n_oracle as n_oracle
     from anypag.data.audit import audit as audit
     from anypag.data.files.read_table import read_table as read_table
@@ -77,9 +73,7 @@ _PUBLIC = {
     "ci.base": "CITest from_callable Queries",
     "ci.discrete": "ChiSquared GSquared PermutationChiSquared",
     "ci.gaussian": "FisherZ",
-    "ci.slow.gcm": "GCM WeightedGCM",
-    "ci.slow.imputed": "filled_in ImputedFisherZ",
-    "ci.slow.kernel": "KCI RCoT",
+    "ci.slow": "GCM KCI",
     "ci.mixed": "DegenerateGaussian",
     "ci.oracle": "Oracle",
     "ci.resolve": "from_causal_learn",

@@ -184,10 +184,7 @@ TESTS = {
     "chisq": ("anypag.ci.discrete", "ChiSquared"),
     "mixed": ("anypag.ci.mixed", "DegenerateGaussian"),
     "additive": ("anypag.ci.additive", "Additive"),
-    "imputed": ("anypag.ci.slow.imputed", "ImputedFisherZ"),
-    "rcot": ("anypag.ci.slow.kernel", "RCoT"),
-    "kci": ("anypag.ci.slow.kernel", "KCI"),
-    "gcm": ("anypag.ci.slow.gcm", "GCM"),
-    "weighted-gcm": ("anypag.ci.slow.gcm", "WeightedGCM"),
+    "kci": ("anypag.ci.slow", "KCI"),
+    "gcm": ("anypag.ci.slow", "GCM"),
 }
 """The module and class (a `DataTest`) of each test, by its name."""

@@ -59,7 +59,7 @@ class OwnTest(NamedTuple):
 
     def __call__(self, *question: object) -> float:
         raise ParameterError(
-            f"The test {self.name!r} is the user's own, which a file does not hold. Search again with it."
+            f"Of the test {self.name!r}, which is none of anypag's, a file holds only the name. Search again with it."
         )
 
 
@@ -164,8 +164,7 @@ _ABOUT_METHODS = (
 _ABOUT_EFFORT = "How long to search by score (auto, bayes, boss, gfci): 1 is fast, 5 thorough; work grows with it."
 _ABOUT_TESTS = (
     "fisherz (continuous columns, straight lines), additive (any columns, curves too), permutation, gsq or chisq "
-    "(discrete), mixed, imputed (fisherz, gaps filled in several times), rcot, kci, gcm or weighted-gcm (any columns, "
-    "slow), or auto: what the columns call for."
+    "(discrete), mixed, kci or gcm (any columns, slow), or auto: what the columns call for."
 )
 _ABOUT_MAX_SETS = (
     "Let marks narrow the condition sets of an edge only if it has more than N of them (icd; 1,000 by default; a "

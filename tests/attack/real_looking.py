@@ -86,7 +86,7 @@ LEVELS: tuple[Callable[[Draw, int], Column], ...] = (
     lambda draw, rows: _levels(draw, rows, 1 / np.arange(1, 41)),
 )
 KINDS = (
-    (NUMBERS, ("auto", "fisherz", "additive", "imputed")),
+    (NUMBERS, ("auto", "fisherz", "additive")),
     (LEVELS, ("auto", "permutation", "gsq", "chisq")),
     (NUMBERS + LEVELS, ("auto", "auto", "mixed", "additive")),
 )
@@ -144,8 +144,7 @@ def _leave_gaps(table: Made, draw: Draw) -> None:
     for name in draw.choice(list(table.columns), size=draw.integers(1, 3), replace=False).tolist():
         gaps = draw.random(len(table.columns[name])) < draw.choice([0.03, 0.1, 0.3])
         table.columns[name] = [None if gap else v for v, gap in zip(table.columns[name], gaps, strict=True)]
-    if table.options.get("test") != "imputed":
-        table.options["missing"] = str(draw.choice(["error", "drop", "drop", "drop", "pairwise", "pairwise"]))
+    table.options["missing"] = str(draw.choice(["error", "drop", "drop", "drop", "pairwise", "pairwise"]))
 
 
 class Trial:

@@ -78,11 +78,7 @@ def test_names_choose_columns() -> None:
 @pytest.mark.parametrize(
     ("test", "options", "message"),
     [
-        (
-            "fisher",
-            {},
-            "'test' must be 'auto', 'fisherz', 'permutation', 'gsq', 'chisq', 'mixed', 'additive', 'imputed', ",
-        ),
+        ("fisher", {}, "'test' must be 'auto', 'fisherz', 'permutation', 'gsq', 'chisq', 'mixed', 'additive', 'kci', "),
         (3, {}, "a function f(x, y, z) -> p or a test; got 3"),
         ("gsq", {"kinds": {"c": "continuous"}}, "GSquared takes every column as discrete; 'kinds' go with"),
         ("auto", {"missing": "impute"}, "'missing' must be 'auto', 'error', 'drop' or 'pairwise'; got 'impute'"),

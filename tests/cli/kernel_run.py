@@ -12,7 +12,7 @@ import numpy as np
 
 from anypag.arrays import Floats
 from anypag.checkpoint import checkpoint
-from anypag.ci.slow.kernel import KCI
+from anypag.ci.slow import KCI
 from anypag.cli.main import main
 
 if __name__ == "__main__":

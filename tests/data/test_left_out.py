@@ -72,12 +72,6 @@ def test_what_the_user_speaks_of_stays() -> None:
     assert ap.learn(RAW, method="icd", knowledge=tiers).pag.names == ("a", "b", "c", "drinks")
 
 
-def test_gaps_that_are_filled_in_leave_nothing_out() -> None:
-    numbers = {"a": A, "b": with_gaps(B, range(120)), "c": C + A}
-    test = resolve_test(numbers, Choices(method="icd", test="imputed"))
-    assert test.names == ("a", "b", "c")
-
-
 def test_resamples_have_the_columns_of_the_whole_table() -> None:
     again = ap.bootstrap(RAW, n=3, seed=0, method="icd")
     assert again.result.pag.names == ("a", "b", "c", "drinks") and again.stability.n == 3

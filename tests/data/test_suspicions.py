@@ -359,5 +359,5 @@ def test_a_column_without_a_value_is_said_once(tmp_path: Path) -> None:
     path = tmp_path / "empty.csv"
     path.write_text("a,b,c\n" + "".join(f"{k % 7}.5,,{k * k % 11}.5\n" for k in range(30)), encoding="utf-8")
     with pytest.raises(DataError) as caught:
-        ap.learn(path, method="icd", test="imputed")
+        ap.learn(path, method="icd", test="fisherz", missing="pairwise")
     assert str(caught.value) == "There is no value at all in 'b'. Drop it."

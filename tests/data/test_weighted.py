@@ -116,7 +116,7 @@ def test_draws_come_from_weighted_moments() -> None:
     assert "Rows are weighted" in str(found)
 
 
-@pytest.mark.parametrize("test", ["permutation", "additive", "kci", "gcm", "imputed"])
+@pytest.mark.parametrize("test", ["permutation", "additive", "kci", "gcm"])
 def test_tests_that_count_all_rows_alike_refuse_weights(test: str) -> None:
     with pytest.raises(DataError, match="Rows are weighted here"):
         ap.learn(ap.weighted(survey(levels=test == "permutation"), "w"), test=test)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -237,31 +236,7 @@ def test_the_same_graph_with_its_nodes_in_another_order_is_not_mistaken_for_it()
         assert ap.effect(pag, "X", "Y", selection_bias=False).status == "adjustment"
 
 
-def test_handing_over() -> None:
-    found = ask("smoking", "cancer", "age").handoff()
-    assert (found.treatment, found.outcome, found.modifiers) == (("smoking",), ("cancer",), ("age",))
-    assert found.adjustment == ("stress",)
-    assert '"age" -> "smoking";' in found.graph
-    with pytest.raises(ap.AnypagError, match="no"):
-        ask("stress", "cancer").handoff()
-
-
-def test_the_graph_that_is_handed_over_says_what_the_adjustment_set_does(tmp_path: Path) -> None:
-    """Read as a DAG, its back-door set is the one handed over, also where names need quotes."""
-    pag = ap.PAG.from_string(
-        '"age, years" o-> smoking; stress o-> smoking; smoking --> "cancer in %"; "age, years" --> "cancer in %"'
-    )
-    h = ap.effect(pag, "smoking", "cancer in %", selection_bias=False).handoff()
-    (tmp_path / "graph.dagitty").write_text(h.graph)
-    read = ap.read_graph(tmp_path / "graph.dagitty")
-    dag = ap.DAG((read.marks == ap.Mark.ARROW).astype(int), read.names)
-    assert ap.is_adjustment_set(dag, h.treatment, h.outcome, h.adjustment)
-    found = ap.effect(dag, h.treatment, h.outcome)
-    assert (found.status, set(found.adjustment_set or ())) == ("adjustment", set(h.adjustment))
-    assert list(found.minimal_sets()) == [found.adjustment_set]
-
-
-def test_dowhy_takes_what_is_handed_over() -> None:
+def test_dowhy_takes_the_adjustment_set() -> None:
     dowhy, pandas = pytest.importorskip("dowhy"), pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     age, stress = rng.normal(size=(2, 500))
@@ -269,12 +244,12 @@ def test_dowhy_takes_what_is_handed_over() -> None:
     rows = {"age": age, "stress": stress, "smoking": smoking, "cancer": smoking + age + rng.normal(size=500)}
     pag = ap.PAG.from_string("age o-> smoking; stress o-> smoking; smoking --> cancer; age --> cancer")
     ours = ap.effect(pag, "smoking", "cancer", selection_bias=False, data=rows)
-    h = ours.handoff()
+    causes = list(ours.adjustment_set or ())
     model = dowhy.CausalModel(
-        pandas.DataFrame(rows), treatment=list(h.treatment), outcome=list(h.outcome), graph=h.graph
+        pandas.DataFrame(rows), treatment=list(ours.cause), outcome=list(ours.outcome), common_causes=causes
     )
     estimand = model.identify_effect(proceed_when_unidentifiable=True)
-    assert sorted(estimand.get_backdoor_variables()) == sorted(h.adjustment)
+    assert sorted(estimand.get_backdoor_variables()) == sorted(causes)
     theirs = model.estimate_effect(estimand, method_name="backdoor.linear_regression").value
     assert theirs == pytest.approx(ours.estimate, abs=1e-9)
 

@@ -186,96 +186,11 @@ def test_stars() -> None:
     assert Knowledge.from_text("* !~> selection").facts(names).not_selecting.all()
 
 
-TETRAD = """/knowledge
-addtemporal
-
-1 age sex
-2 smoking
-4 cough
-
-requiredirect
-smoking cough
-"""
-
-
-def test_tetrad_files() -> None:
-    known = Knowledge.from_tetrad(TETRAD)
-    assert str(known).splitlines() == ["tiers: age sex | smoking | cough", "smoking ~> cough", "smoking *-* cough"]
-    forbidding = f"{TETRAD}\nforbiddirect\nage smoking\n"
-    with pytest.raises(KnowledgeError, match=r"line 12: .*say `age !~> smoking`"):
-        Knowledge.from_tetrad(forbidding)
-    assert "age !~> smoking" in str(Knowledge.from_tetrad(forbidding, forbidden="no cause"))
-    within = TETRAD.replace("1 age", "1* age")
-    with pytest.raises(KnowledgeError, match=r"line 4: .*say `\{age, sex\} !~> \{age, sex\}`"):
-        Knowledge.from_tetrad(within)
-    assert "{age, sex} !~> {age, sex}" in str(Knowledge.from_tetrad(within, forbidden="no cause"))
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", "begins with '/knowledge'"),
-        ("addtemporal", "begins with '/knowledge'"),
-        ("/knowledge\n1 a", "line 2"),
-        ("/knowledge\naddtemporal\nx a b", "line 3 a tier's number"),
-        ("/knowledge\naddtemporal\n1 a\n1 b", "line 4 tier 1 is given again"),
-        ("/knowledge\naddtemporal\n1 a\n2 a", "'a' is in several"),
-        ("/knowledge\naddtemporal\n1- a\n2 b", "line 3"),
-        ("/knowledge\nrequiredirect\na", "line 3 (requiredirect) two names"),
-        ("/knowledge\nforbiddengroup\na b", "line 3: groups"),
-    ],
-)
-def test_broken_tetrad_files(text: str, sentence: str) -> None:
-    with pytest.raises(KnowledgeError) as caught:
-        Knowledge.from_tetrad(text)
-    assert sentence in str(caught.value)
-
-
-class Node:
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def get_name(self) -> str:
-        return self.name
-
-
-class BackgroundKnowledge:
-    """The members of causal-learn's class."""
-
-    def __init__(self) -> None:
-        self.tier_map: dict[int, set[Node]] = {}
-        self.required_rules_specs: set[tuple[Node, Node]] = set()
-        self.forbidden_rules_specs: set[tuple[Node, Node]] = set()
-        self.forbidden_pattern_rules_specs: set[tuple[str, str]] = set()
-        self.required_pattern_rules_specs: set[tuple[str, str]] = set()
-
-
-def test_causal_learn() -> None:
-    a, b, c = Node("a"), Node("b"), Node("c")
-    background = BackgroundKnowledge()
-    background.tier_map = {0: {b, a}, 1: {c}}
-    background.required_rules_specs = {(a, c)}
-    assert str(Knowledge.from_causal_learn(background)) == "tiers: a b | c\na ~> c\na *-* c"
-    background.forbidden_rules_specs = {(a, b)}
-    with pytest.raises(KnowledgeError, match="no direct cause"):
-        Knowledge.from_causal_learn(background)
-    assert "a !~> b" in str(Knowledge.from_causal_learn(background, forbidden="no cause"))
-    with pytest.raises(ValueError, match="'refuse' or 'no cause'"):
-        Knowledge.from_causal_learn(background, forbidden="maybe")  # type: ignore[arg-type]
-    background.required_pattern_rules_specs = {("a", "b")}
-    with pytest.raises(KnowledgeError, match="Patterns"):
-        Knowledge.from_causal_learn(background)
-    with pytest.raises(KnowledgeError, match="got a list"):
-        Knowledge.from_causal_learn([])
-
-
 def test_files(tmp_path: Path) -> None:
     known = Knowledge.from_text("tiers: a | b\na ~> b")
     for name, text in (("k.txt", str(known)), ("k.json", json.dumps(known.to_dict()))):
         (tmp_path / name).write_text(text, encoding="utf-8")
         assert Knowledge.read(tmp_path / name) == known
-    (tmp_path / "tetrad.txt").write_text(TETRAD, encoding="utf-8")
-    assert Knowledge.read(tmp_path / "tetrad.txt") == Knowledge.from_tetrad(TETRAD)
 
 
 @pytest.mark.parametrize(

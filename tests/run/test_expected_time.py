@@ -7,7 +7,6 @@ import pytest
 
 import anypag as ap
 from anypag.choices import Choices
-from anypag.ci.slow import imputed
 from anypag.run.clock import Clock
 from anypag.run.engine import Search
 from anypag.run.watcher import Estimated
@@ -80,9 +79,3 @@ def test_a_callback_hears_it(method: str, monkeypatch: pytest.MonkeyPatch) -> No
     ap.learn(data, method=method, progress=heard.append)
     known = [at for at in heard if at.seconds_left]
     assert known and all("about" in at.said and np.isfinite(at.seconds_left or 0.0) for at in known)
-
-
-def test_filling_in_gaps_says_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imputed, "LONG", 0.0)
-    with pytest.warns(ap.AnypagWarning, match="Filling in the gaps 3 times takes about 0 seconds"):
-        imputed.filled_in([[1.0, 2.0], [2.0, np.nan], [3.0, 5.0], [4.0, 8.5]], count=3)

@@ -45,7 +45,7 @@ def test_every_method_learns_from_one_of_each(kind: str, method: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
-@pytest.mark.parametrize("test", ["permutation", "gsq", "chisq", "fisherz", "mixed", "additive", "imputed", "rcot"])
+@pytest.mark.parametrize("test", ["permutation", "gsq", "chisq", "fisherz", "mixed", "additive", "gcm"])
 def test_every_test_learns_from_one_of_each(test: str) -> None:
     result = ap.learn(columns("levels"), test=test, max_r=1)
     assert result.pag.names == ("a", "b", "c") and result.copies == SAME

@@ -72,8 +72,8 @@ def test_the_score_of_a_test_pays_for_the_number_of_edges_there_could_be() -> No
 
 def test_a_test_without_a_score_is_refused_in_a_sentence() -> None:
     values = np.random.default_rng(0).normal(size=(60, 3))
-    with pytest.raises(AnypagError, match="RCoT gives none"):
-        ap.learn(values, method="boss", test="rcot")
+    with pytest.raises(AnypagError, match="KCI gives none"):
+        ap.learn(values, method="boss", test="kci")
     with pytest.raises(AnypagError, match="Oracle gives none"):
         ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C")), method="boss")
 

@@ -80,12 +80,11 @@ def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> Da
     told = replace(choices, transform="none", names=None, kinds=None)
     if isinstance(source, Pooled):  # all data sets need the same columns
         return _without_copies(test, source, told.strict())[0]
-    missing: Missing = "error" if test.fills_gaps and choices.missing == "auto" else choices.missing
 
     def read(rest: Source, missing: Missing, singular: Singular) -> tuple[DataTest, Audit]:
         return _without_copies(given or _fitting(rest), rest, replace(told, missing=missing, singular=singular))
 
-    bound, left_out = leaving_out(source, missing, choices.singular, _spoken_of(choices, source.names), read)
+    bound, left_out = leaving_out(source, choices.missing, choices.singular, _spoken_of(choices, source.names), read)
     return _with_findings(bound, left_out)
 
 

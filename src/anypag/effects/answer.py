@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from anypag.arrays import Floats
 from anypag.data.table import clusters_in
@@ -24,9 +23,8 @@ from anypag.effects.numbers import NEEDS_SAMPLED_GRAPHS, EffectBasis, of_one_gra
 from anypag.effects.question import WITHOUT_KNOWLEDGE, AFewNodes
 from anypag.effects.sampled import ClassGroup, SampledEffect
 from anypag.effects.sampled_words import headline, told
-from anypag.errors import GraphError, Option, ParameterError
+from anypag.errors import Option, ParameterError
 from anypag.files import write_whole
-from anypag.graphs.formats.dot_and_dagitty import quoted
 from anypag.graphs.text import quote
 from anypag.markup import plain
 
@@ -39,25 +37,6 @@ HEADINGS = {
     "identified": "identified",
     "unidentified": "not identified",
 }
-
-
-class Handoff(NamedTuple):
-    """The inputs of tools such as dowhy and DoubleML.
-
-    Args:
-        treatment: the causes (`treatment` of dowhy, `d_cols` of DoubleML).
-        outcome: the outcomes (`outcome`, `y_col`).
-        adjustment: the columns to adjust for (`common_causes`, `x_cols`).
-        modifiers: the conditions (`effect_modifiers`).
-        graph: a causal graph in DOT in which adjusting for these columns is right. It says nothing about the relations
-            within the adjustment set, which are not known and not needed.
-    """
-
-    treatment: tuple[str, ...]
-    outcome: tuple[str, ...]
-    adjustment: tuple[str, ...]
-    modifiers: tuple[str, ...]
-    graph: str
 
 
 @dataclass(frozen=True)
@@ -218,19 +197,6 @@ class Effect:
         if path is not None:
             write_whole(Path(path), picture.encode())
         return picture
-
-    def handoff(self) -> Handoff:
-        """The adjustment set and a graph text for tools that estimate (dowhy, DoubleML, ...).
-
-        Raises:
-            GraphError: there is no adjustment set.
-        """
-        z = self.adjustment_set
-        if z is None:
-            raise GraphError("Other tools need an adjustment set, and this effect has none.")
-        arrows = [*product((*z, *self.given), (*self.cause, *self.outcome)), *product(self.cause, self.outcome)]
-        lines = [f"  {quoted(a, 'DOT')} -> {quoted(b, 'DOT')};" for a, b in arrows]
-        return Handoff(self.cause, self.outcome, z, self.given, "\n".join(["digraph {", *lines, "}"]))
 
     def estimated(
         self,

@@ -20,7 +20,7 @@ MEANS_ONLY = (
     "Tests of straight lines compare means: what changes only the spread of a variable is seen with "
     'test="additive" (--test additive).'
 )
-MEANS = frozenset({"FisherZ", "DegenerateGaussian", "ImputedFisherZ"})  # tests that see differences of means only
+MEANS = frozenset({"FisherZ", "DegenerateGaussian"})  # tests that see differences of means only
 OF_RESAMPLES = "In brackets is the share of resamples that join the two."
 BY_DESIGN = "joined by design, as they say which data set a row is from."
 LIKELY = 0.5  # an experiment is said to act on a variable if that is at least as probable as this

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from anypag.errors import KnowledgeError
-from anypag.knowledge.files import Forbidden, from_plain, parse_causal_learn, parse_tetrad, read_statements, to_plain
+from anypag.knowledge.files import from_plain, read_statements, to_plain
 from anypag.knowledge.statements import (
     ASSUMPTIONS,
     Contexts,
@@ -147,29 +147,8 @@ class Knowledge:
         return cls.of(from_plain(plain))
 
     @classmethod
-    def from_tetrad(cls, text: str, *, forbidden: Forbidden = "refuse") -> Self:
-        """Read the text of a knowledge file of Tetrad.
-
-        Args:
-            text: tiers and required edges are taken over.
-            forbidden: nothing follows from a forbidden *direct* effect in a PAG, so forbidden edges are refused; "no
-                cause" reads them as "no cause, not even through others".
-        """
-        return cls.of(parse_tetrad(text, forbidden))
-
-    @classmethod
-    def from_causal_learn(cls, background: Any, *, forbidden: Forbidden = "refuse") -> Self:
-        """Take over causal-learn's `BackgroundKnowledge`.
-
-        Args:
-            background: its tiers and required edges are taken over.
-            forbidden: as for `from_tetrad`.
-        """
-        return cls.of(parse_causal_learn(background, forbidden))
-
-    @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a file: statements as text, as JSON (`.json`), or a knowledge file of Tetrad (`/knowledge` ...)."""
+        """Read a file: statements as text, or as JSON (`.json`)."""
         return cls.of(read_statements(Path(path)))
 
     def facts(self, names: Sequence[str], *, selection: bool = True) -> Facts:

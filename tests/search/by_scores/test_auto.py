@@ -166,7 +166,7 @@ def test_one_line_says_where_the_tests_alone_differ() -> None:
 CHOSEN: dict[str, tuple[Any, dict[str, Any], str]] = {
     "an oracle": (ap.Oracle(SYSTEM.dag, SYSTEM.latent), {}, "Oracle gives none"),
     "a function": (ap.from_callable(lambda x, y, z: 0.5, ["A", "B", "C"]), {}, "gives none"),
-    "a kernel test": ({name: DATA[name][:60] for name in NAMES[:3]}, {"test": "rcot"}, "RCoT gives none"),
+    "a kernel test": ({name: DATA[name][:60] for name in NAMES[:3]}, {"test": "kci"}, "KCI gives none"),
     "max_r": (DATA, {"max_r": 1}, "'max_r' was chosen, which only a search by tests has"),
     "two of them": (DATA, {"max_r": 1, "r0": 1}, "'max_r' and 'r0' were chosen"),
     "r0": (DATA, {"r0": 1}, "'r0' was chosen"),

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats
-from anypag.ci.slow.gcm import Regressor
+from anypag.ci.slow import Regressor
 from anypag.errors import AnypagError, DataError, Option, ParameterError
 
 FOLDS = 5

@@ -1,10 +1,12 @@
-"""The generalised covariance measure (Shah and Peters 2020), a test built on any regression, and its weighted form.
+"""Slow tests, which process all rows for every question: the kernel test (KCI) and a test by regression (GCM).
 
-x and y are each regressed on z; if the two are independent given z, what is left of them is uncorrelated. The mean
-product of the residuals, over its standard error, is close to normal if both regressions are good: the product of their
-errors must fall faster than 1/√n (n rows). Any regressor of scikit-learn will do (anything with `fit`
-and `predict`). GCM sees what leaves a covariance; the weighted form (Scheidegger, Hörrmann and Bühlmann 2022)
-multiplies by signs of z, and so sees covariances that change their sign with z too.
+KCI (Zhang, Peters, Janzing and Schölkopf 2011) sees dependence of any shape, with the gamma approximation of the null.
+Time is cubic in the rows: use it for a thousand rows at most.
+
+GCM, the generalised covariance measure (Shah and Peters 2020), regresses x and y on z; if the two are independent given
+z, what is left of them is uncorrelated. The mean product of the residuals, over its standard error, is close to normal
+if both regressions are good: the product of their errors must fall faster than 1/√n (n rows). Any regressor of
+scikit-learn will do (anything with `fit` and `predict`).
 """
 
 from __future__ import annotations
@@ -17,12 +19,101 @@ from typing import Any, Protocol
 import numpy as np
 
 from anypag.arrays import Flags, Floats
-from anypag.ci.slow.slow_test import SlowTest
+from anypag.ci.data_test import SlowTest
 from anypag.data.findings import Singular
 from anypag.data.table import Missing
+from anypag.errors import DataError, Option
 
-CUTS = 3  # quantiles of each column of z at which a weight changes its sign
+RIDGE = 1e-3
+MOST_ROWS_OF_KCI = 3000
 DRAWS = 20_000  # random draws for the distribution of the largest of several normal statistics
+_KEPT = 1e-5
+_MOST_PRODUCTS = 2000
+
+
+class KCI(SlowTest):
+    """The kernel conditional independence test with the gamma approximation. Arguments as for `SlowTest`.
+
+    >>> from anypag import Queries
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.normal(size=200)
+    >>> test = KCI({"a": a, "b": np.cos(2 * a) + 0.3 * rng.normal(size=200), "c": rng.normal(size=200)})
+    >>> (test.pvalues(Queries([0, 0], [1, 2], [[2], [1]])) < 0.01).tolist()
+    [True, False]
+    """
+
+    fits = "relations are smooth, and rows are enough for the variables of one test"
+
+    def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
+        n = len(x)
+        if n > MOST_ROWS_OF_KCI:
+            raise DataError(
+                f"KCI needs tables of rows by rows, so it takes at most {MOST_ROWS_OF_KCI:,} rows; there are {n:,}. "
+                f"Take a sample of the rows, or choose {Option('test', 'gcm')} or {Option('test', 'additive')}."
+            )
+        if not z.shape[1]:
+            return _hsic(_centred(_kernel(x)), _centred(_kernel(y)))
+        residual = RIDGE * np.linalg.inv(_centred(_kernel(z)) + RIDGE * np.eye(n))
+        left_x, left_y = (residual @ _centred(_kernel(part)) @ residual for part in (np.column_stack([x, z / 2]), y))
+        return _left_over(left_x, left_y, _inflation(residual @ residual))
+
+
+def _kernel(columns: Floats) -> Floats:
+    """A Gaussian kernel; its width grows with the number of columns and falls with the number of rows."""
+    from scipy.spatial.distance import cdist
+
+    n = len(columns)
+    width = 1.2 if n < 200 else 0.7 if n < 1200 else 0.4
+    distance = cdist(columns, columns, "sqeuclidean")
+    kernel: Floats = np.exp(-0.5 * distance / (width**2 * columns.shape[1]))
+    return kernel
+
+
+def _centred(kernel: Floats) -> Floats:
+    mean = kernel.mean(axis=0)
+    centred: Floats = kernel - mean[:, None] - mean + mean.mean()
+    return centred
+
+
+def _gamma_tail(statistic: float, mean: float, variance: float) -> float:
+    from scipy.stats import gamma
+
+    if mean <= 0.0 or variance <= 0.0:
+        return 1.0
+    return float(gamma.sf(statistic, mean**2 / variance, scale=variance / mean))
+
+
+def _hsic(x: Floats, y: Floats) -> float:
+    n = len(x)
+    mean = np.trace(x) * np.trace(y) / n
+    variance = 2.0 * np.sum(x * x) * np.sum(y * y) / n**2
+    return _gamma_tail(float(np.sum(x * y)), float(mean), float(variance))
+
+
+def _left_over(x: Floats, y: Floats, inflation: float) -> float:
+    """The p-value from two kernels with z regressed out; its null is from products of their leading eigenvectors."""
+    factors = [_directions(part) for part in (x, y)]
+    products = (factors[0][:, :, None] * factors[1][:, None, :]).reshape(len(x), -1)
+    gram = products @ products.T if products.shape[1] > len(x) else products.T @ products
+    return _gamma_tail(float(np.sum(x * y)) / inflation, float(np.trace(gram)), float(2.0 * np.sum(gram * gram)))
+
+
+def _inflation(twice: Floats) -> float:
+    """The factor by which the variance of the statistic exceeds what the residuals suggest; `twice` is RR, where
+    R maps values to residuals.
+
+    With noise a and b of deviation 1 the residuals are Ra and Rb. The mean square of their product in row i is (RR)ᵢᵢ²;
+    that of the sum aᵀRRb is the sum of the squares of all entries of RR. The factor is the ratio of the two.
+    """
+    return float(np.sum(twice * twice) / np.sum(np.square(np.diag(twice))))
+
+
+def _directions(kernel: Floats) -> Floats:
+    """(n, k) the leading eigenvectors, each as long as the root of its eigenvalue."""
+    values, vectors = np.linalg.eigh((kernel + kernel.T) / 2)
+    kept = np.flatnonzero(values > values[-1] * _KEPT)[::-1][: int(np.sqrt(_MOST_PRODUCTS * 8))]
+    directions: Floats = vectors[:, kept] * np.sqrt(values[kept])
+    return directions
 
 
 class Regressor(Protocol):
@@ -39,7 +130,7 @@ class GCM(SlowTest):
     """The generalised covariance measure.
 
     Args:
-        data, names, kinds, missing, singular, max_r, seed: as for `anypag.ci.slow.slow_test.SlowTest`.
+        data, names, kinds, missing, singular, max_r, seed: as for `SlowTest`.
         regressor: a regressor of scikit-learn, or a function that makes one; every regression gets its own copy. The
             default is least squares on a cubic spline of each column of z, and on products of every two columns if
             these are at most a twentieth of the rows; its degrees of freedom are then allowed for.
@@ -72,15 +163,9 @@ class GCM(SlowTest):
     def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
         (left_x, left_y), inflation = self._residuals(z, (x, y))
         products = (left_x[:, :, None] * left_y[:, None, :]).reshape(len(x), -1)
-        weights = self._weights(z)
-        weighted = (products[:, :, None] * weights[:, None, :]).reshape(len(x), -1)
         least = np.outer(np.square(left_x).mean(axis=0), np.square(left_y).mean(axis=0))
         least *= np.logical_or.outer(_has_two_values(x), _has_two_values(y))
-        return _largest_tail(weighted, np.repeat(least.ravel(), weights.shape[1]), inflation, random)
-
-    def _weights(self, z: Floats) -> Floats:
-        """(n, 1) ones."""
-        return np.ones((len(z), 1))
+        return _largest_tail(products, least.ravel(), inflation, random)
 
     def _residuals(self, z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
         """The residuals of each part, and the factor by which the variance of their products is too small."""
@@ -97,20 +182,6 @@ class GCM(SlowTest):
         given: Any = self.regressor
         made: Regressor = deepcopy(given) if hasattr(given, "fit") else given()
         return made
-
-
-class WeightedGCM(GCM):
-    """The generalised covariance measure with more weights: signs of every column of z.
-
-    Arguments as for `GCM`.
-    """
-
-    def _weights(self, z: Floats) -> Floats:
-        """(n, 1 + cuts · columns) ones, then 1 in rows where a column of z is above one of its quantiles, else -1."""
-        shares = np.arange(1, CUTS + 1) / (CUTS + 1)
-        cuts = np.quantile(z, shares, axis=0) if z.shape[1] else np.empty((CUTS, 0))
-        signs = [np.where(z[:, k] > cut, 1.0, -1.0) for k in range(z.shape[1]) for cut in cuts[:, k]]
-        return np.column_stack([np.ones(len(z)), *signs])
 
 
 def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
