@@ -59,7 +59,8 @@ class OwnTest(NamedTuple):
 
     def __call__(self, *question: object) -> float:
         raise ParameterError(
-            f"Of the test {self.name!r}, which is none of anypag's, a file holds only the name. Search again with it."
+            f"A file holds only the name of the test {self.name!r}, which this anypag does not have. "
+            "Search again, and give the test itself or another one."
         )
 
 

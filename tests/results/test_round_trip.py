@@ -170,7 +170,7 @@ def test_a_test_of_the_users_own_is_named_and_cannot_be_used_from_a_file(tmp_pat
 
     read = check(ap.learn(TABLE, method="icd", test=my_test), tmp_path)
     assert isinstance(read.choices.test, OwnTest) and "my_test" in read.choices.test.name
-    with pytest.raises(ap.AnypagError, match="a file does not hold"):
+    with pytest.raises(ap.AnypagError, match="A file holds only the name"):
         ap.learn(TABLE, method="icd", test=read.choices.test)  # type: ignore[arg-type]
     with pytest.raises(ap.AnypagError, match="by a test that is made from the data"):
         read.effect("A", "C", data=TABLE, assume="A !<-> C")
