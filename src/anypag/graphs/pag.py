@@ -24,7 +24,7 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.text import quote
 
 if TYPE_CHECKING:
-    from anypag.graphs.reasoning.validity import Validity
+    from anypag.graphs.validity import Validity
 
 
 class PAG(MixedGraph):
@@ -51,13 +51,13 @@ class PAG(MixedGraph):
         Raises:
             GraphError: there is none; `validate()` says why.
         """
-        from anypag.graphs.reasoning.validity import member
+        from anypag.graphs.validity import member
 
         return member(self)
 
     def validate(self) -> Validity:
         """Is this the PAG of some MAG, and if not, why not?"""
-        from anypag.graphs.reasoning.validity import validate
+        from anypag.graphs.validity import validate
 
         return validate(self)
 

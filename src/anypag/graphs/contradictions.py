@@ -19,15 +19,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import chain, combinations, pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
-
-if TYPE_CHECKING:
-    from anypag.graphs.reasoning.claims import PairClaim
 
 AssertionKind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
@@ -60,12 +57,12 @@ class Assertion(NamedTuple):
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Statements or claims that cannot all be true, none of which can be left out; or why no system has the graph.
+    """Statements that cannot all be true, none of which can be left out; or (without any) why no system has the graph.
 
     `pairs` are the pairs of variables it is about; `sentence` says it in words; `str()` gives the sentence.
     """
 
-    statements: tuple[Assertion | PairClaim, ...]
+    statements: tuple[Assertion, ...]
     pairs: tuple[tuple[str, str], ...]
     sentence: str
 
@@ -272,17 +269,13 @@ def _told(statements: tuple[Assertion, ...], *, selection: bool) -> Contradictio
     in_order = sorted(statements, key=lambda statement: _RANK[statement.kind])
     causes = [statement for statement in statements if statement.kind == "cause"]
     is_ring = in_order[-1].kind != "independent" and cannot_all_be_true(causes, selection=False)
-    words = tuple(statement.words(selection=selection and is_ring) for statement in in_order)
+    words = [statement.words(selection=selection and is_ring) for statement in in_order]
     pairs = tuple(dict.fromkeys((statement.a, statement.b) for statement in in_order))
-    return Contradiction(tuple(in_order), pairs, f"{in_words(words)}: these cannot all be true.")
+    joined = f"{', '.join(words[:-1])}, and " if len(words) > 1 else ""
+    return Contradiction(tuple(in_order), pairs, f"{joined}{words[-1]}: these cannot all be true.")
 
 
 _RANK: Mapping[AssertionKind, int] = {"cause": 0, "not": 1, "independent": 2}
-
-
-def in_words(words: tuple[str, ...]) -> str:
-    """Statements joined by commas and "and"."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])}, and {words[-1]}"
 
 
 def of_graph(pag: PAG, reason: str, path: Sequence[str]) -> Contradiction:
