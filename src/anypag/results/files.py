@@ -14,7 +14,7 @@ from anypag.files import write_pieces
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.formats import build, check_encodable
 from anypag.graphs.formats.registry import read_graph
-from anypag.graphs.formats.tetrad_and_caugi import caugi_document, parse_caugi_document
+from anypag.graphs.formats.texts import caugi_document, parse_caugi_document
 from anypag.graphs.pag import PAG
 from anypag.results.result import Result
 from anypag.results.schema import FORMAT, Streamed, read_fields, write_fields
