@@ -32,8 +32,7 @@ from anypag.graphs.rules import rules_after_0
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import Candidates, PDSep, pdsep_pools
 from anypag.search.by_tests.icd import iteration, most_sets
-from anypag.search.by_tests.separate import Best, make_minimal
-from anypag.search.by_tests.tested_edges import TestedEdges, without_separated
+from anypag.search.by_tests.tested_edges import Best, TestedEdges, make_minimal, without_separated
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import SepsetColliders, given_marks
 from anypag.search.problem import Problem

@@ -28,8 +28,7 @@ from anypag.markup import duration
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import Candidates, Pools, neighbour_pools, no_pools, possible_d_sep_pools
 from anypag.search.by_tests.checked_orientation import check_and_orient
-from anypag.search.by_tests.separate import test_candidates
-from anypag.search.by_tests.tested_edges import TestedEdges, without_separated
+from anypag.search.by_tests.tested_edges import TestedEdges, test_candidates, without_separated
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import orient_state, unshielded_colliders
 from anypag.search.problem import Problem

@@ -26,7 +26,7 @@ from anypag.graphs.marks import Mark
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import neighbour_pools
 from anypag.search.by_tests.fci import remove_separated
-from anypag.search.by_tests.separate import make_minimal
+from anypag.search.by_tests.tested_edges import make_minimal
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import given_marks, orient_state
 from anypag.search.problem import Problem
@@ -56,8 +56,9 @@ def _look(state: State, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
         return inquiry.finished("links", state, state, done, _n_cut(state, problem, links))
     x, y, z, p = zip(*found, strict=True)
     width = max(given.shape[1] for given in z)
-    ends, sets = map(np.concatenate, (x, y)), np.concatenate([padded(given, width) for given in z])
-    after = state.separating(make_minimal(PairTests(*ends, sets, np.concatenate(p)), inquiry), state.r)
+    sets = np.concatenate([padded(given, width) for given in z])
+    falling = PairTests(np.concatenate(x), np.concatenate(y), sets, np.concatenate(p))
+    after = state.separating(make_minimal(falling, inquiry), state.r)
     return inquiry.finished("links", state, after, after, _n_cut(after, problem, links))
 
 

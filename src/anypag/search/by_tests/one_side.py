@@ -21,8 +21,7 @@ import numpy as np
 from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.ci.base import Queries
 from anypag.search.by_tests.candidates import Candidates, Pools
-from anypag.search.by_tests.separate import Best, test_candidates
-from anypag.search.by_tests.tested_edges import TestedEdges
+from anypag.search.by_tests.tested_edges import Best, TestedEdges, test_candidates
 from anypag.search.inquiry import Inquiry
 from anypag.search.sepsets import UNKNOWN, Sepsets, padded
 from anypag.search.state import State
