@@ -157,14 +157,14 @@ def _triple(*patterns: Triple, known: str | None = None) -> Callable[[Pass, Coll
     return propose
 
 
-def _long_pattern(kernel_name: str) -> Callable[[Pass, Colliders], int]:
-    """A rule that reads only marks, in several short calls (turns)."""
+def _long_pattern(kernel_name: str, *more: int) -> Callable[[Pass, Colliders], int]:
+    """A rule that reads only marks, in several short calls (turns); `more` are its own arguments."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
         from anypag._kernels import rules as kernel
 
         edges, stand = graph.skeleton, np.zeros(4 + 3 * len(graph.marks), np.int64)
-        lists = (graph.marks, edges.start, edges.neighbour, graph.wanted, graph.rows)
+        lists = (graph.marks, edges.start, edges.neighbour, *more, graph.wanted, graph.rows)
         in_turns(getattr(kernel, kernel_name), *lists, stand, look=graph.look)
         return int(stand[0])
 
@@ -326,7 +326,7 @@ RULES: dict[int, Rule] = {
         Rule(
             2, _triple(Triple("o-*", "-->", "<-*", "A <-* V"), Triple("o-*", "*->", "<--", "A <-* V")), False, _rule_2
         ),
-        Rule(3, _long_pattern("rule_3"), False, _rule_3),
+        Rule(3, _long_pattern("rule_3", int(Mark.CIRCLE)), False, _rule_3),
         Rule(4, _discriminating_paths, False, _rule_4, needs_kinds=((*_ARROW, 1),)),
         Rule(5, _long_pattern("rule_5"), True, _rule_5, needs_kinds=((Mark.CIRCLE, Mark.CIRCLE, 4),)),
         Rule(6, _triple(Triple("---", "o-*", "any", "V --* B")), True, _rule_6, needs_kinds=((*_UNDIRECTED, 1),)),
@@ -349,7 +349,7 @@ RULES: dict[int, Rule] = {
             needs_knowledge=True,
             needs_all_edges=True,
         ),
-        Rule(KNOWN + 7, _long_pattern("rule_3_with_tails"), False, _rule_3, needs_knowledge=True),
+        Rule(KNOWN + 7, _long_pattern("rule_3", int(Mark.TAIL)), False, _rule_3, needs_knowledge=True),
         Rule(CLOSURE, _nothing, False, _closure, needs_knowledge=True, needs_all_edges=True),
     )
 }

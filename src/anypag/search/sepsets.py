@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
+from anypag._kernels.rules import slots_of
 from anypag.arrays import Counts, Flags, Indices
 from anypag.stored import Array, stored
 
@@ -23,7 +24,7 @@ UNKNOWN = -1
 
 
 class Slots(NamedTuple):
-    """Where compiled code finds the slot of a pair (`_kernels.pairs.slot_of`)."""
+    """Where compiled code finds the slot of a pair (`_kernels.rules.slot_of`)."""
 
     empty: npt.NDArray[np.uint8]
     start: Counts
@@ -73,7 +74,7 @@ class Sepsets:
 
     def slot(self, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> Indices:
         """The slots of pairs of nodes."""
-        return np.asarray(kernel.slots_of(*self.slots, np.asarray(x, np.int64), np.asarray(y, np.int64)), np.int32)
+        return np.asarray(slots_of(*self.slots, np.asarray(x, np.int64), np.asarray(y, np.int64)), np.int32)
 
     def known(self) -> Flags:
         """(n, n) is a separating set known?"""

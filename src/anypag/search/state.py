@@ -26,7 +26,7 @@ from anypag.search.sepsets import Sepsets
 from anypag.stored import BY_SIZE, KEYS, PATHS, SQUARE, Array, Flag, Nested, Text, Whole, marks_matrix, stored
 
 Keys = npt.NDArray[np.uint64]
-"""(2^k, 2) a table of 128-bit keys of questions (`_kernels.queries`), at least half of it empty (zeros)."""
+"""(2^k, 2) a table of 128-bit keys of questions (`_kernels.pairs`), at least half of it empty (zeros)."""
 
 
 Kind = TypeVar("Kind", bound="State")

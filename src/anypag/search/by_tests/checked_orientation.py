@@ -13,7 +13,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from anypag._kernels import pairs as kernel
+from anypag._kernels import rules as kernel
 from anypag.arrays import Flags
 from anypag.graphs.orientation import Orientation, Paths
 from anypag.search.by_tests.tested_edges import make_minimal
