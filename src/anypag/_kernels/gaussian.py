@@ -30,12 +30,6 @@ _PLACES = "int64[::1]"
 
 
 @njit(cache=True, nogil=True)
-def _from_none(correlation, x, y, strengths):
-    for i in range(len(x)):
-        strengths[i] = min(abs(correlation[x[i], y[i]]), 1.0)
-
-
-@njit(cache=True, nogil=True)
 def _given_one(xy, xz, yz, tolerance):
     left_x = 1.0 - xz * xz
     left_y = 1.0 - yz * yz
@@ -158,7 +152,8 @@ def partial_correlations(correlation, x, y, z, tolerance, strengths, left_out):
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)
     r = z.shape[1]
     if r == 0:
-        _from_none(correlation, x, y, strengths)
+        for i in range(len(x)):
+            strengths[i] = min(abs(correlation[x[i], y[i]]), 1.0)
     elif r == 1:
         _from_one(correlation, x, y, z, tolerance, strengths)
     elif r == 2:

@@ -74,8 +74,8 @@ def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: In
     pools = pdsep_pools(state, inquiry.problem, x, y, walks, inquiry.look)
     if seen is not None:
         return test_one_side(state, pools, inquiry, x, y, seen)
-    is_open, sepset = pools.n_large(inquiry.r) == 2, inquiry.problem.choices.sepset
-    return TestedEdges(is_open, test_candidates(Candidates(x, y, inquiry.r, pools, is_open), inquiry, sepset))
+    candidates = Candidates(x, y, inquiry.r, pools, pools.n_large(inquiry.r) == 2)
+    return test_candidates(candidates, inquiry, inquiry.problem.choices.sepset)
 
 
 def most_sets(problem: Problem, r: int) -> int:
@@ -95,10 +95,9 @@ def paper_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[St
     for x, y in zip(*(end[:, None] for end in state.unsettled_edges()), strict=True):
         walks = PDSep(r, tails_close=False, max_sets=-1)
         pools = pdsep_pools(after, problem, x, y, walks, inquiry.look)
-        is_open = pools.n_large(r) > 0
-        best = test_candidates(Candidates(x, y, r, pools, is_open), inquiry, "first")
+        best = test_candidates(Candidates(x, y, r, pools, pools.n_large(r) > 0), inquiry, "first")
         after = after.keeping(x, y, best.p).separating(best.separated(x, y, inquiry.alpha), r)
-        n_tried += int(is_open[0])
+        n_tried += int(best.is_open[0])
     oriented = replace(orient_state(after, problem, inquiry.look), done=n_tried == 0 or r >= problem.last_r)
     n_fallen = state.n_edges - after.n_edges
     return inquiry.finished("iteration", state, after, oriented, n_tried - n_fallen)

@@ -63,9 +63,10 @@ Made = TypeVar("Made")
 _NO_NODES: Indices = np.empty(0, np.int32)
 
 
-class Best(NamedTuple):
-    """For each edge the candidate with the largest p-value."""
+class TestedEdges(NamedTuple):
+    """The outcome of testing edges: for each the candidate set with the largest p-value."""
 
+    is_open: Flags  # (m,) the edge had candidates
     z: Indices  # (m, r); arbitrary without a candidate
     p: Floats  # (m,) NaN without a candidate
 
@@ -73,13 +74,6 @@ class Best(NamedTuple):
         """The edges x–y that are separated."""
         fallen = np.flatnonzero(self.p > alpha)
         return PairTests(x.take(fallen), y.take(fallen), self.z[fallen], self.p.take(fallen))
-
-
-class TestedEdges(NamedTuple):
-    """The outcome of testing edges."""
-
-    is_open: Flags  # (m,) the edge had candidates
-    best: Best
 
 
 TestSome = Callable[[Indices, Indices], TestedEdges]  # tests some edges x–y given the sets of their pools
@@ -116,10 +110,10 @@ def without_separated(
     if r == 0 and (after := _without_independent_pairs(state, inquiry)) is not None:
         return Removal(after, state.n * (state.n - 1) // 2, after.edges(), (_NO_NODES, _NO_NODES))
     x, y = state.unsettled_edges()
-    is_open, best = _tested(state, inquiry, test_some, x, y, most_singles)
-    found = best.separated(x, y, inquiry.alpha)
+    tested = _tested(state, inquiry, test_some, x, y, most_singles)
+    is_open, found = tested.is_open, tested.separated(x, y, inquiry.alpha)
     found = found if shrunk is None else shrunk(found, inquiry)
-    after = state.but(r=r).keeping(x, y, best.p).separating(found, r, inquiry.threads)
+    after = state.but(r=r).keeping(x, y, tested.p).separating(found, r, inquiry.threads)
     return Removal(after, int(is_open.sum()), (x[is_open], y[is_open]), (x[~is_open], y[~is_open]))
 
 
@@ -129,10 +123,10 @@ def _tested(
     singles = None if most_singles is None else _test_singles(state, inquiry, x, y, most_singles)
     if singles is None:
         return work_in_chunks(test_some, x, y, inquiry)
-    left = np.flatnonzero(singles.is_open & np.isnan(singles.best.p))  # too many candidates for the pass over all
+    left = np.flatnonzero(singles.is_open & np.isnan(singles.p))  # too many candidates for the pass over all
     if len(left):
         rest = work_in_chunks(test_some, x[left], y[left], inquiry)
-        singles.is_open[left], singles.best.z[left], singles.best.p[left] = rest.is_open, rest.best.z, rest.best.p
+        singles.is_open[left], singles.z[left], singles.p[left] = rest
     return singles
 
 
@@ -183,10 +177,10 @@ def _shared_out(edges: Counts, seconds: float, threads: int, most: int) -> list[
 
 
 def joined(tested: Sequence[TestedEdges], chunks: Sequence[slice | Counts], n_edges: int) -> TestedEdges:
-    r = tested[0].best.z.shape[1]
-    whole = TestedEdges(np.empty(n_edges, np.bool_), Best(np.empty((n_edges, r), np.int32), np.empty(n_edges)))
-    for chunk, (is_open, best) in zip(chunks, tested, strict=True):
-        whole.is_open[chunk], whole.best.z[chunk], whole.best.p[chunk] = is_open, best.z, best.p
+    r = tested[0].z.shape[1]
+    whole = TestedEdges(np.empty(n_edges, np.bool_), np.empty((n_edges, r), np.int32), np.empty(n_edges))
+    for chunk, part in zip(chunks, tested, strict=True):
+        whole.is_open[chunk], whole.z[chunk], whole.p[chunk] = part
     return whole
 
 
@@ -227,7 +221,7 @@ def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_se
         edges = NearEdges(skeleton.start, skeleton.neighbour, blocks.of_edge, x[run], y[run], edge_block[run])
         found = passes.best_singles(problem.nodes.order, edges, max_sets)
         inquiry.advance(len(found.p))
-        return TestedEdges(found.is_open, Best(found.z, found.p)), found.n_tests
+        return TestedEdges(found.is_open, found.z, found.p), found.n_tests
 
     degree = np.diff(skeleton.start)
     runs = runs_of(degree[x] + degree[y], inquiry.threads, _least(passes, LEAST_SINGLES), passes.at_once)
@@ -247,7 +241,7 @@ def _mapped(function: Callable[[slice], Made], runs: list[slice], inquiry: Inqui
     return map_in_threads(function, runs, inquiry.threads, meanwhile=inquiry.tick_again, on_error=inquiry.abandon)
 
 
-def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> Best:
+def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> TestedEdges:
     """Test the candidates of every edge: up to its first separating set, or for "largest-p" all of them."""
     passes = inquiry.passes if sepset == "largest-p" and candidates.r else None
     if passes is None:
@@ -259,10 +253,10 @@ def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | N
     if is_any_large:
         others = _best_by_questions(candidates.only(has_large_pool), inquiry, sepset)
         best.z[has_large_pool], best.p[has_large_pool] = others.z[has_large_pool], others.p[has_large_pool]
-    return best
+    return best._replace(is_open=candidates.is_open)
 
 
-def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) -> Best:
+def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) -> TestedEdges:
     """The best set of each edge, by a pass that enumerates the sets. The first call is short: it may run uncompiled."""
     edges, best, room = candidates.pooled, BestSets.none(len(candidates.x), candidates.r), FIRST_SETS
     while best.n_done < len(candidates.x):
@@ -270,13 +264,13 @@ def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) ->
             inquiry.expect(candidates.n_sets, len(candidates.x))
         inquiry.try_sets(passes, edges, best, room)
         room = min(4 * room, MOST_SETS)
-    return Best(best.z, best.p)
+    return TestedEdges(candidates.is_open, best.z, best.p)
 
 
-def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> Best:
+def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> TestedEdges:
     """The best set of each edge, by the p-value of every set."""
     m, total = len(candidates.x), candidates.left
-    best = Best(np.empty((m, candidates.r), np.int32), np.full(m, np.nan))
+    best = TestedEdges(candidates.is_open, np.empty((m, candidates.r), np.int32), np.full(m, np.nan))
     while candidates.left:
         edge_of, queries = candidates.take(inquiry.batch)
         done = total - candidates.left
