@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from anypag._kernels.separation import inducing_path
 from anypag.errors import CycleError, NotMaximalOrAncestralError
 from anypag.graphs.base import (
     Marks,
@@ -117,8 +118,6 @@ class MAG(MixedGraph):
             self._refuse("is not ancestral: a node is an ancestor of its spouse", (*shortest_path(steps, a, b), a))
 
     def _check_maximal(self) -> None:
-        from anypag._kernels.separation import inducing_path
-
         path = inducing_path(*self.marked_edges)
         if len(path):
             a, b = quote(self.names[path[0]]), quote(self.names[path[-1]])

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
+from anypag._kernels import pools
 from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.catalogue import has_r
 from anypag.graphs.base import Marks
@@ -117,17 +118,13 @@ class State:
     @cached_property
     def blocks(self) -> GraphBlocks:
         """The biconnected blocks."""
-        from anypag._kernels.pools import block_sizes, blocks
-
-        block, n_blocks = blocks(self.skeleton.start, self.skeleton.neighbour)
-        return GraphBlocks(block, block_sizes(self.skeleton.start, block, n_blocks))
+        block, n_blocks = pools.blocks(self.skeleton.start, self.skeleton.neighbour)
+        return GraphBlocks(block, pools.block_sizes(self.skeleton.start, block, n_blocks))
 
     @cached_property
     def anteriors(self) -> Anteriors:
         """Who may be an ancestor of whom."""
-        from anypag._kernels.pools import anteriors
-
-        return Anteriors(*anteriors(self.marks, self.skeleton.start, self.skeleton.neighbour))
+        return Anteriors(*pools.anteriors(self.marks, self.skeleton.start, self.skeleton.neighbour))
 
     @property
     def pag(self) -> PAG:
