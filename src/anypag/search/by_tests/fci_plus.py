@@ -31,7 +31,7 @@ from anypag.search.inquiry import Inquiry
 from anypag.search.orient import given_marks, orient_state
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
-from anypag.search.sepsets import padded
+from anypag.search.sepsets import stacked
 from anypag.search.state import PairTests, State, StepInfo, first_state
 
 
@@ -55,9 +55,7 @@ def _look(state: State, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
         done = replace(orient_state(state, problem, inquiry.look), done=True)
         return inquiry.finished("links", state, state, done, _n_cut(state, problem, links))
     x, y, z, p = zip(*found, strict=True)
-    width = max(given.shape[1] for given in z)
-    sets = np.concatenate([padded(given, width) for given in z])
-    falling = PairTests(np.concatenate(x), np.concatenate(y), sets, np.concatenate(p))
+    falling = PairTests(np.concatenate(x), np.concatenate(y), stacked(*z), np.concatenate(p))
     after = state.separating(make_minimal(falling, inquiry), state.r)
     return inquiry.finished("links", state, after, after, _n_cut(after, problem, links))
 
