@@ -34,7 +34,7 @@ from anypag.ci.base import score_for
 from anypag.ci.resolve import resolve_test
 from anypag.data.table import Table, as_table
 from anypag.graphs.marks import Mark
-from anypag.graphs.reasoning.validity import completed
+from anypag.graphs.validity import completed
 from anypag.search.by_scores.chain import Landscape, graph_of
 
 ALPHAS = (0.0001, 0.001, 0.003, 0.01, 0.03, 0.05, 0.1)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from functools import cache
 from itertools import combinations, permutations, product
 
-from anypag.graphs.reasoning.contradictions import Assertion
+from anypag.graphs.contradictions import Assertion
 
 World = tuple[frozenset[tuple[str, str]], frozenset[str]]
 """Which variable is a cause of which, and which affect selection."""

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of `anypag._kernels.total_effects`."""
+"""Slow, obvious twins of the linear systems in `anypag._kernels.gaussian`."""
 
 from __future__ import annotations
 

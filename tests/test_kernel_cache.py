@@ -12,7 +12,7 @@ import anypag
 
 PROGRAM = """
 import anypag
-from anypag._kernels.queries import all_in_range
+from anypag._kernels.pairs import all_in_range
 import numpy as np
 
 one = np.zeros(1, np.int32)

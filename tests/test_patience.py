@@ -166,7 +166,7 @@ def test_another_process_compiles_ahead(tmp_path: Path) -> None:
 
 TWO_THREADS = """
 import threading, time
-from anypag._kernels import pairs, patience, queries
+from anypag._kernels import pairs, patience
 
 compiler, has_begun = patience.numba().core.compiler_lock.global_compiler_lock, threading.Event()
 
@@ -174,7 +174,7 @@ def compiles():
     with compiler:
         has_begun.set()
         time.sleep(0.2)
-        queries.arranged.compiled  # a kernel that the compiled one calls
+        pairs.arranged.compiled  # a kernel that the compiled one calls
 
 thread = threading.Thread(target=compiles, daemon=True)
 thread.start()

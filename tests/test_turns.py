@@ -13,7 +13,7 @@ import pytest
 
 import anypag as ap
 from anypag import _kernels, threads
-from anypag._kernels import ancestral_graphs, columns, pairs, pools, rules, separation
+from anypag._kernels import discrete, pools, rules, separation
 from anypag.arrays import Flags, Floats
 from anypag.graphs.base import Marks
 from anypag.graphs.orientation import LogRows, Paths, Scratch, orient, orient_in_place
@@ -33,27 +33,21 @@ IN_TURNS = {
     "orders": {"sweep", "parents_in"},
     "mag_chain": {"total", "advance"},
     "discrete_score": {"fit", "draw"},
-    "ancestral_graphs": {"contradicted"},
     "pools": {"pools", "possible_d_sep", "node_pools"},
-    "separation": {"project"},
-    "rules": {
-        *("rule_3", "rule_4", "rule_5", "rule_9", "rule_10", "rule_11", "rule_12", "rule_3_with_tails"),
-        "discriminating_paths",
-    },
+    "separation": {"project", "contradicted"},
+    "rules": {*("rule_3", "rule_4", "rule_5", "rule_9", "rule_10", "rule_11", "rule_12"), "discriminating_paths"},
 }
 """Kernels whose work is bounded by `room`; each is run below on a dense input of 200 variables."""
 
 OF_BATCHES = {
     "additive": {"additive_tests"},
-    "candidates": {"next_sets", "keep_best", "largest_of_each", "best_sets"},
-    "columns": {"correlations", "has_beyond", "reorder_rows"},
+    "candidates": {"next_sets", "keep_best", "largest_of_each", "pairs_from", "best_singles", "best_sets"},
     "discrete": {"count_statistics"},
-    "gaussian": {
-        *("partial_correlations", "fisher_z_pvalues", "pairwise_partial_correlations", "block_statistics"),
-        *("pairs_from", "best_singles"),
-    },
+    "gaussian": {*("partial_correlations", "fisher_z_pvalues", "pairwise_partial_correlations", "block_statistics")},
     "joint_tables": {"joint_statistics", "permutations_by_rows"},
-    "queries": {"all_in_range", "renumbered", "arranged", "keys_of", "add"},
+    "pairs": {
+        *("correlations", "has_beyond", "reorder_rows", "all_in_range", "renumbered", "arranged", "keys_of", "add")
+    },
     "separation": {"separated"},
 }
 """Kernels that go once through a batch of questions, candidates or rows, whose number their caller bounds: tests answer
@@ -61,25 +55,24 @@ in batches that `search.progress.Pace` cuts to a fraction of a second, passes an
 """
 
 WHOLE = {
-    "columns": {"determined_by_two", "tell_each_other"},
-    "pairs": {"check_keys"},
-    "rules": {"rule_0", "rule_0_in_mag", "triples"},
+    "discrete": {"determined_by_two", "tell_each_other"},
+    "rules": {"check_keys", "rule_0", "rule_0_in_mag", "triples"},
     "separation": {"inducing_path"},
 }
 """Kernels that do all their work in one call; each is timed below on a dense input of 200 variables."""
 
-OUTSIDE = {"total_effects": {"fit", "total_effects"}}
+OUTSIDE = {"gaussian": {"fit", "total_effects"}}
 """Kernels that no run calls: effects are drawn one graph a call."""
 
 PARTS = {
     "additive": {"f_tail", "cauchy", "rao", "degree_of_set", "degree_of_tested"},
-    "ancestral_graphs": {"chain_lists"},
-    "columns": {"is_determined"},
+    "discrete": {"is_determined"},
     "discrete_score": {"component", "adding", "removing", "of_set"},
     "gaussian": {"pvalue"},
     "gaussian_score": {
         *("component", "adding", "removing", "adding_blocks", "removing_blocks", "ricf", "undirected_deviance")
     },
+    "separation": {"chain_lists"},
     "mag_chain": {"edge_state", "put", "stays_ancestral", "is_maximal", "agrees", "count_edges"},
 }
 """Parts of other kernels, which count their work: no Python of the package calls them, but hands some of them on."""
@@ -169,7 +162,6 @@ LONG_RULES = {
     "rule_10": LEADING,
     "rule_11": LEADING,
     "rule_12": LEADING,
-    "rule_3_with_tails": LEADING,
 }
 
 
@@ -190,7 +182,8 @@ def work_of_turns(kernel: Callable[..., object], *arguments: object, most: int =
 def test_a_rule_on_200_dense_nodes_does_little_more_than_a_turn_asks(name: str, density: float) -> None:
     marks, edges = graph(density, LONG_RULES[name])
     wanted, rows = np.zeros_like(marks), np.empty((2 * len(edges.neighbour), 5), np.int32)
-    lists, stand = (marks, edges.start, edges.neighbour, wanted, rows), np.zeros(4 + 3 * len(marks), np.int64)
+    more, stand = (3,) if name == "rule_3" else (), np.zeros(4 + 3 * len(marks), np.int64)
+    lists = marks, edges.start, edges.neighbour, *more, wanted, rows
     assert max(work_of_turns(getattr(rules, name), *lists, stand)) < 2 * threads.ROOM
 
 
@@ -236,7 +229,7 @@ def test_contradictions_and_projections_of_200_dense_nodes_are_found_in_turns(de
     marks, edges = graph(density, LEADING)
     rows = np.column_stack([edges.node, edges.neighbour, marks[edges.node, edges.neighbour]]).astype(np.int32)
     lists, one = (marks, edges.start, edges.neighbour), np.zeros(1, np.int64)
-    spent = work_of_turns(ancestral_graphs.contradicted, *lists, rows, np.zeros(len(rows), np.bool_), one)
+    spent = work_of_turns(separation.contradicted, *lists, rows, np.zeros(len(rows), np.bool_), one)
     dag, nobody, mag = random_dag(density), np.zeros(200, np.bool_), np.zeros((200, 200), np.uint8)
     of_dag, stand = Skeleton.of(dag).with_marks(dag), np.zeros(1, np.int64)
     spent += work_of_turns(separation.project, *of_dag, nobody, nobody, np.arange(200), mag, stand)
@@ -295,9 +288,9 @@ def whole_calls() -> dict[str, Callable[[], object]]:
     nothing_known, patterns = np.zeros((0, 0), np.bool_), np.array([[14, 14, 14, 14, 15, 15, 0]] * 2)  # all fit
     proposals = np.array([[[1, 0, 3, 2, 3], [0, 1, 2, 2, 3]]] * 2)
     return {
-        "determined_by_two": lambda: columns.determined_by_two(codes, levels, 0, 5, 1000, 50, -7.0),
-        "tell_each_other": lambda: columns.tell_each_other(codes, levels, 0.9, 50),
-        "check_keys": lambda: pairs.check_keys(*lists, slots, 0),
+        "determined_by_two": lambda: discrete.determined_by_two(codes, levels, 0, 5, 1000, 50, -7.0),
+        "tell_each_other": lambda: discrete.tell_each_other(codes, levels, 0.9, 50),
+        "check_keys": lambda: rules.check_keys(*lists, slots, 0),
         "rule_0": lambda: rules.rule_0(*lists, slots, sets.members, 0, 200, wanted, rows),
         "rule_0_in_mag": lambda: rules.rule_0_in_mag(*lists, dag, wanted, rows),
         "triples": lambda: rules.triples(*lists, nothing_known, patterns, proposals, wanted, rows),

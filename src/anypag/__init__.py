@@ -35,12 +35,12 @@ if _TYPE_CHECKING:
     from anypag.effects.effect import is_adjustment_set as is_adjustment_set
     from anypag.errors import AnypagError as AnypagError
     from anypag.errors import AnypagWarning as AnypagWarning
-    from anypag.graphs.formats.networkx_graph import from_networkx as from_networkx
-    from anypag.graphs.formats.networkx_graph import to_networkx as to_networkx
     from anypag.graphs.formats.registry import as_graph as as_graph
     from anypag.graphs.formats.registry import dumps as dumps
+    from anypag.graphs.formats.registry import from_networkx as from_networkx
     from anypag.graphs.formats.registry import loads as loads
     from anypag.graphs.formats.registry import read_graph as read_graph
+    from anypag.graphs.formats.registry import to_networkx as to_networkx
     from anypag.graphs.formats.registry import write_graph as write_graph
     from anypag.graphs.marks import Edge as Edge
     from anypag.graphs.marks import Mark as Mark
@@ -86,8 +86,7 @@ _PUBLIC = {
     "effects.answer": "Effect",
     "effects.effect": "effect is_adjustment_set",
     "errors": "AnypagError AnypagWarning",
-    "graphs.formats.networkx_graph": "from_networkx to_networkx",
-    "graphs.formats.registry": "as_graph dumps loads read_graph write_graph",
+    "graphs.formats.registry": "as_graph dumps from_networkx loads read_graph to_networkx write_graph",
     "graphs.marks": "Edge Mark",
     "graphs.node_sets": "is_visible",
     "graphs.pag": "DAG MAG PAG",

@@ -88,10 +88,11 @@ METHODS = {
         over_shifts=True,
     ),
     "icd-paper": Method(
-        "anypag.search.by_tests.icd_paper",
+        "anypag.search.by_tests.icd",
         "Algorithm 1 of the paper to the letter, for reproduction",
         Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE),
         uses=frozenset({"initial", "r0"}),
+        declared_as="PAPER",
     ),
     "fci": Method(
         "anypag.search.by_tests.fci",

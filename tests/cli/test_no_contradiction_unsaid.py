@@ -17,8 +17,8 @@ import pytest
 from commands import anypag
 
 import anypag as ap
+from anypag.graphs.contradictions import Assertion, contradictions
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
-from anypag.graphs.reasoning.contradictions import Assertion, contradictions
 from anypag.results.result import Result
 
 SAYS_SO = re.compile(r"cannot all be true|No system of variables, hidden ones included, has exactly this graph")

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 import naive_path_diagrams as naive
-from anypag._kernels import total_effects as kernel
+from anypag._kernels import gaussian as kernel
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import naive_causes as naive
 from anypag import PAG
-from anypag.graphs.pag import MAG
-from anypag.graphs.reasoning.contradictions import (
+from anypag.graphs.contradictions import (
     Assertion,
     cannot_all_be_true,
     contradictions,
@@ -23,6 +22,7 @@ from anypag.graphs.reasoning.contradictions import (
     smallest,
     statements_of,
 )
+from anypag.graphs.pag import MAG
 from anypag.simulate import random_system
 from strategies import pag_like
 
@@ -85,7 +85,7 @@ def test_of_a_contradiction_in_a_graph_nothing_can_be_left_out(
 
 def test_the_order_of_contradictions_does_not_depend_on_how_names_are_hashed() -> None:
     code = (
-        "from anypag import PAG; from anypag.graphs.reasoning.contradictions import contradictions; "
+        "from anypag import PAG; from anypag.graphs.contradictions import contradictions; "
         "tails = '; '.join(f'cause --> effect{k}' for k in range(9)); "
         "graph = PAG.from_string(f'first o-> cause; {tails}'); "
         "pairs = [('effect0', f'effect{k}') for k in range(1, 5)]; "

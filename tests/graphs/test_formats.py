@@ -16,8 +16,17 @@ from hypothesis import strategies as st
 from anypag import DAG, MAG, PAG, Mark
 from anypag.errors import FormatError, ParameterError
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats.networkx_graph import from_networkx, to_networkx
-from anypag.graphs.formats.registry import EXTENSIONS, FORMATS, dumps, from_causal_learn, loads, read_graph, write_graph
+from anypag.graphs.formats.registry import (
+    EXTENSIONS,
+    FORMATS,
+    dumps,
+    from_causal_learn,
+    from_networkx,
+    loads,
+    read_graph,
+    to_networkx,
+    write_graph,
+)
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge
 
 AWKWARD = (
@@ -317,15 +326,17 @@ def test_a_plain_digraph_of_networkx_is_a_dag() -> None:
         ("pcalg", ",A,B\nA,0,0\nB,1,0", "a mark at both ends; 'B' and 'A' have only one"),
         ("pcalg", ",A,B\nA,1,0\nB,0,0", "no edge with itself; 'A' has"),
         ("pcalg", ",A, \nA,0,0\n ,0,0", "Names must not be blank"),
-        ("dagitty", "", "begins with its kind and '{'; got the end of the text"),
-        ("dagitty", "dag {", "A name was wanted; got the end of the text"),
-        ("dagitty", "dag { a -> }", "A name was wanted; got '}'"),
-        ("dagitty", "dag { a } b", "ends with '}'; got 'b' after it"),
-        ("dagitty", "dag { a -> {b c} }", "A name was wanted; got '{'"),
+        ("dagitty", "", "dagitty begins with one of pag, mag, dag"),
+        ("dagitty", "dag {", "cannot be read from 'its end' on"),
+        ("dagitty", "dag { a -> }", "cannot be read from '-> }"),
+        ("dagitty", "dag { a -> -> b }", "cannot be read from '-> ->"),
+        ("dagitty", "dag { -> b }", "names ''"),
+        ("dagitty", "dag { a } b", "cannot be read from '} b"),
+        ("dagitty", "dag { a -> {b c} }", "cannot be read from '-> {b"),
         ("dagitty", "dag { a:port -> b }", "cannot be read from ':port"),
         ("dagitty", "dag { <b>x</b> }", "cannot be read from '<b>"),
         ("dagitty", 'dag { "a }', "cannot be read from"),
-        ("dagitty", "dag { a -> b [arrowhead", "A name was wanted; got the end of the text"),
+        ("dagitty", "dag { a -> b [arrowhead", r"cannot be read from '\[arrow"),
         ("dagitty", "tree { }", "dagitty begins with one of pag, mag, dag"),
         ("dagitty", "pag { a @> b }", "cannot be read from '@>"),
     ],

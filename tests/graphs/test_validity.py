@@ -13,7 +13,7 @@ import naive
 from anypag import MAG, PAG
 from anypag.errors import GraphError
 from anypag.graphs.marks import Mark
-from anypag.graphs.reasoning.validity import Validity
+from anypag.graphs.validity import Validity
 from strategies import mags, pag_like, seeded_mags, seeded_pag_like
 
 MARKS = (naive.CIRCLE, naive.ARROW, naive.TAIL)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +12,11 @@ from hypothesis import strategies as st
 
 import naive
 import naive_knowledge as twin
-from anypag._kernels import rules as kernel
 from anypag.graphs.orientation import KnownCauses, Pass, Scratch
 from anypag.graphs.projection import CollidersOf
 from anypag.graphs.rules import RULES
 from anypag.graphs.skeleton import Skeleton
-from anypag.threads import do_nothing, in_turns
+from anypag.threads import do_nothing
 
 Marks = npt.NDArray[np.uint8]
 Flags = npt.NDArray[np.bool_]
@@ -36,18 +33,6 @@ def cases(draw: st.DrawFn) -> tuple[Marks, Flags]:
     return marks, flags
 
 
-def proposed(rule: Any, marks: Marks, *known: Any) -> naive.Wanted:
-    skeleton = Skeleton.of(marks)
-    wanted, rows = np.zeros_like(marks), np.empty((2 * len(skeleton.neighbour) + 1, 5), np.int32)
-    lists, stand = (marks, skeleton.start, skeleton.neighbour), np.zeros(4 + 3 * len(marks), np.int64)
-    if "room" in inspect.signature(rule.py_func).parameters:
-        in_turns(rule, *lists, wanted, rows, stand)
-        count = int(stand[0])
-    else:
-        count = rule(*lists, *known, wanted, rows)
-    return {(int(i), int(j), int(mark)) for i, j, mark, *_ in rows[:count].tolist()}
-
-
 def proposed_by(number: int, marks: Marks, known: Flags) -> naive.Wanted:
     run = Pass(np.array(marks), Skeleton.of(marks), KnownCauses(known, known), Scratch(), do_nothing)
     count = RULES[number].propose(run, CollidersOf(marks))
@@ -59,12 +44,12 @@ def new(marks: Marks, wanted: naive.Wanted) -> naive.Wanted:
     return {(i, j, mark) for i, j, mark in wanted if marks[i, j] != mark}
 
 
-@pytest.mark.parametrize("name", ["rule_3_with_tails", "rule_11", "rule_12"])
+@pytest.mark.parametrize(("name", "number"), [("rule_3_with_tails", 27), ("rule_11", 11), ("rule_12", 12)])
 @settings(max_examples=150)
 @given(case=cases())
-def test_rules_that_look_at_marks(name: str, case: tuple[Marks, Flags]) -> None:
-    marks, _ = case
-    assert proposed(getattr(kernel, name), marks) == new(marks, getattr(twin, name)(marks.tolist()))
+def test_rules_that_look_at_marks(name: str, number: int, case: tuple[Marks, Flags]) -> None:
+    marks, known = case
+    assert proposed_by(number, marks, known) == new(marks, getattr(twin, name)(marks.tolist()))
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,8 @@ from anypag.data.table import as_table
 from anypag.errors import AnypagWarning, DataError, GraphError, KnowledgeError, ParameterError
 from anypag.explain.contexts import ActsOn, _reasons_in, _told, contexts_told, oriented_by
 from anypag.explain.facts import facts_of
-from anypag.graphs.marks import Mark, Separation
+from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasoning.claims import _claim_about, _Conclusions, contradicting_claims
 from anypag.knowledge.closure import class_with_knowledge as pag_with
 from anypag.plot import svg as ap_svg
 from anypag.report.content import content
@@ -648,25 +647,6 @@ def test_curves_are_looked_for_within_sets() -> None:
     }
     with pytest.warns(AnypagWarning, match="by a curve"):
         ap.learn(ap.pooled(bent), method="icd")
-
-
-def test_a_contradiction_names_the_contexts_of_a_separating_set() -> None:
-    pag = PAG.from_string("A <-> B; B <-> C; B o-o D; heat")
-    given = {("A", "C"): ("heat",), ("A", "D"): ("B", "heat"), ("C", "D"): ("heat",)}
-    separations = {pair: Separation(names, 0.5, len(names), 100) for pair, names in given.items()}
-    found = contradicting_claims(pag, separations, ["A", "B"], selection=False, contexts=("heat",))
-    assert "A and D are independent given B (a minimal set) and the context heat" in str(found)
-    assert "C and D are independent given the context heat" in str(found)
-
-
-def test_contexts_in_a_set_are_no_claim_about_causes() -> None:
-    """Tests condition on contexts without asking: a minimal set would make heat a cause of A or of C."""
-    pag = PAG.from_string("A <-> B; B <-> C; heat <-> D; D <-> A; D <-> C")
-    sets_of = {("A", "C"): Separation(("heat",), 0.5, 0, 100)}
-    for contexts, is_one in (((), True), (("heat",), False)):
-        claims = _Conclusions([_claim_about(pag, sets_of, contexts, "A", "C")], False)  # type: ignore[list-item]
-        assert claims.refuted() is None
-        assert bool(claims._one_of.get("heat")) is is_one
 
 
 def test_edges_between_contexts_are_one_line() -> None:

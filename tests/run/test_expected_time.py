@@ -73,7 +73,7 @@ def test_candidate_sets_are_counted_as_they_come(r: int) -> None:
 def test_a_callback_hears_it(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anypag.run.watcher.SECONDS_TO_MEASURE", 0.0)
     monkeypatch.setattr(progress, "LONG", 0.0)
-    monkeypatch.setattr("anypag.search.by_tests.separate.FIRST_SETS", 64)  # what fits into the first call is short
+    monkeypatch.setattr("anypag.search.by_tests.tested_edges.FIRST_SETS", 64)  # what fits into the first call is short
     data = ap.simulate.random_system(14, 4.0, seed=3).linear_gaussian(300, seed=3)
     heard = list[Progress]()
     ap.learn(data, method=method, progress=heard.append)

@@ -47,12 +47,6 @@ _LARGE = 15.0  # the series is exact to 1e-12 from this first argument up
 
 
 @njit(cache=True)
-def _log_beta_half(a):
-    """log B(a, 1/2)."""
-    return math.lgamma(a) + math.lgamma(0.5) - math.lgamma(a + 0.5)
-
-
-@njit(cache=True)
 def _beta_half_tail(a, v, beta):
     """I_w(a, 1/2) for w = exp(-v), the tail of Student's t, for large a; beta = B(a, 1/2).
 
@@ -580,7 +574,8 @@ def _answer_group(basis, lanes, group, about, ends, block, left, kept, tolerance
             place = kept[0, lane] + tested
             beyond = excess[response, 0] * excess[other, 0 if is_discrete[other] else n_tested - 1]
             if responses > 1 or math.isnan(betas[place]):
-                beta = math.exp(_log_beta_half(0.5 * second))
+                a = 0.5 * second
+                beta = math.exp(math.lgamma(a) + math.lgamma(0.5) - math.lgamma(a + 0.5))  # B(a, 1/2)
                 if responses == 1:
                     betas[place] = beta
             else:

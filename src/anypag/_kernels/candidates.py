@@ -1,18 +1,20 @@
-"""The candidate sets of an edge, from its two pools (`_kernels.pools`): in order (`next_sets`), or the best of them.
+"""The candidate sets of an edge, from its two pools (`_kernels.pools`), in order (`next_sets`); and passes by which
+Fisher's z answers all questions of one kind: which pairs depend on each other given nothing (`pairs_from`), and the
+node (`best_singles`) or the set (`best_sets`) with the largest p-value for every edge.
 
-`best_sets` finds the set with the largest p-value of Fisher's z. Its p-values are the same to the bit as those of
-`partial_correlations` and `fisher_z_pvalues` in `_kernels.gaussian`, which answer one question at a time. It takes one
-edge at a time and is quicker for three reasons. It copies the correlations between the nodes of a pool into one small
-matrix, which stays in the cache. It visits the sets in the order in which their members are eliminated (`place`), so
-the elimination of the first members is computed once for all sets that begin with them. And p falls as |rho| rises,
-except for rounding, so a p-value is computed only where |rho| is at most `margin` above the smallest |rho| so far.
+Passes give the same answers to the bit as `partial_correlations` and `fisher_z_pvalues` in `_kernels.gaussian`, which
+answer one question at a time. p falls as |rho| rises, except for rounding, so a p-value is computed only where |rho| is
+at most `margin` above the smallest |rho| so far. `best_sets` is quicker for two more reasons: it copies the
+correlations between the nodes of a pool into one small matrix, which stays in the cache, and it visits the sets in the
+order in which their members are eliminated (`place`), so the elimination of the first members is computed once for all
+sets that begin with them.
 """
 
 import math
 
 import numpy as np
 
-from anypag._kernels.patience import njit, patient
+from anypag._kernels.patience import FEW, njit, patient
 
 
 @njit(cache=True, nogil=True)
@@ -168,6 +170,12 @@ def _given_one(xy, xz, yz, tolerance):
 
 
 @njit(cache=True, inline="always")
+def _strength(joint, left_x, left_y):
+    """|rho|; 0 if nothing is left of x or y."""
+    return min(abs(joint) / math.sqrt(left_x * left_y), 1.0) if left_x > 0.0 else 0.0
+
+
+@njit(cache=True, inline="always")
 def _given_two(xy, xc, xd, yc, yd, cd, tolerance):
     """The numbers of `_given_one` given both c and d, each times 1 - cd², and how many of c and d were left out.
 
@@ -269,7 +277,7 @@ def _where(pool_x, pool_y, z, places):
 
 @njit(cache=True, nogil=True)
 def _comes_first(pool_x, pool_y, z, other):
-    """Does `_kernels.candidates.next_sets` give out the set z before the other?"""
+    """Does `next_sets` give out the set z before the other?"""
     mine, its = np.empty(len(z), np.int64), np.empty(len(z), np.int64)
     total, side = _where(pool_x, pool_y, z, mine)
     its_total, its_side = _where(pool_x, pool_y, other, its)
@@ -357,7 +365,7 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
                 joint, left_x, left_y = 0.0, 0.0, 0.0
         if left_out == 0 and left_x > 0.0 and joint * joint > bound * (left_x * left_y):
             continue  # |rho| is too large, by more than rounding can explain
-        strength = min(abs(joint) / math.sqrt(left_x * left_y), 1.0) if left_x > 0.0 else 0.0
+        strength = _strength(joint, left_x, left_y)
         if left_out == 0:
             if strength > least[0] + margin:
                 continue
@@ -436,3 +444,185 @@ def best_sets(correlation, order, place, edges, rule, room, best):
         if cursor[2] == 0:
             cursor[0], cursor[1] = (k, 1) if side == 0 and is_open[k] else (k + 1, 0)
     return count
+
+
+@njit(cache=True, nogil=True)
+def _strong_columns(row, least, found):
+    """Lists in `found` the columns where |row| is at least `least`. Returns their number."""
+    count = 0
+    for c in range(len(row)):
+        found[count] = c
+        count += abs(row[c]) >= least  # if not, the next column overwrites this entry
+    return count
+
+
+@patient(nogil=True)
+def pairs_from(correlation, order, first, end, least):
+    """The pairs of nodes i < j, i from first to end, with |rho| of at least `least`, row by row; node i is column
+    order[i].
+
+    A row is read in memory order. The columns found are then put in the order of nodes: few by insertion, many by a
+    scan over all nodes.
+    """
+    n = len(order)
+    size = 64 + 4 * (end - first)
+    x, y, strengths = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
+    columns = order.view(np.uint32)
+    node_of, found = np.empty(n, np.int32), np.empty(n, np.int32)
+    for i in range(n):
+        node_of[columns[i]] = i
+    count = 0
+    for i in range(first, end):
+        row = correlation[columns[i]]
+        if count + n > size:
+            size = 2 * size + n
+            x, y, strengths = _longer(x, size), _longer(y, size), _longer(strengths, size)
+        n_found = _strong_columns(row, least, found)
+        begin = count
+        if 32 * n_found > n:
+            for j in range(i + 1, n):
+                y[count] = j
+                count += abs(row[columns[j]]) >= least
+        else:
+            for k in range(n_found):
+                j = node_of[found[k]]
+                if j > i:
+                    at = count
+                    while at > begin and y[at - 1] > j:
+                        y[at] = y[at - 1]
+                        at -= 1
+                    y[at] = j
+                    count += 1
+        for k in range(begin, count):
+            x[k], strengths[k] = i, min(abs(row[columns[y[k]]]), 1.0)
+    return x[:count].copy(), y[:count].copy(), strengths[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def _longer(values, size):
+    longer = np.empty(size, values.dtype)
+    for k in range(len(values)):
+        longer[k] = values[k]
+    return longer
+
+
+@njit(cache=True, nogil=True)
+def _list_near(row, start, neighbour, column, block, here, node, stamps, stamp, place_of, places, values):
+    """Lists the neighbours of a node in the block, with their correlations from its row. Returns their number."""
+    count = 0
+    for e in range(start[node], start[node + 1]):
+        if block[e] == here:
+            v = neighbour[e]
+            stamps[v], place_of[v] = stamp, count
+            places[count], values[count] = e, row[column[e]]
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places, count):
+    """Lists a node's new neighbours in the block, except `other`. Returns how many are listed, and how many it has."""
+    n_near = 0
+    for e in range(start[node], start[node + 1]):
+        v = neighbour[e]
+        if block[e] == here and v != other:
+            n_near += 1
+            if stamps[v] != stamp:
+                places[count] = e
+                count += 1
+    return count, n_near
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _squares(xy, of_x, of_y, count, tolerance, squares):
+    """rho² of x and y given each node, up to rounding; -1 if it nearly determines one. Without a branch, for speed."""
+    for i in range(count):
+        left_x, left_y = 1.0 - of_x[i] * of_x[i], 1.0 - of_y[i] * of_y[i]
+        joint = xy - of_x[i] * of_y[i]
+        is_left = min(left_x, left_y) >= tolerance
+        square = joint * joint / (left_x * left_y if is_left else 1.0)  # as plain Python, 0 / 0 would warn
+        squares[i] = square if is_left else -1.0
+
+
+@njit(cache=True, nogil=True)
+def _least_square(squares, count):
+    """The least entry that is not negative; infinity if there is none."""
+    first = second = np.inf
+    for i in range(0, count - 1, 2):  # two minima, so that neither waits for the other
+        first = squares[i] if 0.0 <= squares[i] < first else first
+        second = squares[i + 1] if 0.0 <= squares[i + 1] < second else second
+    if count % 2 and 0.0 <= squares[count - 1] < first:
+        first = squares[count - 1]
+    return min(first, second)
+
+
+@patient(lists=FEW, nogil=True)
+def best_singles(correlation, order, edges, max_sets, tolerance, root, margin, found):
+    """For every edge the node of its two pools of radius 1 that gives the largest p-value as the condition set. Returns
+    how many questions were answered.
+
+    Ties go to the node that `next_sets` gives out first: nodes of x's pool before those only in y's pool,
+    then by how strongly they depend on x and y, then by index. `edges`: start, neighbour, block (the graph, as in
+    `_kernels.pools`), then (m,) the ends and the block of each. An edge with more than `max_sets` candidates is not
+    tested; negative for no limit. `found` is written: both pools have a node; there are more than `max_sets`
+    candidates; (m, 1) the node and (m,) its p-value where there are candidates.
+    """
+    start, neighbour, block, xs, ys, edge_block = edges
+    is_open, is_large, best_z, best_p = found
+    n = len(order)
+    columns = order.view(np.uint32)
+    column = np.empty(len(neighbour), np.uint32)
+    for e in range(len(neighbour)):
+        column[e] = columns[neighbour[e]]
+    stamps, places, place_of = np.zeros(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    near, near_strength = np.empty(n, np.int64), np.empty(n)
+    of_x, of_y, squares = np.empty(n), np.empty(n), np.empty(n)
+    total, n_first = np.int64(0), 0
+    for k in range(len(xs)):
+        x, y, here = xs[k], ys[k], edge_block[k]
+        row_x, row_y = correlation[columns[x]], correlation[columns[y]]
+        if k == 0 or x != xs[k - 1] or here != edge_block[k - 1]:  # consecutive edges of one node share this list
+            stamp = k + 1
+            n_first = _list_near(row_x, start, neighbour, column, block, here, x, stamps, stamp, place_of, places, of_x)
+        at_y = place_of[y] if stamps[y] == stamp else n
+        n_x = n_first - (at_y < n)
+        listed, n_y = _list_more(start, neighbour, block, here, y, x, stamps, stamp, places, n_first)
+        count = listed - (at_y < n)
+        is_open[k] = n_x > 0 and n_y > 0
+        is_large[k] = is_open[k] and 0 <= max_sets < count
+        if not is_open[k] or is_large[k]:
+            continue
+        total += count
+        xy = row_x[columns[y]]
+        for i in range(listed):  # only look-ups, so that many memory accesses overlap
+            of_y[i] = row_y[column[places[i]]]
+        for i in range(n_first, listed):
+            of_x[i] = row_x[column[places[i]]]
+        _squares(xy, of_x, of_y, listed, tolerance, squares)
+        if at_y < n:
+            squares[at_y] = np.inf
+        bound = math.sqrt(_least_square(squares, listed)) + margin
+        bound = bound * bound * (1.0 + 1e-9) if bound < 1.0 else np.inf  # |rho| above 1 counts as 1
+        least, n_near = 2.0, 0
+        for i in range(listed):
+            if squares[i] <= bound and i != at_y:  # a superset of those within `margin` of the least
+                near[n_near] = i
+                near_strength[n_near] = _strength(*_given_one(xy, of_x[i], of_y[i], tolerance))
+                least = min(least, near_strength[n_near])
+                n_near += 1
+        best_p[k] = -1.0
+        best, best_depends = np.int64(0), np.float32(0.0)
+        for j in range(n_near):
+            if near_strength[j] > least + margin:
+                continue
+            p = _pvalue(near_strength[j], root)
+            if p < best_p[k]:
+                continue
+            i = near[j]
+            depends = np.float32(abs(of_x[i])) + np.float32(abs(of_y[i]))
+            comes_first = depends > best_depends or (depends == best_depends and neighbour[places[i]] < best_z[k, 0])
+            if (i < n_first) != (best < n_first):
+                comes_first = i < n_first
+            if p > best_p[k] or comes_first:
+                best, best_depends, best_p[k], best_z[k, 0] = i, depends, p, neighbour[places[i]]
+    return total

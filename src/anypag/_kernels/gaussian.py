@@ -1,4 +1,4 @@
-"""Partial correlations of many small index sets from one correlation matrix, and their p-values.
+"""Partial correlations of many small index sets from one correlation matrix, and their p-values; linear systems.
 
 For a condition set z, |rho| of x and y is the correlation that is left once z is regressed out of both. Sets of up to
 two members have symmetric closed forms: swapping x and y, or the members of z, gives the same bits. Larger sets go
@@ -8,19 +8,25 @@ The small functions of the elimination are inlined: a call with arrays costs mor
 
 The rule for near-singular sets: a member whose variance given the members before it is below `tolerance` (its own
 variance is 1) is left out. If x or y has a smaller variance given z, it counts as constant, so rho = 0.
+
+A linear system behind a path diagram has arrows `i -> j` and spouses `i <-> j`. Its equations are X = B X + noise with
+B[j, i] = 0 unless i -> j, and the noise has the covariance Ω with Ω[i, j] = 0 unless i = j or i <-> j. Without bows
+(both edges between one pair) B and Ω follow from the covariance of X, except in special cases. They are fitted by
+residual iterative conditional fitting (Drton, Eichler & Richardson 2009).
 """
 
 import math
 
 import numpy as np
 
-from anypag._kernels.patience import FEW, njit, patient
+from anypag._kernels.patience import njit, patient
 
+LEAST = 1e-12  # a pivot below this share of its diagonal means that a matrix is singular
 
-@njit(cache=True, nogil=True)
-def _from_none(correlation, x, y, strengths):
-    for i in range(len(x)):
-        strengths[i] = min(abs(correlation[x[i], y[i]]), 1.0)
+_MATRIX = "float64[:, ::1]"
+_FLAGS = "uint8[:, ::1]"
+_VECTOR = "float64[::1]"
+_PLACES = "int64[::1]"
 
 
 @njit(cache=True, nogil=True)
@@ -146,7 +152,8 @@ def partial_correlations(correlation, x, y, z, tolerance, strengths, left_out):
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)
     r = z.shape[1]
     if r == 0:
-        _from_none(correlation, x, y, strengths)
+        for i in range(len(x)):
+            strengths[i] = min(abs(correlation[x[i], y[i]]), 1.0)
     elif r == 1:
         _from_one(correlation, x, y, z, tolerance, strengths)
     elif r == 2:
@@ -434,194 +441,222 @@ def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
             traces[i] = _trace(block, width_z, width_x, width_y, tolerance)
 
 
-# --- passes over a whole matrix -----------------------------------------------------------------------------------
-# They give the same answers as single questions, to the bit. They are faster because they compare |rho| first and
-# compute a p-value only where it may decide. p falls as |rho| rises, except for rounding, so if two |rho| are within
-# `margin` of each other the p-values themselves are compared.
+@njit(f"boolean({_MATRIX}, int64)", cache=True, nogil=True)
+def _factor(a, k):
+    """Replace the leading (k, k) part by its Cholesky factor, in the lower triangle; False if it has none."""
+    for i in range(k):
+        for j in range(i + 1):
+            total = a[i, j]
+            for m in range(j):
+                total -= a[i, m] * a[j, m]
+            if i == j:
+                if not total > LEAST * abs(a[i, i]):
+                    return False
+                a[i, i] = np.sqrt(total)
+            else:
+                a[i, j] = total / a[j, j]
+    return True
 
 
-@njit(cache=True, nogil=True)
-def _strong_columns(row, least, found):
-    """Lists in `found` the columns where |row| is at least `least`. Returns their number."""
-    count = 0
-    for c in range(len(row)):
-        found[count] = c
-        count += abs(row[c]) >= least  # if not, the next column overwrites this entry
-    return count
+@njit(f"void({_MATRIX}, int64, {_VECTOR})", cache=True, nogil=True)
+def _solve(factor, k, x):
+    """Solve A x = b in place, given the factor of A."""
+    for i in range(k):
+        for j in range(i):
+            x[i] -= factor[i, j] * x[j]
+        x[i] /= factor[i, i]
+    for i in range(k - 1, -1, -1):
+        for j in range(i + 1, k):
+            x[i] -= factor[j, i] * x[j]
+        x[i] /= factor[i, i]
 
 
-@patient(nogil=True)
-def pairs_from(correlation, order, first, end, least):
-    """The pairs of nodes i < j, i from first to end, with |rho| of at least `least`, row by row; node i is column
-    order[i].
-
-    A row is read in memory order. The columns found are then put in the order of nodes: few by insertion, many by a
-    scan over all nodes.
-    """
-    n = len(order)
-    size = 64 + 4 * (end - first)
-    x, y, strengths = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
-    columns = order.view(np.uint32)
-    node_of, found = np.empty(n, np.int32), np.empty(n, np.int32)
-    for i in range(n):
-        node_of[columns[i]] = i
-    count = 0
-    for i in range(first, end):
-        row = correlation[columns[i]]
-        if count + n > size:
-            size = 2 * size + n
-            x, y, strengths = _longer(x, size), _longer(y, size), _longer(strengths, size)
-        n_found = _strong_columns(row, least, found)
-        begin = count
-        if 32 * n_found > n:
-            for j in range(i + 1, n):
-                y[count] = j
-                count += abs(row[columns[j]]) >= least
-        else:
-            for k in range(n_found):
-                j = node_of[found[k]]
-                if j > i:
-                    at = count
-                    while at > begin and y[at - 1] > j:
-                        y[at] = y[at - 1]
-                        at -= 1
-                    y[at] = j
-                    count += 1
-        for k in range(begin, count):
-            x[k], strengths[k] = i, min(abs(row[columns[y[k]]]), 1.0)
-    return x[:count].copy(), y[:count].copy(), strengths[:count].copy()
+@njit(f"boolean({_MATRIX}, {_FLAGS}, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
+def _least_squares(s, arrow, b, omega):
+    """Regress every node on its parents: the first B and Ω; for a node without spouses also the last."""
+    n = len(s)
+    system, right, parents = np.empty((n, n)), np.empty(n), np.empty(n, np.int64)
+    for j in range(n):
+        k = 0
+        for i in range(n):
+            if arrow[i, j]:
+                parents[k] = i
+                k += 1
+        for x in range(k):
+            right[x] = s[parents[x], j]
+            for y in range(x + 1):
+                system[x, y] = s[parents[x], parents[y]]
+        if not _factor(system, k):
+            return False
+        _solve(system, k, right)
+        omega[j, j] = s[j, j]
+        for x in range(k):
+            b[j, parents[x]] = right[x]
+            omega[j, j] -= right[x] * s[parents[x], j]
+        if not omega[j, j] > 0.0:
+            return False
+    return True
 
 
-@njit(cache=True, nogil=True)
-def _longer(values, size):
-    longer = np.empty(size, values.dtype)
-    for k in range(len(values)):
-        longer[k] = values[k]
-    return longer
-
-
-@njit(cache=True, nogil=True)
-def _list_near(row, start, neighbour, column, block, here, node, stamps, stamp, place_of, places, values):
-    """Lists the neighbours of a node in the block, with their correlations from its row. Returns their number."""
-    count = 0
-    for e in range(start[node], start[node + 1]):
-        if block[e] == here:
-            v = neighbour[e]
-            stamps[v], place_of[v] = stamp, count
-            places[count], values[count] = e, row[column[e]]
-            count += 1
-    return count
-
-
-@njit(cache=True, nogil=True)
-def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places, count):
-    """Lists a node's new neighbours in the block, except `other`. Returns how many are listed, and how many it has."""
-    n_near = 0
-    for e in range(start[node], start[node + 1]):
-        v = neighbour[e]
-        if block[e] == here and v != other:
-            n_near += 1
-            if stamps[v] != stamp:
-                places[count] = e
+@njit(f"int64({_FLAGS}, int64, {_PLACES}, {_PLACES})", cache=True, nogil=True)
+def _district(spouse, v, of, members):
+    """The nodes that `<->` joins to v, written to `members` in their order; `of` marks them. Returns how many."""
+    members[0], of[v] = v, 1
+    count, done = 1, 0
+    while done < count:
+        for j in range(len(spouse)):
+            if spouse[members[done], j] and not of[j]:
+                members[count], of[j] = j, 1
                 count += 1
-    return count, n_near
+        done += 1
+    members[:count].sort()
+    return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _squares(xy, of_x, of_y, count, tolerance, squares):
-    """rho² of x and y given each node, up to rounding; -1 if it nearly determines one. Without a branch, for speed."""
-    for i in range(count):
-        left_x, left_y = 1.0 - of_x[i] * of_x[i], 1.0 - of_y[i] * of_y[i]
-        joint = xy - of_x[i] * of_y[i]
-        is_left = min(left_x, left_y) >= tolerance
-        square = joint * joint / (left_x * left_y if is_left else 1.0)  # as plain Python, 0 / 0 would warn
-        squares[i] = square if is_left else -1.0
+@njit(f"float64({_MATRIX}, {_FLAGS}, {_FLAGS}, {_PLACES}, int64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
+def _refit(s, arrow, spouse, members, d, at, b, omega):
+    """Regress a member of a district on parents and spouses' pseudo-variables. The largest change; -1 if singular."""
+    n, i = len(s), members[at]
+    rest, place = np.empty(d - 1, np.int64), np.full(n, -1, np.int64)
+    r = 0
+    for x in range(d):
+        if x != at:
+            rest[r], place[members[x]] = members[x], r
+            r += 1
+    factor = np.empty((r, r))
+    for x in range(r):
+        for y in range(r):
+            factor[x, y] = omega[rest[x], rest[y]]
+    if not _factor(factor, r):
+        return -1.0
+    k = 0
+    for v in range(n):
+        k += arrow[v, i] + (spouse[v, i] != 0)
+    rows, at_node, column = np.zeros((k, n)), np.empty(k, np.int64), np.empty(r)
+    k = 0
+    for v in range(n):
+        if arrow[v, i]:
+            rows[k, v], at_node[k] = 1.0, v
+            k += 1
+    n_parents = k
+    for v in range(n):
+        if spouse[v, i]:  # the row of Ω⁻¹ (I - B) of this spouse, over the rest of the district
+            column[:] = 0.0
+            column[place[v]] = 1.0
+            _solve(factor, r, column)
+            for x in range(r):
+                for u in range(n):
+                    own = 1.0 if u == rest[x] else 0.0
+                    rows[k, u] += column[x] * (own - b[rest[x], u])
+            at_node[k] = v
+            k += 1
+    product, system, right, solution = np.zeros((k, n)), np.empty((k, k)), np.empty(k), np.empty(k)
+    for x in range(k):
+        for u in range(n):
+            if rows[x, u] != 0.0:
+                for v in range(n):
+                    product[x, v] += rows[x, u] * s[u, v]
+    for x in range(k):
+        right[x] = solution[x] = product[x, i]
+        for y in range(x + 1):
+            total = 0.0
+            for u in range(n):
+                total += product[x, u] * rows[y, u]
+            system[x, y] = total
+    if not _factor(system, k):
+        return -1.0
+    _solve(system, k, solution)
+    variance, change = s[i, i], 0.0
+    for x in range(k):
+        variance -= solution[x] * right[x]
+    if not variance > 0.0:
+        return -1.0
+    for x in range(n_parents):
+        change = max(change, abs(b[i, at_node[x]] - solution[x]))
+        b[i, at_node[x]] = solution[x]
+    column[:] = 0.0
+    for x in range(n_parents, k):
+        v = at_node[x]
+        change = max(change, abs(omega[i, v] - solution[x]))
+        omega[i, v] = omega[v, i] = column[place[v]] = solution[x]
+    held = column.copy()
+    _solve(factor, r, column)
+    for x in range(r):
+        variance += held[x] * column[x]
+    change = max(change, abs(omega[i, i] - variance))
+    omega[i, i] = variance
+    return change
 
 
-@njit(cache=True, nogil=True)
-def _least_square(squares, count):
-    """The least entry that is not negative; infinity if there is none."""
-    first = second = np.inf
-    for i in range(0, count - 1, 2):  # two minima, so that neither waits for the other
-        first = squares[i] if 0.0 <= squares[i] < first else first
-        second = squares[i + 1] if 0.0 <= squares[i + 1] < second else second
-    if count % 2 and 0.0 <= squares[count - 1] < first:
-        first = squares[count - 1]
-    return min(first, second)
+@njit(f"int64({_MATRIX}, {_FLAGS}, {_FLAGS}, float64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
+def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
+    """Fits B and Ω of a diagram by maximum likelihood. Returns the most sweeps that a district took; -1 if singular.
 
-
-@patient(lists=FEW, nogil=True)
-def best_singles(correlation, order, edges, max_sets, tolerance, root, margin, found):
-    """For every edge the node of its two pools of radius 1 that gives the largest p-value as the condition set. Returns
-    how many questions were answered.
-
-    Ties go to the node that `_kernels.candidates` gives out first: nodes of x's pool before those only in y's pool,
-    then by how strongly they depend on x and y, then by index. `edges`: start, neighbour, block (the graph, as in
-    `_kernels.pools`), then (m,) the ends and the block of each. An edge with more than `max_sets` candidates is not
-    tested; negative for no limit. `found` is written: both pools have a node; there are more than `max_sets`
-    candidates; (m, 1) the node and (m,) its p-value where there are candidates.
+    `arrow[i, j]` is 1 where i -> j, `spouse` where i <-> j. A sweep that moves no number by more than `stop` is the
+    last one of a district, or sweep `most_sweeps`. B and Ω are written to `b` and `omega`, zeros on entry.
     """
-    start, neighbour, block, xs, ys, edge_block = edges
-    is_open, is_large, best_z, best_p = found
-    n = len(order)
-    columns = order.view(np.uint32)
-    column = np.empty(len(neighbour), np.uint32)
-    for e in range(len(neighbour)):
-        column[e] = columns[neighbour[e]]
-    stamps, places, place_of = np.zeros(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    near, near_strength = np.empty(n, np.int64), np.empty(n)
-    of_x, of_y, squares = np.empty(n), np.empty(n), np.empty(n)
-    total, n_first = np.int64(0), 0
-    for k in range(len(xs)):
-        x, y, here = xs[k], ys[k], edge_block[k]
-        row_x, row_y = correlation[columns[x]], correlation[columns[y]]
-        if k == 0 or x != xs[k - 1] or here != edge_block[k - 1]:  # consecutive edges of one node share this list
-            stamp = k + 1
-            n_first = _list_near(row_x, start, neighbour, column, block, here, x, stamps, stamp, place_of, places, of_x)
-        at_y = place_of[y] if stamps[y] == stamp else n
-        n_x = n_first - (at_y < n)
-        listed, n_y = _list_more(start, neighbour, block, here, y, x, stamps, stamp, places, n_first)
-        count = listed - (at_y < n)
-        is_open[k] = n_x > 0 and n_y > 0
-        is_large[k] = is_open[k] and 0 <= max_sets < count
-        if not is_open[k] or is_large[k]:
+    n = len(s)
+    if not _least_squares(s, arrow, b, omega):
+        return -1
+    is_done, members, most = np.zeros(n, np.int64), np.empty(n, np.int64), 0
+    for v in range(n):
+        if is_done[v]:
             continue
-        total += count
-        xy = row_x[columns[y]]
-        for i in range(listed):  # only look-ups, so that many memory accesses overlap
-            of_y[i] = row_y[column[places[i]]]
-        for i in range(n_first, listed):
-            of_x[i] = row_x[column[places[i]]]
-        _squares(xy, of_x, of_y, listed, tolerance, squares)
-        if at_y < n:
-            squares[at_y] = np.inf
-        bound = math.sqrt(_least_square(squares, listed)) + margin
-        bound = bound * bound * (1.0 + 1e-9) if bound < 1.0 else np.inf  # |rho| above 1 counts as 1
-        least, n_near = 2.0, 0
-        for i in range(listed):
-            if squares[i] <= bound and i != at_y:  # a superset of those within `margin` of the least
-                near[n_near], near_strength[n_near] = i, _given_one(xy, of_x[i], of_y[i], tolerance)
-                least = min(least, near_strength[n_near])
-                n_near += 1
-        best_p[k] = -1.0
-        best, best_depends = np.int64(0), np.float32(0.0)
-        for j in range(n_near):
-            if near_strength[j] > least + margin:
-                continue
-            p = pvalue(near_strength[j], root)
-            if p < best_p[k]:
-                continue
-            i = near[j]
-            depends = np.float32(abs(of_x[i])) + np.float32(abs(of_y[i]))
-            if p > best_p[k] or _comes_first(
-                i < n_first, depends, neighbour[places[i]], best < n_first, best_depends, best_z[k, 0]
-            ):
-                best, best_depends, best_p[k], best_z[k, 0] = i, depends, p, neighbour[places[i]]
-    return total
+        d = _district(spouse, v, is_done, members)
+        if d == 1:
+            continue
+        sweep = 0
+        while sweep < most_sweeps:
+            worst = 0.0
+            for at in range(d):
+                change = _refit(s, arrow, spouse, members, d, at, b, omega)
+                if change < 0.0:
+                    return -1
+                worst = max(worst, change)
+            sweep += 1
+            if worst < stop:
+                break
+        most = max(most, sweep)
+    return most
 
 
-@njit(cache=True, nogil=True)
-def _comes_first(is_of_x, depends, node, other_is_of_x, other_depends, other):
-    if is_of_x != other_is_of_x:
-        return is_of_x
-    return depends > other_depends or (depends == other_depends and node < other)
+@njit(f"boolean({_FLAGS}, {_MATRIX}, uint8[::1], {_MATRIX})", cache=True, nogil=True)
+def total_effects(arrow, b, is_set, effects):
+    """Writes all total effects of a diagram (of x on y at [x, y]): 0 where no directed path leads. False if arrows have
+    a cycle.
+
+    `b` holds at [j, i] the weight of i in the equation of j. Equations of nodes in `is_set` are cut: joint effects of
+    several causes.
+    """
+    n = len(b)
+    waiting, order = np.zeros(n, np.int64), np.empty(n, np.int64)
+    for j in range(n):
+        for i in range(n):
+            waiting[j] += arrow[i, j]
+    count, done = 0, 0
+    for j in range(n):
+        if waiting[j] == 0:
+            order[count] = j
+            count += 1
+    while done < count:
+        for j in range(n):
+            if arrow[order[done], j]:
+                waiting[j] -= 1
+                if waiting[j] == 0:
+                    order[count] = j
+                    count += 1
+        done += 1
+    if count < n:
+        return False
+    for x in range(n):
+        for y in range(n):
+            effects[x, y] = 0.0
+        effects[x, x] = 1.0
+        for place in range(n):
+            j = order[place]
+            if j != x and not is_set[j]:
+                for i in range(n):
+                    if arrow[i, j] and effects[x, i] != 0.0:
+                        effects[x, j] += b[j, i] * effects[x, i]
+        effects[x, x] = 0.0
+    return True

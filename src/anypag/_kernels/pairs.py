@@ -1,11 +1,13 @@
-"""Symmetric (n, n) tables about pairs of nodes, neighbour lists, and separating sets.
+"""Symmetric (n, n) tables about pairs of nodes (correlations too), neighbour lists, and batches of questions.
 
-Separating sets (`anypag.search.sepsets`) are bits for the empty set and lists per node for others.
+Questions are checked, renumbered and sorted; a compact set knows those already asked. It is a hash table of 128-bit
+keys with open addressing. The key of a question "x, y given z" mixes its sorted members (splitmix64, two streams). Two
+different questions among a thousand million get the same key with a probability below 1e-20.
 """
 
 import numpy as np
 
-from anypag._kernels.patience import FEW, njit, patient
+from anypag._kernels.patience import njit, patient
 
 
 @patient(nogil=True)
@@ -186,38 +188,6 @@ def rounded_sums(table, first, end, scale, sums):
         sums[i] = total
 
 
-UNKNOWN = -1
-NONE = 0
-
-
-@patient(nogil=True)
-def slot_of(empty, start, other, row, a, b):
-    """The slot of a pair's separating set: a row of `members`, 0 for the empty set, -1 if no set is known.
-    `other[start[a]:start[a + 1]]` are the nodes b > a, ascending, with a set that has members, in `row`.
-    """
-    low, high = min(a, b), max(a, b)
-    left, right = start[low], start[low + 1]
-    while left < right:
-        middle = (left + right) >> 1
-        if other[middle] < high:
-            left = middle + 1
-        else:
-            right = middle
-    if left < start[low + 1] and other[left] == high:
-        return np.int64(row[left])
-    is_empty = (empty[low, high >> 3] >> (high & 7)) & 1
-    return np.int64(0 if is_empty else UNKNOWN)
-
-
-@patient(nogil=True)
-def slots_of(empty, start, other, row, x, y):
-    """The slots of many pairs."""
-    slots = np.empty(len(x), np.int32)
-    for k in range(len(x)):
-        slots[k] = slot_of(empty, start, other, row, x[k], y[k])
-    return slots
-
-
 @patient(nogil=True)
 def set_bits(bits, x, y, values):
     """Write the bits of each pair x, y and y, x."""
@@ -247,58 +217,161 @@ def clear_bits(bits, start, neighbour):
             _set_bit(bits, i, neighbour[e], False)
 
 
-@njit(cache=True, nogil=True)
-def _longer(keys):
-    """A copy of the table with twice the rows."""
-    longer = np.empty(2 * len(keys), np.int64)
-    for k in range(len(keys)):
-        longer[k] = keys[k]
-    return longer
-
-
-@njit(cache=True, nogil=True)
-def _key(n, a, b, slot):
-    return ((np.int64(min(a, b)) * n + max(a, b)) << 32) | slot
-
-
-@patient(lists=FEW)
-def check_keys(marks, start, neighbour, slots, lowest):
-    """A key for every check that orientation needs: (smaller end · n + larger end), then 32 bits for the slot.
-
-    For each a–b–c without an edge a–c, a–b and b–c are checked given the separating set of a and c, if its slot is
-    `lowest` or above. Keys are unordered and may repeat.
+@patient(nogil=True)
+def correlations(products, scale, place, first, end):
+    """Turns rows first to end of products (symmetric to the bit) into correlations in place; new column j was
+    `place[j]`. `scale` (p,) holds the roots of the diagonal of the products, 1 for a constant.
     """
-    empty, first, other, row = slots
-    n = len(marks)
-    keys = np.empty(1024, np.int64)
-    count = 0
-    for b in range(n):
-        for e in range(start[b], start[b + 1]):
-            for f in range(e + 1, start[b + 1]):
-                a, c = neighbour[e], neighbour[f]
-                if marks[a, c] == NONE:
-                    slot = slot_of(empty, first, other, row, a, c)
-                    if slot >= lowest:
-                        if count + 2 > len(keys):
-                            keys = _longer(keys)
-                        keys[count], keys[count + 1] = _key(n, a, b, slot), _key(n, b, c, slot)
-                        count += 2
-    return keys[:count]
+    row = np.empty(len(place))
+    for a in range(first, end):
+        for j in range(len(place)):
+            b = place[j]
+            row[j] = 1.0 if b == a else min(max(products[a, b] / (scale[a] * scale[b]), -1.0), 1.0)
+        for j in range(len(place)):
+            products[a, j] = row[j]
 
 
 @patient(nogil=True)
-def sets_without(members, slots, x, y):
-    """The sets in some slots without x and y, padded with -1 at the end, and how many members each has."""
-    z = np.empty((len(slots), members.shape[1]), np.int32)
-    size = np.empty(len(slots), np.int64)
-    for k in range(len(slots)):
-        count = 0
-        for j in range(members.shape[1]):
-            member = members[slots[k], j]
-            if member >= 0 and member != x[k] and member != y[k]:
-                z[k, count] = member
-                count += 1
-        size[k] = count
-        for j in range(count, members.shape[1]):
-            z[k, j] = -1
-    return z, size
+def has_beyond(correlation, first, end, least):
+    """For each row i from first to end: is |value| at least `least` anywhere beyond the diagonal?"""
+    found = np.zeros(end - first, np.bool_)
+    for i in range(first, end):
+        is_there = False
+        for j in range(i + 1, correlation.shape[1]):
+            is_there |= abs(correlation[i, j]) >= least
+        found[i - first] = is_there
+    return found
+
+
+@patient(nogil=True)
+def reorder_rows(table, place, begin, end):
+    """Moves row place[i] to row i, for columns begin to end, in place along the cycles of the permutation."""
+    is_done = np.zeros(len(place), np.bool_)
+    kept = np.empty(table.shape[1])
+    for first in range(len(place)):
+        if is_done[first] or place[first] == first:
+            continue
+        for j in range(begin, end):
+            kept[j] = table[first, j]
+        i = first
+        while place[i] != first:
+            for j in range(begin, end):
+                table[i, j] = table[place[i], j]
+            is_done[i] = True
+            i = place[i]
+        for j in range(begin, end):
+            table[i, j] = kept[j]
+        is_done[i] = True
+
+
+@patient(nogil=True)
+def all_in_range(x, y, z, p):
+    """True if 0 <= index < p for every index in x (b,), y (b,) and z (b, r)."""
+    inside = True
+    for i in range(len(x)):
+        inside &= 0 <= x[i] < p
+        inside &= 0 <= y[i] < p
+        for j in range(z.shape[1]):
+            inside &= 0 <= z[i, j] < p
+    return inside
+
+
+@patient(nogil=True)
+def renumbered(order, x, y, z):
+    """The indices `order[k]` in place of k, for x (b,), y (b,) and z (b, r); all must be within `order`."""
+    new_x, new_y, new_z = np.empty(len(x), np.int32), np.empty(len(x), np.int32), np.empty(z.shape, np.int32)
+    for i in range(len(x)):
+        new_x[i], new_y[i] = order[x[i]], order[y[i]]
+        for j in range(z.shape[1]):
+            new_z[i, j] = order[z[i, j]]
+    return new_x, new_y, new_z
+
+
+@patient(nogil=True)
+def arranged(place, stored, x, y, z):
+    """Whether all indices are within the table, then the questions with x before y and the members of z ascending.
+
+    Both are ordered by `place` (p,), the place of each column in the order of the names. Indices that are returned say
+    where columns are stored (`stored` (p,), by place); they mean nothing if an index is outside the table.
+    """
+    r, last = z.shape[1], np.uint32(len(place) - 1)
+    x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # as unsigned, a negative index is a large one
+    new_x, new_y, new_z = np.empty(len(x), np.int32), np.empty(len(x), np.int32), np.empty(z.shape, np.int32)
+    members = np.empty(r, np.uint32)
+    inside = True
+    for i in range(len(x)):
+        inside &= max(x[i], y[i]) <= last
+        first, second = np.uint32(place[min(x[i], last)]), np.uint32(place[min(y[i], last)])
+        new_x[i], new_y[i] = stored[min(first, second)], stored[max(first, second)]
+        for j in range(r):
+            inside &= z[i, j] <= last
+            member = np.uint32(place[min(z[i, j], last)])
+            for k in range(j):  # swaps without a branch, which would be mispredicted half of the time
+                members[k], member = min(members[k], member), max(members[k], member)
+            members[j] = member
+        for j in range(r):
+            new_z[i, j] = stored[members[j]]
+    return inside, new_x, new_y, new_z
+
+
+@njit(cache=True)
+def _mix(h, value):
+    h = (h ^ value) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))
+
+
+@njit(cache=True)
+def keys_of(x, y, z, keys):
+    """keys[i] = the 128-bit key of question i; the order of x and y and of the members of z does not matter."""
+    r = z.shape[1]
+    members = np.empty(r, np.int64)
+    for i in range(len(x)):
+        for k in range(r):
+            j = k
+            while j > 0 and members[j - 1] > z[i, k]:
+                members[j] = members[j - 1]
+                j -= 1
+            members[j] = z[i, k]
+        low = _mix(np.uint64(0x9E3779B97F4A7C15), np.uint64(min(x[i], y[i])))
+        high = _mix(np.uint64(0xD1B54A32D192ED03), np.uint64(max(x[i], y[i])))
+        low = _mix(low, np.uint64(max(x[i], y[i])))
+        high = _mix(high, np.uint64(min(x[i], y[i])))
+        for k in range(r):
+            low = _mix(low, np.uint64(members[k]))
+            high = _mix(high, np.uint64(members[k]))
+        keys[i, 0] = low | np.uint64(1)  # 0 marks an empty place
+        keys[i, 1] = high
+
+
+@njit(cache=True)
+def add(table, n_used, keys, is_fresh):
+    """Add keys to the (2^k, 2) table and flag the new ones. Returns the table, grown if necessary, and its count."""
+    for i in range(len(keys)):
+        if 2 * (n_used + 1) > len(table):
+            table = _grown(table)
+        is_fresh[i] = _insert(table, keys[i, 0], keys[i, 1])
+        n_used += is_fresh[i]
+    return table, n_used
+
+
+@njit(cache=True)
+def _insert(table, low, high):
+    mask = np.uint64(len(table) - 1)
+    place = (low ^ (high >> np.uint64(17))) & mask
+    while table[place, 0] != 0:
+        if table[place, 0] == low and table[place, 1] == high:
+            return False
+        place = (place + np.uint64(1)) & mask
+    table[place, 0] = low
+    table[place, 1] = high
+    return True
+
+
+@njit(cache=True)
+def _grown(table):
+    larger = np.zeros((2 * len(table), 2), np.uint64)
+    for i in range(len(table)):
+        if table[i, 0] != 0:
+            _insert(larger, table[i, 0], table[i, 1])
+    return larger

@@ -342,7 +342,9 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
                 side += 1
             if side < 2 and n_found[side] < most:
                 is_open = False
-            elif narrowed or (side == 2 and _within(found, n_found, r, max_sets, in_other)):
+            elif narrowed or (
+                side == 2 and (max_sets < 0 or _n_sets(found, n_found, r, max_sets, in_other) <= max_sets)
+            ):
                 break
             narrowed = True
         if not is_open:
@@ -367,12 +369,6 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
                 in_other[side, found[side, 0, j]] = 0
     total = first[2 * n_done]
     return first[: 2 * n_done + 1], nodes[:total], distances[:total], others[:total]
-
-
-@njit(cache=True, nogil=True)
-def _within(found, n_found, r, max_sets, scratch):
-    """Do the two pools of an edge have at most `max_sets` sets of r nodes? Always True if `max_sets` is negative."""
-    return max_sets < 0 or _n_sets(found, n_found, r, max_sets, scratch) <= max_sets
 
 
 @patient(lists=FEW, nogil=True)

@@ -86,9 +86,11 @@ def _holds(members, slot, node):
     return found
 
 
-@njit(cache=True)
-def _slot_of(empty, start, other, row, a, b):
-    """As `slot_of` in `_kernels.pairs`, copied because kernel files do not import each other."""
+@patient(nogil=True)
+def slot_of(empty, start, other, row, a, b):
+    """The slot of a pair's separating set: a row of `members`, 0 for the empty set, -1 if no set is known.
+    `other[start[a]:start[a + 1]]` are the nodes b > a, ascending, with a set that has members, in `row`.
+    """
     low, high = min(a, b), max(a, b)
     left, right = start[low], start[low + 1]
     while left < right:
@@ -101,6 +103,72 @@ def _slot_of(empty, start, other, row, a, b):
         return np.int64(row[left])
     is_empty = (empty[low, high >> 3] >> (high & 7)) & 1
     return np.int64(0 if is_empty else -1)
+
+
+@patient(nogil=True)
+def slots_of(empty, start, other, row, x, y):
+    """The slots of many pairs."""
+    slots = np.empty(len(x), np.int32)
+    for k in range(len(x)):
+        slots[k] = slot_of(empty, start, other, row, x[k], y[k])
+    return slots
+
+
+@njit(cache=True, nogil=True)
+def _longer(keys):
+    """A copy of the table with twice the rows."""
+    longer = np.empty(2 * len(keys), np.int64)
+    for k in range(len(keys)):
+        longer[k] = keys[k]
+    return longer
+
+
+@njit(cache=True, nogil=True)
+def _key(n, a, b, slot):
+    return ((np.int64(min(a, b)) * n + max(a, b)) << 32) | slot
+
+
+@patient(lists=FEW)
+def check_keys(marks, start, neighbour, slots, lowest):
+    """A key for every check that orientation needs: (smaller end · n + larger end), then 32 bits for the slot.
+
+    For each a–b–c without an edge a–c, a–b and b–c are checked given the separating set of a and c, if its slot is
+    `lowest` or above. Keys are unordered and may repeat.
+    """
+    empty, first, other, row = slots
+    n = len(marks)
+    keys = np.empty(1024, np.int64)
+    count = 0
+    for b in range(n):
+        for e in range(start[b], start[b + 1]):
+            for f in range(e + 1, start[b + 1]):
+                a, c = neighbour[e], neighbour[f]
+                if marks[a, c] == NONE:
+                    slot = slot_of(empty, first, other, row, a, c)
+                    if slot >= lowest:
+                        if count + 2 > len(keys):
+                            keys = _longer(keys)
+                        keys[count], keys[count + 1] = _key(n, a, b, slot), _key(n, b, c, slot)
+                        count += 2
+    return keys[:count]
+
+
+@patient(nogil=True)
+def sets_without(members, slots, x, y):
+    """The sets in some slots without x and y, padded with -1 at the end, and how many members each has."""
+    z = np.empty((len(slots), members.shape[1]), np.int32)
+    size = np.empty(len(slots), np.int64)
+    for k in range(len(slots)):
+        count = 0
+        for j in range(members.shape[1]):
+            member = members[slots[k], j]
+            if member >= 0 and member != x[k] and member != y[k]:
+                z[k, count] = member
+                count += 1
+        size[k] = count
+        for j in range(count, members.shape[1]):
+            z[k, j] = -1
+    return z, size
 
 
 @patient(lists=FEW, nogil=True)
@@ -123,7 +191,7 @@ def rule_0(marks, start, neighbour, slots, members, begin, end, wanted, rows):
                 c = neighbour[f]
                 if (has_arrow[a] and has_arrow[c]) or marks[a, c] != NONE:
                     continue
-                slot = _slot_of(empty, first, other, row, a, c)
+                slot = slot_of(empty, first, other, row, a, c)
                 if slot >= 0 and not _holds(members, slot, b):
                     count = _propose(marks, wanted, rows, count, a, b, ARROW, a, c)
                     count = _propose(marks, wanted, rows, count, c, b, ARROW, a, c)
@@ -199,9 +267,12 @@ def triples(marks, start, neighbour, known, patterns, proposals, wanted, rows):
     return count
 
 
-@njit(cache=True)
-def _rule_3(marks, start, neighbour, other, wanted, rows, stand, room):
-    """R3; the marks at D towards A and C are circles or `other`."""
+@patient(lists=FEW)
+def rule_3(marks, start, neighbour, other, wanted, rows, stand, room):
+    """A *-> B <-* C, A *-o D o-* C, A and C not adjacent, D *-o B: D *-> B.
+
+    With knowledge D may have tails (`other`), which exclude a collider as circles do.
+    """
     b = 0
     for e in range(stand[1], len(neighbour)):
         if room[0] < 0:
@@ -223,18 +294,6 @@ def _rule_3(marks, start, neighbour, other, wanted, rows, stand, room):
                 if marks[c, b] == ARROW and marks[a, c] == NONE and (marks[c, d] == CIRCLE or marks[c, d] == other):
                     stand[0] = _propose(marks, wanted, rows, stand[0], d, b, ARROW, a, c)
     return True
-
-
-@patient(lists=FEW)
-def rule_3(marks, start, neighbour, wanted, rows, stand, room):
-    """A *-> B <-* C, A *-o D o-* C, A and C not adjacent, D *-o B: D *-> B."""
-    return _rule_3(marks, start, neighbour, CIRCLE, wanted, rows, stand, room)
-
-
-@patient(lists=FEW)
-def rule_3_with_tails(marks, start, neighbour, wanted, rows, stand, room):
-    """R3 where D may have tails, which exclude a collider as circles do. Of use only with knowledge."""
-    return _rule_3(marks, start, neighbour, TAIL, wanted, rows, stand, room)
 
 
 @patient(lists=FEW)

@@ -121,14 +121,14 @@ class DataTest(ABC):
 
     def arranged(self, queries: Queries) -> Queries:
         """The queries as kernels take them: stored column numbers, x before y and z ascending by name."""
-        from anypag._kernels.queries import arranged
+        from anypag._kernels.pairs import arranged
 
         inside, *parts = arranged(self.place, self._stored, queries.x, queries.y, queries.z)
         self._require(inside)
         return Queries(*parts)
 
     def _check(self, queries: Queries) -> None:
-        from anypag._kernels.queries import all_in_range
+        from anypag._kernels.pairs import all_in_range
 
         self._require(all_in_range(queries.x, queries.y, queries.z, len(self.names)))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from anypag._kernels.queries import all_in_range
+from anypag._kernels.pairs import all_in_range
 from anypag.ci.base import PValues, Queries
 from anypag.errors import CITestError
 from anypag.graphs.base import MixedGraph, Node

@@ -109,7 +109,8 @@ class CorrelationPasses:
         self.correlation, self.n, self.place = correlation, n, place
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
-        from anypag._kernels.gaussian import fisher_z_pvalues, pairs_from
+        from anypag._kernels.candidates import pairs_from
+        from anypag._kernels.gaussian import fisher_z_pvalues
 
         x, y, p = pairs_from(self.correlation, order, rows.start, rows.stop, least_strength(self.n - 3, alpha))
         fisher_z_pvalues(p, np.zeros(len(p), np.int32), roots_of(self.n, 0), p)
@@ -117,7 +118,7 @@ class CorrelationPasses:
         return (x, y, p) if kept.all() else (x[kept], y[kept], p[kept])
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
-        from anypag._kernels.gaussian import best_singles
+        from anypag._kernels.candidates import best_singles
         from anypag.data.audit.relations import NOTHING_LEFT
 
         m, root = len(edges.x), float(roots_of(self.n, 1)[0])

@@ -190,7 +190,7 @@ def read_graph_or_result(path: Path) -> Result | MixedGraph:
 
 def _consistency(result: Result | None, graph: MixedGraph) -> Consistency:
     """The consistency of a result; of a bare graph only contradictions between marks are checked."""
-    from anypag.graphs.reasoning.contradictions import contradictions
+    from anypag.graphs.contradictions import contradictions
     from anypag.results.consistency import Consistency
 
     if result is not None:

@@ -251,7 +251,7 @@ def from_products(
     threads: int = 1,
 ) -> Moments:
     """Moments from sums of centred products, which they overwrite; columns by name, scaled by 2**-exponent."""
-    from anypag._kernels.columns import correlations, reorder_rows
+    from anypag._kernels.pairs import correlations, reorder_rows
 
     back = np.argsort(name_order(names))
     root = np.sqrt(np.diag(products))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from anypag.explain.sampled import cause_notes, sampled_note
+from anypag.graphs.contradictions import Contradiction, contradictions
 from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasoning.contradictions import Contradiction, contradictions
 from anypag.knowledge.facts import Facts
 from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result

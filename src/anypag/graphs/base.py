@@ -125,7 +125,7 @@ class MixedGraph:
         return hash((type(self), frozenset(self.names), self.marks[np.ix_(order, order)].tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), np.array(self.marks), self.names)
+        return type(self)._from_marks, (np.array(self.marks), self.names)
 
     def index(self, node: Node) -> int:
         """The index of a node given by name or index.
@@ -427,10 +427,6 @@ def certain_ancestry(marks: Marks) -> Flags:
         first = slice(start[node], start[node + 1])
         found[node] |= (leads[first] & (apart[head[first, None], head[first]] @ leads[first])).any(axis=0)
     return transitive(found)
-
-
-def _rebuild(kind: type[MixedGraph], marks: Marks, names: tuple[str, ...]) -> MixedGraph:
-    return kind._from_marks(marks, names)
 
 
 def square_matrix(values: npt.ArrayLike, largest: int, wanted: str) -> npt.NDArray[Any]:

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import rules as kernel
-from anypag._kernels.ancestral_graphs import contradicted
 from anypag._kernels.pairs import count_kinds
+from anypag._kernels.separation import contradicted
 from anypag.arrays import Counts, Flags
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from anypag._kernels.separation import inducing_path
 from anypag.errors import CycleError, NotMaximalOrAncestralError
 from anypag.graphs.base import (
     Marks,
@@ -24,7 +25,7 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.text import quote
 
 if TYPE_CHECKING:
-    from anypag.graphs.reasoning.validity import Validity
+    from anypag.graphs.validity import Validity
 
 
 class PAG(MixedGraph):
@@ -51,13 +52,13 @@ class PAG(MixedGraph):
         Raises:
             GraphError: there is none; `validate()` says why.
         """
-        from anypag.graphs.reasoning.validity import member
+        from anypag.graphs.validity import member
 
         return member(self)
 
     def validate(self) -> Validity:
         """Is this the PAG of some MAG, and if not, why not?"""
-        from anypag.graphs.reasoning.validity import validate
+        from anypag.graphs.validity import validate
 
         return validate(self)
 
@@ -117,8 +118,6 @@ class MAG(MixedGraph):
             self._refuse("is not ancestral: a node is an ancestor of its spouse", (*shortest_path(steps, a, b), a))
 
     def _check_maximal(self) -> None:
-        from anypag._kernels.separation import inducing_path
-
         path = inducing_path(*self.marked_edges)
         if len(path):
             a, b = quote(self.names[path[0]]), quote(self.names[path[-1]])

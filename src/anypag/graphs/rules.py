@@ -2,7 +2,7 @@
 
 The rest of the package only uses `RULES`: orientation runs them, results and checkpoints accept their numbers,
 explanations use their sentences. A new rule is a kernel in `anypag._kernels.rules` and one entry at the end of this
-file. Importing this file does not load the compiler.
+file. Importing it does not load the compiler.
 
 In every sentence `at` is the variable at the mark and `other` the one at the other end of the edge. The meaning of
 `because` depends on the rule; see `anypag._kernels.rules`.
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from anypag._kernels import rules as kernel
 from anypag.arrays import Counts
 from anypag.graphs.marks import Mark, MarkReason, SeparationsByPair, listed
 from anypag.threads import in_turns
@@ -76,8 +77,6 @@ def _colliders(graph: Pass, colliders: Colliders) -> int:
 
 
 def _discriminating_paths(graph: Pass, colliders: Colliders) -> int:
-    from anypag._kernels import rules as kernel
-
     edges, found = graph.skeleton, discriminating_paths(graph)
     if not len(found):
         return 0
@@ -89,8 +88,6 @@ def _discriminating_paths(graph: Pass, colliders: Colliders) -> int:
 
 def discriminating_paths(graph: Pass) -> Paths:
     """The shortest discriminating paths of the current marks (`_kernels.rules.discriminating_paths`)."""
-    from anypag._kernels import rules as kernel
-
     edges, stand = graph.skeleton, np.zeros(2, np.int64)
     paths = np.full((16, 8), -1, np.int32)
 
@@ -107,8 +104,6 @@ def _pattern(kernel_name: str, known: str | None = None) -> Callable[[Pass, Coll
     """A rule that reads marks, and a field of `KnownCauses` if given; its function is in `anypag._kernels.rules`."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
-        from anypag._kernels import rules as kernel
-
         edges, more = graph.skeleton, () if known is None else (getattr(graph.known, known),)
         rule = getattr(kernel, kernel_name)
         return int(rule(graph.marks, edges.start, edges.neighbour, *more, graph.wanted, graph.rows))
@@ -148,23 +143,19 @@ def _triple(*patterns: Triple, known: str | None = None) -> Callable[[Pass, Coll
                 wanted[k, row] = _PLACES[other], _PLACES[at], _MARKS[mark], *named
 
     def propose(graph: Pass, colliders: Colliders) -> int:
-        from anypag._kernels.rules import triples
-
         edges, table = graph.skeleton, _NOTHING_KNOWN if known is None else getattr(graph.known, known)
         lists = graph.marks, edges.start, edges.neighbour
-        return int(triples(*lists, table, seen, wanted, graph.wanted, graph.rows))
+        return int(kernel.triples(*lists, table, seen, wanted, graph.wanted, graph.rows))
 
     return propose
 
 
-def _long_pattern(kernel_name: str) -> Callable[[Pass, Colliders], int]:
-    """A rule that reads only marks, in several short calls (turns)."""
+def _long_pattern(kernel_name: str, *more: int) -> Callable[[Pass, Colliders], int]:
+    """A rule that reads only marks, in several short calls (turns); `more` are its own arguments."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
-        from anypag._kernels import rules as kernel
-
         edges, stand = graph.skeleton, np.zeros(4 + 3 * len(graph.marks), np.int64)
-        lists = (graph.marks, edges.start, edges.neighbour, graph.wanted, graph.rows)
+        lists = (graph.marks, edges.start, edges.neighbour, *more, graph.wanted, graph.rows)
         in_turns(getattr(kernel, kernel_name), *lists, stand, look=graph.look)
         return int(stand[0])
 
@@ -326,7 +317,7 @@ RULES: dict[int, Rule] = {
         Rule(
             2, _triple(Triple("o-*", "-->", "<-*", "A <-* V"), Triple("o-*", "*->", "<--", "A <-* V")), False, _rule_2
         ),
-        Rule(3, _long_pattern("rule_3"), False, _rule_3),
+        Rule(3, _long_pattern("rule_3", int(Mark.CIRCLE)), False, _rule_3),
         Rule(4, _discriminating_paths, False, _rule_4, needs_kinds=((*_ARROW, 1),)),
         Rule(5, _long_pattern("rule_5"), True, _rule_5, needs_kinds=((Mark.CIRCLE, Mark.CIRCLE, 4),)),
         Rule(6, _triple(Triple("---", "o-*", "any", "V --* B")), True, _rule_6, needs_kinds=((*_UNDIRECTED, 1),)),
@@ -349,7 +340,7 @@ RULES: dict[int, Rule] = {
             needs_knowledge=True,
             needs_all_edges=True,
         ),
-        Rule(KNOWN + 7, _long_pattern("rule_3_with_tails"), False, _rule_3, needs_knowledge=True),
+        Rule(KNOWN + 7, _long_pattern("rule_3", int(Mark.TAIL)), False, _rule_3, needs_knowledge=True),
         Rule(CLOSURE, _nothing, False, _closure, needs_knowledge=True, needs_all_edges=True),
     )
 }

@@ -21,9 +21,9 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Colliders, KnownCauses, LogRows, Orientation, Paths, as_circles, orient
 from anypag.graphs.pag import MAG
 from anypag.graphs.projection import CollidersOf, pag_of_mag
-from anypag.graphs.reasoning.validity import completed
 from anypag.graphs.rules import KNOWN, rules_after_0
 from anypag.graphs.skeleton import Skeleton
+from anypag.graphs.validity import completed
 from anypag.knowledge.facts import Facts
 from anypag.threads import Look, do_nothing
 

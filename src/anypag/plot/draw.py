@@ -11,10 +11,10 @@ from typing import Any
 from anypag.errors import GraphError, MissingExtraError, ParameterError
 from anypag.files import write_whole
 from anypag.graphs.base import MixedGraph
+from anypag.graphs.contradictions import Contradiction, contradictions
 from anypag.graphs.formats.registry import as_graph
 from anypag.graphs.marks import Edge
 from anypag.graphs.pag import DAG, PAG
-from anypag.graphs.reasoning.contradictions import Contradiction, contradictions
 from anypag.plot.geometry import Picture, picture
 from anypag.plot.labels import Legend, apart, legend_for
 from anypag.plot.svg import svg_text

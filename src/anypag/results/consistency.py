@@ -12,12 +12,10 @@ import numpy as np
 from anypag.arrays import Counts, Flags
 from anypag.catalogue import AtTheEnd, method_named
 from anypag.graphs.base import Marks
+from anypag.graphs.contradictions import Chains, Contradiction, of_graph, statements_of
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import of_data_alone
-from anypag.graphs.reasoning.claims import contradicting_claims
-from anypag.graphs.reasoning.contradictions import Chains, Contradiction, of_graph, statements_of
-from anypag.graphs.reasoning.validity import Validity
 from anypag.stability.frequencies import causes, not_causes
 
 if TYPE_CHECKING:
@@ -77,7 +75,7 @@ def consistency_of(result: Result) -> Consistency:
         return Consistency(None, (), None if selection else _against_its_class(result.pag))
     why = _why_not_final(result)
     if why is None:
-        return Consistency(False, (_of_evidence(result, verdict),), None, behind)
+        return Consistency(False, (of_graph(result.pag, verdict.reason, verdict.path),), None, behind)
     return Consistency(None, (), f"Whether some system has exactly this graph is not known: {why}.")
 
 
@@ -87,14 +85,6 @@ def _against_its_class(pag: PAG) -> str | None:
     if verdict.valid:
         return None
     return f"No system has the edges and colliders of this graph, so no effect can be read from it: {verdict.reason}"
-
-
-def _of_evidence(result: Result, verdict: Validity) -> Contradiction:
-    """Why no system has the graph: from edges and separations, else in the words of `validate`."""
-    selection, known = result.choices.selection_bias, result.choices.knowledge
-    contexts = known.contexts if known else ()
-    found = contradicting_claims(result.pag, result.sepsets, verdict.path, selection=selection, contexts=contexts)
-    return of_graph(result.pag, verdict.reason, verdict.path) if found is None else found
 
 
 def _behind(result: Result) -> str:

@@ -14,10 +14,8 @@ from anypag.files import write_pieces
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.formats import build, check_encodable
 from anypag.graphs.formats.registry import read_graph
-from anypag.graphs.formats.tetrad_and_caugi import caugi_document, parse_caugi_document
+from anypag.graphs.formats.texts import caugi_document, parse_caugi_document
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasoning.claims import PairClaim
-from anypag.graphs.reasoning.contradictions import Assertion
 from anypag.results.result import Result
 from anypag.results.schema import FORMAT, Streamed, read_fields, write_fields
 from anypag.stored import RefusedError
@@ -126,7 +124,7 @@ def _views(result: Result) -> Document:
         "contradictions": [
             [
                 item.sentence,
-                [_said(place, said) for said in item.statements],
+                [[kind, place[a], place[b]] for kind, a, b in item.statements],
                 [[place[a], place[b]] for a, b in item.pairs],
             ]
             for item in result.contradictions
@@ -137,13 +135,6 @@ def _views(result: Result) -> Document:
             for then, now in [(item.then, item.now)]
         ],
     }
-
-
-def _said(place: Mapping[str, int], said: Assertion | PairClaim) -> list[Any]:
-    ends = [said.kind, place[said.a], place[said.b]]
-    if not isinstance(said, PairClaim) or said.given is None:
-        return ends
-    return [*ends, [place[name] for name in (*said.given, *said.contexts)]]
 
 
 def as_json(document: Document) -> str:

@@ -16,9 +16,9 @@ from anypag.data.files.scan import Reading
 from anypag.data.findings import LEFT_OUT, Audit
 from anypag.data.sources.data_sets import DataSets
 from anypag.errors import GraphError, ParameterError
+from anypag.graphs.contradictions import Contradiction
 from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasoning.contradictions import Contradiction
 from anypag.markup import block, heading, paragraphs, preformatted
 from anypag.results.consistency import Consistency, Withdrawn, consistency_of, withdrawn_from
 from anypag.results.grounds import Grounds, Searched

@@ -19,8 +19,8 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Colliders, LogRows, Orientation, orient
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import pag_of_mag
-from anypag.graphs.reasoning.validity import completed, validate
 from anypag.graphs.rules import CLOSURE, KNOWN, RULES, rules_after_0
+from anypag.graphs.validity import completed, validate
 from anypag.knowledge.closure import MOST_TRIALS, Closure, SeparationsOf, close, orient_with_knowledge, seeded
 from anypag.knowledge.facts import Facts
 from anypag.search.algorithm import Algorithm

@@ -8,6 +8,7 @@ from threading import Lock, get_ident
 
 import numpy as np
 
+from anypag._kernels import pairs as kernel
 from anypag.arrays import Indices
 from anypag.ci.base import PValues, Queries, with_its_answers
 from anypag.ci.passes import BestSets, Passes, PooledEdges
@@ -204,8 +205,6 @@ class Asked:
         if not self._distinct:
             self.add(queries.r, len(queries))
             return
-        from anypag._kernels import queries as kernel
-
         keys, is_fresh = np.empty((len(queries), 2), np.uint64), np.empty(len(queries), np.bool_)
         kernel.keys_of(queries.x, queries.y, queries.z, keys)
         with self._lock:
@@ -223,8 +222,6 @@ class Asked:
     @property
     def keys(self) -> Keys | None:
         """All questions counted, as a sorted table of keys; None if repeated questions count too, or none was asked."""
-        from anypag._kernels import queries as kernel
-
         if not self._distinct or not len(fresh := np.concatenate([np.empty((0, 2), np.uint64), *self._fresh])):
             return self._before
         fresh = fresh[np.lexsort(fresh.T)]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag._kernels import queries as kernel
+from anypag._kernels import pairs as kernel
 from anypag.arrays import Flags, Floats, Indices
 from anypag.choices import Choices
 from anypag.ci.base import CITest, Queries, innermost, rows_behind, with_its_answers

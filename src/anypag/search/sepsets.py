@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
+from anypag._kernels.rules import slots_of
 from anypag.arrays import Counts, Flags, Indices
 from anypag.stored import Array, stored
 
@@ -23,7 +24,7 @@ UNKNOWN = -1
 
 
 class Slots(NamedTuple):
-    """Where compiled code finds the slot of a pair (`_kernels.pairs.slot_of`)."""
+    """Where compiled code finds the slot of a pair (`_kernels.rules.slot_of`)."""
 
     empty: npt.NDArray[np.uint8]
     start: Counts
@@ -73,7 +74,7 @@ class Sepsets:
 
     def slot(self, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> Indices:
         """The slots of pairs of nodes."""
-        return np.asarray(kernel.slots_of(*self.slots, np.asarray(x, np.int64), np.asarray(y, np.int64)), np.int32)
+        return np.asarray(slots_of(*self.slots, np.asarray(x, np.int64), np.asarray(y, np.int64)), np.int32)
 
     def known(self) -> Flags:
         """(n, n) is a separating set known?"""
@@ -98,7 +99,7 @@ class Sepsets:
         has_members = (z >= 0).any(axis=1)
         rows = np.zeros(len(x), np.int32)
         rows[has_members] = len(self.members) + np.arange(np.count_nonzero(has_members))
-        members = _stacked(self.members, _ascending(z[has_members])) if has_members.any() else self.members
+        members = stacked(self.members, _ascending(z[has_members])) if has_members.any() else self.members
         empty = self.empty
         if not has_members.all() or (self.slot(low, high) == 0).any():
             empty = np.array(empty)
@@ -144,9 +145,10 @@ def _ascending(z: Indices) -> Indices:
     return np.where(rows == last, -1, rows).astype(np.int32)
 
 
-def _stacked(above: Indices, below: Indices) -> Indices:
-    width = max(above.shape[1], below.shape[1])
-    return np.concatenate([padded(above, width), padded(below, width)])
+def stacked(*sets: Indices) -> Indices:
+    """The rows of several tables of sets, all with the width of the widest."""
+    width = max(z.shape[1] for z in sets)
+    return np.concatenate([padded(z, width) for z in sets])
 
 
 def padded(z: Indices, width: int) -> Indices:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
+from anypag._kernels import pools
 from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.catalogue import has_r
 from anypag.graphs.base import Marks
@@ -26,7 +27,7 @@ from anypag.search.sepsets import Sepsets
 from anypag.stored import BY_SIZE, KEYS, PATHS, SQUARE, Array, Flag, Nested, Text, Whole, marks_matrix, stored
 
 Keys = npt.NDArray[np.uint64]
-"""(2^k, 2) a table of 128-bit keys of questions (`_kernels.queries`), at least half of it empty (zeros)."""
+"""(2^k, 2) a table of 128-bit keys of questions (`_kernels.pairs`), at least half of it empty (zeros)."""
 
 
 Kind = TypeVar("Kind", bound="State")
@@ -117,17 +118,13 @@ class State:
     @cached_property
     def blocks(self) -> GraphBlocks:
         """The biconnected blocks."""
-        from anypag._kernels.pools import block_sizes, blocks
-
-        block, n_blocks = blocks(self.skeleton.start, self.skeleton.neighbour)
-        return GraphBlocks(block, block_sizes(self.skeleton.start, block, n_blocks))
+        block, n_blocks = pools.blocks(self.skeleton.start, self.skeleton.neighbour)
+        return GraphBlocks(block, pools.block_sizes(self.skeleton.start, block, n_blocks))
 
     @cached_property
     def anteriors(self) -> Anteriors:
         """Who may be an ancestor of whom."""
-        from anypag._kernels.pools import anteriors
-
-        return Anteriors(*anteriors(self.marks, self.skeleton.start, self.skeleton.neighbour))
+        return Anteriors(*pools.anteriors(self.marks, self.skeleton.start, self.skeleton.neighbour))
 
     @property
     def pag(self) -> PAG:

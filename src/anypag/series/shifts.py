@@ -32,8 +32,7 @@ from anypag.graphs.rules import rules_after_0
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import Candidates, PDSep, pdsep_pools
 from anypag.search.by_tests.icd import iteration, most_sets
-from anypag.search.by_tests.separate import Best, make_minimal
-from anypag.search.by_tests.tested_edges import TestedEdges, without_separated
+from anypag.search.by_tests.tested_edges import TestedEdges, make_minimal, without_separated
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import SepsetColliders, given_marks
 from anypag.search.problem import Problem
@@ -120,7 +119,7 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
     is_open = pools.n_large(r) > 0  # the copies of an edge are gone at the border of the window too: try both sides
     candidates = Candidates(x, y, r, pools, is_open)
     past = _own_past(state, x, y, None if not problem.test.exact else ancestry(state.marks))
-    best = Best(np.full((len(x), r + past.shape[1]), -1, np.int32), np.full(len(x), np.nan))
+    best = TestedEdges(is_open, np.full((len(x), r + past.shape[1]), -1, np.int32), np.full(len(x), np.nan))
     total = candidates.left
     while candidates.left:
         edge_of, queries = candidates.take(inquiry.batch)
@@ -129,7 +128,7 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
         _keep_largest(best, edge_of, z, inquiry.ask_padded(queries.x, queries.y, z, "candidates"))
         if problem.choices.sepset != "largest-p":
             candidates.drop(np.flatnonzero(best.p > inquiry.alpha))
-    return TestedEdges(is_open, best)
+    return best
 
 
 def _with_neighbours(state: State, inquiry: Inquiry) -> State:
@@ -184,7 +183,7 @@ def _joined(z: Indices, past: Indices) -> Indices:
     return np.hstack([z, more]).astype(np.int32)
 
 
-def _keep_largest(best: Best, edge_of: Counts, z: Indices, p: Floats) -> None:
+def _keep_largest(best: TestedEdges, edge_of: Counts, z: Indices, p: Floats) -> None:
     """For each edge the set with the largest p-value, the first of equals."""
     order = np.lexsort((np.arange(len(p)), -p, edge_of))
     first = order[np.diff(edge_of[order], prepend=-1) != 0]

@@ -19,9 +19,9 @@ from anypag.ci.gaussian import FisherZ
 from anypag.ci.passes import BestSets, CorrelationPasses, NearEdges
 from anypag.graphs.skeleton import Skeleton
 from anypag.run.engine import Search
-from anypag.search.by_tests import separate
+from anypag.search.by_tests import tested_edges
 from anypag.search.by_tests.candidates import Candidates, PDSep, pdsep_pools, places_of
-from anypag.search.by_tests.separate import test_candidates as by_questions
+from anypag.search.by_tests.tested_edges import test_candidates as by_questions
 from anypag.search.inquiry import Inquiry
 from anypag.search.state import State
 from anypag.threads import runs_of
@@ -180,7 +180,7 @@ def test_the_best_of_all_sets(seed: int, n: int, r: int, density: float, rows: i
 def test_large_pools_are_asked_one_by_one(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     data = table(4, 14, 300)
     wanted = found(ap.learn(data, method="icd", alpha=0.3, singular="keep"))
-    monkeypatch.setattr(separate, "MOST_NEAR", most)
+    monkeypatch.setattr(tested_edges, "MOST_NEAR", most)
     assert found(ap.learn(data, method="icd", alpha=0.3, singular="keep")) == wanted
 
 

@@ -47,7 +47,7 @@ class Card(Products, Protocol):
         """Keep a correlation matrix that was made elsewhere."""
 
     def pairs(self, order: Indices, rows: slice, least: float) -> tuple[Indices, Indices, Floats]:
-        """See `_kernels.gaussian.pairs_from`."""
+        """See `_kernels.candidates.pairs_from`."""
 
     def singles(self, order: Indices, edges: NearEdges, tolerance: float, margin: float) -> Least:
         """Test edges given each single node of their pools of radius 1."""

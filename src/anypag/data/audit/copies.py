@@ -125,7 +125,7 @@ def _by_first_appearance(codes: Codes) -> bytes:
 
 def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
     """Continuous columns that differ only by a little noise."""
-    from anypag._kernels.columns import has_beyond
+    from anypag._kernels.pairs import has_beyond
 
     p, findings = len(moments.names), []
 
@@ -161,7 +161,7 @@ def level_copy_findings(table: Table) -> list[Finding]:
     >>> print(level_copy_findings(table)[0].message)
     Columns 'colour' and 'code' are nearly the same (one tells the other in 99.5 % of the rows): given one, ...
     """
-    from anypag._kernels.columns import tell_each_other
+    from anypag._kernels.discrete import tell_each_other
 
     chosen = table.of_kind("discrete")
     is_short = table.n <= MOST_ROWS

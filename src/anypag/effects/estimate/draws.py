@@ -209,7 +209,7 @@ def total_effects_of(
     Effects of ends of `---` are not known: their rows are NaN. `hide` turns arrows, weights and noise into the weights
     of a system whose arrows hide common causes.
     """
-    from anypag._kernels import total_effects as kernel
+    from anypag._kernels import gaussian as kernel
 
     arrow, tail = diagram == Mark.ARROW, diagram == Mark.TAIL
     undirected = tail & tail.T

@@ -25,8 +25,8 @@ from anypag.graphs.node_sets import Neighbours
 from anypag.graphs.orientation import orient
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import pag_of_mag
-from anypag.graphs.reasoning.validity import member
 from anypag.graphs.rules import rules_after_0
+from anypag.graphs.validity import member
 from anypag.knowledge.closure import SeparationsOf
 
 STEPS_PER_MEMBER = 20  # how many failed choices are allowed for each member wanted

@@ -15,7 +15,7 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import Neighbours, NodeSet, members, visible_edges
 from anypag.graphs.pag import DAG, MAG, PAG
 from anypag.graphs.projection import marks_of_class
-from anypag.graphs.reasoning.validity import completed, validate
+from anypag.graphs.validity import completed, validate
 from anypag.knowledge.closure import class_with_knowledge
 from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge

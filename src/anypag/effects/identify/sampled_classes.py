@@ -24,7 +24,7 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import Neighbours, NodeSet, members, rows_as_sets, spread
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
-from anypag.graphs.reasoning.validity import completed
+from anypag.graphs.validity import completed
 from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge
 from anypag.search.by_scores.sampled_graphs import Diagrams

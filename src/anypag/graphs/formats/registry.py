@@ -1,4 +1,9 @@
-"""One table of formats: graphs to and from text and files by the name of a format, and graph objects of other tools."""
+"""One table of formats: graphs to and from text and files by the name of a format, and graph objects of other tools.
+
+In networkx (extra `interop`) a DAG is a plain `DiGraph`, ready for what networkx offers for DAGs. In the `DiGraph` of a
+PAG or MAG every edge exists in both directions, and the attribute `mark` of a→b ("circle", "arrow" or "tail") is the
+mark **at b**. `graph.graph["kind"]` says which kind it is.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
+import numpy as np
 import numpy.typing as npt
 
-from anypag.errors import FormatError, GraphError, Option, ParameterError
+from anypag.errors import FormatError, GraphError, MissingExtraError, Option, ParameterError
 from anypag.files import write_whole
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats import Parsed, build, check_encodable, dot_and_dagitty, tables, tetrad_and_caugi
-from anypag.graphs.formats.networkx_graph import from_networkx
+from anypag.graphs.formats import KINDS, Parsed, build, check_encodable, tables, texts
+from anypag.graphs.marks import Edge, Mark
+from anypag.graphs.pag import DAG
 from anypag.graphs.text import parse_graph
 
 AnyKind = TypeVar("AnyKind", bound=MixedGraph)
@@ -31,12 +38,12 @@ class Format:
 
 FORMATS: dict[str, Format] = {
     "text": Format(lambda text: Parsed(*parse_graph(text)), lambda graph: f"{graph}\n", (".txt", ".pag")),
-    "json": Format(tetrad_and_caugi.parse_caugi, tetrad_and_caugi.dump_caugi, (".json",)),
-    "tetrad": Format(tetrad_and_caugi.parse_tetrad, tetrad_and_caugi.dump_tetrad, (".tetrad",)),
+    "json": Format(texts.parse_caugi, texts.dump_caugi, (".json",)),
+    "tetrad": Format(texts.parse_tetrad, texts.dump_tetrad, (".tetrad",)),
     "edges": Format(tables.parse_edges, tables.dump_edges, (".csv",)),
     "pcalg": Format(tables.parse_pcalg, tables.dump_pcalg, ()),
-    "dot": Format(None, dot_and_dagitty.dump_dot, (".dot", ".gv")),
-    "dagitty": Format(dot_and_dagitty.parse_dagitty, dot_and_dagitty.dump_dagitty, (".dagitty",)),
+    "dot": Format(None, texts.dump_dot, (".dot", ".gv")),
+    "dagitty": Format(texts.parse_dagitty, texts.dump_dagitty, (".dagitty",)),
 }
 
 EXTENSIONS: dict[str, str] = {end: name for name, form in FORMATS.items() for end in form.extensions}
@@ -167,7 +174,7 @@ def write_graph(graph: Any, path: str | os.PathLike[str], *, format: str | None 
 
 def _format_of_file(path: Path, text: str) -> str:
     ending = path.suffix.lower()
-    if ending == ".txt" and text.lstrip().startswith(tetrad_and_caugi.TETRAD_HEADING):
+    if ending == ".txt" and text.lstrip().startswith(texts.TETRAD_HEADING):
         return "tetrad"
     if ending == ".csv" and not tables.is_edge_table(text):
         if tables.is_data(text):
@@ -204,3 +211,78 @@ def as_graph(thing: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
         "A graph is wanted: a PAG, MAG or DAG, a result, a graph of causal-learn or a networkx.DiGraph; "
         f"got {type(thing).__name__}."
     )
+
+
+_MARKS = {mark.name.lower(): mark for mark in (Mark.CIRCLE, Mark.ARROW, Mark.TAIL)}
+
+
+def to_networkx(graph: MixedGraph) -> Any:
+    """The graph as a `networkx.DiGraph`.
+
+    >>> from anypag import PAG
+    >>> to_networkx(PAG.from_string("A o-> B")).edges["A", "B"]
+    {'mark': 'arrow'}
+    """
+    networkx = _networkx()
+    made = networkx.DiGraph(kind=type(graph).__name__)
+    made.add_nodes_from(graph.names)
+    if isinstance(graph, DAG):
+        made.add_edges_from((graph.names[i], graph.names[j]) for i, j in np.argwhere(graph.adjacency))
+        return made
+    for edge in graph.edges():
+        made.add_edge(edge.a, edge.b, mark=edge.mark_b.name.lower())
+        made.add_edge(edge.b, edge.a, mark=edge.mark_a.name.lower())
+    return made
+
+
+def from_networkx(graph: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
+    """The graph of a `networkx.DiGraph`: with `mark`s as `to_networkx` writes them, or a DAG without marks.
+
+    Args:
+        graph: the graph; its nodes are names.
+        kind: `PAG`, `MAG` or `DAG`. Default: `graph.graph["kind"]`, or else a DAG if no edge has a mark and a PAG if
+            edges have.
+
+    >>> import networkx
+    >>> print(from_networkx(networkx.DiGraph([("A", "B")])))
+    A --> B
+    """
+    if not isinstance(graph, _networkx().DiGraph) or graph.is_multigraph():
+        raise FormatError(f"A networkx.DiGraph is wanted; got a {type(graph).__name__}.")
+    for node in graph.nodes:
+        if not isinstance(node, str):
+            raise FormatError(f"Nodes are names; got {node!r}. Use networkx.relabel_nodes(graph, str).")
+    marked = [(a, b) for a, b, mark in graph.edges(data="mark") if mark is not None]
+    if marked and len(marked) < graph.number_of_edges():
+        raise FormatError("Either every edge has a mark or none; here some have one and some do not.")
+    edges = _marked_edges(graph) if marked else [Edge(a, b, Mark.TAIL, Mark.ARROW) for a, b in graph.edges]
+    named = graph.graph.get("kind")
+    default = "PAG" if marked else "DAG"
+    return build(Parsed(list(graph.nodes), edges, named if named in list(KINDS) else default), kind)
+
+
+def _marked_edges(graph: Any) -> list[Edge]:
+    edges: dict[tuple[str, str], Edge] = {}
+    for a, b in graph.edges:
+        if not graph.has_edge(b, a):
+            raise FormatError(f"An edge has a mark at both ends; {a!r}→{b!r} has one and {b!r}→{a!r} is missing.")
+        if (b, a) not in edges:
+            edges[a, b] = Edge(a, b, _mark(graph, b, a), _mark(graph, a, b))
+    return list(edges.values())
+
+
+def _mark(graph: Any, a: str, b: str) -> Mark:
+    mark = graph.edges[a, b]["mark"]
+    if not isinstance(mark, str) or mark not in _MARKS:
+        raise FormatError(f"A mark is one of {', '.join(_MARKS)}; {a!r}→{b!r} has {mark!r}.")
+    return _MARKS[mark]
+
+
+def _networkx() -> Any:
+    try:
+        import networkx
+    except ImportError:
+        raise MissingExtraError(
+            "This needs networkx: pip install networkx, or install anypag with its extra 'interop'."
+        ) from None
+    return networkx

@@ -19,7 +19,7 @@ from anypag.graphs.base import Marks, certain_ancestry, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import marks_of_class
-from anypag.graphs.reasoning.validity import completed
+from anypag.graphs.validity import completed
 from anypag.knowledge.closure import class_with_knowledge
 from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.reported import mark_probabilities, reported

@@ -150,14 +150,14 @@ class Candidates:
         self, x: Indices, y: Indices, r: int, pools: Pools, is_open: Flags, needed: Needed | None = None
     ) -> None:
         self.x, self.y, self.r = x, y, r
-        self._pools, self._is_open, self._needed = pools, is_open, needed
+        self._pools, self.is_open, self._needed = pools, is_open, needed
         self._waiting = np.flatnonzero(is_open)
         self._cursor = np.zeros((len(x), 4 + r), np.int64)
 
     @property
     def pooled(self) -> PooledEdges:
         """The pools and edges, for a test whose passes enumerate the sets themselves."""
-        return PooledEdges(*self._pools, self.x, self.y, self._is_open)
+        return PooledEdges(*self._pools, self.x, self.y, self.is_open)
 
     @property
     def largest_pools(self) -> Counts:
@@ -172,12 +172,12 @@ class Candidates:
         if self.r == 0:
             return len(self._waiting)
         in_both = np.concatenate([[0], np.cumsum(self._pools.others > 0)])[self._pools.first]
-        sizes, shared = (np.diff(ends).reshape(-1, 2)[self._is_open] for ends in (self._pools.first, in_both))
+        sizes, shared = (np.diff(ends).reshape(-1, 2)[self.is_open] for ends in (self._pools.first, in_both))
         return _n_subsets(sizes, self.r) - _n_subsets(shared[:, 0], self.r)
 
     def only(self, edges: Flags) -> Candidates:
         """The candidates of some of the edges, from the beginning."""
-        return Candidates(self.x, self.y, self.r, self._pools, self._is_open & edges, self._needed)
+        return Candidates(self.x, self.y, self.r, self._pools, self.is_open & edges, self._needed)
 
     @property
     def left(self) -> int:

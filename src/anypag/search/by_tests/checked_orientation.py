@@ -13,10 +13,10 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from anypag._kernels import pairs as kernel
+from anypag._kernels import rules as kernel
 from anypag.arrays import Flags
 from anypag.graphs.orientation import Orientation, Paths
-from anypag.search.by_tests.separate import make_minimal
+from anypag.search.by_tests.tested_edges import make_minimal
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import SepsetColliders, orientation_of
 from anypag.search.problem import Problem

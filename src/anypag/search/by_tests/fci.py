@@ -28,8 +28,7 @@ from anypag.markup import duration
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import Candidates, Pools, neighbour_pools, no_pools, possible_d_sep_pools
 from anypag.search.by_tests.checked_orientation import check_and_orient
-from anypag.search.by_tests.separate import test_candidates
-from anypag.search.by_tests.tested_edges import TestedEdges, without_separated
+from anypag.search.by_tests.tested_edges import TestedEdges, test_candidates, without_separated
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import orient_state, unshielded_colliders
 from anypag.search.problem import Problem
@@ -54,17 +53,15 @@ def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) 
 
 def _test_edges(pools_of_edges: PoolsOfEdges | None, inquiry: Inquiry, r: int, x: Indices, y: Indices) -> TestedEdges:
     pools = no_pools(x) if pools_of_edges is None else pools_of_edges(x, y)
-    is_open = pools.n_large(r) > 0
-    sepset = inquiry.problem.choices.sepset
-    return TestedEdges(is_open, test_candidates(Candidates(x, y, r, pools, is_open), inquiry, sepset))
+    candidates = Candidates(x, y, r, pools, pools.n_large(r) > 0)
+    return test_candidates(candidates, inquiry, inquiry.problem.choices.sepset)
 
 
 def pools_of_adjacency_graph(state: State, problem: Problem, look: Look = do_nothing) -> PoolsOfEdges:
     """Possible-D-Sep in the graph after the adjacency phase; FCI computes it once."""
     assert state.adjacency_marks is not None
-    adjacency = replace(
-        state, marks=state.adjacency_marks, earlier_edges=None
-    )  # that graph had more edges than the state has now
+    # that graph had more edges than the state has now
+    adjacency = replace(state, marks=state.adjacency_marks, earlier_edges=None)
     return possible_d_sep_pools(adjacency, problem, look)
 
 

@@ -10,6 +10,12 @@ separating sets are made minimal, and orientation is checked (`by_tests.checked_
 sets need to be tried: walks do not pass tails, nodes that cannot be ancestors of X or Y are left out, and an edge with
 a pool of fewer than r nodes is settled, since a separating set would lie within either pool. For tests that take one
 question at a time one of the two pools is enough (`by_tests.one_side`). `docs/algorithm.md` has the proofs.
+
+`paper_step` is Algorithm 1 to the letter, for reproduction (`method="icd-paper"`). An edge is removed before the next
+pair is tested. Candidates are the sets of exactly r nodes within PDS distance r, by Definition 1 alone; "within" means
+at most r (the text also says less than r). The first separating set is taken, and orientation is not checked. With a
+perfect oracle the final graph is right on every graph of up to 5 nodes, but **the anytime promise does not hold**: a
+stopped run can show wrong arrowheads (`docs/algorithm.md` has an example with 10 nodes).
 """
 
 from __future__ import annotations
@@ -24,10 +30,9 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import Candidates, PDSep, pdsep_pools
 from anypag.search.by_tests.checked_orientation import Orient, check_and_orient
 from anypag.search.by_tests.one_side import sizes_seen, test_one_side
-from anypag.search.by_tests.separate import make_minimal, test_candidates
-from anypag.search.by_tests.tested_edges import Removal, TestedEdges, without_separated
+from anypag.search.by_tests.tested_edges import Removal, TestedEdges, make_minimal, test_candidates, without_separated
 from anypag.search.inquiry import Inquiry
-from anypag.search.orient import orientation_of
+from anypag.search.orient import orient_state, orientation_of
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
@@ -69,8 +74,8 @@ def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: In
     pools = pdsep_pools(state, inquiry.problem, x, y, walks, inquiry.look)
     if seen is not None:
         return test_one_side(state, pools, inquiry, x, y, seen)
-    is_open, sepset = pools.n_large(inquiry.r) == 2, inquiry.problem.choices.sepset
-    return TestedEdges(is_open, test_candidates(Candidates(x, y, inquiry.r, pools, is_open), inquiry, sepset))
+    candidates = Candidates(x, y, inquiry.r, pools, pools.n_large(inquiry.r) == 2)
+    return test_candidates(candidates, inquiry, inquiry.problem.choices.sepset)
 
 
 def most_sets(problem: Problem, r: int) -> int:
@@ -83,4 +88,20 @@ def most_sets(problem: Problem, r: int) -> int:
     return EARLY_SETS * limit if r <= 2 and problem.test.batch > 1 else limit
 
 
+def paper_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
+    """One iteration of the paper: edge after edge, each in the graph that the ones before it left."""
+    r = state.r + 1
+    inquiry, after, n_tried = Inquiry(problem, r, tick, state), replace(state, r=r), 0
+    for x, y in zip(*(end[:, None] for end in state.unsettled_edges()), strict=True):
+        walks = PDSep(r, tails_close=False, max_sets=-1)
+        pools = pdsep_pools(after, problem, x, y, walks, inquiry.look)
+        best = test_candidates(Candidates(x, y, r, pools, pools.n_large(r) > 0), inquiry, "first")
+        after = after.keeping(x, y, best.p).separating(best.separated(x, y, inquiry.alpha), r)
+        n_tried += int(best.is_open[0])
+    oriented = replace(orient_state(after, problem, inquiry.look), done=n_tried == 0 or r >= problem.last_r)
+    n_fallen = state.n_edges - after.n_edges
+    return inquiry.finished("iteration", state, after, oriented, n_tried - n_fallen)
+
+
 ALGORITHM = Algorithm("icd", METHODS["icd"], first_state, step, on_data={"sepset": "largest-p", "max_sets": 1000})
+PAPER = Algorithm("icd-paper", METHODS["icd-paper"], init=first_state, step=paper_step)

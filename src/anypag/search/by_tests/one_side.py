@@ -21,8 +21,7 @@ import numpy as np
 from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.ci.base import Queries
 from anypag.search.by_tests.candidates import Candidates, Pools
-from anypag.search.by_tests.separate import Best, test_candidates
-from anypag.search.by_tests.tested_edges import TestedEdges
+from anypag.search.by_tests.tested_edges import TestedEdges, test_candidates
 from anypag.search.inquiry import Inquiry
 from anypag.search.sepsets import UNKNOWN, Sepsets, padded
 from anypag.search.state import State
@@ -40,7 +39,7 @@ def test_one_side(state: State, pools: Pools, inquiry: Inquiry, x: Indices, y: I
     within, done = within[every, side], done[every, side]
     near, far = np.where(side == 0, x, y), np.where(side == 0, y, x)
     worth_a_test = partial(needed, state, inquiry.problem.choices.r0, near)
-    best = Best(np.full((len(x), r), -1, np.int32), np.full(len(x), np.nan))
+    best = TestedEdges(within[:, r] >= r, np.full((len(x), r), -1, np.int32), np.full(len(x), np.nan))
     for s in range(int(done.min(initial=r)) + 1, r + 1):
         is_open = (done < s) & (s <= within[:, s]) & ~(best.p > inquiry.alpha)
         mine = _one_of(pools, side, s)
@@ -49,7 +48,7 @@ def test_one_side(state: State, pools: Pools, inquiry: Inquiry, x: Indices, y: I
     seen[near, far] = r
     if r == 0:
         seen[far, near] = 0  # the empty set belongs to both sides
-    return TestedEdges(within[:, r] >= r, best)
+    return best
 
 
 def sizes_seen(state: State) -> Indices:
@@ -83,11 +82,11 @@ def _one_of(pools: Pools, side: Counts, radius: int) -> Pools:
     return Pools(first, pools.nodes[kept], pools.distances[kept], np.zeros(int(kept.sum()), np.int32))
 
 
-def _better(best: Best, found: Best, alpha: float) -> Best:
+def _better(best: TestedEdges, found: TestedEdges, alpha: float) -> TestedEdges:
     """For each edge the larger p-value, with its set; a set that already separates is kept."""
     is_better = ~(best.p > alpha) & (np.isnan(best.p) | (found.p > best.p))
     z = padded(found.z, best.z.shape[1])
-    return Best(np.where(is_better[:, None], z, best.z), np.where(is_better, found.p, best.p))
+    return best._replace(z=np.where(is_better[:, None], z, best.z), p=np.where(is_better, found.p, best.p))
 
 
 def needed(state: State, least: int, near: Indices, edge_of: Counts, queries: Queries) -> Flags:

@@ -2,7 +2,7 @@
 
 1. all pairs given nothing, in one pass of the test over the graph (`anypag.ci.passes`);
 2. all edges given each single node of their pools, in one pass;
-3. the sets of an edge, gone through by the test itself (`by_tests.separate`);
+3. the sets of an edge, gone through by the test itself (`test_candidates`);
 4. batches of questions, counted and cut so that a run hears a signal in time (`search.inquiry`);
 5. blocks of questions for workers, where the test takes one question at a time (`ci.wrappers`).
 
@@ -18,13 +18,16 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
+from anypag._kernels import candidates as kernel_of_sets
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Counts, Flags, Floats, Indices
-from anypag.ci.passes import NearEdges, Passes
-from anypag.search.by_tests.candidates import places_of
-from anypag.search.by_tests.separate import Best
+from anypag.choices import Sepset
+from anypag.ci.passes import BestSets, NearEdges, Passes
+from anypag.search.by_tests.candidates import Candidates, places_of
 from anypag.search.inquiry import Inquiry
+from anypag.search.sepsets import padded
 from anypag.search.state import PairTests, State
 from anypag.threads import map_in_threads, runs_of, slices
 
@@ -48,15 +51,29 @@ LEAST_PAIRS = 400_000
 LEAST_SINGLES = 150_000
 """Questions that a thread should get at a time: a millisecond or two. With fewer, sharing costs more than it saves."""
 
+MOST_NEAR = 1024
+"""The most nodes of a pool whose correlations are copied into one matrix (8 MB); sets from larger pools are tested one
+by one.
+"""
+
+FIRST_SETS = 4096
+MOST_SETS = 262_144  # sets that are tried between two ticks: some ten milliseconds
+
 Made = TypeVar("Made")
 _NO_NODES: Indices = np.empty(0, np.int32)
 
 
 class TestedEdges(NamedTuple):
-    """The outcome of testing edges."""
+    """The outcome of testing edges: for each the candidate set with the largest p-value."""
 
     is_open: Flags  # (m,) the edge had candidates
-    best: Best
+    z: Indices  # (m, r); arbitrary without a candidate
+    p: Floats  # (m,) NaN without a candidate
+
+    def separated(self, x: Indices, y: Indices, alpha: float) -> PairTests:
+        """The edges x–y that are separated."""
+        fallen = np.flatnonzero(self.p > alpha)
+        return PairTests(x.take(fallen), y.take(fallen), self.z[fallen], self.p.take(fallen))
 
 
 TestSome = Callable[[Indices, Indices], TestedEdges]  # tests some edges x–y given the sets of their pools
@@ -93,10 +110,10 @@ def without_separated(
     if r == 0 and (after := _without_independent_pairs(state, inquiry)) is not None:
         return Removal(after, state.n * (state.n - 1) // 2, after.edges(), (_NO_NODES, _NO_NODES))
     x, y = state.unsettled_edges()
-    is_open, best = _tested(state, inquiry, test_some, x, y, most_singles)
-    found = best.separated(x, y, inquiry.alpha)
+    tested = _tested(state, inquiry, test_some, x, y, most_singles)
+    is_open, found = tested.is_open, tested.separated(x, y, inquiry.alpha)
     found = found if shrunk is None else shrunk(found, inquiry)
-    after = state.but(r=r).keeping(x, y, best.p).separating(found, r, inquiry.threads)
+    after = state.but(r=r).keeping(x, y, tested.p).separating(found, r, inquiry.threads)
     return Removal(after, int(is_open.sum()), (x[is_open], y[is_open]), (x[~is_open], y[~is_open]))
 
 
@@ -106,10 +123,10 @@ def _tested(
     singles = None if most_singles is None else _test_singles(state, inquiry, x, y, most_singles)
     if singles is None:
         return work_in_chunks(test_some, x, y, inquiry)
-    left = np.flatnonzero(singles.is_open & np.isnan(singles.best.p))  # too many candidates for the pass over all
+    left = np.flatnonzero(singles.is_open & np.isnan(singles.p))  # too many candidates for the pass over all
     if len(left):
         rest = work_in_chunks(test_some, x[left], y[left], inquiry)
-        singles.is_open[left], singles.best.z[left], singles.best.p[left] = rest.is_open, rest.best.z, rest.best.p
+        singles.is_open[left], singles.z[left], singles.p[left] = rest
     return singles
 
 
@@ -160,10 +177,10 @@ def _shared_out(edges: Counts, seconds: float, threads: int, most: int) -> list[
 
 
 def joined(tested: Sequence[TestedEdges], chunks: Sequence[slice | Counts], n_edges: int) -> TestedEdges:
-    r = tested[0].best.z.shape[1]
-    whole = TestedEdges(np.empty(n_edges, np.bool_), Best(np.empty((n_edges, r), np.int32), np.empty(n_edges)))
-    for chunk, (is_open, best) in zip(chunks, tested, strict=True):
-        whole.is_open[chunk], whole.best.z[chunk], whole.best.p[chunk] = is_open, best.z, best.p
+    r = tested[0].z.shape[1]
+    whole = TestedEdges(np.empty(n_edges, np.bool_), np.empty((n_edges, r), np.int32), np.empty(n_edges))
+    for chunk, part in zip(chunks, tested, strict=True):
+        whole.is_open[chunk], whole.z[chunk], whole.p[chunk] = part
     return whole
 
 
@@ -204,7 +221,7 @@ def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_se
         edges = NearEdges(skeleton.start, skeleton.neighbour, blocks.of_edge, x[run], y[run], edge_block[run])
         found = passes.best_singles(problem.nodes.order, edges, max_sets)
         inquiry.advance(len(found.p))
-        return TestedEdges(found.is_open, Best(found.z, found.p)), found.n_tests
+        return TestedEdges(found.is_open, found.z, found.p), found.n_tests
 
     degree = np.diff(skeleton.start)
     runs = runs_of(degree[x] + degree[y], inquiry.threads, _least(passes, LEAST_SINGLES), passes.at_once)
@@ -222,3 +239,88 @@ def _least(passes: Passes, least: int) -> int:
 def _mapped(function: Callable[[slice], Made], runs: list[slice], inquiry: Inquiry) -> list[Made]:
     """The function's value for every run, computed in the threads of the inquiry, which ticks meanwhile."""
     return map_in_threads(function, runs, inquiry.threads, meanwhile=inquiry.tick_again, on_error=inquiry.abandon)
+
+
+def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> TestedEdges:
+    """Test the candidates of every edge: up to its first separating set, or for "largest-p" all of them."""
+    passes = inquiry.passes if sepset == "largest-p" and candidates.r else None
+    if passes is None:
+        inquiry.expect(candidates.n_sets, len(candidates.x))
+        return _best_by_questions(candidates, inquiry, sepset)
+    has_large_pool = candidates.largest_pools > MOST_NEAR
+    is_any_large = bool(has_large_pool.any())
+    best = _best_by_passes(candidates.only(~has_large_pool) if is_any_large else candidates, inquiry, passes)
+    if is_any_large:
+        others = _best_by_questions(candidates.only(has_large_pool), inquiry, sepset)
+        best.z[has_large_pool], best.p[has_large_pool] = others.z[has_large_pool], others.p[has_large_pool]
+    return best._replace(is_open=candidates.is_open)
+
+
+def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) -> TestedEdges:
+    """The best set of each edge, by a pass that enumerates the sets. The first call is short: it may run uncompiled."""
+    edges, best, room = candidates.pooled, BestSets.none(len(candidates.x), candidates.r), FIRST_SETS
+    while best.n_done < len(candidates.x):
+        if room > FIRST_SETS:  # it takes longer than the counting
+            inquiry.expect(candidates.n_sets, len(candidates.x))
+        inquiry.try_sets(passes, edges, best, room)
+        room = min(4 * room, MOST_SETS)
+    return TestedEdges(candidates.is_open, best.z, best.p)
+
+
+def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> TestedEdges:
+    """The best set of each edge, by the p-value of every set."""
+    m, total = len(candidates.x), candidates.left
+    best = TestedEdges(candidates.is_open, np.empty((m, candidates.r), np.int32), np.full(m, np.nan))
+    while candidates.left:
+        edge_of, queries = candidates.take(inquiry.batch)
+        done = total - candidates.left
+        if not len(queries):  # none of the next candidates is needed, or there are none left
+            inquiry.tick("candidates", done, total)
+            continue
+        p = inquiry.evaluate(queries, "candidates", done, total)
+        if sepset != "largest-p":
+            needed = _up_to_first(edge_of, p > inquiry.alpha)
+            edge_of, queries, p = edge_of[needed], queries.take(needed), p[needed]
+            candidates.drop(edge_of[p > inquiry.alpha])
+        inquiry.count(queries)
+        kernel_of_sets.keep_best(edge_of, queries.z, p, best.z, best.p)
+    return best
+
+
+def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:
+    """Drop members while x and y stay independent: always the one whose loss leaves the largest p-value."""
+    smallest = inquiry.problem.smallest_set
+    if found.z.shape[1] <= smallest or not len(found.p):
+        return found
+    z, p = np.array(found.z), np.array(found.p)
+    active = np.arange(len(p))
+    while len(active):
+        size = (z[active] >= 0).sum(axis=1)
+        active = active[size > smallest]
+        pair, smaller = _single_drops(z[active])
+        rows = active[pair]
+        answers = inquiry.ask_padded(found.x[rows], found.y[rows], smaller, "minimal sets")
+        best = np.asarray(kernel_of_sets.largest_of_each(rows, answers), np.int64)
+        best = best[answers[best] > inquiry.alpha]
+        active = rows[best]
+        z[active], p[active] = smaller[best], answers[best]
+    return PairTests(found.x, found.y, z, p)
+
+
+def _single_drops(z: Indices) -> tuple[npt.NDArray[np.intp], Indices]:
+    """Every set with one member left out: the row it comes from, and the smaller set (padding last)."""
+    pair, place = np.nonzero(z >= 0)
+    keep = np.arange(z.shape[1]) != place[:, None]
+    smaller = z[pair][keep].reshape(len(pair), -1) if len(pair) else np.empty((0, max(0, z.shape[1] - 1)), np.int32)
+    return pair, padded(smaller, z.shape[1])
+
+
+def _up_to_first(edge_of: Counts, independent: Flags) -> Flags:
+    """The rows that a search would reach if it stopped at an edge's first independence."""
+    hits = np.flatnonzero(independent)
+    edges, first = np.unique(edge_of[hits], return_index=True)
+    if not len(edges):
+        return np.ones(len(edge_of), np.bool_)
+    place = np.minimum(np.searchsorted(edges, edge_of), len(edges) - 1)
+    first_hit = np.where(edges[place] == edge_of, hits[first[place]], len(edge_of))
+    return np.less_equal(np.arange(len(edge_of)), first_hit)

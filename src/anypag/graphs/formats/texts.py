@@ -1,8 +1,12 @@
-"""Two formats that carry the marks of a PAG: the text of Tetrad, and JSON in the schema of caugi, version 1.
+"""The texts of Tetrad, DOT and dagitty, and JSON in the schema of caugi, version 1.
 
 Tetrad's text, which causal-learn reads and writes too, does not say which kind of graph it is. Its readers split lines
 at blanks and names at `;`, so names with either cannot be written. caugi's schema has a class for DAGs but none for
 PAGs and MAGs; these are written as UNKNOWN, with the kind among the tags.
+
+DOT, the language of Graphviz, is written only. Marks are arrow shapes: `odot` circle, `normal` arrowhead, `none` tail.
+Edges run forward, from causes to effects: tools that read DOT without its arrow shapes take them so. dagitty writes
+`pag { "A" @-> "B" }`, `@` being a circle, and says whether it is a PAG, a MAG or a DAG.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from typing import Any
 from anypag.errors import FormatError, abbreviated
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.formats import KINDS, Parsed
-from anypag.graphs.marks import EDGE_SYMBOLS, Edge
+from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 
 TETRAD_HEADING = "Graph Nodes:"
 _FLAGS = {"dd", "pd", "nl", "pl"}  # definitely/possibly direct, no/possibly latent confounder
@@ -145,3 +149,76 @@ def _text(value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise FormatError(f"{what} is a text; got {abbreviated(value)}.")
     return value
+
+
+_SHAPES = {Mark.CIRCLE: "odot", Mark.ARROW: "normal", Mark.TAIL: "none"}
+
+
+def dump_dot(graph: MixedGraph) -> str:
+    """The DOT text. Raises an error for a name with a backslash that DOT would misread."""
+    nodes = [f"  {_quoted(name, 'DOT')};" for name in graph.names]
+    edges = [
+        f"  {_quoted(edge.a, 'DOT')} -> {_quoted(edge.b, 'DOT')} "
+        f"[dir=both, arrowtail={_SHAPES[edge.mark_a]}, arrowhead={_SHAPES[edge.mark_b]}];"
+        for edge in map(Edge.forward, graph.edges())
+    ]
+    return "\n".join([f"digraph {type(graph).__name__} {{", *nodes, *edges, "}", ""])
+
+
+_KINDS = {"pag": "PAG", "mag": "MAG", "dag": "DAG", "pdag": None, "graph": None, "digraph": None}
+_SHORT = {"-->": "->", "<--": "<-", "---": "--"}
+_SIGN_OF = {symbol: _SHORT.get(symbol, symbol.replace("o", "@")) for symbol in EDGE_SYMBOLS}
+_MARKS_OF = {_SIGN_OF[symbol]: marks for symbol, marks in EDGE_SYMBOLS.items()}
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_PART = re.compile(
+    rf"(?:\s|[;,]|//[^\n]*|\#[^\n]*|/\*.*?\*/|\[(?:{_STRING}|[^]\"])*\]|[\w.]+\s*=\s*(?:{_STRING}|-?[\w.]+))+"
+    rf"|(?:(?P<sign>{'|'.join(sorted(_MARKS_OF, key=len, reverse=True))})\s*)?(?P<name>{_STRING}|[\w.]+)"
+    r"|(?P<end>}\s*\Z)",
+    re.DOTALL,
+)
+
+
+def dump_dagitty(graph: MixedGraph) -> str:
+    """The text. Raises an error for a name with a backslash that would be misread."""
+    nodes = [_quoted(name, "dagitty") for name in graph.names]
+    edges = [
+        f"{_quoted(edge.a, 'dagitty')} {_SIGN_OF[edge.symbol]} {_quoted(edge.b, 'dagitty')}"
+        for edge in map(Edge.forward, graph.edges())
+    ]
+    return "\n".join([f"{type(graph).__name__.lower()} {{", *nodes, *edges, "}", ""])
+
+
+def parse_dagitty(text: str) -> Parsed:
+    """The graph of a dagitty text with all its nodes; attributes (positions, latent, exposure, ...) are ignored."""
+    heading = re.match(rf"\s*(\w+)\s*(?:{_STRING}|\w+)?\s*{{", text)
+    if heading is None or heading[1].lower() not in _KINDS:
+        raise FormatError(f"dagitty begins with one of {', '.join(_KINDS)}, and '{{'; got {text[:60]!r}.")
+    names: dict[str, None] = {}
+    edges, before, place = [], "", heading.end()
+    while (part := _PART.match(text, place)) and part["end"] is None:
+        place = part.end()
+        if part["name"] is not None:
+            name = _unquoted(part["name"])
+            names.setdefault(name)
+            edges += [Edge(before, name, *_MARKS_OF[part["sign"]])] if part["sign"] else []
+            before = name
+    if part is None:
+        raise FormatError(f"The text cannot be read from {text[place : place + 20] or 'its end'!r} on.")
+    return Parsed(list(names), edges, _KINDS[heading[1].lower()])
+
+
+def _quoted(name: str, tool: str) -> str:
+    """The name in double quotes. Raises an error if these formats cannot quote it."""
+    if re.search(r'\\(?=["\n]|\Z)', name):
+        raise FormatError(
+            f"{tool} cannot hold a name with a backslash at its end, before a quote or before a line end; "
+            f"got {name!r}. Rename it with graph.relabel(...), or use another format."
+        )
+    return '"' + name.replace('"', '\\"') + '"'
+
+
+def _unquoted(token: str) -> str:
+    if not token.startswith('"'):
+        return token
+    meaning = {'\\"': '"', "\\\n": ""}  # all other backslashes stand for themselves
+    return re.sub(r"\\.", lambda escape: meaning.get(escape[0], escape[0]), token[1:-1], flags=re.DOTALL)

@@ -19,15 +19,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import chain, combinations, pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
-
-if TYPE_CHECKING:
-    from anypag.graphs.reasoning.claims import PairClaim
 
 AssertionKind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
@@ -60,12 +57,12 @@ class Assertion(NamedTuple):
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Statements or claims that cannot all be true, none of which can be left out; or why no system has the graph.
+    """Statements that cannot all be true, none of which can be left out; or (without any) why no system has the graph.
 
     `pairs` are the pairs of variables it is about; `sentence` says it in words; `str()` gives the sentence.
     """
 
-    statements: tuple[Assertion | PairClaim, ...]
+    statements: tuple[Assertion, ...]
     pairs: tuple[tuple[str, str], ...]
     sentence: str
 
@@ -186,12 +183,12 @@ class Chains:
     def _denied_chains(self) -> Iterator[list[Assertion]]:
         for a, others in self.denied.items():
             if a in self.leads:
-                tree = _tree(a, self.leads)
+                tree = _tree(self.leads, a)
                 yield from ([*_chain(tree, b), Assertion("not", a, b)] for b in others if b in tree)
 
     def _circles(self) -> Iterator[list[Assertion]]:
         told: set[Assertion] = set()
-        tree_of = cache(partial(_tree, links=self.leads))
+        tree_of = cache(partial(_tree, self.leads))
         for link in (Assertion("cause", a, b) for a in self.leads if a in self._unselected for b in self.leads[a]):
             tree = tree_of(link.b)
             if link not in told and link.a in tree:
@@ -200,7 +197,7 @@ class Chains:
                 yield [*self._why_unselected(link.a), *circle]
 
     def _independent_chains(self) -> Iterator[list[Assertion]]:
-        trees = {a: _tree(a, self.leads) for a in self.leads if a in self._unselected} if self.independent else {}
+        trees = {a: _tree(self.leads, a) for a in self.leads if a in self._unselected} if self.independent else {}
         own_end = ((cause, (cause, effect)) for cause, tree in trees.items() for effect in tree)
         both_ends = ((cause, pair) for cause, tree in trees.items() for pair in combinations([*tree][1:], 2))
         seen: set[tuple[str, str]] = set()
@@ -217,28 +214,28 @@ class Chains:
         >>> sorted(Chains.of(statements_of(PAG.from_string("A o-> B; B --> C; D o-o E")), True).in_chains())
         ['B', 'C']
         """
-        return _reached([a for a in self.leads if a in self._unselected], self.leads)
+        return {*_tree(self.leads, *(a for a in self.leads if a in self._unselected))}
 
     @cached_property
     def _unselected(self) -> set[str]:
         """The variables that cannot affect selection."""
         everything = {*self.leads, *self.comes}
-        return everything if not self.selection else _reached(self.denied, self.leads)
+        return {*_tree(self.leads, *self.denied)} if self.selection else everything
 
     def _why_unselected(self, name: str) -> list[Assertion]:
         """An arrowhead, and the chain from there to the variable."""
         if not self.selection:
             return []
-        tree = _tree(name, self.comes)
+        tree = _tree(self.comes, name)
         start = next(node for node in tree if node in self.denied)
         backwards = [Assertion("cause", there.b, there.a) for there in _chain(tree, start)]
         return [Assertion("not", start, next(iter(self.denied[start]))), *backwards[::-1]]
 
 
-def _tree(start: str, links: Links) -> dict[str, str]:
-    """Every reachable variable with its predecessor on a shortest path, nearest first."""
-    before = {start: start}
-    waiting = deque([start])
+def _tree(links: Links, *starts: str) -> dict[str, str]:
+    """Every variable that the starts reach, with its predecessor on a shortest path, nearest first."""
+    before = {start: start for start in starts}
+    waiting = deque(before)
     while waiting:
         here = waiting.popleft()
         for there in links.get(here, ()):
@@ -246,17 +243,6 @@ def _tree(start: str, links: Links) -> dict[str, str]:
                 before[there] = here
                 waiting.append(there)
     return before
-
-
-def _reached(starts: Iterable[str], links: Links) -> set[str]:
-    """The starts and every variable that can be reached from them."""
-    seen = set(starts)
-    waiting = list(seen)
-    while waiting:
-        fresh = set(links.get(waiting.pop(), ())) - seen
-        seen |= fresh
-        waiting.extend(fresh)
-    return seen
 
 
 def _chain(tree: Mapping[str, str], end: str) -> list[Assertion]:
@@ -272,17 +258,13 @@ def _told(statements: tuple[Assertion, ...], *, selection: bool) -> Contradictio
     in_order = sorted(statements, key=lambda statement: _RANK[statement.kind])
     causes = [statement for statement in statements if statement.kind == "cause"]
     is_ring = in_order[-1].kind != "independent" and cannot_all_be_true(causes, selection=False)
-    words = tuple(statement.words(selection=selection and is_ring) for statement in in_order)
+    words = [statement.words(selection=selection and is_ring) for statement in in_order]
     pairs = tuple(dict.fromkeys((statement.a, statement.b) for statement in in_order))
-    return Contradiction(tuple(in_order), pairs, f"{in_words(words)}: these cannot all be true.")
+    joined = f"{', '.join(words[:-1])}, and " if len(words) > 1 else ""
+    return Contradiction(tuple(in_order), pairs, f"{joined}{words[-1]}: these cannot all be true.")
 
 
 _RANK: Mapping[AssertionKind, int] = {"cause": 0, "not": 1, "independent": 2}
-
-
-def in_words(words: tuple[str, ...]) -> str:
-    """Statements joined by commas and "and"."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])}, and {words[-1]}"
 
 
 def of_graph(pag: PAG, reason: str, path: Sequence[str]) -> Contradiction:
