@@ -10,6 +10,10 @@ import anypag as ap
 from anypag.checkpoint import checkpoint
 from anypag.results.files import save_result
 from anypag.search.by_scores import boss
+from anypag.search.by_tests import fci_plus
+
+SMALL_STEPS = (1, 10)
+"""One sweep, ten tests of a look at links."""
 
 SYSTEM = ap.simulate.random_system(8, 2.5, seed=11)
 SAMPLE = SYSTEM.linear_gaussian(300, seed=11)
@@ -52,7 +56,7 @@ def learned_in_steps(path: Path, method: str, seconds: float = 0.0) -> Any:
 
     Steps are made small, so that kills come inside what is one step on a table of this size.
     """
-    boss.SWEEPS_TIMES_PAIRS = 1
+    boss.SWEEPS_TIMES_PAIRS, fci_plus.TESTS_A_STEP = SMALL_STEPS
     return told(
         ap.learn(
             ap.FisherZ(SAMPLE), method=method, checkpoint=path, resume=True, progress=lambda _: time.sleep(seconds)
@@ -62,7 +66,7 @@ def learned_in_steps(path: Path, method: str, seconds: float = 0.0) -> Any:
 
 def truth_of(method: str) -> Any:
     """What the method comes to when nothing happens to it."""
-    boss.SWEEPS_TIMES_PAIRS = 1
+    boss.SWEEPS_TIMES_PAIRS, fci_plus.TESTS_A_STEP = SMALL_STEPS
     return told(ap.learn(ap.FisherZ(SAMPLE), method=method))
 
 

@@ -21,6 +21,7 @@ from anypag.results.files import save_result
 from anypag.results.result import Result
 from anypag.run.engine import Search
 from anypag.search.by_scores import boss
+from anypag.search.by_tests import fci_plus
 
 SYSTEM = ap.simulate.random_system(9, 2.5, seed=11)
 SAMPLE = SYSTEM.linear_gaussian(300, seed=11)
@@ -390,12 +391,15 @@ def after_steps(k: int) -> Callable[..., bool]:
     return lambda state, info: next(steps) >= k
 
 
-@pytest.mark.parametrize("method", ["gfci", "boss"])
-def test_a_run_goes_on_in_the_middle_of_an_order(method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("method", ["fci+", "gfci", "boss"])
+def test_a_run_goes_on_in_the_middle_of_a_look_at_links_and_of_an_order(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is one step on a small table is cut into many: wherever the run ends, it goes on from there."""
     sample = ap.simulate.random_system(8, 2.5, seed=11).linear_gaussian(300, seed=11)
     whole = ap.learn(ap.FisherZ(sample), method=method)
     monkeypatch.setattr(boss, "SWEEPS_TIMES_PAIRS", 1)
+    monkeypatch.setattr(fci_plus, "TESTS_A_STEP", 10)
     small = ap.learn(ap.FisherZ(sample), method=method)
     assert (small.pag, small.sepsets, small.n_tests) == (whole.pag, whole.sepsets, whole.n_tests)
     assert len(small.history) > len(whole.history)

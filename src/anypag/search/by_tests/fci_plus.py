@@ -14,12 +14,13 @@ the last step all marks are circles: missing edges are right after every step, m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Self
 
 import numpy as np
 
-from anypag.arrays import Flags
+from anypag.arrays import Flags, Floats, Indices
 from anypag.catalogue import METHODS
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
@@ -32,11 +33,63 @@ from anypag.search.orient import given_marks, orient_state
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
 from anypag.search.sepsets import stacked
-from anypag.search.state import PairTests, State, StepInfo, first_state
+from anypag.search.state import PairTests, State, StepInfo, first_state, of_class
+from anypag.stored import Array, Whole, stored
+
+TESTS_A_STEP = 1000
+"""A look at all links is cut into steps of about this many tests: a killed run goes on from its last step."""
 
 
-def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """One size of condition sets in the adjacency phase; then a look at all possible links."""
+@dataclass(frozen=True, eq=False, repr=False)
+class LinksState(State):
+    """A state of FCI+, and how far the look at all possible links has come: see `_look`.
+
+    Until all are known, `adjacency_marks` has the arrowheads at nodes that were found to break an independence.
+    """
+
+    n_added: int = stored(Whole(), default=0, kw_only=True)  # the nodes that have been added to separating sets
+    links: Indices | None = stored(Array("int32", (None, 2), 0, "n"), default=None, kw_only=True)
+    """(k, 2) the possible links; None until all arrowheads are known."""
+    n_tested: int = stored(Whole(), default=0, kw_only=True)  # how many of the links have been tested
+    separated: Indices = stored(
+        Array("int32", (None, None), -1, "n"), default_factory=lambda: np.empty((0, 2), np.int32), kw_only=True
+    )
+    """(k, 2 + w) the links that fall, each with its set, padded with -1."""
+    separated_p: Floats = stored(Array("float64", (None,)), default_factory=lambda: np.empty(0), kw_only=True)
+
+    @property
+    def is_consistent(self) -> bool:
+        """Can a search have written it? Checks a state read from a file."""
+        is_pair = self.separated.shape[1] >= 2 and bool((self.separated[:, :2] >= 0).all())
+        n_links = 0 if self.links is None else len(self.links)
+        return is_pair and len(self.separated) == len(self.separated_p) and self.n_tested <= n_links
+
+    @property
+    def falling(self) -> PairTests:
+        """The links that fall when all have been tested."""
+        x, y = (np.ascontiguousarray(self.separated[:, k]) for k in range(2))
+        return PairTests(x, y, np.ascontiguousarray(self.separated[:, 2:]), self.separated_p)
+
+    def with_falling(self, test: PairTests) -> Self:
+        """The state with one more link that falls."""
+        rows = stacked(self.separated, np.column_stack([test.x, test.y, test.z]))
+        return replace(self, separated=rows, separated_p=np.append(self.separated_p, test.p))
+
+    def at_the_next_look(self) -> Self:
+        """The state before the next look at all links."""
+        none, of_none = self.separated[:0, :2], self.separated_p[:0]
+        return replace(
+            self, adjacency_marks=None, n_added=0, links=None, n_tested=0, separated=none, separated_p=of_none
+        )
+
+
+def init(problem: Problem) -> LinksState:
+    """Every pair joined."""
+    return of_class(LinksState, first_state(problem))
+
+
+def step(state: LinksState, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
+    """One size of condition sets in the adjacency phase; then a look at all possible links, or a part of it."""
     if state.phase == "links":
         return _look(state, problem, tick)
     inquiry = Inquiry(problem, state.r + 1, tick, state)
@@ -46,18 +99,22 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     return inquiry.finished("adjacency", state, after, after, n_open)
 
 
-def _look(state: State, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
-    """Test all possible links; if none falls, orient."""
+def _look(state: LinksState, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
+    """First all arrowheads, then the links, as many as a step has tests for; after the last link the edges fall."""
     inquiry = Inquiry(problem, state.r, tick, state)
-    links = possible_links(augmented(state, inquiry))
-    found = [test for x, y in links if (test := _separated(state, inquiry, x, y)) is not None]
-    if not found:
-        done = replace(orient_state(state, problem, inquiry.look), done=True)
-        return inquiry.finished("links", state, state, done, _n_cut(state, problem, links))
-    x, y, z, p = zip(*found, strict=True)
-    falling = PairTests(np.concatenate(x), np.concatenate(y), stacked(*z), np.concatenate(p))
-    after = state.separating(make_minimal(falling, inquiry), state.r)
-    return inquiry.finished("links", state, after, after, _n_cut(after, problem, links))
+    looked = state if state.links is not None else augmented(state, inquiry)
+    if looked.links is None:
+        return inquiry.finished("links", state, looked, looked, 0)
+    links = [(int(x), int(y)) for x, y in looked.links]
+    for x, y in links[looked.n_tested :]:
+        if inquiry.n_asked >= TESTS_A_STEP:
+            return inquiry.finished("links", state, looked, looked, 0)
+        test = _separated(looked, inquiry, x, y)
+        looked = replace(looked if test is None else looked.with_falling(test), n_tested=looked.n_tested + 1)
+    found, after = looked.falling, looked.at_the_next_look()
+    after = after.separating(make_minimal(found, inquiry), after.r) if len(found.x) else after
+    done = after if len(found.x) else replace(orient_state(after, problem, inquiry.look), done=True)
+    return inquiry.finished("links", state, after, done, _n_cut(after, problem, links))
 
 
 def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
@@ -65,7 +122,9 @@ def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
     if problem.choices.max_r is None:
         return 0
     last_r = problem.last_r
-    if any(len(known) >= last_r for *_, known in _additions(state)):  # none was tested for breaking an independence
+    if any(
+        len(known) >= last_r for _, _, _, known in _additions(state)
+    ):  # no node was tested for breaking an independence
         return state.n_edges
     degree = np.diff(state.skeleton.start)
     x, y = state.edges()
@@ -74,30 +133,35 @@ def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
         beside = _beside(state, a, b)
         sizes = (
             len(hierarchy(state, {a, b, *chosen})) - 2
-            for k in range(2, len(beside[0] + beside[1]) + 1)
+            for k in range(2, _n(beside) + 1)
             for chosen in _choices(beside, k)
         )
         is_cut |= (x == a) & (y == b) & any(size > last_r for size in sizes)
     return int(is_cut.sum())
 
 
-def augmented(state: State, inquiry: Inquiry) -> Marks:
-    """The marks with arrowheads at nodes that break an independence: such a node is no ancestor of those tested. For
-    every pair with its separating set, each neighbour of any of these is added to the set.
+def augmented(state: LinksState, inquiry: Inquiry) -> LinksState:
+    """The state with arrowheads at nodes that break an independence: such a node is no ancestor of those tested.
+
+    For every pair with its separating set, each neighbour of any of these is added to the set: as many as a step has
+    tests for. With the last one the possible links are known.
     """
-    marks = given_marks(state, inquiry.problem)
-    asked = [item for item in _additions(state) if len(item[3]) < inquiry.problem.last_r]
-    if not asked:
-        return marks
-    x, y = (np.array([item[k] for item in asked], np.int32) for k in range(2))
-    width = max(len(known) for _, _, _, known in asked)
-    given = np.array([(*known, node, *(-1,) * (width - len(known))) for _, _, node, known in asked], np.int32)
-    p = inquiry.ask_padded(x, y, given, "links")
-    for (a, b, node, known), is_joined in zip(asked, (p <= inquiry.alpha).tolist(), strict=True):
-        for other in (a, b, *known):
-            if is_joined and marks[other, node]:
-                marks[other, node] = Mark.ARROW
-    return marks
+    marks = given_marks(state, inquiry.problem) if state.adjacency_marks is None else np.array(state.adjacency_marks)
+    additions = [item for item in _additions(state) if len(item[3]) < inquiry.problem.last_r]
+    asked = additions[state.n_added : state.n_added + TESTS_A_STEP]
+    if asked:
+        x, y = (np.array([item[k] for item in asked], np.int32) for k in range(2))
+        width = max(len(known) for _, _, _, known in asked)
+        given = np.array([(*known, node, *(-1,) * (width - len(known))) for _, _, node, known in asked], np.int32)
+        p = inquiry.ask_padded(x, y, given, "links")
+        for (a, b, node, known), is_joined in zip(asked, (p <= inquiry.alpha).tolist(), strict=True):
+            for other in (a, b, *known):
+                if is_joined and marks[other, node]:
+                    marks[other, node] = Mark.ARROW
+    n_added = state.n_added + len(asked)
+    is_last = n_added == len(additions)
+    links = np.array(possible_links(marks), np.int32).reshape(-1, 2) if is_last else None
+    return replace(state, adjacency_marks=marks, n_added=n_added, links=links)
 
 
 def _additions(state: State) -> Iterator[tuple[int, int, int, tuple[int, ...]]]:
@@ -140,9 +204,10 @@ def _separated(state: State, inquiry: Inquiry, x: int, y: int) -> PairTests | No
     """The first hierarchy that separates a link; hierarchies of the fewest neighbours of x and y are tried first."""
     beside = _beside(state, x, y)
     tried: set[tuple[int, ...]] = set()
-    for size in range(2, len(beside[0] + beside[1]) + 1):
-        sets = [tuple(sorted(hierarchy(state, {x, y, *chosen}) - {x, y})) for chosen in _choices(beside, size)]
-        fresh = [z for z in dict.fromkeys(sets) if z not in tried and len(z) <= inquiry.problem.last_r]
+    for size in range(2, _n(beside) + 1):
+        sets = [hierarchy(state, {x, y, *chosen}) - {x, y} for chosen in _choices(beside, size)]
+        fresh = [z for z in dict.fromkeys(map(_ascending, sets)) if z not in tried]
+        fresh = [z for z in fresh if len(z) <= inquiry.problem.last_r]
         tried |= set(fresh)
         for z in fresh:
             one, other, given = np.array([x], np.int32), np.array([y], np.int32), np.array([z], np.int32)
@@ -155,6 +220,10 @@ def _separated(state: State, inquiry: Inquiry, x: int, y: int) -> PairTests | No
 def _beside(state: State, x: int, y: int) -> list[list[int]]:
     """The neighbours of each end, without the other end."""
     return [[int(k) for k in np.flatnonzero(state.marks[node]) if k not in (x, y)] for node in (x, y)]
+
+
+def _n(beside: list[list[int]]) -> int:
+    return sum(map(len, beside))
 
 
 def _choices(beside: list[list[int]], size: int) -> Iterator[tuple[int, ...]]:
@@ -176,4 +245,8 @@ def hierarchy(state: State, nodes: set[int]) -> set[int]:
     return found
 
 
-ALGORITHM = Algorithm("fci+", METHODS["fci+"], init=first_state, step=step)
+def _ascending(nodes: set[int]) -> tuple[int, ...]:
+    return tuple(sorted(nodes))
+
+
+ALGORITHM = Algorithm("fci+", METHODS["fci+"], init, step, state=LinksState)  # type: ignore[arg-type]
