@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from commands import anypag, write_chain
 
-from anypag.cli.exits import INTERNAL
+from anypag.cli.commands import INTERNAL
 from anypag.graphs.formats.registry import read_graph
 from anypag.graphs.pag import PAG
 from anypag.results.files import read_result

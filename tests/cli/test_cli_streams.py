@@ -15,7 +15,6 @@ import polars as pl
 import pytest
 from commands import anypag, write_chain
 
-from anypag.cli import outputs as drawing
 from anypag.cli.terminal import printable
 from anypag.plot import layout
 
@@ -108,30 +107,6 @@ def dense(path: Path, columns: int = 25) -> Path:
     rows = [",".join(f"c{k}" for k in range(columns)), *(",".join(f"{x:.5f}" for x in row) for row in values)]
     path.write_text("\n".join(rows) + "\n")
     return path
-
-
-def test_data_files_come_first_and_a_spent_budget_leaves_drawings_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    order: list[str] = []
-
-    def slow(*_: object, **__: object) -> None:
-        order.extend(sorted(path.name for path in tmp_path.iterdir()))
-        time.sleep(30)
-
-    monkeypatch.setattr(layout, "_component", slow)
-    monkeypatch.setattr(drawing, "SECONDS_FOR_DRAWING", -0.5)
-    data = dense(tmp_path / "t.csv")
-    outs = [tmp_path / name for name in ("g.svg", "g.json", "r.html", "g.csv")]
-    options = [part for out in outs for part in ("--out", out)]
-    began = time.monotonic()
-    ended = anypag("learn", data, "--max-r", "0", "--time-budget", "3s", *options)
-    assert time.monotonic() - began < 20
-    assert ended.code == 3, ended
-    assert {"g.json", "g.csv"} <= set(order)
-    assert f"{outs[0]} was left out: the time budget is spent." in ended.out
-    assert f"{outs[2]} was left out: the time budget is spent." in ended.out
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["g.csv", "g.json", "t.csv"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -16,6 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from anypag.markup import aligned
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -59,18 +61,10 @@ class Terminal:
         for line in text.split("\n"):
             self.line(line)
 
-    def columns(self, rows: Iterable[Sequence[str]], *, gap: str = "  ", styles: Sequence[str] = ()) -> None:
-        """Print rows in columns. On a terminal a long last column is folded; elsewhere each row is one line."""
-        cells = [[printable(cell) for cell in row] for row in rows]
-        if self.quiet or not cells:
-            return
-        if self.console.is_terminal:
-            self.console.print(_grid(cells, styles))
-            return
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        for row in cells:
-            padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-            self.stream.write(gap.join(padded).rstrip() + "\n")
+    def columns(self, rows: Iterable[Sequence[str]]) -> None:
+        """Print rows in aligned columns."""
+        for line in aligned([printable(cell) for cell in row] for row in rows):
+            self.line(line)
 
     def items(self, texts: Sequence[str]) -> None:
         """Short texts: side by side on a terminal, one a line on a pipe."""
@@ -115,18 +109,6 @@ def printable(text: str) -> str:
 
 def _is_harmless(character: str) -> bool:
     return character == "\t" or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
-
-
-def _grid(rows: list[list[str]], styles: Sequence[str]) -> Any:
-    from rich.table import Table
-
-    grid = Table.grid(padding=(0, 2))
-    for k in range(len(rows[0])):
-        last = k == len(rows[0]) - 1
-        grid.add_column(style=styles[k] if k < len(styles) else None, no_wrap=not last, overflow="fold")
-    for row in rows:
-        grid.add_row(*row)
-    return grid
 
 
 class Output:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +13,7 @@ from anypag.arrays import Counts, Flags, Floats
 from anypag.graphs.base import Marks, ancestry, transitive
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, edge_symbol
 from anypag.graphs.pag import PAG
+from anypag.markup import aligned
 
 if TYPE_CHECKING:
     from anypag.stability.stability import Stability
@@ -254,17 +255,6 @@ def resample_lines(stability: Stability, graph: PAG | None) -> list[str]:
 
 def _listed(rows: Sequence[ResampleRow]) -> list[str]:
     return aligned((f"  {row.same}", f"joined {row.joined}", row.what, row.else_mostly) for row in rows)
-
-
-def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Rows of texts with aligned columns.
-
-    >>> aligned([("a", "bc"), ("abc", "d")])
-    ['a    bc', 'abc  d']
-    """
-    cells = list(rows)
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 
 def _mostly(seen: PairCounts, a: str, b: str) -> str:
