@@ -13,8 +13,8 @@ from anypag.arrays import Counts
 from anypag.ci.base import PValues
 from anypag.errors import AnypagError, CheckpointError, DataError, ParameterError
 from anypag.graphs.marks import Mark
+from anypag.run.replicates import Plan
 from anypag.search.progress import Progress
-from anypag.stability.stability import Plan
 from naive_stability import cause_frequency, mark_frequency
 
 SYSTEM = ap.simulate.random_system(7, 2.5, seed=4)

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from anypag.choices import Choices
     from anypag.data.files.scan import Reading
     from anypag.results.result import Result
+    from anypag.results.stability import Resample
     from anypag.run.bootstrap import Resampling
     from anypag.run.clock import Clock
     from anypag.run.engine import Search
     from anypag.search.problem import Problem
     from anypag.search.progress import Progress
-    from anypag.stability.stability import Resample
 
 
 @command(*TYPED)
@@ -151,9 +151,9 @@ def _resampling(
             raise ParameterError(f"{given} goes with --bootstrap N.")
         return None
     from anypag.run.bootstrap import Resampling
-    from anypag.stability.stability import DEFAULT, Plan
+    from anypag.run.replicates import Plan
 
-    return Resampling(data, choices, Plan(n, resample or DEFAULT, seed or 0), cluster)
+    return Resampling(data, choices, Plan(n, resample or "bootstrap", seed or 0), cluster)
 
 
 def _inputs() -> list[Path]:

@@ -289,7 +289,7 @@ def tell_stability(terminal: Terminal, result: Result) -> None:
     stability = result.stability
     if stability is None:
         return
-    from anypag.stability.frequencies import resample_lines
+    from anypag.results.stability import resample_lines
 
     terminal.line()
     first, *rest = resample_lines(stability, result.pag)

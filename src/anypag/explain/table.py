@@ -20,7 +20,7 @@ from anypag.graphs.rules import RULES
 from anypag.graphs.text import quote
 from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
-from anypag.stability.frequencies import PairCounts, pair_counts
+from anypag.results.stability import PairCounts, pair_counts
 
 Row = tuple[Any, ...]  # the values of `COLUMNS`
 

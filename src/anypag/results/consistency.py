@@ -18,7 +18,7 @@ from anypag.graphs.projection import of_data_alone
 from anypag.graphs.reasoning.claims import contradicting_claims
 from anypag.graphs.reasoning.contradictions import Chains, Contradiction, of_graph, statements_of
 from anypag.graphs.reasoning.validity import Validity
-from anypag.stability.frequencies import causes, not_causes
+from anypag.results.stability import causes, not_causes
 
 if TYPE_CHECKING:
     from anypag.results.result import Result

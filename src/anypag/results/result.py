@@ -33,10 +33,9 @@ if TYPE_CHECKING:
     from anypag.explain import Explanation
     from anypag.knowledge.knowledge import Knowledge
     from anypag.knowledge.statements import Outcome
-    from anypag.results.misfit import Misfit
-    from anypag.results.probabilities import Probabilities
+    from anypag.results.probabilities import Misfit, Probabilities
+    from anypag.results.stability import Stability
     from anypag.search.by_scores.posterior import Posterior
-    from anypag.stability.stability import Stability
 
 
 @dataclass(frozen=True)

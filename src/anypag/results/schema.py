@@ -30,11 +30,10 @@ from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.statements import Became, KnownMark, Outcome
 from anypag.markup import plain
 from anypag.results.grounds import StoredGrounds, Unlisted
-from anypag.results.misfit import Misfit
-from anypag.results.probabilities import Change, Probabilities, edges_of
+from anypag.results.probabilities import Change, Misfit, Probabilities, edges_of
 from anypag.results.result import ITERATION, Iteration, Result
+from anypag.results.stability import FAILURES, Resample, Stability
 from anypag.search.problem import Chosen
-from anypag.stability.stability import Failure, Resample, Stability
 from anypag.stored import (
     NODE,
     As,
@@ -258,7 +257,7 @@ _RUN: dict[str, Form] = {
     "resample": Text(get_args(Resample)),
     "seed": Whole(),
     "stopped": Maybe(Text()),
-    "failures": ListOf(row(Failure, Whole(), Text())),
+    "failures": FAILURES,
 }
 if {*_RUN, "names", "graphs", "whole"} != {item.name for item in fields(Stability)}:
     raise TypeError("every field of Stability is written, or is the result's")

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from anypag.checkpoint.checkpoint import Replicates
 from anypag.checkpoint.fingerprint import fingerprint
 from anypag.choices import Choices, Device, DSep, Sepset, Stop
 from anypag.ci.base import CITest, is_test, with_its_answers
@@ -27,13 +26,13 @@ from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
+from anypag.results.stability import Failure, Resample, Stability
 from anypag.run.bind import with_design
 from anypag.run.engine import Search, learned, source_of, warn_of, warn_of_contradictions
-from anypag.run.replicates import Budget, made_through_joblib
+from anypag.run.replicates import Budget, Plan, Replicates, made_through_joblib
 from anypag.run.watcher import Listeners, Stopped, showing
 from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Progress, Tick, no_tick
-from anypag.stability.stability import DEFAULT, Failure, Plan, Resample, Stability
 
 
 class Bootstrap:
@@ -212,7 +211,7 @@ def bootstrap(
     n: int = 100,
     *,
     seed: int = 0,
-    resample: Resample = DEFAULT,
+    resample: Resample = "bootstrap",
     method: str | Algorithm = "auto",
     alpha: float = 0.01,
     test: str | Callable[..., Any] | CITest = "auto",
