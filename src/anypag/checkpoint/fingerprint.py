@@ -36,7 +36,6 @@ TITLES = {
 }
 """The words for facts that differ; parameters keep their own names."""
 
-PLURAL = frozenset({"variables", "data", "kinds", "sets"})
 MOST_SHOWN = 60
 
 
@@ -100,10 +99,9 @@ def differences(then: object, now: Fingerprint) -> list[str]:
 
 def _difference(name: str, then: Any, now: Any) -> str:
     title = TITLES.get(name, name)
-    was, are = ("were", "they are") if name in PLURAL else ("was", "it is")
     if name in {"data", "initial", "knowledge", "algorithm"}:
-        return f"{title} {are.split()[1]} not the same"
-    return f"{title} {was} {_shown(then)}, now {are} {_shown(now)}"
+        return f"{title} {'are' if name == 'data' else 'is'} not the same"
+    return f"{title}: {_shown(then)} then, {_shown(now)} now"
 
 
 def _shown(value: Any) -> str:

@@ -12,7 +12,7 @@ from anypag._kernels.patience import COMPILING
 from anypag.cli.commands import ExitCode, command
 from anypag.cli.options import ColumnOptions, RowOptions, Typed, spelled
 from anypag.cli.outputs import chosen_columns, file_of, leaves_index_out, table_of
-from anypag.cli.terminal import Terminal, panics_held
+from anypag.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from anypag.arrays import Floats
@@ -37,12 +37,11 @@ def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptio
 
     terminal = Terminal(as_json=as_json)
     data = file_of(data)
-    with panics_held(data):
-        how = reading.reading()
-        (names,) = chosen_columns({"": data}, columns, how).values()
-        table = as_table(*table_of(data, how, names), kinds=typed["kinds"])
-        if leaves_index_out(data, columns, how):
-            table = table.with_findings([INDEX_LEFT_OUT])
+    how = reading.reading()
+    (names,) = chosen_columns({"": data}, columns, how).values()
+    table = as_table(*table_of(data, how, names), kinds=typed["kinds"])
+    if leaves_index_out(data, columns, how):
+        table = table.with_findings([INDEX_LEFT_OUT])
     found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])
     if as_json:
         findings = [

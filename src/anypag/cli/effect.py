@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from anypag.cli.commands import ExitCode, command
-from anypag.cli.graphs import read_graph_or_result
 from anypag.cli.options import RowOptions, Typed, data_sets_in, names_in
 from anypag.cli.outputs import file_of
-from anypag.cli.terminal import Terminal, panics_held
+from anypag.cli.terminal import Terminal
+from anypag.errors import Option, ParameterError
 
 if TYPE_CHECKING:
     from anypag.data.table import Table
-    from anypag.effects.estimate.learners import Learner
     from anypag.graphs.base import MixedGraph
     from anypag.results.result import Result
 
@@ -82,9 +81,12 @@ def effect(
     terminal = Terminal(as_json=as_json)
     source, cause, outcome = _asked(graph, cause, outcome, dag)
     said = reading.said()
-    _require_data(data, [*said, *(["kinds"] if typed["kinds"] else [])])
+    for option in (*said, *(["kinds"] if typed["kinds"] else ())) if not data else ():
+        raise ParameterError(f"The option {Option(option)} goes with {Option('data')}: it says how it is read.")
     source = _of_kinds(source, typed["kinds"])
     table = None if not data else _rows(data, source, said, typed["kinds"], cluster)
+    named = (learner or "").split(",")
+    learners = (named[0], named[1]) if len(named) == 2 else learner  # of outcome and cause
     found = asked(
         source,
         names_in([cause]),
@@ -95,7 +97,7 @@ def effect(
         data=table,
         model=model,
         assume="\n".join(assume) if assume else None,
-        learner=_learner(learner),
+        learner=learners,
         by=by,
         cluster=cluster,
         confounding=confounding,
@@ -114,30 +116,17 @@ def effect(
 
 def _asked(graph: Path, cause: str, outcome: str | None, dag: str | None) -> tuple[MixedGraph | Result, str, str]:
     """The graph, the cause and the outcome. With --dag the graph is not among the arguments."""
-    from anypag.errors import ParameterError
     from anypag.graphs.pag import DAG
+    from anypag.results.files import read_result
 
     if dag is None and outcome is None:
         raise ParameterError("An effect needs GRAPH, CAUSE and OUTCOME; with --dag EDGES it needs CAUSE and OUTCOME.")
     if dag is None:
-        return read_graph_or_result(graph), cause, outcome or ""
+        return read_result(graph), cause, outcome or ""
     if outcome is not None:
         raise ParameterError("With --dag only CAUSE and OUTCOME are named: the graph is the one that --dag gives.")
     text = Path(dag).read_text(encoding="utf-8") if Path(dag).is_file() else dag
     return DAG.from_string(text), str(graph), cause
-
-
-def _learner(text: str | None) -> Learner | None:
-    """One learner, or those of outcome and cause; whether they can be imported is checked where they are used."""
-    found = (text or "").split(",")
-    return (found[0], found[1]) if len(found) == 2 else text
-
-
-def _require_data(data: list[str] | None, given: list[str]) -> None:
-    from anypag.errors import Option, ParameterError
-
-    if not data and given:
-        raise ParameterError(f"The option {Option(given[0])} goes with {Option('data')}: it says how it is read.")
 
 
 def _of_kinds(source: MixedGraph | Result, kinds: dict[str, str] | None) -> MixedGraph | Result:
@@ -157,7 +146,6 @@ def _rows(
     cluster: str | None,
 ) -> Table:
     """The table of the file, or of the files of several data sets."""
-    from anypag.errors import ParameterError
     from anypag.graphs.base import MixedGraph
 
     tables = {name: _table(file_of(file), source, said, kinds, cluster) for name, file in data_sets_in(data).items()}
@@ -178,11 +166,10 @@ def _table(
     from anypag.graphs.base import MixedGraph
 
     graph, learned = (source, None) if isinstance(source, MixedGraph) else (source.pag, source)
-    with panics_held(data):
-        more = [cluster, learned.sets.by if learned is not None and learned.sets is not None else None]
-        names = (*graph.names, *(name for name in more if name is not None))
-        reading = fitting(learned.reading if learned else None, data)
-        if {"counts", "weights"} & said.keys():  # a row has one of the two
-            reading = reading._replace(counts=None, weights=None)
-        table = read_again(data, reading._replace(**said), names)
+    more = [cluster, learned.sets.by if learned is not None and learned.sets is not None else None]
+    names = (*graph.names, *(name for name in more if name is not None))
+    reading = fitting(learned.reading if learned else None, data)
+    if {"counts", "weights"} & said.keys():  # a row has one of the two
+        reading = reading._replace(counts=None, weights=None)
+    table = read_again(data, reading._replace(**said), names)
     return declared(table, kinds or {})

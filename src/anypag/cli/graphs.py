@@ -11,6 +11,7 @@ from anypag.cli.options import spelled
 from anypag.cli.outputs import check_outputs, check_replaced
 from anypag.cli.tell import misfit_told, tell_probable, tell_stability, tell_why_unlikely
 from anypag.cli.terminal import Terminal
+from anypag.errors import ParameterError
 from anypag.saving import PICTURES, check_ending, save
 
 if TYPE_CHECKING:
@@ -70,7 +71,6 @@ def convert(
             out.
         as_json: Print one JSON document instead of text.
     """
-    from anypag.errors import ParameterError
     from anypag.graphs.formats.registry import read_graph, write_graph
 
     terminal = Terminal(as_json=as_json)
@@ -112,38 +112,23 @@ def compare(learned: Path, other: Path, *, as_json: bool = False) -> ExitCode:
         other OTHER: The graph it should be, over the same variables; or another that was learned.
         as_json: Print one JSON document instead of text.
     """
-    terminal = Terminal(as_json=as_json)
-    results = [_read(path)[0] for path in (learned, other)]
-    if results[0] is not None and results[1] is not None:
-        _compare_learned(terminal, results[0], results[1], (learned, other))
-    else:
-        _compare_with_truth(terminal, learned, other)
-    return ExitCode.COMPLETE
-
-
-def _compare_with_truth(terminal: Terminal, learned: Path, truth: Path) -> None:
-    from anypag.graphs.formats.registry import read_graph
     from anypag.metrics import compare as compared
-
-    comparison = compared(read_graph(learned), read_graph(truth))
-    if terminal.as_json:
-        listed = [item._asdict() for item in comparison.differences]
-        terminal.json({**comparison.as_dict(), "differences": listed})
-    else:
-        terminal.lines(str(comparison))
-
-
-def _compare_learned(terminal: Terminal, first: Result, second: Result, paths: tuple[Path, Path]) -> None:
-    """Print the differences of two learned graphs."""
     from anypag.metrics import differences, lines_of
 
-    found = differences(first, second)
-    if terminal.as_json:
-        terminal.json({"differences": [item._asdict() for item in found]})
-        return
-    n_pairs = len(first.pag) * (len(first.pag) - 1) // 2
-    terminal.line(f"{len(found):,} of {n_pairs:,} pairs of variables are joined differently.", "bold")
-    terminal.items(lines_of(found, paths[0].name, paths[1].name))
+    terminal = Terminal(as_json=as_json)
+    (first, learned_graph), (second, other_graph) = _read(learned), _read(other)
+    comparison = compared(learned_graph, other_graph) if first is None or second is None else None
+    found = differences(learned_graph, other_graph) if comparison is None else comparison.differences
+    if as_json:
+        counts = {} if comparison is None else comparison.as_dict()
+        terminal.json({**counts, "differences": [item._asdict() for item in found]})
+    elif comparison is not None:
+        terminal.lines(str(comparison))
+    else:
+        n_pairs = len(learned_graph) * (len(learned_graph) - 1) // 2
+        terminal.line(f"{len(found):,} of {n_pairs:,} pairs of variables are joined differently.", "bold")
+        terminal.items(lines_of(found, learned.name, other.name))
+    return ExitCode.COMPLETE
 
 
 @command()
@@ -179,12 +164,6 @@ def _read(path: Path) -> tuple[Result | None, MixedGraph]:
     return (read, read.pag) if isinstance(read, Result) else (None, read)
 
 
-def read_graph_or_result(path: Path) -> Result | MixedGraph:
-    """What is in a file: a result with its graph, or a graph alone."""
-    result, graph = _read(path)
-    return graph if result is None else result
-
-
 def _consistency(result: Result | None, graph: MixedGraph) -> Consistency:
     """The consistency of a result; of a bare graph only contradictions between marks are checked."""
     from anypag.graphs.reasoning.contradictions import contradictions
@@ -208,6 +187,5 @@ def _described(graph: MixedGraph, result: Result | None) -> dict[str, Any]:
     rows: list[dict[str, Any]] = [{"from": edge.a, "to": edge.b, "edge": edge.symbol} for edge in edges]
     for row in rows if said else ():
         row["probability"] = said.of_edge(*row.values())  # type: ignore[union-attr]
-    counts = Counter(edge.symbol for edge in edges)
-    kind, ordered = type(graph).__name__, dict(sorted(counts.items()))
-    return {"kind": kind, "nodes": list(graph.names), "edges": rows, "counts": ordered}
+    counts = dict(sorted(Counter(edge.symbol for edge in edges).items()))
+    return {"kind": type(graph).__name__, "nodes": list(graph.names), "edges": rows, "counts": counts}

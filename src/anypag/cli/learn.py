@@ -25,7 +25,7 @@ from anypag.cli.tell import (
     what_is_known,
     what_next,
 )
-from anypag.cli.terminal import Terminal, panics_held
+from anypag.cli.terminal import Terminal
 from anypag.errors import AnypagError, Option, ParameterError
 from anypag.saving import check_ending, is_drawn, save
 
@@ -98,21 +98,20 @@ def learn(
 
         clock = Clock()
 
-        with panics_held(first):
-            how = reading.reading()
-            chosen = chosen_columns(files, columns, how, [sets.context, cluster])
-            if covariance is None:
-                table, names = data_of(files, how, chosen, sets)
-            else:
-                _require_matrix(typed, how, bootstrap, has_sets)
-                sets.require_none()
-                (names,) = chosen.values()
-                table, typed = matrix_of(first, how, names, covariance, typed)
-                names = None
-            known = with_tiers(typed["knowledge"], tiers)
-            choices = Choices(names=names, **{**typed, "knowledge": known})
-            resampling = _resampling(table, choices, bootstrap, resample, seed, cluster)
-            search = Search(table, choices, source) if resampling is None else resampling.search
+        how = reading.reading()
+        chosen = chosen_columns(files, columns, how, [sets.context, cluster])
+        if covariance is None:
+            table, names = data_of(files, how, chosen, sets)
+        else:
+            _require_matrix(typed, how, bootstrap, has_sets)
+            sets.require_none()
+            (names,) = chosen.values()
+            table, typed = matrix_of(first, how, names, covariance, typed)
+            names = None
+        known = with_tiers(typed["knowledge"], tiers)
+        choices = Choices(names=names, **{**typed, "knowledge": known})
+        resampling = _resampling(table, choices, bootstrap, resample, seed, cluster)
+        search = Search(table, choices, source) if resampling is None else resampling.search
         _say_what(terminal, source, search)
         if leaves_index_out(first, columns, how):
             terminal.line(f"warning: {INDEX_LEFT_OUT.sentence.spelled(spelled)}", "yellow")

@@ -8,12 +8,10 @@ import errno
 import json
 import os
 import sys
-import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from anypag.markup import aligned
@@ -79,9 +77,9 @@ class Terminal:
 
     def json(self, document: Any) -> None:
         """Print a document as JSON. Call it only if JSON was asked for."""
-        from anypag.results.files import as_json
+        from anypag.results.files import json_pieces
 
-        sys.stdout.write(as_json(document))
+        sys.stdout.write("".join(json_pieces(document)))
         sys.stdout.flush()
 
     def error(self, sentence: str) -> None:
@@ -169,32 +167,6 @@ def guarded_streams() -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = before
-
-
-@contextmanager
-def panics_held(path: Path) -> Iterator[None]:
-    """A context that holds back what a compiled library prints while a binary file is read; an error drops it."""
-    from anypag.data.files.scan import TEXT_ENDINGS, ending_of
-    from anypag.errors import AnypagError
-
-    if ending_of(path) in TEXT_ENDINGS:
-        yield
-        return
-    sys.stderr.flush()
-    real = os.dup(2)
-    with tempfile.TemporaryFile() as held:
-        os.dup2(held.fileno(), 2)
-        try:
-            yield
-        except AnypagError:
-            held.truncate(0)
-            raise
-        finally:
-            sys.stderr.flush()
-            os.dup2(real, 2)
-            os.close(real)
-            held.seek(0)
-            sys.stderr.write(held.read().decode(errors="replace"))
 
 
 def _fill_gaps() -> None:

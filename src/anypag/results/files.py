@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,6 @@ from anypag.graphs.formats import build, check_encodable
 from anypag.graphs.formats.registry import read_graph
 from anypag.graphs.formats.tetrad_and_caugi import caugi_document, parse_caugi_document
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasoning.claims import PairClaim
-from anypag.graphs.reasoning.contradictions import Assertion
 from anypag.results.result import Result
 from anypag.results.schema import FORMAT, Streamed, read_fields, write_fields
 from anypag.stored import RefusedError
@@ -82,8 +80,10 @@ def load_result(document: object) -> Result:
             raise RefusedError(f"this version of anypag reads format {FORMAT}; the file has format {number!s:.20}")
         return read_fields(meta["anypag"], graph)
     except RefusedError as error:
+        version = meta["anypag"].get("version")
+        writer = f" (the file was written by anypag {version:.40})" if isinstance(version, str) else ""
         place = 'under "meta", "anypag"'
-        raise FormatError(f"{error.at(place)}{_writer(meta['anypag'])}.") from None
+        raise FormatError(f"{error.at(place)}{writer}.") from None
 
 
 def read_result(path: str | os.PathLike[str]) -> Result | MixedGraph:
@@ -105,50 +105,16 @@ def read_result(path: str | os.PathLike[str]) -> Result | MixedGraph:
 
 def document_in(path: Path) -> object:
     """The content of a JSON file; None for other files and for invalid JSON, which the graph reader reports."""
-    if path.suffix.lower() != ".json":
-        return None
     try:
-        return json.loads(path.read_bytes().decode("utf-8-sig"))
+        return json.loads(path.read_bytes().decode("utf-8-sig")) if path.suffix.lower() == ".json" else None
     except (OSError, ValueError, RecursionError):
         return None
 
 
-def _writer(content: Mapping[str, Any]) -> str:
-    version = content.get("version")
-    return f" (the file was written by anypag {version:.40})" if isinstance(version, str) else ""
-
-
 def _views(result: Result) -> Document:
-    """Fields for other readers; this package computes them again."""
-    place = {name: i for i, name in enumerate(result.pag.names)}
-    return {
-        "valid": result.valid,
-        "contradictions": [
-            [
-                item.sentence,
-                [_said(place, said) for said in item.statements],
-                [[place[a], place[b]] for a, b in item.pairs],
-            ]
-            for item in result.contradictions
-        ],
-        "withdrawn": [
-            [item.r, place[item.at], place[then.a], place[then.b], then.symbol, None if now is None else now.symbol]
-            for item in result.withdrawn
-            for then, now in [(item.then, item.now)]
-        ],
-    }
-
-
-def _said(place: Mapping[str, int], said: Assertion | PairClaim) -> list[Any]:
-    ends = [said.kind, place[said.a], place[said.b]]
-    if not isinstance(said, PairClaim) or said.given is None:
-        return ends
-    return [*ends, [place[name] for name in (*said.given, *said.contexts)]]
-
-
-def as_json(document: Document) -> str:
-    """The text of a document: indented, but every row of a list of rows on one line of its own."""
-    return "".join(json_pieces(document))
+    """Sentences for other readers; this package finds them again."""
+    found, withdrawn = map(str, result.contradictions), map(str, result.withdrawn)
+    return {"valid": result.valid, "contradictions": [*found], "withdrawn": [*withdrawn]}
 
 
 def json_pieces(document: Document) -> Iterator[str]:

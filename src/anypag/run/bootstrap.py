@@ -28,9 +28,10 @@ from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 from anypag.results.stability import Failure, Resample, Stability
 from anypag.run.bind import with_design
+from anypag.run.clock import Stopped
 from anypag.run.engine import Search, learned, source_of, warn_of, warn_of_contradictions
 from anypag.run.replicates import Budget, Plan, Replicates, made_through_joblib
-from anypag.run.watcher import Listeners, Stopped, showing
+from anypag.run.watcher import Listeners, showing
 from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Progress, Tick, no_tick
 

@@ -26,8 +26,8 @@ from anypag.graphs.pag import PAG
 from anypag.results.grounds import Searched
 from anypag.results.result import Iteration, Result
 from anypag.run.bind import bind, bind_again
-from anypag.run.clock import Clock
-from anypag.run.watcher import Estimated, Listeners, Stopped, Watcher, drawn_for_effects, interruptible, showing
+from anypag.run.clock import Clock, Stopped
+from anypag.run.watcher import Estimated, Listeners, Watcher, drawn_for_effects, interruptible, showing
 from anypag.search.algorithm import Algorithm, algorithm
 from anypag.search.node_order import order_nodes
 from anypag.search.problem import Problem

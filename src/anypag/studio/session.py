@@ -22,8 +22,9 @@ from anypag.data.sources.file import FileTable
 from anypag.data.sources.protocol import Source
 from anypag.errors import AnypagError, CheckpointError, ParameterError
 from anypag.results.result import Result
+from anypag.run.clock import Stopped
 from anypag.run.engine import Search, learned
-from anypag.run.watcher import Estimated, Listeners, Stopped
+from anypag.run.watcher import Estimated, Listeners
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress
 from anypag.studio import answers
