@@ -76,11 +76,11 @@ class Checkpoint:
         """Write the state after a finished iteration."""
         k = len(result.history) - 1
         facts, arrays = state_parts(result.state)
-        iteration, graph = iteration_parts(result.history[k], k)
-        numbering = self._numbering(result.problem)
+        last, numbering = result.history[k], self._numbering(result.problem) if k == 0 else {}
+        step = ITERATION.write({**vars(last.info), "seconds": last.seconds}, Variables(last.pag.names))
         self._write(
-            {**facts, **iteration, "steps": k + 1},
-            {**arrays, **graph, **(numbering if k == 0 else {}), **self._fresh_answers()},
+            {**facts, f"history/{k}": step, "steps": k + 1},
+            {**arrays, f"history/{k}": last.pag.marks, **numbering, **self._fresh_answers()},
         )
 
     def write_answers(self) -> None:
@@ -128,8 +128,7 @@ class Checkpoint:
             raise store.damaged(str(error)) from None
 
     def _read_all(self, names: tuple[str, ...]) -> None:
-        steps = self._store.fact("steps")
-        self.history = history_of(self._store, steps, names)
+        self.history = history_of(self._store, names)
         if self.history:
             nodes = nodes_of(self._store, names)
             self.problem = self.problem.numbered(nodes.order, self._strength(nodes))
@@ -252,24 +251,17 @@ def stored_strength(store: Store, names: tuple[str, ...]) -> Strength:
     return Strength(table, place)
 
 
-def iteration_parts(item: Iteration, k: int) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """The facts and the graph of iteration number k."""
-    facts = ITERATION.write({**vars(item.info), "seconds": item.seconds}, Variables(item.pag.names))
-    return {f"history/{k}": facts}, {f"history/{k}": item.pag.marks}
-
-
-def history_of(store: Store, steps: object, names: tuple[str, ...]) -> tuple[Iteration, ...]:
-    """The first `steps` iterations in a file."""
-    n_steps = Whole().read(steps, Variables(names))
-    return tuple(_iteration(store, k, names) for k in range(n_steps))
-
-
-def _iteration(store: Store, k: int, names: tuple[str, ...]) -> Iteration:
-    marks = _array(store, f"history/{k}", marks_matrix(), names)
-    try:
-        return Iteration.of(PAG(marks, names), ITERATION.read(store.fact(f"history/{k}"), Variables(names)))
-    except RefusedError as error:
-        raise error.at(f"iteration {k}") from None
+def history_of(store: Store, names: tuple[str, ...]) -> tuple[Iteration, ...]:
+    """The finished iterations in a file."""
+    found: list[Iteration] = []
+    for k in range(Whole().read(store.fact("steps"), Variables(names))):
+        marks = _array(store, f"history/{k}", marks_matrix(), names)
+        try:
+            said = ITERATION.read(store.fact(f"history/{k}"), Variables(names))
+        except RefusedError as error:
+            raise error.at(f"iteration {k}") from None
+        found.append(Iteration.of(PAG(marks, names), said))
+    return tuple(found)
 
 
 def _array(store: Store, name: str, form: Form, names: tuple[str, ...]) -> AnyArray:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from anypag.choices import DECLARED, is_default
+from anypag.choices import is_default
 from anypag.cli.commands import ExitCode, command, explained
 from anypag.cli.options import TYPED, ColumnOptions, RowOptions, SetOptions, Typed, data_sets_in, spelled, with_tiers
 from anypag.cli.outputs import called, check_files, chosen_columns, data_of, file_of, leaves_index_out, matrix_of
@@ -89,7 +89,8 @@ def learn(
     terminal = Terminal(as_json=as_json, quiet=quiet)
     files = {name: file_of(file) for name, file in data_sets_in(data).items()}
     first, has_sets, source = next(iter(files.values())), len(files) > 1 or sets.context is not None, called(files)
-    outputs = _checked_outputs([*files.values(), *_inputs()], out or [], report, typed)
+    known_in = click.get_current_context().params["knowledge"]
+    outputs = _checked_outputs([*files.values(), *([known_in] if known_in else [])], out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
         from anypag.data.files.read_table import INDEX_LEFT_OUT
@@ -153,13 +154,6 @@ def _resampling(
     from anypag.run.replicates import Plan
 
     return Resampling(data, choices, Plan(n, resample or "bootstrap", seed or 0), cluster)
-
-
-def _inputs() -> list[Path]:
-    """The files that are read besides the data."""
-    ctx = click.get_current_context()
-    named = (name for name in TYPED if DECLARED[name].typed == "knowledge")
-    return [Path(ctx.params[name]) for name in named if ctx.params.get(name) is not None]
 
 
 def _checked_outputs(inputs: list[Path], out: list[Path], report: Path | None, typed: Typed) -> list[Path]:

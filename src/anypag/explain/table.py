@@ -113,8 +113,7 @@ def _row(pair: Explanation, said: Probabilities | None) -> Row:
 
 def _causes(said: Probabilities | None, a: str, b: str) -> Row:
     """In which shares of the sampled graphs a is a cause of b, is none, and may be one."""
-    shares = None if said is None else said.is_cause(a, b)
-    return shares or (None, None, None)
+    return (None, None, None) if said is None else said.is_cause(a, b)
 
 
 def _gap(a: str, b: str, found: Separation | None, n_rows: int | None, probability: float | None) -> Row:

@@ -53,8 +53,8 @@ class Probabilities:
     `pairs` holds every pair that some sampled graph joins or that shares a neighbour in the answer, from the first to
     the second name; `elsewhere` stands for all other pairs. `causes` has two shares of the graphs for a pair: those in
     whose class the first is a cause of the second, directly or not, in every member, and those in which it is in none
-    (0 and 1 for a pair without a row; None in an older file). `graphs` are the most probable graphs with their edges,
-    of `n_classes` that were met (0 in an older file). If `hidden` is False only graphs without hidden causes were
+    (0 and 1 for a pair without a row). `graphs` are the most probable graphs with their edges,
+    of `n_classes` that were met. If `hidden` is False only graphs without hidden causes were
     sampled, and all probabilities assume that there are none. `changes` says of a pair what else changes with its
     alternative. `as_sampled` holds edges of the answer with marks from knowledge that rules alone do not find, as they
     are in sampled graphs.
@@ -64,7 +64,7 @@ class Probabilities:
     expected_errors: float
     best_score: float
     pairs: Mapping[tuple[str, str], States] = field(repr=False)
-    causes: Mapping[tuple[str, str], tuple[float, float]] | None = field(repr=False)
+    causes: Mapping[tuple[str, str], tuple[float, float]] = field(repr=False)
     graphs: tuple[tuple[float, Edges], ...] = field(repr=False)
     hidden: bool = True
     n_classes: int = 0
@@ -88,10 +88,8 @@ class Probabilities:
             return tuple((reversed_symbol(symbol), *numbers) for symbol, *numbers in self.pairs[b, a])  # type: ignore[misc]
         return self.elsewhere
 
-    def is_cause(self, a: str, b: str) -> tuple[float, float, float] | None:
-        """Is a a cause of b? The shares of sampled graphs that say yes, no, or neither; None in an older file."""
-        if self.causes is None:
-            return None
+    def is_cause(self, a: str, b: str) -> tuple[float, float, float]:
+        """Is a a cause of b? The shares of sampled graphs that say yes, no, or neither."""
         yes, no = self.causes.get((a, b), (0.0, 1.0))
         return yes, no, max(0.0, 1 - yes - no)
 

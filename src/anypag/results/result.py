@@ -135,20 +135,12 @@ class Result:
 
     @property
     def state(self) -> State:
-        """What a next step would start from.
-
-        Raises:
-            ParameterError: the result was read from a file, which does not store it.
-        """
+        """What a next step would start from; ParameterError for a result from a file, which does not store it."""
         return self._searched.state
 
     @property
     def problem(self) -> Problem:
-        """What the search worked on: the test, the choices, the audit of the data.
-
-        Raises:
-            ParameterError: the result was read from a file, which does not store it.
-        """
+        """What the search worked on: the test, the choices, the audit; ParameterError for a result from a file."""
         return self._searched.problem
 
     @property

@@ -14,7 +14,7 @@ from anypag.graphs.base import Marks, ancestry, transitive
 from anypag.graphs.marks import Edge, Mark, edge_symbol
 from anypag.graphs.pag import PAG
 from anypag.markup import aligned, block, heading, preformatted
-from anypag.stored import ListOf, Text, Whole, row
+from anypag.stored import ListOf, row
 
 _AT_ONCE = 20_000_000  # the most matrix entries whose closures are computed at once
 
@@ -36,7 +36,7 @@ class Failure(NamedTuple):
     why: str
 
 
-FAILURES = ListOf(row(Failure, Whole(), Text()))
+FAILURES = ListOf(row(Failure))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -98,18 +98,13 @@ class Resampling:
             self.of_search = replace(self.of_search, names=None, kinds=None)
         self._source = data_or_test if rows is None else rows
         self.search = Search(self._source, self.of_search, source_of(data_or_test))
-        test = self.search.problem.bound_test
+        self.names, test = self.search.problem.nodes.names, self.search.problem.bound_test
         if rows is not None and test.names != rows.names:  # one of several equal columns stands for all
             rows = rows.take(test.names)
         is_alone = with_its_answers(self.search.problem.test) is test
         self._rows = resamples_of(test, rows, self.of_search, by_sums=is_alone)
         if self._rows.n:
             _require_rows(plan, self._rows.n, self.search.problem.n)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The variables."""
-        return self.search.problem.nodes.names
 
     def run(
         self,
