@@ -37,6 +37,27 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+def test_a_part_of_a_killed_process_is_cleared_by_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    killed = writer(path)
+    killed.kill()
+    killed.communicate()
+    assert len(names(tmp_path)) == 1
+    (tmp_path / ".other.json.01234567.part").write_text("of another file")
+    write_whole(path, b"whole")
+    assert names(tmp_path) == [".other.json.01234567.part", "out.json"]
+    assert path.read_bytes() == b"whole"
+
+
+def test_a_part_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    living = writer(path)
+    write_whole(path, b"whole")
+    assert len(names(tmp_path)) == 2
+    living.communicate("\n")
+    assert names(tmp_path) == ["out.json"]
+
+
 def test_a_part_is_gone_when_writing_fails(tmp_path: Path) -> None:
     path = tmp_path / "out.json"
     path.write_bytes(b"old")

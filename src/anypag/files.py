@@ -1,18 +1,19 @@
-"""Writes files whole or not at all, and locks them."""
+"""Writes files whole or not at all, and removes partial files that a killed process left."""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 try:
     import fcntl
-except ImportError:  # not on Windows
+except ImportError:  # not on Windows, where partial files of killed processes stay
     fcntl = None  # type: ignore[assignment]
 
 
@@ -42,13 +43,49 @@ def target_of(path: Path) -> Path:
 
 @contextmanager
 def part_beside(path: Path) -> Iterator[Path]:
-    """A new file that replaces the one of this name when it is complete, and is removed if it is not."""
-    part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
-    part.open("xb").close()
+    """A new file that replaces the one of this name when it is complete, and is removed if it is not. It is locked
+    while it is written, so that leftovers of killed processes can be recognised.
+    """
+    _clear_parts(path)
+    part, claim = _claimed(path)
     try:
-        yield part
+        with closing(claim):
+            yield part
     finally:
         part.unlink(missing_ok=True)
+
+
+def _claimed(path: Path) -> tuple[Path, IO[bytes]]:
+    """A new partial file, locked if that works; with another name if another process removed it first."""
+    while True:
+        part = path.with_name(f"{_beginning(path)}{secrets.token_hex(4)}.part")
+        claim = part.open("xb")
+        lock(claim)
+        if fcntl is None:  # on Windows an open file cannot replace another one
+            claim.close()
+        if part.exists():
+            return part, claim
+        claim.close()
+
+
+def _clear_parts(path: Path) -> None:
+    """Remove partial files of this name that no running process is writing."""
+    if fcntl is None:
+        return
+    beginning = re.escape(_beginning(path))
+    for part in path.parent.glob("*.part"):
+        if re.fullmatch(beginning + r"[0-9a-f]{8}\.part", part.name):
+            try:
+                with part.open("rb") as left:
+                    if lock(left):
+                        part.unlink()
+                        part.with_name(f"{part.name}-journal").unlink(missing_ok=True)  # the journal of a checkpoint
+            except OSError:  # already removed, or another user's file
+                continue
+
+
+def _beginning(path: Path) -> str:
+    return f".{path.name[:100]}."
 
 
 def lock(file: IO[bytes]) -> bool | None:

@@ -8,6 +8,9 @@ import pytest
 from commands import anypag, write_chain
 
 from anypag.choices import AMONG_NUMBERS, MISSING_WORDS
+from anypag.data import as_table
+from anypag.graphs.formats.registry import read_graph
+from anypag.graphs.pag import DAG
 
 
 def test_audit_finds_nothing_in_good_data(tmp_path: Path) -> None:
@@ -45,3 +48,47 @@ def test_row_numbers_that_are_left_out_are_told_beside_dropped_columns(tmp_path:
 def test_help_names_the_words_that_are_taken_for_gaps() -> None:
     told = set(re.split(r"[,;.\s]+", anypag("audit", "--help").out))
     assert {*MISSING_WORDS[1:], *AMONG_NUMBERS} <= told
+
+
+def test_simulate_writes_data_and_truth_that_agree(tmp_path: Path) -> None:
+    data, truth, dag = tmp_path / "data.csv", tmp_path / "truth.json", tmp_path / "dag.json"
+    options: list[str | Path] = [
+        "--truth",
+        truth,
+        "--dag",
+        dag,
+        "--variables",
+        "8",
+        "--rows",
+        "50",
+        "--seed",
+        "4",
+        "--selection",
+        "1",
+    ]
+    ended = anypag("simulate", data, *options)
+    assert ended.code == 0 and ended.out.splitlines()[1:] == [f"Wrote {path}" for path in (data, truth, dag)]
+    table = as_table(data)
+    assert table.n == 50 and table.names == read_graph(truth).names
+    assert isinstance(read_graph(dag), DAG) and set(table.names) < set(read_graph(dag).names)
+    again = tmp_path / "again.csv"
+    anypag("simulate", again, *options[4:])
+    assert again.read_bytes() == data.read_bytes()
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_simulate_discrete(tmp_path: Path, ending: str) -> None:
+    data = tmp_path / f"data.{ending}"
+    ended = anypag("simulate", data, "--kind", "discrete", "--levels", "3", "--rows", "200", "--json")
+    assert ended.document["rows"] == 200
+    table = as_table(data)
+    assert set(table.kinds) == {"discrete"} and table.values.max() == 2
+
+
+def test_simulate_refuses_before_it_draws(tmp_path: Path) -> None:
+    assert anypag("simulate", tmp_path / "data.xls").code == 2
+    assert anypag("simulate", tmp_path / "none" / "data.csv").code == 2
+    ended = anypag("simulate", tmp_path / "data.csv", "--truth", tmp_path / "data.csv")
+    assert ended.code == 2 and "it is to be written twice" in ended.err
+    assert anypag("simulate", tmp_path / "data.csv", "--neighbours", "99").code == 2
+    assert not list(tmp_path.iterdir())

@@ -18,12 +18,14 @@ COMMANDS = {
     "convert": ["GRAPH", "OUT"],
     "compare": ["GRAPH", "GRAPH"],
     "explain": ["GRAPH", "NAME", "NAME"],
+    "simulate": ["OUT"],
 }
 OPTIONS_OF = {
     "learn": "--alpha --test --method --max-r --time-budget --max-tests --missing --columns --drop --kinds --out --out "
     "--report --checkpoint --resume --quiet --json --no-selection-bias",
     "audit": "--missing --columns --drop --kinds --max-r --json",
     "convert": "--from --to --json",
+    "simulate": "--truth --dag --variables --neighbours --selection --rows --kind --levels --seed --json",
 }
 OPTIONS = {
     "--alpha": ["0.05", "0.2", "0.5", "0", "1", "nan", "-1", "1e-300", "inf", ""],
@@ -45,6 +47,15 @@ OPTIONS = {
     "--no-selection-bias": [],
     "--from": ["json", "pcalg", "", "tetrad"],
     "--to": ["json", "pcalg", "dagitty", "x"],
+    "--truth": ["OUT"],
+    "--dag": ["OUT"],
+    "--variables": ["2", "5", "1", "-1"],
+    "--neighbours": ["1", "0", "nan", "99"],
+    "--selection": ["1", "0", "3"],
+    "--rows": ["10", "50", "1", "0"],
+    "--kind": ["gaussian", "discrete", "poisson"],
+    "--levels": ["2", "3", "1"],
+    "--seed": ["1", "-1", "9" * 25],
     "--help": [],
     "--": [],
     "-x": [],

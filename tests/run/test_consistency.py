@@ -47,7 +47,9 @@ def test_a_contradiction_is_said_first_and_everywhere() -> None:
     assert result.edge_table()["contradiction"] == [str(found)] * 3
     document = save_result(result)["meta"]["anypag"]
     assert document["valid"] is False
-    assert document["contradictions"] == [str(found)]
+    assert document["contradictions"] == [
+        [str(found), [["cause", 0, 1], ["cause", 1, 2], ["not", 0, 2]], [[0, 1], [1, 2], [0, 2]]]
+    ]
     assert load_result(save_result(result)).contradictions == result.contradictions
 
 
@@ -92,13 +94,14 @@ def test_too_large_to_be_checked_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_marks_that_were_withdrawn() -> None:
     result = saved("A o-> B; B <-o C", "A <-> B; B <-o C; A o-> C", "A --> B; B <-o C")
     assert [str(item) for item in result.withdrawn] == ["r = 1: A --> B (now A o-> B)", "r = 0: A <-> B (now A o-> B)"]
-    assert save_result(result)["meta"]["anypag"]["withdrawn"] == [str(item) for item in result.withdrawn]
+    assert save_result(result)["meta"]["anypag"]["withdrawn"][0] == [1, 0, 0, 1, "-->", "o->"]
 
 
 def test_marks_on_edges_that_have_gone_are_withdrawn_unless_the_graph_still_says_so() -> None:
     result = saved("A --> B; B --> C; A; D o-o C", "A --> C; A <-> D; B --> C; A --> B; D o-o C")
     assert [(str(item), item.at) for item in result.withdrawn] == [("r = 0: A <-> D (now no edge)", "A")]
     # A is still a cause of C, by B, and D still none of A; but now A may be one of D
+    assert save_result(result)["meta"]["anypag"]["withdrawn"][0][-1] is None
 
 
 @settings(max_examples=50, deadline=None)

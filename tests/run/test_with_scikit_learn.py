@@ -62,8 +62,10 @@ def test_names_are_an_array_as_scikit_learn_has_them() -> None:
     np.testing.assert_array_equal(names, StandardScaler().fit(TABLE).feature_names_in_)
 
 
-def test_there_is_no_score() -> None:
+def test_there_is_no_score_and_it_says_why() -> None:
     assert not hasattr(ap.ICD(), "score")
+    with pytest.raises(AttributeError, match=r"ICD has no score: .* held-out .*anypag\.bootstrap"):
+        ap.ICD().score  # noqa: B018
     with pytest.raises(TypeError, match="score"):
         GridSearchCV(ap.ICD(), {"alpha": [0.01, 0.05]}).fit(TABLE)
 

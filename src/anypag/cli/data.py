@@ -1,22 +1,27 @@
-"""`anypag audit` checks a table; `anypag warm` compiles what searches of all kinds of tables need."""
+"""`anypag audit` checks a table, `anypag simulate` writes data with known truth, `anypag warm` compiles kernels."""
 
 from __future__ import annotations
 
+import io
 import os
 import warnings
 from itertools import cycle, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import click
 
 from anypag._kernels.patience import COMPILING
 from anypag.cli.commands import ExitCode, command
 from anypag.cli.options import ColumnOptions, RowOptions, Typed, spelled
-from anypag.cli.outputs import chosen_columns, file_of, leaves_index_out, table_of
-from anypag.cli.terminal import Terminal
+from anypag.cli.outputs import check_outputs, chosen_columns, file_of, leaves_index_out, table_of
+from anypag.cli.terminal import Terminal, panics_held
+from anypag.errors import ParameterError
 
 if TYPE_CHECKING:
     from anypag.arrays import Floats
     from anypag.data.table import Kind
+    from anypag.simulate import Sample, System
 
 MOST_COLUMNS = 50  # the most columns whose kind is listed on a terminal
 
@@ -37,11 +42,12 @@ def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptio
 
     terminal = Terminal(as_json=as_json)
     data = file_of(data)
-    how = reading.reading()
-    (names,) = chosen_columns({"": data}, columns, how).values()
-    table = as_table(*table_of(data, how, names), kinds=typed["kinds"])
-    if leaves_index_out(data, columns, how):
-        table = table.with_findings([INDEX_LEFT_OUT])
+    with panics_held(data):
+        how = reading.reading()
+        (names,) = chosen_columns({"": data}, columns, how).values()
+        table = as_table(*table_of(data, how, names), kinds=typed["kinds"])
+        if leaves_index_out(data, columns, how):
+            table = table.with_findings([INDEX_LEFT_OUT])
     found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])
     if as_json:
         findings = [
@@ -58,7 +64,7 @@ def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptio
         terminal.line(f"{data.name}: {table.n:,} rows, {len(table.names):,} columns ({by_kind})", "bold")
         rows = [(finding.severity, finding.problem, finding.sentence.spelled(spelled)) for finding in found.findings]
         notes = [("note", "rows", note) for note in found.notes]
-        terminal.columns([*rows, *notes])
+        terminal.columns([*rows, *notes], styles=("bold red", "cyan"))
         terminal.line()
         terminal.line("Columns are taken for:")
         terminal.columns([(f"  {item.name}", item.kind, item.reason) for item in found.kinds[:MOST_COLUMNS]])
@@ -67,6 +73,93 @@ def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptio
         terminal.line()
         terminal.line(found.all_clear if not found.findings else f"Checked for: {', '.join(found.checked)}.")
     return ExitCode.ERROR if found.errors else ExitCode.COMPLETE
+
+
+TABLE_ENDINGS = (".csv", ".tsv", ".parquet")
+
+
+@command()
+def simulate(
+    data: Path,
+    *,
+    truth: Path | None = None,
+    dag: Path | None = None,
+    variables: Annotated[int, click.IntRange(2, 2000)] = 15,
+    neighbours: Annotated[float, click.FloatRange(0)] = 2.0,
+    selection: Annotated[int, click.IntRange(0, 100)] = 0,
+    rows: Annotated[int, click.IntRange(1, 100_000_000)] = 1000,
+    kind: Literal["gaussian", "discrete"] = "gaussian",
+    levels: Annotated[int, click.IntRange(2, 100)] = 2,
+    seed: Annotated[int, click.IntRange(0)] = 0,
+    as_json: bool = False,
+) -> ExitCode:
+    """Draw a random system with hidden causes, write a sample of it and what can be learned from it.
+
+    Args:
+        data DATA: The table to write: .csv, .tsv or .parquet.
+        truth FILE: Write the true PAG over the observed variables: .json, .txt, ...
+        dag FILE: Write the DAG with its latent and selection variables.
+        variables: How many, latent ones included.
+        neighbours: How many neighbours a variable has on average.
+        selection: How many variables decide who gets into the sample.
+        rows: The size of the sample.
+        kind: Linear Gaussian or discrete variables.
+        levels: The levels of discrete variables.
+        seed: The same number gives the same data.
+        as_json: Print one JSON document instead of text.
+    """
+    from anypag.graphs.formats.registry import format_of, write_graph
+    from anypag.simulate import random_system
+
+    terminal = Terminal(as_json=as_json)
+    if data.suffix.lower() not in TABLE_ENDINGS:
+        raise ParameterError(f"The table is written as {', '.join(TABLE_ENDINGS)}; got {data.name!r}.")
+    graphs = [path for path in (truth, dag) if path is not None]
+    for path in graphs:
+        format_of(path.suffix)  # refuses an unknown one before the work
+    check_outputs([data, *graphs])
+    system = random_system(variables, neighbours, n_selection=selection, seed=seed)
+    is_gaussian = kind == "gaussian"
+    sample = system.linear_gaussian(rows, seed=seed) if is_gaussian else system.discrete(rows, levels=levels, seed=seed)
+    true_pag = system.true_pag() if truth else None
+    _write_table(sample, data)
+    if truth and true_pag:
+        write_graph(true_pag, truth)
+    if dag:
+        write_graph(system.dag, dag)
+    _tell(terminal, system, sample, [data, *graphs])
+    return ExitCode.COMPLETE
+
+
+def _write_table(sample: Sample, path: Path) -> None:
+    import polars
+
+    from anypag.files import write_whole
+
+    frame, content = polars.DataFrame(dict(sample)), io.BytesIO()
+    if path.suffix.lower() == ".parquet":
+        frame.write_parquet(content)
+    else:
+        frame.write_csv(content, separator="," if path.suffix.lower() == ".csv" else "\t")
+    write_whole(path, content.getvalue())
+
+
+def _tell(terminal: Terminal, system: System, sample: Sample, written: list[Path]) -> None:
+    if terminal.as_json:
+        terminal.json(
+            {
+                "rows": sample.n_rows,
+                "observed": list(system.observed),
+                "latent": list(system.latent),
+                "selection": list(system.selection),
+                "written": [str(path) for path in written],
+            }
+        )
+        return
+    hidden = f"{len(system.latent)} latent" + (f", {len(system.selection)} for selection" if system.selection else "")
+    terminal.line(f"{sample.n_rows:,} rows of {len(system.observed)} observed variables ({hidden}).", "bold")
+    for path in written:
+        terminal.line(f"Wrote {path}")
 
 
 RUNS: dict[str, tuple[tuple[Kind, ...], str]] = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from anypag.cli.commands import ExitCode, command
 from anypag.cli.options import RowOptions, Typed, data_sets_in, names_in
 from anypag.cli.outputs import file_of
-from anypag.cli.terminal import Terminal
+from anypag.cli.terminal import Terminal, panics_held
 from anypag.errors import Option, ParameterError
 
 if TYPE_CHECKING:
@@ -171,5 +171,6 @@ def _table(
     reading = fitting(learned.reading if learned else None, data)
     if {"counts", "weights"} & said.keys():  # a row has one of the two
         reading = reading._replace(counts=None, weights=None)
-    table = read_again(data, reading._replace(**said), names)
+    with panics_held(data):
+        table = read_again(data, reading._replace(**said), names)
     return declared(table, kinds or {})

@@ -14,8 +14,18 @@ import click
 from anypag.choices import is_default
 from anypag.cli.commands import ExitCode, command, explained
 from anypag.cli.options import TYPED, ColumnOptions, RowOptions, SetOptions, Typed, data_sets_in, spelled, with_tiers
-from anypag.cli.outputs import called, check_files, chosen_columns, data_of, file_of, leaves_index_out, matrix_of
-from anypag.cli.running import DrawingStopped, Interrupts, compiling_told, shown_on
+from anypag.cli.outputs import (
+    Drawing,
+    DrawingStopped,
+    called,
+    check_files,
+    chosen_columns,
+    data_of,
+    file_of,
+    leaves_index_out,
+    matrix_of,
+)
+from anypag.cli.running import Interrupts, compiling_told, shown_on
 from anypag.cli.tell import (
     misfit_told,
     say_where_it_goes_on,
@@ -25,7 +35,7 @@ from anypag.cli.tell import (
     what_is_known,
     what_next,
 )
-from anypag.cli.terminal import Terminal
+from anypag.cli.terminal import Terminal, panics_held
 from anypag.errors import AnypagError, Option, ParameterError
 from anypag.saving import check_ending, is_drawn, save
 
@@ -98,21 +108,21 @@ def learn(
         from anypag.run.engine import Search
 
         clock = Clock()
-
-        how = reading.reading()
-        chosen = chosen_columns(files, columns, how, [sets.context, cluster])
-        if covariance is None:
-            table, names = data_of(files, how, chosen, sets)
-        else:
-            _require_matrix(typed, how, bootstrap, has_sets)
-            sets.require_none()
-            (names,) = chosen.values()
-            table, typed = matrix_of(first, how, names, covariance, typed)
-            names = None
-        known = with_tiers(typed["knowledge"], tiers)
-        choices = Choices(names=names, **{**typed, "knowledge": known})
-        resampling = _resampling(table, choices, bootstrap, resample, seed, cluster)
-        search = Search(table, choices, source) if resampling is None else resampling.search
+        with panics_held(first):
+            how = reading.reading()
+            chosen = chosen_columns(files, columns, how, [sets.context, cluster])
+            if covariance is None:
+                table, names = data_of(files, how, chosen, sets)
+            else:
+                _require_matrix(typed, how, bootstrap, has_sets)
+                sets.require_none()
+                (names,) = chosen.values()
+                table, typed = matrix_of(first, how, names, covariance, typed)
+                names = None
+            known = with_tiers(typed["knowledge"], tiers)
+            choices = Choices(names=names, **{**typed, "knowledge": known})
+            resampling = _resampling(table, choices, bootstrap, resample, seed, cluster)
+            search = Search(table, choices, source) if resampling is None else resampling.search
         _say_what(terminal, source, search)
         if leaves_index_out(first, columns, how):
             terminal.line(f"warning: {INDEX_LEFT_OUT.sentence.spelled(spelled)}", "yellow")
@@ -123,7 +133,8 @@ def learn(
             run = whole if resampling is None else partial(_resampled, resampling, whole, interrupts, terminal)
             ending = _Ending(*_finished(run), terminal)
             has_rows = not (how.counts or how.weights or covariance)
-            ending.write(outputs, interrupts, _report_writer((table if has_sets else first) if has_rows else None))
+            drawing = Drawing(interrupts, clock, choices.time_budget)
+            ending.write(outputs, drawing, _report_writer((table if has_sets else first) if has_rows else None))
             return ending.told()
 
 
@@ -247,19 +258,15 @@ class _Ending:
         self._written: list[Path] = []
         self._left_out: list[str] = []
 
-    def write(self, outputs: list[Path], interrupts: Interrupts, report: Callable[[Result, Path], None]) -> None:
-        """Write every output, drawn ones last. If one fails, the others are still written; a signal while one is drawn
-        leaves out that one and all that would be drawn after it.
-        """
+    def write(self, outputs: list[Path], drawing: Drawing, report: Callable[[Result, Path], None]) -> None:
+        """Write every output, drawn ones last; if one fails, the others are still written."""
         for path in sorted(outputs, key=is_drawn):
             try:
-                if self._left_out:
-                    raise DrawingStopped
-                with interrupts.raising(DrawingStopped) if is_drawn(path) else nullcontext():
+                with drawing.limited() if is_drawn(path) else nullcontext():
                     save(self._result, path, report=report)
                 self._written.append(path)
-            except DrawingStopped:
-                self._left_out.append(f"{path} was left out: interrupted while it was drawn.")
+            except DrawingStopped as stopped:
+                self._left_out.append(f"{path} was left out: {stopped}.")
             except Exception as error:
                 self._failures.append(f"{path} was not written: {explained(error)[1]}")
 

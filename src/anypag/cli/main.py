@@ -38,6 +38,7 @@ COMMANDS = {
     "show": "graphs",
     "convert": "graphs",
     "compare": "graphs",
+    "simulate": "data",
     "studio": "main",
     "warm": "data",
 }

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import atexit
 import shutil
+import signal
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from anypag.cli.options import ColumnOptions, SetOptions, Typed, names_in
@@ -19,8 +23,10 @@ from anypag.errors import ParameterError, matching
 from anypag.files import target_of
 
 if TYPE_CHECKING:
+    from anypag.cli.running import Interrupts
     from anypag.data.files.scan import Reading
     from anypag.data.findings import Singular
+    from anypag.run.clock import Clock
 
 STANDARD_INPUT = Path("-")
 OUR_TABLES = (b"from,to,", b'"",')  # how tables of edges and matrices of marks begin
@@ -188,3 +194,58 @@ def _problem(path: Path) -> str | None:
     if shutil.disk_usage(folder).free < LEAST_FREE:
         return f"the disk of {folder} is full"
     return None
+
+
+SECONDS_FOR_DRAWING = 2.0  # how many seconds a command may still draw after its time budget is spent
+
+_REASONS = {"interrupt": "interrupted while it was drawn", "time": "the time budget is spent"}
+
+
+class DrawingStopped(BaseException):
+    """Raised inside drawing code to stop it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(_REASONS[reason])
+
+
+class Drawing:
+    """Limits on drawing: a signal ends it, and so does the clock, `SECONDS_FOR_DRAWING` after the time budget."""
+
+    def __init__(self, interrupts: Interrupts, clock: Clock, time_budget: float | None) -> None:
+        self._interrupts = interrupts
+        self._clock = clock
+        self._deadline = None if time_budget is None else time_budget + SECONDS_FOR_DRAWING
+        self._is_given_up = False
+
+    @contextmanager
+    def limited(self) -> Iterator[None]:
+        """A context in which drawing ends with `DrawingStopped` at its limit."""
+        if self._is_given_up:
+            raise DrawingStopped("interrupt")
+        with self._interrupts.raising(DrawingStopped), self._timed():
+            try:
+                yield
+            except DrawingStopped as stopped:
+                self._is_given_up = str(stopped) == _REASONS["interrupt"]
+                raise
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        is_main = threading.current_thread() is threading.main_thread()
+        if self._deadline is None or not is_main or not hasattr(signal, "setitimer"):
+            yield
+            return
+        left = self._deadline - self._clock.seconds
+        if left <= 0:
+            raise DrawingStopped("time")
+        before = signal.signal(signal.SIGALRM, _time_is_over)
+        signal.setitimer(signal.ITIMER_REAL, left)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+
+def _time_is_over(number: int, frame: FrameType | None) -> None:
+    raise DrawingStopped("time")

@@ -26,10 +26,6 @@ class StoppedAtOnce(BaseException):
     """Ctrl-C was pressed twice within a second: end at once."""
 
 
-class DrawingStopped(BaseException):
-    """Raised by a signal inside drawing code, to stop it."""
-
-
 class Interrupts(Signals):
     """Handles signals while this context is active.
 

@@ -13,7 +13,7 @@ from anypag.cli.options import ColumnOptions, FileOptions, SetOptions, Typed, da
 from anypag.cli.outputs import called, check_files, chosen_columns, data_of, file_of
 from anypag.cli.running import Interrupts, compiling_told, shown_on
 from anypag.cli.tell import misfit_told, say_where_it_goes_on
-from anypag.cli.terminal import Terminal
+from anypag.cli.terminal import Terminal, panics_held
 from anypag.saving import check_ending
 
 if TYPE_CHECKING:
@@ -80,13 +80,14 @@ def learn_series(
         from anypag.series.learn import SeriesSearch
 
         clock = Clock()
-        how = reading.reading()
-        chosen = chosen_columns(files, columns, how, also=[time, unit, sets.context])
-        table, names = data_of(files, how, chosen, sets)
-        names = None if names is None else [name for name in names if name not in (time, unit)]
-        windows = lagged(table, max_lag, time=time, unit=unit, names=names, kinds=typed["kinds"])
-        choices = Choices(**{**typed, "kinds": None}, selection_bias=selection_bias)
-        search = SeriesSearch(windows, choices, called(files))
+        with panics_held(next(iter(files.values()))):
+            how = reading.reading()
+            chosen = chosen_columns(files, columns, how, also=[time, unit, sets.context])
+            table, names = data_of(files, how, chosen, sets)
+            names = None if names is None else [name for name in names if name not in (time, unit)]
+            windows = lagged(table, max_lag, time=time, unit=unit, names=names, kinds=typed["kinds"])
+            choices = Choices(**{**typed, "kinds": None}, selection_bias=selection_bias)
+            search = SeriesSearch(windows, choices, called(files))
         _say_what(terminal, called(files), search)
         with interrupts.held():
             with shown_on(terminal) as (tick, show_step):

@@ -8,10 +8,12 @@ import errno
 import json
 import os
 import sys
+import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from anypag.markup import aligned
@@ -59,9 +61,15 @@ class Terminal:
         for line in text.split("\n"):
             self.line(line)
 
-    def columns(self, rows: Iterable[Sequence[str]]) -> None:
-        """Print rows in aligned columns."""
-        for line in aligned([printable(cell) for cell in row] for row in rows):
+    def columns(self, rows: Iterable[Sequence[str]], *, styles: Sequence[str] = ()) -> None:
+        """Print rows in columns. On a terminal a long last column is folded; elsewhere each row is one line."""
+        cells = [[printable(cell) for cell in row] for row in rows]
+        if self.quiet or not cells:
+            return
+        if self.console.is_terminal:
+            self.console.print(_grid(cells, styles))
+            return
+        for line in aligned(cells):
             self.line(line)
 
     def items(self, texts: Sequence[str]) -> None:
@@ -107,6 +115,18 @@ def printable(text: str) -> str:
 
 def _is_harmless(character: str) -> bool:
     return character == "\t" or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def _grid(rows: list[list[str]], styles: Sequence[str]) -> Any:
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    for k in range(len(rows[0])):
+        last = k == len(rows[0]) - 1
+        grid.add_column(style=styles[k] if k < len(styles) else None, no_wrap=not last, overflow="fold")
+    for row in rows:
+        grid.add_row(*row)
+    return grid
 
 
 class Output:
@@ -167,6 +187,32 @@ def guarded_streams() -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = before
+
+
+@contextmanager
+def panics_held(path: Path) -> Iterator[None]:
+    """A context that holds back what a compiled library prints while a binary file is read; an error drops it."""
+    from anypag.data.files.scan import TEXT_ENDINGS, ending_of
+    from anypag.errors import AnypagError
+
+    if ending_of(path) in TEXT_ENDINGS:
+        yield
+        return
+    sys.stderr.flush()
+    real = os.dup(2)
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        except AnypagError:
+            held.truncate(0)
+            raise
+        finally:
+            sys.stderr.flush()
+            os.dup2(real, 2)
+            os.close(real)
+            held.seek(0)
+            sys.stderr.write(held.read().decode(errors="replace"))
 
 
 def _fill_gaps() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from anypag.graphs.formats import build, check_encodable
 from anypag.graphs.formats.registry import read_graph
 from anypag.graphs.formats.tetrad_and_caugi import caugi_document, parse_caugi_document
 from anypag.graphs.pag import PAG
+from anypag.graphs.reasoning.claims import PairClaim
+from anypag.graphs.reasoning.contradictions import Assertion
 from anypag.results.result import Result
 from anypag.results.schema import FORMAT, Streamed, read_fields, write_fields
 from anypag.stored import RefusedError
@@ -112,9 +114,31 @@ def document_in(path: Path) -> object:
 
 
 def _views(result: Result) -> Document:
-    """Sentences for other readers; this package finds them again."""
-    found, withdrawn = map(str, result.contradictions), map(str, result.withdrawn)
-    return {"valid": result.valid, "contradictions": [*found], "withdrawn": [*withdrawn]}
+    """Fields for other readers; this package computes them again."""
+    place = {name: i for i, name in enumerate(result.pag.names)}
+    return {
+        "valid": result.valid,
+        "contradictions": [
+            [
+                item.sentence,
+                [_said(place, said) for said in item.statements],
+                [[place[a], place[b]] for a, b in item.pairs],
+            ]
+            for item in result.contradictions
+        ],
+        "withdrawn": [
+            [item.r, place[item.at], place[then.a], place[then.b], then.symbol, None if now is None else now.symbol]
+            for item in result.withdrawn
+            for then, now in [(item.then, item.now)]
+        ],
+    }
+
+
+def _said(place: Mapping[str, int], said: Assertion | PairClaim) -> list[Any]:
+    ends = [said.kind, place[said.a], place[said.b]]
+    if not isinstance(said, PairClaim) or said.given is None:
+        return ends
+    return [*ends, [place[name] for name in (*said.given, *said.contexts)]]
 
 
 def json_pieces(document: Document) -> Iterator[str]:

@@ -80,6 +80,15 @@ class _Estimator:
             setattr(self, name, value)
         return self
 
+    @property
+    def score(self) -> Any:
+        """Always raises: graphs have no score on held-out rows."""
+        raise AttributeError(
+            f"{type(self).__name__} has no score: no number computed from held-out rows says how right a graph of "
+            "causes is. See how stable it is instead (anypag.bootstrap), or how probable "
+            "(anypag.Bayes, whose result_.posterior says so)."
+        )
+
     def __repr__(self) -> str:
         """The parameters that differ from their defaults."""
         changed = [item for item in fields(self) if not is_default(item.name, getattr(self, item.name))]
