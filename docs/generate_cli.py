@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from anypag.cli.exits import ExitCode
+from anypag.cli.commands import ExitCode
 from anypag.cli.main import HELP, app
 
 TARGET = Path(__file__).with_name("cli.md")

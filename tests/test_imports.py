@@ -22,7 +22,6 @@ LAYERS = (
     ("graphs", "data"),
     ("ci", "scores", "knowledge"),
     ("search",),
-    ("stability",),
     ("results",),
     ("checkpoint",),
     ("run", "simulate", "metrics"),

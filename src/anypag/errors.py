@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 if TYPE_CHECKING:
     from anypag.results.result import Result
@@ -44,32 +44,24 @@ class Option(NamedTuple):
 _MARKED = re.compile("\0(\\[.*?\\])\0")
 
 
-class Sentence:
-    """A text that mentions options. `str()` writes them as in Python, `spelled` as on the command line.
+class Sentence(str):
+    """A text that mentions options, as in Python; `spelled` writes them as on the command line.
 
     >>> str(Sentence(f"Choose {Option('missing', 'drop')}."))
     'Choose missing="drop".'
     """
 
-    def __init__(self, *parts: object) -> None:
+    parts: tuple[str | Option, ...]
+
+    def __new__(cls, *parts: object) -> Self:
         pieces = [piece for part in parts for piece in ([part] if isinstance(part, Option) else _pieces(str(part)))]
-        self.parts = tuple(pieces)
+        made = super().__new__(cls, "".join(map(str, pieces)))
+        made.parts = tuple(pieces)
+        return made
 
     def spelled(self, spell: Callable[[Option], str]) -> str:
         """The text, with each option written by `spell`."""
         return "".join(spell(part) if isinstance(part, Option) else part for part in self.parts)
-
-    def __str__(self) -> str:
-        return self.spelled(str)
-
-    def __repr__(self) -> str:
-        return repr(str(self))
-
-    def __eq__(self, other: object) -> bool:
-        return str(self) == str(other) if isinstance(other, Sentence | str) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(str(self))
 
 
 def _pieces(text: str) -> Iterator[str | Option]:

@@ -78,6 +78,17 @@ def time_shown(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
+def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Rows of texts with aligned columns.
+
+    >>> aligned([("a", "bc"), ("abc", "d")])
+    ['a    bc', 'abc  d']
+    """
+    cells = list(rows)
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+
+
 def paragraphs(lines: Iterable[str]) -> str:
     """Lines of text, each a paragraph; indentation is kept.
 

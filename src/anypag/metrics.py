@@ -130,13 +130,9 @@ class Comparison:
         return row
 
     def __str__(self) -> str:
-        counts = {
-            "extra edges": self.extra_edges,
-            "missing edges": self.missing_edges,
-            "wrong marks": self.wrong_marks,
-            "SHD": self.shd,
-        }
-        lines = [f"{name:<13} {count:>10}" for name, count in counts.items()]
+        counts = (self.extra_edges, self.missing_edges, self.wrong_marks, self.shd)
+        titles = ("extra edges", "missing edges", "wrong marks", "SHD")
+        lines = [f"{title:<13} {count:>10}" for title, count in zip(titles, counts, strict=True)]
         lines += ["", f"{'':<13} {'precision':>10} {'recall':>10} {'F1':>10}"]
         lines += [
             f"{kind:<13} {score.precision:>10.3f} {score.recall:>10.3f} {score.f1:>10.3f}"
@@ -232,7 +228,8 @@ def _aligned(learned: MixedGraph, truth: MixedGraph) -> Marks:
     if only_learned or only_true:
         raise GraphError(
             "Graphs are compared over the same names. "
-            f"Only the learned graph has {_or_none(only_learned)}; only the true one has {_or_none(only_true)}."
+            f"Only the learned graph has {listed(only_learned, 6) or 'none of its own'}; "
+            f"only the true one has {listed(only_true, 6) or 'none of its own'}."
         )
     order = [learned.index(name) for name in truth.names]
     return learned.marks[np.ix_(order, order)]
@@ -246,7 +243,3 @@ def _mark_score(ours: Marks, theirs: Marks, mark: Mark) -> Agreement:
 def _pairs(cells: Flags) -> int:
     """How many pairs of nodes a symmetric matrix marks."""
     return int(np.count_nonzero(cells)) // 2
-
-
-def _or_none(names: list[str]) -> str:
-    return listed(names, 6) or "none of its own"

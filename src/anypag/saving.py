@@ -29,6 +29,11 @@ WRITERS = {
 """By ending, the module and the function that writes a result; other endings are formats of bare graphs."""
 
 
+def is_drawn(path: Path) -> bool:
+    """Is it a picture or a report, which takes longer to write?"""
+    return path.suffix.lower() in NEEDED
+
+
 def check_ending(path: Path) -> None:
     """Raise ParameterError for an unknown ending, or a picture whose library is not installed."""
     from anypag.graphs.formats.registry import EXTENSIONS

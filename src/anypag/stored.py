@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Literal
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -157,19 +158,14 @@ class As(Form):
 
     def read(self, plain: Any, variables: Variables) -> Any:
         found = self.form.read(plain, variables)
-        return checked(lambda: self.back(found, variables))
+        try:
+            return self.back(found, variables)
+        except AnypagError as error:
+            raise RefusedError(str(error).rstrip(".")) from None
 
     @property
     def is_array(self) -> bool:
         return self.form.is_array
-
-
-def checked(make: Callable[[], Any]) -> Any:
-    """The value of `make`, with errors of anypag turned into RefusedError."""
-    try:
-        return make()
-    except AnypagError as error:
-        raise RefusedError(str(error).rstrip(".")) from None
 
 
 NODE = As(Whole(0, "n"), lambda name, variables: variables.place[name], lambda k, variables: variables.names[k])
@@ -208,11 +204,36 @@ class RowForm(Form):
         return self.make(*(form.read(item, variables) for form, item in zip(self.forms, plain, strict=True)))
 
 
-def row(kind: type[Any], *forms: Form) -> RowForm:
-    """The row of a named tuple or dataclass; it must have a form for each of its fields."""
-    if len(names_of(kind)) != len(forms):
-        raise TypeError(f"{kind.__name__} has the fields {names_of(kind)}, and {len(forms)} forms are declared")
-    return RowForm(forms, kind)
+def row(kind: type[Any], **forms: Form) -> RowForm:
+    """The row of a named tuple or dataclass; a field whose form is not given has that of its type."""
+    return RowForm(tuple(_with_types(kind, forms).values()), kind)
+
+
+def plain_object(kind: type[Any], **forms: Form) -> Object:
+    """The object of a named tuple or dataclass; a field whose form is not given has that of its type."""
+    return object_of(kind, **_with_types(kind, forms))
+
+
+def _with_types(kind: type[Any], forms: Mapping[str, Form]) -> dict[str, Form]:
+    types = get_type_hints(kind)
+    return {name: forms[name] if name in forms else form_of(types[name]) for name in names_of(kind)}
+
+
+def form_of(kind: Any) -> Form:
+    """The form of texts, numbers and flags, of words to choose from, of tuples of these, and of these or None.
+
+    >>> form_of(tuple[int, ...] | None)
+    Maybe(form=ListOf(form=Whole(low=0, end=4611686018427387904), least=0))
+    """
+    parts = get_args(kind)
+    if get_origin(kind) is Literal:
+        return Text(parts)
+    if NoneType in parts:
+        return Maybe(form_of(parts[0]))
+    return ListOf(form_of(parts[0])) if get_origin(kind) is tuple else _BY_TYPE[kind]
+
+
+_BY_TYPE: dict[Any, Form] = {str: Text(), int: Whole(), float: Number(), bool: Flag()}
 
 
 def names_of(kind: type[Any]) -> list[str]:
@@ -223,11 +244,11 @@ def names_of(kind: type[Any]) -> list[str]:
 def by_pair(form: Form) -> Form:
     """A mapping from pairs of variables to values: rows `[a, b, value]`."""
     rows = ListOf(RowForm((NODE, NODE, form)))
-    return As(rows, lambda value, _: ((*pair, item) for pair, item in value.items()), _by_pair)
-
-
-def _by_pair(rows: Iterable[tuple[str, str, Any]], variables: Variables) -> dict[tuple[str, str], Any]:
-    return {(a, b): item for a, b, item in rows}
+    return As(
+        rows,
+        lambda value, _: ((*pair, item) for pair, item in value.items()),
+        lambda rows, _: {(a, b): item for a, b, item in rows},
+    )
 
 
 @dataclass(frozen=True)

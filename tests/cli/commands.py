@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars
 
+import anypag as ap
 from anypag.cli.main import main
 
 
@@ -40,4 +42,11 @@ def write_chain(path: Path, *, rows: int = 400, seed: int = 0) -> Path:
     d = c + random.normal(size=rows)
     lines = ["a,b,c,d", *(",".join(f"{value:.6f}" for value in row) for row in zip(a, b, c, d, strict=True))]
     path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def write_system(path: Path, variables: int, neighbours: float, *, rows: int = 1000, seed: int = 0) -> Path:
+    """A sample of a random system with hidden causes."""
+    system = ap.simulate.random_system(variables, neighbours, n_selection=0, seed=seed)
+    polars.DataFrame(dict(system.linear_gaussian(rows, seed=seed))).write_csv(path)
     return path

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from commands import anypag, write_chain
+from commands import anypag, write_chain, write_system
 
 import anypag as ap
 from anypag import read_result
@@ -98,9 +98,7 @@ def test_edges_are_told_with_their_probabilities_and_in_words_that_follow_them(t
 @pytest.fixture
 def few_rows(tmp_path: Path) -> Path:
     """A table that leaves much open."""
-    path = tmp_path / "few.csv"
-    assert anypag("simulate", path, "--variables", "9", "--neighbours", "3", "--rows", "150").code == 0
-    return path
+    return write_system(tmp_path / "few.csv", 9, 3.0, rows=150)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -11,7 +11,7 @@ import pytest
 from commands import anypag, write_chain
 
 from anypag._kernels.patience import COMPILING, njit
-from anypag.cli import warm
+from anypag.cli import data as warming
 from anypag.cli.running import compiling_told
 from anypag.cli.terminal import Terminal
 from anypag.run.clock import NOTICE
@@ -65,7 +65,7 @@ def test_threads_where_there_are_none(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_warm_compiles_and_tells_for_what(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYPAG_PATIENCE", "0")
-    monkeypatch.setattr(warm, "RUNS", {"numbers": (("continuous",), "auto")})
+    monkeypatch.setattr(warming, "RUNS", {"numbers": (("continuous",), "auto")})
     ended = anypag("warm")
     assert ended.code == 0
     assert ended.out.startswith("Tables of numbers: ")

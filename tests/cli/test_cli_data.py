@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from commands import anypag, write_chain
 
+from anypag.choices import AMONG_NUMBERS, MISSING_WORDS
 from anypag.data import as_table
 from anypag.graphs.formats.registry import read_graph
 from anypag.graphs.pag import DAG
@@ -29,6 +31,23 @@ def test_audit_lists_errors_and_ends_with_1(tmp_path: Path) -> None:
     document = anypag("audit", data, "--singular", "error", "--json").document
     assert document["rows"] == 50 and document["findings"][0]["columns"] == ["c"]
     assert anypag("audit", data, "--drop", "c").code == 0
+
+
+@pytest.mark.parametrize("command", ["audit", "learn"])
+def test_row_numbers_that_are_left_out_are_told_beside_dropped_columns(tmp_path: Path, command: str) -> None:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "t.csv"
+    rows = [f"{i},{a},{b},{c}" for i, (a, b, c) in enumerate(rng.normal(size=(120, 3)).tolist())]
+    path.write_text("\n".join([",a,b,c", *rows]))
+    told = "A column that numbers or names the rows"
+    assert told in anypag(command, path, "--drop", "c").out
+    assert told in anypag(command, path).out
+    assert told not in anypag(command, path, "--columns", "a,b").out
+
+
+def test_help_names_the_words_that_are_taken_for_gaps() -> None:
+    told = set(re.split(r"[,;.\s]+", anypag("audit", "--help").out))
+    assert {*MISSING_WORDS[1:], *AMONG_NUMBERS} <= told
 
 
 def test_simulate_writes_data_and_truth_that_agree(tmp_path: Path) -> None:
@@ -73,15 +92,3 @@ def test_simulate_refuses_before_it_draws(tmp_path: Path) -> None:
     assert ended.code == 2 and "it is to be written twice" in ended.err
     assert anypag("simulate", tmp_path / "data.csv", "--neighbours", "99").code == 2
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("command", ["audit", "learn"])
-def test_row_numbers_that_are_left_out_are_told_beside_dropped_columns(tmp_path: Path, command: str) -> None:
-    rng = np.random.default_rng(0)
-    path = tmp_path / "t.csv"
-    rows = [f"{i},{a},{b},{c}" for i, (a, b, c) in enumerate(rng.normal(size=(120, 3)).tolist())]
-    path.write_text("\n".join([",a,b,c", *rows]))
-    told = "A column that numbers or names the rows"
-    assert told in anypag(command, path, "--drop", "c").out
-    assert told in anypag(command, path).out
-    assert told not in anypag(command, path, "--columns", "a,b").out

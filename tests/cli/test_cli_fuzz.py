@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from commands import Ended, anypag, write_chain
 
-from anypag.cli.exits import INTERNAL, ExitCode
+from anypag.cli.commands import INTERNAL, ExitCode
 
 COMMANDS = {
     "learn": ["DATA"],

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from commands import anypag, write_chain
 
-from anypag.cli.exits import INTERNAL
+from anypag.cli.commands import INTERNAL
 from anypag.graphs.formats.registry import read_graph
 from anypag.graphs.pag import PAG
 from anypag.results.files import read_result
@@ -254,13 +254,13 @@ def without_seconds(path: Path) -> object:
 @pytest.mark.parametrize(
     ("options", "difference"),
     [
-        (["--alpha", "0.05"], "alpha was 0.01, now it is 0.05"),
-        (["--method", "fci"], "method was icd, now it is fci"),
-        (["--max-r", "1"], "max_r was None, now it is 1"),
-        (["--drop", "a"], "the variables were a, b, c, d, now they are b, c, d"),
-        (["--no-selection-bias"], "selection_bias was True, now it is False"),
-        (["--test", "mixed"], "the test was FisherZ, now it is DegenerateGaussian"),
-        (["--missing", "drop"], "the choice for missing values was auto, now it is drop"),
+        (["--alpha", "0.05"], "alpha: 0.01 then, 0.05 now"),
+        (["--method", "fci"], "method: icd then, fci now"),
+        (["--max-r", "1"], "max_r: None then, 1 now"),
+        (["--drop", "a"], "the variables: a, b, c, d then, b, c, d now"),
+        (["--no-selection-bias"], "selection_bias: True then, False now"),
+        (["--test", "mixed"], "the test: FisherZ then, DegenerateGaussian now"),
+        (["--missing", "drop"], "the choice for missing values: auto then, drop now"),
     ],
 )
 def test_a_checkpoint_of_other_choices_is_refused_by_naming_them(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import write_system
 
 from anypag.graphs.formats.registry import read_graph
 
@@ -23,11 +24,7 @@ TESTS_AT_0 = 10 * 9 // 2  # ten of the eleven variables are observed
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    from commands import anypag
-
-    path = tmp_path / "data.csv"
-    assert anypag("simulate", path, "--variables", "11", "--neighbours", "2.5", "--seed", "7").code == 0
-    return path
+    return write_system(tmp_path / "data.csv", 11, 2.5, seed=7)
 
 
 def start(

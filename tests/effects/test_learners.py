@@ -28,7 +28,7 @@ from anypag.effects.estimate.learners import (
 )
 from anypag.effects.estimate.sensitivity import e_value, e_values, robustness_value, with_hidden_causes
 from anypag.errors import DataError, ParameterError
-from anypag.stability.stability import Plan
+from anypag.run.replicates import Plan
 from naive_effects import clustered_error, cross_fitted_slope, doubly_robust_mean
 
 OWN = ap.DAG.from_string("age -> dose; stress -> dose; dose -> harm; age -> harm")

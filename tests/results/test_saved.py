@@ -15,7 +15,7 @@ import anypag as ap
 from anypag.catalogue import TEST_METHODS
 from anypag.errors import FormatError
 from anypag.graphs.formats.registry import read_graph, write_graph
-from anypag.results.files import as_json, load_result, read_result, save_result, write_result
+from anypag.results.files import json_pieces, load_result, read_result, save_result, write_result
 from anypag.results.result import Result
 
 SAMPLE = ap.simulate.random_system(10, 2.5, n_selection=1, seed=5).linear_gaussian(400, seed=5)
@@ -74,7 +74,7 @@ def test_what_is_not_known_is_null() -> None:
     )
 )
 def test_the_layout_does_not_change_a_document(value: Any) -> None:
-    assert json.loads(as_json({"value": value})) == {"value": value}
+    assert json.loads("".join(json_pieces({"value": value}))) == {"value": value}
 
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -159,7 +159,7 @@ ROWS = st.lists(
 @given(ROWS)
 def test_every_row_has_a_line_whatever_is_in_it(rows: list[list[Any]]) -> None:
     """Also lists side by side within a row, and names that look like the end of one."""
-    text = as_json({"rows": rows})
+    text = "".join(json_pieces({"rows": rows}))
     assert json.loads(text) == {"rows": rows}
     assert [json.loads(line.strip().rstrip(",")) for line in text.splitlines()[2:-2]] == rows
 

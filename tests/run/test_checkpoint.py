@@ -118,14 +118,14 @@ def test_other_data_other_test_other_version(tmp_path: Path, monkeypatch: pytest
     changed = ap.simulate.Sample(rows, SAMPLE.names)
     with pytest.raises(CheckpointError, match=r"belongs to another run: the data are not the same\."):
         ap.learn(changed, method="icd", checkpoint=path, resume=True)
-    with pytest.raises(CheckpointError, match="the number of rows was 300, now it is 299"):
+    with pytest.raises(CheckpointError, match="the number of rows: 300 then, 299 now"):
         ap.learn(ap.simulate.Sample(rows[1:], SAMPLE.names), method="icd", checkpoint=path, resume=True)
-    with pytest.raises(CheckpointError, match="the test was FisherZ, now it is Callable"):
+    with pytest.raises(CheckpointError, match="the test: FisherZ then, Callable now"):
         ap.learn(as_function(), method="icd", checkpoint=path, resume=True)
-    with pytest.raises(CheckpointError, match=r"alpha was 0\.01, now it is 0\.02; max_r was None, now it is 2"):
+    with pytest.raises(CheckpointError, match=r"alpha: 0\.01 then, 0\.02 now; max_r: None then, 2 now"):
         ap.learn(SAMPLE, alpha=0.02, max_r=2, checkpoint=path, resume=True)
     monkeypatch.setattr("anypag.__version__", "99.0")
-    with pytest.raises(CheckpointError, match=r"the version of anypag was .*, now it is 99\.0"):
+    with pytest.raises(CheckpointError, match=r"the version of anypag: .* then, 99\.0 now"):
         ap.learn(SAMPLE, method="icd", checkpoint=path, resume=True)
 
 

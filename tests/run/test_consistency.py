@@ -15,8 +15,8 @@ from anypag.explain import explain
 from anypag.results import consistency
 from anypag.results.files import load_result, save_result
 from anypag.results.result import Iteration, Result
+from anypag.results.stability import causes, not_causes
 from anypag.search.state import StepInfo
-from anypag.stability.frequencies import causes, not_causes
 from result_examples import resting_on
 from strategies import seeded_pag_like
 

@@ -37,11 +37,11 @@ from anypag.knowledge.closure import class_with_knowledge as pag_with
 from anypag.plot import svg as ap_svg
 from anypag.report.content import content
 from anypag.results.files import load_result, save_result
-from anypag.results.misfit import Misfit
+from anypag.results.probabilities import Misfit
 from anypag.run.engine import Search
+from anypag.run.replicates import Plan
 from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of, marks_of
 from anypag.search.by_scores.starting_graphs import with_design
-from anypag.stability.stability import Plan
 
 
 def system(n: int, seed: int, **shift: float) -> dict[str, Floats]:

@@ -7,7 +7,7 @@ import pytest
 
 import anypag as ap
 from anypag.ci.base import PValues, Queries
-from anypag.run.watcher import Stopped
+from anypag.run.clock import Stopped
 from anypag.search.progress import Progress
 
 

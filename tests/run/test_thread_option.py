@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from anypag import FisherZ, GSquared, Queries, Result, from_callable, iterate, learn
-from anypag.checkpoint.schema import state_parts
+from anypag.checkpoint.checkpoint import state_parts
 from anypag.choices import Choices
 from anypag.ci.base import CITest, PValues
 from anypag.errors import ParameterError

@@ -11,7 +11,7 @@ import pytest
 
 import anypag as ap
 from anypag.catalogue import METHODS, TEST_METHODS, AtTheEnd, OnTheWay
-from anypag.checkpoint.schema import state_parts
+from anypag.checkpoint.checkpoint import state_parts
 from anypag.choices import DECLARED, Choices
 from anypag.report import report_html
 from anypag.run.engine import Search

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import anypag as ap
 from anypag.catalogue import METHODS, TEST_METHODS
-from anypag.checkpoint.schema import state_parts
+from anypag.checkpoint.checkpoint import state_parts
 from anypag.choices import Choices
 from anypag.ci.base import Queries
 from anypag.run.engine import Search

@@ -13,8 +13,8 @@ from anypag.arrays import Counts
 from anypag.ci.base import PValues
 from anypag.errors import AnypagError, CheckpointError, DataError, ParameterError
 from anypag.graphs.marks import Mark
+from anypag.run.replicates import Plan
 from anypag.search.progress import Progress
-from anypag.stability.stability import Plan
 from naive_stability import cause_frequency, mark_frequency
 
 SYSTEM = ap.simulate.random_system(7, 2.5, seed=4)
@@ -212,7 +212,7 @@ def test_a_checkpoint_resumes_and_goes_on_to_more(tmp_path: Path) -> None:
     assert again.graphs == whole.graphs and [k for k in done if k > 4 and k <= 12][-1] == 12
     with pytest.raises(CheckpointError, match="already exists"):
         ap.bootstrap(GAUSSIAN, method="icd", n=12, seed=3, checkpoint=file)
-    with pytest.raises(CheckpointError, match="seed was 3, now it is 4"):
+    with pytest.raises(CheckpointError, match="seed: 3 then, 4 now"):
         ap.bootstrap(GAUSSIAN, method="icd", n=12, seed=4, checkpoint=file, resume=True)
     with pytest.raises(CheckpointError, match="belongs to another run"):
         ap.learn(GAUSSIAN, method="icd", checkpoint=file, resume=True)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anypag.errors import ParameterError
-from anypag.stability.stability import Plan
+from anypag.run.replicates import Plan
 
 
 @given(n_rows=st.integers(2, 60), k=st.integers(0, 9), seed=st.integers(0, 2**70))

@@ -20,8 +20,7 @@ from anypag.markup import shown_share
 from anypag.plot import figure, svg
 from anypag.report import report_html
 from anypag.results.files import load_result, save_result
-from anypag.stability.frequencies import ADVICE, pair_counts, resample_lines
-from anypag.stability.stability import Failure, Stability
+from anypag.results.stability import ADVICE, Failure, Stability, pair_counts, resample_lines
 
 sys.path.append(str(Path(__file__).parents[1] / "cli"))
 from commands import anypag, write_chain
@@ -96,7 +95,7 @@ def test_the_edge_table_has_shares() -> None:
     ):
         i, j = stability.names.index(a), stability.names.index(b)
         assert n == 20 and joined == pytest.approx(stability.adjacency[i, j])
-        assert same == pytest.approx(stability.kinds[symbol][i, j] if symbol else 1 - stability.adjacency[i, j])
+        assert same == pytest.approx(stability.kinds_of(i, j).get(symbol, 0) / n if symbol else 1 - joined)
     assert set(ap.learn(ap.Oracle(ap.DAG.from_string("A --> B"))).edge_table()["same"]) == {None}
 
 

@@ -12,7 +12,7 @@ import pytest
 from slow_tests import AlwaysKilling, OneAtATime, Raising, rows
 
 import anypag as ap
-from anypag.checkpoint.schema import state_parts
+from anypag.checkpoint.checkpoint import state_parts
 from anypag.ci.base import Queries
 from anypag.ci.wrappers import Dispatched, Parcel, opened
 from anypag.errors import CITestError

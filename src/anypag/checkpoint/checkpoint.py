@@ -2,15 +2,19 @@
 
 After every iteration the state, the history and the counts are in the file. For slow tests (`batch == 1`) the answers
 are there too, written every few seconds during an iteration; a resumed run asks the test only for missing answers. The
-file is described in `docs/checkpoint.md`.
+fields of a state declare how they are stored (`anypag.stored`): arrays as arrays, everything else as facts. Every
+number is checked before a search uses it. The file is described in `docs/checkpoint.md`.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import reduce
 from itertools import islice
+from operator import getitem
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,18 +22,17 @@ import numpy as np
 
 from anypag.arrays import AnyArray
 from anypag.checkpoint.fingerprint import Fingerprint, differences
-from anypag.checkpoint.schema import history_of, iteration_parts, nodes_of, state_of, state_parts, stored_strength
 from anypag.checkpoint.store import Store
 from anypag.ci.wrappers import Cached
-from anypag.errors import AnypagError, CheckpointError, GraphError
+from anypag.errors import AnypagError, CheckpointError
 from anypag.graphs.pag import PAG
-from anypag.results.result import Iteration, Result
+from anypag.results.result import ITERATION, Iteration, Result
 from anypag.search.algorithm import Algorithm
 from anypag.search.node_order import strength_in
 from anypag.search.problem import Nodes, Problem, Strength
 from anypag.search.state import State
-from anypag.stability.stability import Failure
-from anypag.stored import RefusedError
+from anypag.stored import Array as StoredArray
+from anypag.stored import Form, Nested, RefusedError, Variables, Whole, marks_matrix, stored_fields
 
 SECONDS_BETWEEN_WRITES = 2.0
 
@@ -73,11 +76,11 @@ class Checkpoint:
         """Write the state after a finished iteration."""
         k = len(result.history) - 1
         facts, arrays = state_parts(result.state)
-        iteration, graph = iteration_parts(result.history[k], k)
-        numbering = self._numbering(result.problem)
+        last, numbering = result.history[k], self._numbering(result.problem) if k == 0 else {}
+        step = ITERATION.write({**vars(last.info), "seconds": last.seconds}, Variables(last.pag.names))
         self._write(
-            {**facts, **iteration, "steps": k + 1},
-            {**arrays, **graph, **(numbering if k == 0 else {}), **self._fresh_answers()},
+            {**facts, f"history/{k}": step, "steps": k + 1},
+            {**arrays, f"history/{k}": last.pag.marks, **numbering, **self._fresh_answers()},
         )
 
     def write_answers(self) -> None:
@@ -125,8 +128,7 @@ class Checkpoint:
             raise store.damaged(str(error)) from None
 
     def _read_all(self, names: tuple[str, ...]) -> None:
-        steps = self._store.fact("steps")
-        self.history = history_of(self._store, steps, names)
+        self.history = history_of(self._store, names)
         if self.history:
             nodes = nodes_of(self._store, names)
             self.problem = self.problem.numbered(nodes.order, self._strength(nodes))
@@ -196,66 +198,75 @@ def _are_answers(queries: AnyArray, p: AnyArray, n: int) -> bool:
     return in_range and bool((queries[:, 0] < queries[:, 1]).all() and (np.diff(z, axis=1) > 0).all())
 
 
-class Replicates:
-    """The graphs of the resamples done so far, by their numbers; use it in a `with` statement. After `keep` they are
-    also in a file. How many resamples were asked for is no fact of the run: 100 can be extended to 500.
-    """
+def state_parts(state: State) -> tuple[dict[str, Any], dict[str, AnyArray | None]]:
+    """The facts and arrays of a state; None for a missing array."""
+    form, whole = Nested(type(state)), replace(state, evidence=state.evidence.with_notes())
+    tree: Any = {"state": form.write(whole, Variables(state.nodes.names))}
+    leaves = [(name, leaf, reduce(getitem, name.split("/"), tree)) for name, leaf in _leaves(form, "state")]
+    facts = {name: value for name, leaf, value in leaves if not leaf.is_array}
+    return facts, {name: value for name, leaf, value in leaves if leaf.is_array}
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.graphs: dict[int, PAG] = {}
-        self.failures: dict[int, Failure] = {}
-        self._fresh: dict[int, PAG] = {}
-        self._written_at = time.monotonic()
-        self._names = names
-        self._store: Store | None = None
 
-    def keep(self, path: Path, facts: Fingerprint, *, resume: bool) -> None:
-        """Keep them in a file: a new one, or with `resume` the one that is there, from which resamples are taken up."""
-        self._store = store_of_run(path, facts, {"failures": []}, self._take_up, resume=resume)
+def state_of(store: Store, algorithm: Algorithm, problem: Problem) -> State:
+    """The state in a file, from which a search of this problem can continue. RefusedError if there is none."""
+    form, tree = Nested(algorithm.state), dict[str, Any]()
+    for name, leaf in _leaves(form, "state"):
+        *above, last = name.split("/")
+        inner = tree
+        for part in above:
+            inner = inner.setdefault(part, {})
+        inner[last] = store.array(name) if leaf.is_array else store.fact(name)
+    try:
+        state: State = form.read(tree["state"], Variables(problem.nodes.names), nodes=problem.nodes)
+    except RefusedError as error:
+        raise error.at('"state"') from None
+    if state.phase not in algorithm.facts.phases or not state.fits(problem):
+        raise RefusedError(f"{algorithm.name!r} cannot go on from the state")
+    return state
 
-    def add(self, k: int, graph: PAG) -> None:
-        """Add a finished resample; it is written within seconds."""
-        self.graphs[k] = self._fresh[k] = graph
-        if time.monotonic() - self._written_at >= SECONDS_BETWEEN_WRITES:
-            self.write()
 
-    def missing(self, n: int) -> list[int]:
-        """Which of n resamples are not done yet."""
-        return [k for k in range(n) if k not in self.graphs and k not in self.failures]
+def _leaves(form: Nested, name: str) -> Iterator[tuple[str, Form]]:
+    """The stored fields of a dataclass and of dataclasses within it, by their names in a file."""
+    for part, inner in stored_fields(form.kind).items():
+        if isinstance(inner, Nested):
+            yield from _leaves(inner, f"{name}/{part}")
+        else:
+            yield f"{name}/{part}", inner
 
-    def write(self) -> None:
-        """Write what is not written yet."""
-        if self._store is not None:
-            failures = [list(failure) for failure in self.failures.values()]
-            arrays = {f"replicate/{k:08}": np.array(graph.marks) for k, graph in self._fresh.items()}
-            self._store.write({"failures": failures}, arrays)
-        self._fresh.clear()
-        self._written_at = time.monotonic()
 
-    def __enter__(self) -> Self:
-        return self
+def nodes_of(store: Store, names: tuple[str, ...]) -> Nodes:
+    """The order of the nodes in a file."""
+    order = _array(store, "problem/order", StoredArray("int32", ("n",), 0, "n"), names)
+    if len(np.unique(order)) != len(names):
+        raise RefusedError("the order of the nodes is no permutation")
+    return Nodes(names, order)
 
-    def __exit__(self, *exception: object) -> None:
+
+def stored_strength(store: Store, names: tuple[str, ...]) -> Strength:
+    """How strongly the nodes depend on each other, as stored."""
+    table = _array(store, "problem/strength", StoredArray("float32", (None, None)), names)
+    place = _array(store, "problem/place", StoredArray("int32", ("n",), 0, len(table)), names)
+    if table.shape[0] != table.shape[1]:
+        raise RefusedError("the table of how strongly variables depend is not square")
+    return Strength(table, place)
+
+
+def history_of(store: Store, names: tuple[str, ...]) -> tuple[Iteration, ...]:
+    """The finished iterations in a file."""
+    found: list[Iteration] = []
+    for k in range(Whole().read(store.fact("steps"), Variables(names))):
+        marks = _array(store, f"history/{k}", marks_matrix(), names)
         try:
-            self.write()
-        finally:
-            if self._store is not None:
-                self._store.__exit__()
+            said = ITERATION.read(store.fact(f"history/{k}"), Variables(names))
+        except RefusedError as error:
+            raise error.at(f"iteration {k}") from None
+        found.append(Iteration.of(PAG(marks, names), said))
+    return tuple(found)
 
-    def _take_up(self, store: Store) -> None:
-        for name in store.names("replicate/"):
-            number = name.removeprefix("replicate/")
-            if not number.isdecimal():
-                raise store.damaged(f"the array {name!r} is of no resample")
-            try:
-                graph = PAG(store.array(name), self._names)  # type: ignore[arg-type]  # it is there: its name was listed
-            except GraphError as error:
-                raise store.damaged(f"the array {name!r} is no graph: {error}") from None
-            self.graphs[int(number)] = graph
-        rows: Any = store.fact("failures")
-        is_right = isinstance(rows, list) and all(
-            isinstance(row, list) and len(row) == 2 and type(row[0]) is int and isinstance(row[1], str) for row in rows
-        )
-        if not is_right:
-            raise store.damaged("the resamples that failed are not named")
-        self.failures = {k: Failure(k, why) for k, why in rows}
+
+def _array(store: Store, name: str, form: Form, names: tuple[str, ...]) -> AnyArray:
+    try:
+        found: AnyArray = form.read(store.array(name), Variables(names))
+        return found
+    except RefusedError as error:
+        raise error.at(f"the array {name!r}") from None

@@ -161,11 +161,12 @@ def _of_function(function: Any) -> Iterator[Any]:
     """What a function depends on besides its code: name, defaults, closure, used names, and its object."""
     yield function.__qualname__
     yield (function.__defaults__ or (), function.__kwdefaults__ or {})
-    own = set(_names_set(function.__code__))
+    own = _names_set(function.__code__)
+    used = {name for part in _codes(function.__code__) for name in part.co_names}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         if name not in own and _is_filled(cell) and _is_data(cell.cell_contents):
             yield from (name, cell.cell_contents)
-    for name in sorted(set(_names_used(function.__code__)) - own):
+    for name in sorted(used - own):
         if name in function.__globals__:
             yield from (name, _as_used_in(function, function.__globals__[name]))
     yield getattr(function, "__self__", None)
@@ -186,21 +187,19 @@ def _root(module: str | None) -> str:
     return (module or "").partition(".")[0]
 
 
-def _names_used(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function and of all functions inside it."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _names_used(constant)
+            yield from _codes(constant)
 
 
-def _names_set(code: CodeType) -> Iterator[str]:
+def _names_set(code: CodeType) -> set[str]:
     """The outer names that a function sets."""
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in {"STORE_DEREF", "STORE_GLOBAL", "DELETE_DEREF", "DELETE_GLOBAL"}:
-            yield str(instruction.argval)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names_set(constant)
+    sets = {"STORE_DEREF", "STORE_GLOBAL", "DELETE_DEREF", "DELETE_GLOBAL"}
+    steps = (step for part in _codes(code) for step in dis.get_instructions(part))
+    return {str(step.argval) for step in steps if step.opname in sets}
 
 
 def _is_filled(cell: Any) -> bool:

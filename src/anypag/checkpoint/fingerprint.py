@@ -15,6 +15,7 @@ from anypag.ci.data_test import DataTest
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine_queries import is_in_engine
 from anypag.data.table import as_table
+from anypag.errors import shortened
 from anypag.search.algorithm import Algorithm
 from anypag.search.problem import Problem
 
@@ -35,9 +36,6 @@ TITLES = {
     "r0": "the size of the first condition sets",
 }
 """The words for facts that differ; parameters keep their own names."""
-
-PLURAL = frozenset({"variables", "data", "kinds", "sets"})
-MOST_SHOWN = 60
 
 
 def fingerprint(algorithm: Algorithm, problem: Problem, data_or_test: Any) -> Fingerprint:
@@ -100,15 +98,14 @@ def differences(then: object, now: Fingerprint) -> list[str]:
 
 def _difference(name: str, then: Any, now: Any) -> str:
     title = TITLES.get(name, name)
-    was, are = ("were", "they are") if name in PLURAL else ("was", "it is")
     if name in {"data", "initial", "knowledge", "algorithm"}:
-        return f"{title} {are.split()[1]} not the same"
-    return f"{title} {was} {_shown(then)}, now {are} {_shown(now)}"
+        return f"{title} {'are' if name == 'data' else 'is'} not the same"
+    return f"{title}: {_shown(then)} then, {_shown(now)} now"
 
 
 def _shown(value: Any) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "…"
+    return shortened(text, 60)
 
 
 def file_hash(path: Path) -> str:

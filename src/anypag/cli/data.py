@@ -1,52 +1,40 @@
-"""`anypag audit` checks a table; `anypag simulate` writes data with known truth."""
+"""`anypag audit` checks a table, `anypag simulate` writes data with known truth, `anypag warm` compiles kernels."""
 
 from __future__ import annotations
 
 import io
-from enum import StrEnum
+import os
+import warnings
+from itertools import cycle, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
-from anypag.cli import options
-from anypag.cli.exits import ExitCode, command
-from anypag.cli.options import Typed, spelled, with_choices
-from anypag.cli.outputs import check_outputs, chosen_columns, file_of, leaves_index_out, reading_of, table_of
-from anypag.cli.parameters import argument, option
+from anypag._kernels.patience import COMPILING
+from anypag.cli.commands import ExitCode, command
+from anypag.cli.options import ColumnOptions, RowOptions, Typed, spelled
+from anypag.cli.outputs import check_outputs, chosen_columns, file_of, leaves_index_out, table_of
 from anypag.cli.terminal import Terminal, panics_held
+from anypag.errors import ParameterError
 
 if TYPE_CHECKING:
+    from anypag.arrays import Floats
+    from anypag.data.table import Kind
     from anypag.simulate import Sample, System
 
 MOST_COLUMNS = 50  # the most columns whose kind is listed on a terminal
 
-TABLE_ENDINGS = (".csv", ".tsv", ".parquet")
 
+@command("missing", "singular", "kinds", "max_r")
+def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptions, as_json: bool = False) -> ExitCode:
+    """List what in a table would make a result wrong (errors) or weaker (warnings). Exit code 1 if there are errors.
 
-class VariablesChoice(StrEnum):
-    """What kind of variables to draw."""
-
-    GAUSSIAN = "gaussian"
-    DISCRETE = "discrete"
-
-
-@command
-@with_choices("missing", "singular", "kinds", "max_r")
-def audit(
-    data: options.Data,
-    typed: Typed,
-    columns: options.Columns = None,
-    drop: options.Drop = None,
-    counts: options.CountsColumn = None,
-    weights: options.WeightsColumn = None,
-    encoding: options.Encoding = None,
-    gaps: options.Gaps = None,
-    no_header: options.NoHeader = False,
-    sheet: options.Sheet = None,
-    as_json: options.Json = False,
-) -> ExitCode:
-    """List what in a table would make a result wrong (errors) or weaker (warnings). Exit code 1 if there are errors."""
+    Args:
+        data DATA: The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav; - is
+            standard input.
+        as_json: Print one JSON document instead of text.
+    """
     from anypag.data import as_table
     from anypag.data.audit import audit as audited
     from anypag.data.files.read_table import INDEX_LEFT_OUT
@@ -55,10 +43,10 @@ def audit(
     terminal = Terminal(as_json=as_json)
     data = file_of(data)
     with panics_held(data):
-        reading = reading_of(encoding, gaps, no_header, sheet, counts, weights)
-        (names,) = chosen_columns({"": data}, columns, drop, reading).values()
-        table = as_table(*table_of(data, reading, names), kinds=typed["kinds"])
-        if leaves_index_out(data, columns, drop, reading):
+        how = reading.reading()
+        (names,) = chosen_columns({"": data}, columns, how).values()
+        table = as_table(*table_of(data, how, names), kinds=typed["kinds"])
+        if leaves_index_out(data, columns, how):
             table = table.with_findings([INDEX_LEFT_OUT])
     found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])
     if as_json:
@@ -87,30 +75,39 @@ def audit(
     return ExitCode.ERROR if found.errors else ExitCode.COMPLETE
 
 
-@command
+TABLE_ENDINGS = (".csv", ".tsv", ".parquet")
+
+
+@command()
 def simulate(
-    data: Annotated[Path, argument(metavar="DATA", help="The table to write: .csv, .tsv or .parquet.")],
-    truth: Annotated[
-        Path | None, option(metavar="FILE", help="Write the true PAG over the observed variables: .json, .txt, ...")
-    ] = None,
-    dag: Annotated[
-        Path | None, option(metavar="FILE", help="Write the DAG with its latent and selection variables.")
-    ] = None,
-    variables: Annotated[int, option(type=click.IntRange(2, 2000), help="How many, latent ones included.")] = 15,
-    neighbours: Annotated[
-        float, option(type=click.FloatRange(0), help="How many neighbours a variable has on average.")
-    ] = 2.0,
-    selection: Annotated[
-        int, option(type=click.IntRange(0, 100), help="How many variables decide who gets into the sample.")
-    ] = 0,
-    rows: Annotated[int, option(type=click.IntRange(1, 100_000_000), help="The size of the sample.")] = 1000,
-    kind: Annotated[VariablesChoice, option(help="Linear Gaussian or discrete variables.")] = VariablesChoice.GAUSSIAN,
-    levels: Annotated[int, option(type=click.IntRange(2, 100), help="The levels of discrete variables.")] = 2,
-    seed: Annotated[int, option(type=click.IntRange(0), help="The same number gives the same data.")] = 0,
-    as_json: options.Json = False,
+    data: Path,
+    *,
+    truth: Path | None = None,
+    dag: Path | None = None,
+    variables: Annotated[int, click.IntRange(2, 2000)] = 15,
+    neighbours: Annotated[float, click.FloatRange(0)] = 2.0,
+    selection: Annotated[int, click.IntRange(0, 100)] = 0,
+    rows: Annotated[int, click.IntRange(1, 100_000_000)] = 1000,
+    kind: Literal["gaussian", "discrete"] = "gaussian",
+    levels: Annotated[int, click.IntRange(2, 100)] = 2,
+    seed: Annotated[int, click.IntRange(0)] = 0,
+    as_json: bool = False,
 ) -> ExitCode:
-    """Draw a random system with hidden causes, write a sample of it and what can be learned from it."""
-    from anypag.errors import ParameterError
+    """Draw a random system with hidden causes, write a sample of it and what can be learned from it.
+
+    Args:
+        data DATA: The table to write: .csv, .tsv or .parquet.
+        truth FILE: Write the true PAG over the observed variables: .json, .txt, ...
+        dag FILE: Write the DAG with its latent and selection variables.
+        variables: How many, latent ones included.
+        neighbours: How many neighbours a variable has on average.
+        selection: How many variables decide who gets into the sample.
+        rows: The size of the sample.
+        kind: Linear Gaussian or discrete variables.
+        levels: The levels of discrete variables.
+        seed: The same number gives the same data.
+        as_json: Print one JSON document instead of text.
+    """
     from anypag.graphs.formats.registry import format_of, write_graph
     from anypag.simulate import random_system
 
@@ -122,7 +119,7 @@ def simulate(
         format_of(path.suffix)  # refuses an unknown one before the work
     check_outputs([data, *graphs])
     system = random_system(variables, neighbours, n_selection=selection, seed=seed)
-    is_gaussian = kind is VariablesChoice.GAUSSIAN
+    is_gaussian = kind == "gaussian"
     sample = system.linear_gaussian(rows, seed=seed) if is_gaussian else system.discrete(rows, levels=levels, seed=seed)
     true_pag = system.true_pag() if truth else None
     _write_table(sample, data)
@@ -163,3 +160,44 @@ def _tell(terminal: Terminal, system: System, sample: Sample, written: list[Path
     terminal.line(f"{sample.n_rows:,} rows of {len(system.observed)} observed variables ({hidden}).", "bold")
     for path in written:
         terminal.line(f"Wrote {path}")
+
+
+RUNS: dict[str, tuple[tuple[Kind, ...], str]] = {
+    "numbers": (("continuous",), "auto"),
+    "levels": (("discrete",), "auto"),
+    "numbers and levels": (("continuous", "discrete"), "auto"),
+    "numbers with curved effects": (("continuous",), "additive"),
+}
+"""What is compiled for: the kinds of the columns in turn, and the test."""
+COLUMNS, ROWS = 8, 400
+
+
+@command()
+def warm() -> ExitCode:
+    """Compile what searches need, so that no later run waits for it.
+
+    It is kept where NUMBA_CACHE_DIR says, else beside the package, for this kind of processor.
+    """
+    from anypag.errors import AnypagWarning
+    from anypag.run.engine import learn
+
+    os.environ["ANYPAG_PATIENCE"] = "0"
+    warnings.simplefilter("ignore", AnypagWarning)
+    terminal = Terminal()
+    for what, (in_turn, test) in RUNS.items():
+        before = COMPILING.seconds
+        kinds = {f"x{k}": kind for k, kind in enumerate(islice(cycle(in_turn), COLUMNS))}
+        learn(_table(kinds), kinds=kinds, test=test).effects()
+        terminal.line(f"Tables of {what}: {COMPILING.seconds - before:.0f} s of compiling.")
+    return ExitCode.COMPLETE
+
+
+def _table(kinds: dict[str, Kind]) -> dict[str, Floats]:
+    """Columns with hidden common causes."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(3, COLUMNS)) * (rng.random((3, COLUMNS)) < 0.6)
+    values = (rng.normal(size=(ROWS, 3)) @ weights + rng.normal(size=(ROWS, COLUMNS))).T
+    columns = zip(kinds.items(), values, strict=True)
+    return {name: np.clip(column.round(), -1, 1) if kind == "discrete" else column for (name, kind), column in columns}

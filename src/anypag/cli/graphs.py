@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from anypag.cli.exits import ExitCode, command
-from anypag.cli.options import Json, spelled
+from anypag.cli.commands import ExitCode, command
+from anypag.cli.options import spelled
 from anypag.cli.outputs import check_outputs, check_replaced
-from anypag.cli.parameters import argument, option
 from anypag.cli.tell import misfit_told, tell_probable, tell_stability, tell_why_unlikely
 from anypag.cli.terminal import Terminal
+from anypag.errors import ParameterError
 from anypag.saving import PICTURES, check_ending, save
 
 if TYPE_CHECKING:
@@ -20,18 +20,15 @@ if TYPE_CHECKING:
     from anypag.results.consistency import Consistency
     from anypag.results.result import Result
 
-Graph = Annotated[
-    Path,
-    argument(
-        metavar="GRAPH", help="A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks)."
-    ),
-]
-FORMATS_HELP = "text, json, edges, tetrad, pcalg, dagitty or dot (written only); the ending says it if left out."
 
+@command()
+def show(graph: Path, *, as_json: bool = False) -> ExitCode:
+    """Show a graph: its edges, and how it was learned if the file says so.
 
-@command
-def show(graph: Graph, as_json: Json = False) -> ExitCode:
-    """Show a graph: its edges, and how it was learned if the file says so."""
+    Args:
+        graph GRAPH: A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).
+        as_json: Print one JSON document instead of text.
+    """
     from anypag.explain.contexts import edge_lines
     from anypag.explain.summary import how_far
 
@@ -60,19 +57,20 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
     return ExitCode.COMPLETE
 
 
-@command
+@command()
 def convert(
-    source: Annotated[Path, argument(metavar="IN", help="The graph to read.")],
-    target: Annotated[
-        Path,
-        argument(metavar="OUT", help="The file to write; .svg, .png and .pdf draw the graph, .html makes the report."),
-    ],
-    read_as: Annotated[str | None, option("--from", metavar="FORMAT", help=FORMATS_HELP)] = None,
-    write_as: Annotated[str | None, option("--to", metavar="FORMAT", help=FORMATS_HELP)] = None,
-    as_json: Json = False,
+    source: Path, target: Path, *, read_as: str | None = None, write_as: str | None = None, as_json: bool = False
 ) -> ExitCode:
-    """Write a graph in another format, or draw it. A .csv file is an edge table; --to pcalg writes a matrix."""
-    from anypag.errors import ParameterError
+    """Write a graph in another format, or draw it. A .csv file is an edge table; --to pcalg writes a matrix.
+
+    Args:
+        source IN: The graph to read.
+        target OUT: The file to write; .svg, .png and .pdf draw the graph, .html makes the report.
+        read_as FORMAT: text, json, edges, tetrad, pcalg, dagitty or dot (written only); the ending says it if left out.
+        write_as FORMAT: text, json, edges, tetrad, pcalg, dagitty or dot (written only); the ending says it if left
+            out.
+        as_json: Print one JSON document instead of text.
+    """
     from anypag.graphs.formats.registry import read_graph, write_graph
 
     terminal = Terminal(as_json=as_json)
@@ -103,63 +101,47 @@ def convert(
     return ExitCode.COMPLETE
 
 
-@command
-def compare(
-    learned: Annotated[Path, argument(metavar="LEARNED", help="The graph in question.")],
-    other: Annotated[
-        Path,
-        argument(metavar="OTHER", help="The graph it should be, over the same variables; or another that was learned."),
-    ],
-    as_json: Json = False,
-) -> ExitCode:
+@command()
+def compare(learned: Path, other: Path, *, as_json: bool = False) -> ExitCode:
     """List the edges in which a learned graph differs from the true one, and count them.
 
     A file that `anypag learn` wrote is never taken for the truth: of two such files the differences are listed.
+
+    Args:
+        learned LEARNED: The graph in question.
+        other OTHER: The graph it should be, over the same variables; or another that was learned.
+        as_json: Print one JSON document instead of text.
     """
+    from anypag.metrics import compare as compared
+    from anypag.metrics import differences, lines_of
+
     terminal = Terminal(as_json=as_json)
-    results = [_read(path)[0] for path in (learned, other)]
-    if results[0] is not None and results[1] is not None:
-        _compare_learned(terminal, results[0], results[1], (learned, other))
+    (first, learned_graph), (second, other_graph) = _read(learned), _read(other)
+    comparison = compared(learned_graph, other_graph) if first is None or second is None else None
+    found = differences(learned_graph, other_graph) if comparison is None else comparison.differences
+    if as_json:
+        counts = {} if comparison is None else comparison.as_dict()
+        terminal.json({**counts, "differences": [item._asdict() for item in found]})
+    elif comparison is not None:
+        terminal.lines(str(comparison))
     else:
-        _compare_with_truth(terminal, learned, other)
+        n_pairs = len(learned_graph) * (len(learned_graph) - 1) // 2
+        terminal.line(f"{len(found):,} of {n_pairs:,} pairs of variables are joined differently.", "bold")
+        terminal.items(lines_of(found, learned.name, other.name))
     return ExitCode.COMPLETE
 
 
-def _compare_with_truth(terminal: Terminal, learned: Path, truth: Path) -> None:
-    from anypag.graphs.formats.registry import read_graph
-    from anypag.metrics import compare as compared
-
-    comparison = compared(read_graph(learned), read_graph(truth))
-    if terminal.as_json:
-        listed = [item._asdict() for item in comparison.differences]
-        terminal.json({**comparison.as_dict(), "differences": listed})
-    else:
-        terminal.lines(str(comparison))
-
-
-def _compare_learned(terminal: Terminal, first: Result, second: Result, paths: tuple[Path, Path]) -> None:
-    """Print the differences of two learned graphs."""
-    from anypag.metrics import differences, lines_of
-
-    found = differences(first, second)
-    if terminal.as_json:
-        terminal.json({"differences": [item._asdict() for item in found]})
-        return
-    n_pairs = len(first.pag) * (len(first.pag) - 1) // 2
-    terminal.line(f"{len(found):,} of {n_pairs:,} pairs of variables are joined differently.", "bold")
-    terminal.items(lines_of(found, paths[0].name, paths[1].name))
-
-
-@command
-def explain(
-    graph: Graph,
-    a: Annotated[str, argument(metavar="A", help="A variable.")],
-    b: Annotated[str, argument(metavar="B", help="Another one.")],
-    as_json: Json = False,
-) -> ExitCode:
+@command()
+def explain(graph: Path, a: str, b: str, *, as_json: bool = False) -> ExitCode:
     """Say in words what a graph tells about two variables, and why.
 
     The reasons are in the .json file that `anypag learn --out` writes; of other graphs only the meaning can be told.
+
+    Args:
+        graph GRAPH: A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).
+        a A: A variable.
+        b B: Another one.
+        as_json: Print one JSON document instead of text.
     """
     from anypag.explain import explain as explained
 
@@ -180,12 +162,6 @@ def _read(path: Path) -> tuple[Result | None, MixedGraph]:
 
     read = read_result(path)
     return (read, read.pag) if isinstance(read, Result) else (None, read)
-
-
-def read_graph_or_result(path: Path) -> Result | MixedGraph:
-    """What is in a file: a result with its graph, or a graph alone."""
-    result, graph = _read(path)
-    return graph if result is None else result
 
 
 def _consistency(result: Result | None, graph: MixedGraph) -> Consistency:
@@ -211,6 +187,5 @@ def _described(graph: MixedGraph, result: Result | None) -> dict[str, Any]:
     rows: list[dict[str, Any]] = [{"from": edge.a, "to": edge.b, "edge": edge.symbol} for edge in edges]
     for row in rows if said else ():
         row["probability"] = said.of_edge(*row.values())  # type: ignore[union-attr]
-    counts = Counter(edge.symbol for edge in edges)
-    kind, ordered = type(graph).__name__, dict(sorted(counts.items()))
-    return {"kind": kind, "nodes": list(graph.names), "edges": rows, "counts": ordered}
+    counts = dict(sorted(Counter(edge.symbol for edge in edges).items()))
+    return {"kind": type(graph).__name__, "nodes": list(graph.names), "edges": rows, "counts": counts}

@@ -5,17 +5,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from contextlib import nullcontext
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from anypag.choices import DECLARED, is_default
-from anypag.cli import options
-from anypag.cli.exits import ExitCode, command, explained
-from anypag.cli.options import TYPED, Typed, data_sets_in, spelled, with_choices, with_tiers
+from anypag.choices import is_default
+from anypag.cli.commands import ExitCode, command, explained
+from anypag.cli.options import TYPED, ColumnOptions, RowOptions, SetOptions, Typed, data_sets_in, spelled, with_tiers
 from anypag.cli.outputs import (
     Drawing,
     DrawingStopped,
@@ -24,13 +22,9 @@ from anypag.cli.outputs import (
     chosen_columns,
     data_of,
     file_of,
-    is_drawn,
     leaves_index_out,
     matrix_of,
-    reading_of,
-    require_no_sets,
 )
-from anypag.cli.parameters import option
 from anypag.cli.running import Interrupts, compiling_told, shown_on
 from anypag.cli.tell import (
     misfit_told,
@@ -43,12 +37,13 @@ from anypag.cli.tell import (
 )
 from anypag.cli.terminal import Terminal, panics_held
 from anypag.errors import AnypagError, Option, ParameterError
-from anypag.saving import check_ending, save
+from anypag.saving import check_ending, is_drawn, save
 
 if TYPE_CHECKING:
     from anypag.choices import Choices
     from anypag.data.files.scan import Reading
     from anypag.results.result import Result
+    from anypag.results.stability import Resample
     from anypag.run.bootstrap import Resampling
     from anypag.run.clock import Clock
     from anypag.run.engine import Search
@@ -56,91 +51,56 @@ if TYPE_CHECKING:
     from anypag.search.progress import Progress
 
 
-class _Resample(StrEnum):
-    BOOTSTRAP = "bootstrap"
-    HALF = "half"
-
-
-@command
-@with_choices(*TYPED)
+@command(*TYPED)
 def learn(
-    data: options.DataFiles,
+    data: list[str],
+    *,
     typed: Typed,
-    columns: options.Columns = None,
-    drop: options.Drop = None,
-    counts: options.CountsColumn = None,
-    weights: options.WeightsColumn = None,
-    covariance: options.Covariance = None,
-    tiers: Annotated[
-        str | None,
-        option(
-            metavar="TIERS",
-            help="The order of time, 'age sex | smoking | \"lung age\"': nothing is a cause of what is in an earlier "
-            "tier; a name with blanks stands in double quotes. Later variables may still be causes of being in the "
-            "sample; --no-selection-bias rules that out.",
-        ),
-    ] = None,
-    out: Annotated[
-        list[Path] | None,
-        option(
-            metavar="FILE",
-            help="Write the result; may be given again. The ending picks the format: .json (graph and how it was "
-            "learned), .csv (edge table), .svg, .png, .pdf, .html (report), .txt, .dot, .tetrad, .dagitty.",
-        ),
-    ] = None,
-    report: Annotated[
-        Path | None, option(metavar="FILE", help="Write the report: one HTML page that works without a network.")
-    ] = None,
-    bootstrap: Annotated[
-        int | None,
-        option(
-            metavar="N",
-            type=click.IntRange(2),
-            help="Search again on N resamples of the rows, and say how often each edge is found.",
-        ),
-    ] = None,
-    resample: Annotated[
-        _Resample | None,
-        option(
-            metavar="WAY",
-            help="Of --bootstrap: bootstrap (rows with replacement) or half (half of them, in complementary pairs).",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        option(metavar="N", type=click.IntRange(0), help="Of --bootstrap: the seed of all random numbers; default 0."),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        option(
-            metavar="NAME",
-            help="Of --bootstrap: a column that says which rows are drawn together, a person or a school; it is not "
-            "searched over.",
-        ),
-    ] = None,
-    context: options.ContextColumn = None,
-    observed: options.ObservedSet = None,
-    assumptions: options.Assumptions = "123",
-    contexts_test: options.TestOfContexts = options.HowToTest.ALL,
-    encoding: options.Encoding = None,
-    gaps: options.Gaps = None,
-    no_header: options.NoHeader = False,
-    sheet: options.Sheet = None,
-    quiet: Annotated[bool, option("--quiet", "-q", help="Print nothing but errors.")] = False,
-    as_json: options.Json = False,
+    columns: ColumnOptions,
+    covariance: int | None = None,
+    tiers: str | None = None,
+    out: list[Path] | None = None,
+    report: Path | None = None,
+    bootstrap: Annotated[int, click.IntRange(2)] | None = None,
+    resample: Literal["bootstrap", "half"] | None = None,
+    seed: Annotated[int, click.IntRange(0)] | None = None,
+    cluster: str | None = None,
+    sets: SetOptions,
+    reading: RowOptions,
+    quiet: bool = False,
+    as_json: bool = False,
 ) -> ExitCode:
     """Learn a graph (a PAG) from a table, or from several data sets.
 
     After every iteration the graph is correct as far as it goes, if the tests are right; contradictions are named.
     Ctrl-C, SIGTERM and the budgets end the run with the last graph, written to every output asked for (exit code 3).
-    Ctrl-C twice within a second stops at once. Pictures and reports are drawn last: a signal, or a time budget
-    exceeded by two seconds, ends that too; all other outputs are written by then.
+    Ctrl-C twice within a second stops at once. Pictures and reports are drawn last: a signal ends that too; all other
+    outputs are written by then.
+
+    Args:
+        data DATA: The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav; - is
+            standard input. Several data sets by their names, the observed one first: observed=a.csv drug=b.csv.
+        covariance N: DATA is the covariance or correlation matrix of N rows: a column and a row for each variable,
+            whose names may stand in a first column; one triangle may be empty.
+        tiers TIERS: The order of time, 'age sex | smoking | "lung age"': nothing is a cause of what is in an earlier
+            tier; a name with blanks stands in double quotes. Later variables may still be causes of being in the
+            sample; --no-selection-bias rules that out.
+        out FILE: Write the result; may be given again. The ending picks the format: .json (graph and how it was
+            learned), .csv (edge table), .svg, .png, .pdf, .html (report), .txt, .dot, .tetrad, .dagitty.
+        report FILE: Write the report: one HTML page that works without a network.
+        bootstrap N: Search again on N resamples of the rows, and say how often each edge is found.
+        resample WAY: Of --bootstrap: bootstrap (rows with replacement) or half (half of them, in complementary pairs).
+        seed N: Of --bootstrap: the seed of all random numbers; default 0.
+        cluster NAME: Of --bootstrap: a column that says which rows are drawn together, a person or a school; it is not
+            searched over.
+        quiet: Print nothing but errors.
+        as_json: Print one JSON document instead of text.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     files = {name: file_of(file) for name, file in data_sets_in(data).items()}
-    first, has_sets, source = next(iter(files.values())), len(files) > 1 or context is not None, called(files)
-    of_sets = {"observed": observed, "assumptions": assumptions, "contexts_test": contexts_test.value}
-    outputs = _checked_outputs([*files.values(), *_inputs()], out or [], report, typed)
+    first, has_sets, source = next(iter(files.values())), len(files) > 1 or sets.context is not None, called(files)
+    known_in = click.get_current_context().params["knowledge"]
+    outputs = _checked_outputs([*files.values(), *([known_in] if known_in else [])], out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
         from anypag.data.files.read_table import INDEX_LEFT_OUT
@@ -148,24 +108,23 @@ def learn(
         from anypag.run.engine import Search
 
         clock = Clock()
-
         with panics_held(first):
-            reading = reading_of(encoding, gaps, no_header, sheet, counts, weights)
-            chosen = chosen_columns(files, columns, drop, reading, [context, cluster])
+            how = reading.reading()
+            chosen = chosen_columns(files, columns, how, [sets.context, cluster])
             if covariance is None:
-                table, names = data_of(files, reading, chosen, context, of_sets)
+                table, names = data_of(files, how, chosen, sets)
             else:
-                _require_matrix(typed, reading, bootstrap, has_sets)
-                require_no_sets(of_sets)
+                _require_matrix(typed, how, bootstrap, has_sets)
+                sets.require_none()
                 (names,) = chosen.values()
-                table, typed = matrix_of(first, reading, names, covariance, typed)
+                table, typed = matrix_of(first, how, names, covariance, typed)
                 names = None
             known = with_tiers(typed["knowledge"], tiers)
             choices = Choices(names=names, **{**typed, "knowledge": known})
             resampling = _resampling(table, choices, bootstrap, resample, seed, cluster)
             search = Search(table, choices, source) if resampling is None else resampling.search
         _say_what(terminal, source, search)
-        if leaves_index_out(first, columns, drop, reading):
+        if leaves_index_out(first, columns, how):
             terminal.line(f"warning: {INDEX_LEFT_OUT.sentence.spelled(spelled)}", "yellow")
         with interrupts.held():
             of_search = choices if resampling is None else resampling.of_search
@@ -173,14 +132,9 @@ def learn(
             whole = partial(_learned, search, of_search, interrupts, terminal, clock, is_kept)
             run = whole if resampling is None else partial(_resampled, resampling, whole, interrupts, terminal)
             ending = _Ending(*_finished(run), terminal)
-            ending.write(
-                outputs,
-                Drawing(interrupts, clock, choices.time_budget),
-                _report_writer(
-                    click.get_current_context().obj,
-                    None if counts or weights or covariance else table if has_sets else first,
-                ),
-            )
+            has_rows = not (how.counts or how.weights or covariance)
+            drawing = Drawing(interrupts, clock, choices.time_budget)
+            ending.write(outputs, drawing, _report_writer((table if has_sets else first) if has_rows else None))
             return ending.told()
 
 
@@ -199,7 +153,7 @@ def _require_matrix(typed: Typed, reading: Reading, bootstrap: int | None, has_s
 
 
 def _resampling(
-    data: Any, choices: Choices, n: int | None, resample: _Resample | None, seed: int | None, cluster: str | None
+    data: Any, choices: Choices, n: int | None, resample: Resample | None, seed: int | None, cluster: str | None
 ) -> Resampling | None:
     """The bootstrap, ready to run; None if it was not asked for."""
     if n is None:
@@ -208,17 +162,9 @@ def _resampling(
             raise ParameterError(f"{given} goes with --bootstrap N.")
         return None
     from anypag.run.bootstrap import Resampling
-    from anypag.stability.stability import DEFAULT, Plan
+    from anypag.run.replicates import Plan
 
-    how: Any = DEFAULT if resample is None else resample.value
-    return Resampling(data, choices, Plan(n, how, seed or 0), cluster)
-
-
-def _inputs() -> list[Path]:
-    """The files that are read besides the data."""
-    ctx = click.get_current_context()
-    named = (name for name in TYPED if DECLARED[name].typed == "knowledge")
-    return [Path(ctx.params[name]) for name in named if ctx.params.get(name) is not None]
+    return Resampling(data, choices, Plan(n, resample or "bootstrap", seed or 0), cluster)
 
 
 def _checked_outputs(inputs: list[Path], out: list[Path], report: Path | None, typed: Typed) -> list[Path]:
@@ -387,12 +333,13 @@ class _Ending:
         }
 
 
-def _report_writer(arguments: list[str], data: Any) -> Callable[[Result, Path], None]:
+def _report_writer(data: Any) -> Callable[[Result, Path], None]:
     """A function that writes a report; effects are drawn from the data, if they have rows."""
+    call = shlex.join(["anypag", *click.get_current_context().obj])
 
     def write(result: Result, path: Path) -> None:
         from anypag.report import write_report
 
-        write_report(result, path, call=shlex.join(["anypag", *arguments]), spell=spelled, data=data)
+        write_report(result, path, call=call, spell=spelled, data=data)
 
     return write

@@ -1,17 +1,28 @@
-"""`anypag`: the program and its commands."""
+"""`anypag`: the program and its commands; `anypag studio`, which serves the studio to the user's own browser."""
 
 from __future__ import annotations
 
 import gc
+import shlex
+import signal
 import sys
+import threading
+import webbrowser
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from anypag import __version__
-from anypag.cli.parameters import command_of
-from anypag.cli.terminal import guarded_streams
+from anypag.cli.commands import ExitCode, command
+from anypag.cli.terminal import Terminal, guarded_streams
+from anypag.errors import ParameterError
+
+if TYPE_CHECKING:
+    from anypag.studio.server import StudioServer
+    from anypag.studio.session import Session
 
 HELP = "Learn what causes what from data when some causes were never measured: anytime causal discovery."
 EPILOG = (
@@ -28,8 +39,8 @@ COMMANDS = {
     "convert": "graphs",
     "compare": "graphs",
     "simulate": "data",
-    "studio": "studio",
-    "warm": "warm",
+    "studio": "main",
+    "warm": "data",
 }
 """The names of all commands, with the file of each, which is loaded when the command is asked for."""
 OBJECTS = 100_000
@@ -47,9 +58,61 @@ class Program(click.Group):
         """The command of this name, if there is one."""
         if cmd_name not in COMMANDS:
             return None
-        return command_of(
-            cmd_name, getattr(import_module(f"anypag.cli.{COMMANDS[cmd_name]}"), cmd_name.replace("-", "_"))
-        )
+        home = import_module(f"anypag.cli.{COMMANDS[cmd_name]}")
+        found: click.Command = getattr(home, cmd_name.replace("-", "_"))
+        return found
+
+
+@command()
+def studio(
+    file: Path | None = None, *, no_browser: bool = False, port: Annotated[int, click.IntRange(0, 65535)] = 0
+) -> ExitCode:
+    """Open the studio: a page in your browser where a table becomes a graph that sharpens as you watch.
+
+    The page is served to this machine alone, under an address with a random token. Ctrl-C ends it; settings and
+    steps are kept, and the same command goes on from them.
+
+    Args:
+        file FILE: The table; it can be dropped on the page too.
+        no_browser: Only print the address, do not open a browser.
+        port N: The port of the page; 0 for any that is free.
+    """
+    from anypag.studio.folder import home
+    from anypag.studio.session import Session
+
+    terminal, session = Terminal(), Session()
+    try:
+        with _server(session, port) as server:
+            if file is not None:
+                server.open(file)
+            terminal.line(f"The studio is at {server.address}", "bold")
+            terminal.line("Ctrl-C ends it; nothing is lost.")
+            if not no_browser:
+                # a browser of the terminal would not return before the page is served
+                threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
+            for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background jobs begin with SIGINT ignored
+                signal.signal(number, _interrupted)
+            server.serve_forever(poll_interval=0.2)
+    except KeyboardInterrupt:
+        again = "anypag studio" if file is None else shlex.join(["anypag", "studio", str(file)])
+        terminal.line(f"Ended. What was chosen and found is kept in {home()}; `{again}` goes on from it.")
+    finally:
+        session.close()
+    return ExitCode.COMPLETE
+
+
+def _server(session: Session, port: int) -> StudioServer:
+    from anypag.studio.server import StudioServer
+
+    try:
+        return StudioServer(session, port)
+    except OSError as error:
+        told = f"The page cannot be served on port {port}: {error.strerror}. Leave --port out for one that is free."
+        raise ParameterError(told) from None
+
+
+def _interrupted(number: int, frame: Any) -> None:
+    raise KeyboardInterrupt
 
 
 app: Program = click.version_option(__version__, message="%(prog)s %(version)s", help="Show the version and end.")(

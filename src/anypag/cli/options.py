@@ -1,140 +1,121 @@
-"""Arguments and options: their declarations, and their conversion to values of the library."""
+"""Options that several commands share, and the conversion of what is typed to values of the library."""
 
 from __future__ import annotations
 
 import csv
-import inspect
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
-from enum import StrEnum
-from functools import wraps
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from anypag.choices import AMONG_NUMBERS, DECLARED, DEFAULTS, MISSING_WORDS, Choice
-from anypag.cli.parameters import argument, option
-from anypag.errors import Option
-from anypag.graphs.marks import listed
+from anypag.choices import DECLARED, Choice
+from anypag.errors import Option, ParameterError
 
 if TYPE_CHECKING:
-    from anypag.cli.exits import ExitCode
+    from anypag.data.files.scan import Reading
     from anypag.knowledge.knowledge import Knowledge
 
 
-Json = Annotated[bool, option("--json", help="Print one JSON document instead of text.")]
-_FILES = ".csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav"
-Data = Annotated[Path, argument(metavar="DATA", help=f"The table: {_FILES}; - is standard input.")]
-DataFiles = Annotated[
-    list[str],
-    argument(
-        metavar="DATA",
-        help=f"The table: {_FILES}; - is standard input. "
-        "Several data sets by their names, the observed one first: observed=a.csv drug=b.csv.",
-    ),
-]
-ContextColumn = Annotated[
-    str | None,
-    option(
-        metavar="COLUMN",
-        help="The column that says under which conditions (experiments, hospitals) a row was recorded.",
-    ),
-]
-Assumptions = Annotated[
-    str,
-    option(
-        metavar="WHICH",
-        help="Of several data sets: which assumptions of Joint Causal Inference hold: 1 (nothing in the table is a "
-        "cause of what tells them apart), 12 (and nothing hidden is a cause of both) or 123 (and how the experiments "
-        "depend on each other is the design).",
-    ),
-]
-ObservedSet = Annotated[
-    str | None,
-    option(
-        metavar="NAME",
-        help="Of several data sets: the one without an intervention, with which others are compared; by default the "
-        "first, or with --context that of the first row.",
-    ),
-]
+@dataclass(frozen=True)
+class ColumnOptions:
+    """Which columns are used.
+
+    Args:
+        columns NAMES: Use only these columns: names or patterns ('price*') with commas between; may be given again.
+        drop NAMES: Leave these columns out: names or patterns ('trend_*') with commas between; may be given again.
+    """
+
+    columns: list[str] | None = None
+    drop: list[str] | None = None
 
 
-class HowToTest(StrEnum):
-    """How it is tested what experiments act on."""
+@dataclass(frozen=True)
+class FileOptions:
+    """How a file is read.
 
-    ALL = "all"
-    PAIRWISE = "pairwise"
+    Args:
+        encoding NAME: The encoding of a text file that is not UTF-8: latin-1, cp1252, ...
+        gaps WORDS: Words or numbers (--gaps=-999,NA) that stand for a missing value, with commas between. By default,
+            in text files: NA, N/A, NaN, nan, null, NULL and None; in columns of numbers also #N/A, na, Na, n/a, N/a,
+            NAN, Nan, Null, none and NONE. An empty field is always missing.
+        no_header: The text file begins with data, not with names: they are X0, X1, ...
+        sheet NAME: The sheet of an .xlsx file; the first by default.
+    """
 
+    encoding: str | None = None
+    gaps: list[str] | None = None
+    no_header: bool = False
+    sheet: str | None = None
 
-TestOfContexts = Annotated[
-    HowToTest,
-    option(
-        metavar="WAY",
-        help="Of several data sets: all rows answer what an experiment acts on, or pairwise, each set against the "
-        "observed one (where sizes differ a lot).",
-    ),
-]
-Encoding = Annotated[
-    str | None, option(metavar="NAME", help="The encoding of a text file that is not UTF-8: latin-1, cp1252, ...")
-]
-Gaps = Annotated[
-    list[str] | None,
-    option(
-        metavar="WORDS",
-        help="Words or numbers (--gaps=-999,NA) that stand for a missing value, with commas between. By default, in "
-        f"text files: {listed(MISSING_WORDS[1:])}; in columns of numbers also "
-        f"{listed(tuple(word for word in AMONG_NUMBERS if word not in MISSING_WORDS))}. An empty field is always "
-        "missing.",
-    ),
-]
-NoHeader = Annotated[
-    bool, option("--no-header", help="The text file begins with data, not with names: they are X0, X1, ...")
-]
-Sheet = Annotated[str | None, option(metavar="NAME", help="The sheet of an .xlsx file; the first by default.")]
-CountsColumn = Annotated[
-    str | None,
-    option(
-        "--counts",
-        metavar="COLUMN",
-        help="Each row stands for as many rows as this column says: whole numbers, as a GROUP BY counts them.",
-    ),
-]
-WeightsColumn = Annotated[
-    str | None,
-    option(
-        "--weights",
-        metavar="COLUMN",
-        help="How much of the population each row stands for: the sampling weights of a survey.",
-    ),
-]
-Covariance = Annotated[
-    int | None,
-    option(
-        metavar="N",
-        help="DATA is the covariance or correlation matrix of N rows: a column and a row for each variable, whose "
-        "names may stand in a first column; one triangle may be empty.",
-    ),
-]
-Columns = Annotated[
-    list[str] | None,
-    option(
-        metavar="NAMES",
-        help="Use only these columns: names or patterns ('price*') with commas between; may be given again.",
-    ),
-]
-Drop = Annotated[
-    list[str] | None,
-    option(
-        metavar="NAMES",
-        help="Leave these columns out: names or patterns ('trend_*') with commas between; may be given again.",
-    ),
-]
+    def said(self) -> dict[str, Any]:
+        """The options that were given, by the names that `Reading` has for them."""
+        words = None if self.gaps is None else ("", *names_in(self.gaps))
+        said = {"encoding": self.encoding, "gaps": words, "header": False if self.no_header else None}
+        return {name: value for name, value in (said | {"sheet": self.sheet}).items() if value is not None}
+
+    def reading(self) -> Reading:
+        """How to read the file."""
+        from anypag.data.files.scan import Reading
+
+        return Reading(**self.said())
 
 
+@dataclass(frozen=True)
+class RowOptions(FileOptions):
+    """How a file is read, and what its rows stand for.
+
+    Args:
+        counts COLUMN: Each row stands for as many rows as this column says: whole numbers, as a GROUP BY counts them.
+        weights COLUMN: How much of the population each row stands for: the sampling weights of a survey.
+    """
+
+    counts: str | None = None
+    weights: str | None = None
+
+    def said(self) -> dict[str, Any]:
+        if self.counts is not None and self.weights is not None:
+            raise ParameterError(
+                "A row has counts (--counts) or weights (--weights), not both. Leave one of the two out."
+            )
+        of_rows = {"counts": self.counts, "weights": self.weights}
+        return super().said() | {name: value for name, value in of_rows.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class SetOptions:
+    """What several data sets are.
+
+    Args:
+        context COLUMN: The column that says under which conditions (experiments, hospitals) a row was recorded.
+        observed NAME: Of several data sets: the one without an intervention, with which others are compared; by default
+            the first, or with --context that of the first row.
+        assumptions WHICH: Of several data sets: which assumptions of Joint Causal Inference hold: 1 (nothing in the
+            table is a cause of what tells them apart), 12 (and nothing hidden is a cause of both) or 123 (and how the
+            experiments depend on each other is the design).
+        contexts_test WAY: Of several data sets: all rows answer what an experiment acts on, or pairwise, each set
+            against the observed one (where sizes differ a lot).
+    """
+
+    context: str | None = None
+    observed: str | None = None
+    assumptions: str = "123"
+    contexts_test: Literal["all", "pairwise"] = "all"
+
+    def require_none(self) -> None:
+        """Raise an error for an option of several data sets that was given for a single one."""
+        for name in ("observed", "assumptions", "contexts_test"):
+            if getattr(self, name) != getattr(type(self), name):
+                raise ParameterError(Option(name), " goes with several data sets: name=file for each, or --context.")
+
+
+SPELLINGS = {"as_json": ("--json",), "quiet": ("--quiet", "-q"), "read_as": ("--from",), "write_as": ("--to",)}
+"""How options are spelled whose parameters have other names."""
 _OTHERWISE = {"selection_bias": "--no-selection-bias", "format": "--from or --to", "names": "--columns or --drop"}
-"""Options whose spelling is not the choice's name with dashes."""
+"""Choices that messages spell otherwise than with their names and dashes."""
 
 
 def spelled(choice: Option) -> str:
@@ -220,64 +201,10 @@ def data_sets_in(typed: list[str]) -> dict[str, Path]:
     return {name: Path(file) for name, _, file in pairs}
 
 
-Typed = Mapping[str, Any]
-
-_TYPES: dict[str, Any] = {
-    "number": float,
-    "count": int | None,
-    "duration": str | None,
-    "kinds": list[str] | None,
-    "flag": bool,
-    "off": bool,
-    "file": Path | None,
-    "knowledge": Path | None,
-}
-
+Typed = Mapping[str, Any]  # the values of choices, by their names
 
 TYPED = tuple(name for name, choice in DECLARED.items() if choice.typed)
 """The choices that can be typed."""
-
-
-def with_choices(*names: str) -> Callable[[Callable[..., ExitCode]], Callable[..., ExitCode]]:
-    """A command with its parameter `typed` replaced by one option for each of these choices."""
-
-    def decorate(function: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
-        signature = inspect.signature(function, eval_str=True)
-        parameters = [part for part in signature.parameters.values() if part.name != "typed"]
-        arguments = [part for part in parameters if part.default is part.empty]
-        rest = [part.replace(kind=part.KEYWORD_ONLY) for part in parameters if part.default is not part.empty]
-
-        @wraps(function)
-        def command(**arguments: Any) -> ExitCode:
-            typed = {name: _value(DECLARED[name], arguments.pop(name)) for name in names}
-            return function(**arguments, typed=typed)
-
-        made = signature.replace(parameters=[*arguments, *map(_parameter, names), *rest])
-        command.__signature__ = made  # type: ignore[attr-defined]
-        return command
-
-    return decorate
-
-
-def _parameter(name: str) -> inspect.Parameter:
-    choice, default = DECLARED[name], DEFAULTS[name]
-    members = {value.upper().replace("-", "_"): value for value in DECLARED[name].check.names}
-    names = cast(type[StrEnum], StrEnum(name, members))
-    kind: Any = _TYPES.get(str(choice.typed), names if default is not None else names | None)
-    if choice.typed == "name" and default is not None:
-        default = names(default)
-    elif choice.typed == "off":
-        default = False
-    is_number = choice.typed == "number"
-    declared = option(
-        spelled(Option(name)),
-        metavar=choice.metavar or ("VALUE" if is_number else None),
-        help=choice.help,
-        type=_number if is_number else None,
-    )
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared]
-    )
 
 
 def _number(text: str | float) -> Any:
@@ -288,14 +215,25 @@ def _number(text: str | float) -> Any:
         return text
 
 
-def _value(choice: Choice, typed: Any) -> Any:
+TYPES: dict[str, Any] = {
+    "number": _number,
+    "count": int,
+    "duration": str,
+    "kinds": list[str],
+    "flag": bool,
+    "off": bool,
+    "file": Path,
+    "knowledge": Path,
+}
+"""By how a choice is typed, the type of click for it."""
+
+
+def value_of(choice: Choice, typed: Any) -> Any:
     """A typed value as `learn` takes it."""
     if choice.typed == "off":
         return not typed
     if typed is None:
         return None
-    if choice.typed == "name":
-        return typed.value
     if choice.typed == "duration":
         return seconds(typed)
     if choice.typed == "knowledge":

@@ -12,27 +12,23 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from anypag.cli.options import ColumnOptions, SetOptions, Typed, names_in
+from anypag.errors import ParameterError, matching
 from anypag.files import target_of
-from anypag.saving import PICTURES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anypag.cli.options import Typed
     from anypag.cli.running import Interrupts
     from anypag.data.files.scan import Reading
     from anypag.data.findings import Singular
     from anypag.run.clock import Clock
 
 STANDARD_INPUT = Path("-")
-OF_SETS = {"observed": None, "assumptions": "123", "contexts_test": "all"}
-"""The options of several data sets, with their defaults."""
 OUR_TABLES = (b"from,to,", b'"",')  # how tables of edges and matrices of marks begin
 _BEGINNINGS = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"PK", ".xlsx"), (b"\x1f\x8b", ".csv.gz"))
 
@@ -50,72 +46,29 @@ def file_of(data: Path) -> Path:
     return path
 
 
-def reading_of(
-    encoding: str | None,
-    gaps: Sequence[str] | None,
-    no_header: bool,
-    sheet: str | None,
-    counts: str | None = None,
-    weights: str | None = None,
-) -> Reading:
-    """How to read the file."""
-    from anypag.data.files.scan import Reading
-
-    return Reading(**said_of_reading(encoding, gaps, no_header, sheet, counts, weights))
-
-
-def said_of_reading(
-    encoding: str | None,
-    gaps: Sequence[str] | None,
-    no_header: bool,
-    sheet: str | None,
-    counts: str | None,
-    weights: str | None,
-) -> dict[str, Any]:
-    """The options for reading the file that the user gave, by name."""
-    from anypag.cli.options import names_in
-    from anypag.errors import ParameterError
-
-    if counts is not None and weights is not None:
-        raise ParameterError("A row has counts (--counts) or weights (--weights), not both. Leave one of the two out.")
-    words = None if gaps is None else ("", *names_in(gaps))
-    said = {"encoding": encoding, "gaps": words, "header": False if no_header else None, "sheet": sheet}
-    said |= {"counts": counts, "weights": weights}
-    return {name: value for name, value in said.items() if value is not None}
-
-
 def table_of(data: Path, reading: Reading, names: list[str] | None) -> tuple[Any, list[str] | None]:
     """The data, and the columns still to be chosen. Without options for reading, the data are the path, because the
-    file may be large; else a table, of counts or weighted if the options say so, with no column left to choose (None).
+    file may be large; else a table with no column left to choose (None).
     """
-    from anypag.data.files.read_table import read_table
+    from anypag.data.files.read_table import read_as_said
     from anypag.data.files.scan import AS_USUAL
-    from anypag.data.sources.counted import counted
-    from anypag.data.sources.weighted import weighted
 
-    if reading == AS_USUAL:
-        return data, names
-    options = {"encoding": reading.encoding, "gaps": reading.gaps, "header": reading.header, "sheet": reading.sheet}
-    also = [name for name in (reading.counts, reading.weights) if name is not None]
-    table = read_table(data, names=None if names is None else [*names, *also], **options)  # type: ignore[arg-type]
-    if reading.weights is not None:
-        return weighted(table, reading.weights), None
-    return table if reading.counts is None else counted(table, reading.counts), None
+    return (data, names) if reading == AS_USUAL else (read_as_said(data, reading, names), None)
 
 
 ChosenColumns = dict[str, list[str] | None]  # the columns to use of each data set; None for all
 
 
 def data_of(
-    files: dict[str, Path], reading: Reading, chosen: ChosenColumns, context: str | None, of_sets: dict[str, Any]
+    files: dict[str, Path], reading: Reading, chosen: ChosenColumns, sets: SetOptions
 ) -> tuple[Any, list[str] | None]:
     """The table of a file, and the columns still to be chosen; several data sets become one table."""
     from anypag.data.sources.pooled import pooled
     from anypag.data.table import as_table
-    from anypag.errors import ParameterError
 
+    context = sets.context
     if len(files) == 1 and context is None:
-        require_no_sets(of_sets)
+        sets.require_none()
         ((name, file),) = files.items()
         return table_of(file, reading, chosen[name])
     if len(files) > 1 and context is not None:
@@ -124,7 +77,8 @@ def data_of(
         raise ParameterError(f"--{given} does not go with several data sets. Leave one of the two out.")
     tables = {name: table_of(file, reading, chosen[name]) for name, file in files.items()}
     read = {name: as_table(table, columns) for name, (table, columns) in tables.items()}
-    return pooled(read if context is None else read[""], by=context, **of_sets), None
+    of_sets = {"observed": sets.observed, "assumptions": sets.assumptions, "contexts_test": sets.contexts_test}
+    return pooled(read if context is None else read[""], by=context, **of_sets), None  # type: ignore[arg-type]
 
 
 def called(files: dict[str, Path]) -> str:
@@ -132,18 +86,8 @@ def called(files: dict[str, Path]) -> str:
     return ", ".join(f"{name}={file.name}" if name else file.name for name, file in files.items())
 
 
-def require_no_sets(of_sets: dict[str, Any]) -> None:
-    """Raise an error for an option of several data sets that was given for a single one."""
-    from anypag.errors import Option, ParameterError
-
-    for name in (name for name, value in of_sets.items() if value != OF_SETS[name]):
-        raise ParameterError(Option(name), " goes with several data sets: name=file for each, or --context.")
-
-
 def check_files(outputs: list[Path], typed: Typed, inputs: list[Path]) -> None:
     """Check outputs and the checkpoint: ParameterError also if that is there and not resumed from."""
-    from anypag.errors import ParameterError
-
     checkpoint, resume = typed["checkpoint"], typed["resume"]
     check_outputs(outputs if checkpoint is None else [*outputs, checkpoint], inputs)
     check_replaced(outputs)
@@ -165,37 +109,30 @@ def matrix_of(data: Path, reading: Reading, names: list[str] | None, n: int, typ
     return test, {**typed, "test": "auto", "singular": "auto"}
 
 
-def leaves_index_out(data: Path, columns: Sequence[str] | None, drop: Sequence[str] | None, reading: Reading) -> bool:
+def leaves_index_out(data: Path, columns: ColumnOptions, reading: Reading) -> bool:
     """Is an index column left out in addition to the columns that the user dropped?"""
-    from anypag.cli.options import names_in
     from anypag.data.files.read_table import INDEX_NAMES
     from anypag.data.files.scan import glance
 
-    first = glance(data, 1, reading).columns[0] if drop and not columns else None
-    return first in INDEX_NAMES and first not in names_in(drop or ())
+    first = glance(data, 1, reading).columns[0] if columns.drop and not columns.columns else None
+    return first in INDEX_NAMES and first not in names_in(columns.drop or ())
 
 
 def chosen_columns(
-    files: dict[str, Path],
-    columns: Sequence[str] | None,
-    drop: Sequence[str] | None,
-    reading: Reading,
-    also: Sequence[str | None] = (),
+    files: dict[str, Path], columns: ColumnOptions, reading: Reading, also: Sequence[str | None] = ()
 ) -> ChosenColumns:
     """The columns to use of each file, without counts and weights, with `also`; what is dropped need be in one only."""
-    from anypag.cli.options import names_in
-
-    if not columns and not drop:
+    if not columns.columns and not columns.drop:
         return dict.fromkeys(files)
     from anypag.data.files.read_table import INDEX_NAMES
     from anypag.data.files.scan import glance
-    from anypag.errors import ParameterError, matching
 
     there = {name: glance(file, 1, reading).columns for name, file in files.items()}
-    dropped = matching(names_in(drop or ()), list(dict.fromkeys(name for names in there.values() for name in names)))
+    every = list(dict.fromkeys(name for names in there.values() for name in names))
+    dropped = matching(names_in(columns.drop or ()), every)
     found: ChosenColumns = {}
     for name, names in there.items():
-        used = matching(names_in(columns or ()), names) or (names[1:] if names[0] in INDEX_NAMES else names)
+        used = matching(names_in(columns.columns or ()), names) or (names[1:] if names[0] in INDEX_NAMES else names)
         chosen = [column for column in used if column not in {*dropped, reading.counts, reading.weights}]
         if not chosen:
             raise ParameterError("No column is left: all were dropped.")
@@ -208,8 +145,6 @@ LEAST_FREE = 1_000_000  # bytes that must be free on the disk of an output
 
 def check_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
     """Check before the work that all outputs can be written, to different files. Raises ParameterError."""
-    from anypag.errors import ParameterError
-
     taken = {_place(path): f"{path} is to be read" for path in inputs}
     for path in paths:
         place = _place(path)
@@ -223,8 +158,6 @@ def check_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
 
 def check_replaced(paths: Iterable[Path]) -> None:
     """Raise ParameterError if a graph would take the place of a table that anypag did not write."""
-    from anypag.errors import ParameterError
-
     for path in (path for path in paths if path.suffix.lower() == ".csv" and path.is_file()):
         with path.open("rb") as file:
             start = file.read(len(OUR_TABLES[0]))
@@ -273,11 +206,6 @@ class DrawingStopped(BaseException):
 
     def __init__(self, reason: str) -> None:
         super().__init__(_REASONS[reason])
-
-
-def is_drawn(path: Path) -> bool:
-    """Is it a picture or a report, which takes longer to write?"""
-    return path.suffix.lower() in {*PICTURES, ".html"}
 
 
 class Drawing:

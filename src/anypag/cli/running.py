@@ -6,13 +6,13 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
 from anypag._kernels.patience import COMPILING
 from anypag.cli.tell import iteration_line, phase_line
-from anypag.run.clock import NOTICE, is_in_compiled_code
+from anypag.run.clock import NOTICE, Signals, Stopped, is_in_compiled_code
 
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal
@@ -26,7 +26,7 @@ class StoppedAtOnce(BaseException):
     """Ctrl-C was pressed twice within a second: end at once."""
 
 
-class Interrupts:
+class Interrupts(Signals):
     """Handles signals while this context is active.
 
     By default a signal is a `KeyboardInterrupt`, as usual. In `ending_a_run` it raises `Stopped`, which ends the search
@@ -49,19 +49,11 @@ class Interrupts:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    @contextmanager
-    def ending_a_run(self) -> Iterator[None]:
-        """A context in which signals end the search."""
-        from anypag.run.watcher import Stopped
+    def ending_a_run(self) -> AbstractContextManager[None]:
+        return self.raising(Stopped)
 
-        with self.raising(Stopped):
-            yield
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """A context in which signals wait."""
-        with self.raising(None):
-            yield
+    def held(self) -> AbstractContextManager[None]:
+        return self.raising(None)
 
     @contextmanager
     def raising(self, kind: type[BaseException] | None) -> Iterator[None]:
@@ -83,7 +75,6 @@ class Interrupts:
             self.check()
 
     def check(self) -> None:
-        """Raise now if a signal is pending."""
         if self._is_waiting and self._raises is not None:
             self._is_waiting = False
             raise self._raises("interrupt")

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from anypag.cli import options
-from anypag.cli.exits import ExitCode, command
-from anypag.cli.options import Typed, data_sets_in, spelled, with_choices
-from anypag.cli.outputs import called, check_files, chosen_columns, data_of, file_of, reading_of
-from anypag.cli.parameters import option
+from anypag.cli.commands import ExitCode, command
+from anypag.cli.options import ColumnOptions, FileOptions, SetOptions, Typed, data_sets_in, spelled
+from anypag.cli.outputs import called, check_files, chosen_columns, data_of, file_of
 from anypag.cli.running import Interrupts, compiling_told, shown_on
 from anypag.cli.tell import misfit_told, say_where_it_goes_on
 from anypag.cli.terminal import Terminal, panics_held
@@ -29,71 +27,48 @@ CHOICES = (
 """The choices of `learn` that a time series has too."""
 
 
-@command
-@with_choices(*CHOICES)
+@command(*CHOICES)
 def learn_series(
-    data: options.DataFiles,
+    data: list[str],
+    *,
     typed: Typed,
-    max_lag: Annotated[int, option(metavar="P", help="How many steps back causes are looked for.")] = 1,
-    time: Annotated[
-        str | None,
-        option(
-            metavar="COLUMN",
-            help="The column of times: numbers, or dates such as 2020-01-31, 2020-01, 2020Q1. Without it the rows are "
-            "in the order of time.",
-        ),
-    ] = None,
-    unit: Annotated[
-        str | None, option(metavar="COLUMN", help="The column that says whose row it is, in a panel.")
-    ] = None,
-    selection_bias: Annotated[
-        bool,
-        option(
-            "--selection-bias", help="Which times or units are in the table may depend on the processes themselves."
-        ),
-    ] = False,
-    columns: options.Columns = None,
-    drop: options.Drop = None,
-    context: options.ContextColumn = None,
-    observed: options.ObservedSet = None,
-    assumptions: options.Assumptions = "123",
-    contexts_test: options.TestOfContexts = options.HowToTest.ALL,
-    bootstrap: Annotated[
-        int | None,
-        option(
-            metavar="N",
-            type=click.IntRange(2),
-            help="Search again in N resamples of units, or of blocks of neighbouring windows, and say how often each "
-            "edge is found.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int, option(metavar="N", type=click.IntRange(0), help="Of --bootstrap: the seed of all random numbers.")
-    ] = 0,
-    out: Annotated[
-        list[Path] | None,
-        option(
-            metavar="FILE",
-            help="Write the result; may be given again. The ending picks the format: .json, .csv (edges), .html "
-            "(report), .svg, .png, .pdf (summary), .txt, .dot, ... (graph of the window).",
-        ),
-    ] = None,
-    encoding: options.Encoding = None,
-    gaps: options.Gaps = None,
-    no_header: options.NoHeader = False,
-    sheet: options.Sheet = None,
-    quiet: Annotated[bool, option("--quiet", "-q", help="Print nothing but errors.")] = False,
-    as_json: options.Json = False,
+    max_lag: int = 1,
+    time: str | None = None,
+    unit: str | None = None,
+    selection_bias: bool = False,
+    columns: ColumnOptions,
+    sets: SetOptions,
+    bootstrap: Annotated[int, click.IntRange(2)] | None = None,
+    seed: Annotated[int, click.IntRange(0)] = 0,
+    out: list[Path] | None = None,
+    reading: FileOptions,
+    quiet: bool = False,
+    as_json: bool = False,
 ) -> ExitCode:
     """Learn from a time series or a panel what causes what, and after how many steps.
 
     Processes that were never measured are allowed for. Rows are in the order of time, or --time names the column that
     says it. An edge such as x(t-1) --> y holds at all times: x is a cause of y one step later. Several data sets
     (name=file for each, or --context) are searched together: drug --> x says that this experiment acts on x.
+
+    Args:
+        data DATA: The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav; - is
+            standard input. Several data sets by their names, the observed one first: observed=a.csv drug=b.csv.
+        max_lag P: How many steps back causes are looked for.
+        time COLUMN: The column of times: numbers, or dates such as 2020-01-31, 2020-01, 2020Q1. Without it the rows are
+            in the order of time.
+        unit COLUMN: The column that says whose row it is, in a panel.
+        selection_bias: Which times or units are in the table may depend on the processes themselves.
+        bootstrap N: Search again in N resamples of units, or of blocks of neighbouring windows, and say how often each
+            edge is found.
+        seed N: Of --bootstrap: the seed of all random numbers.
+        out FILE: Write the result; may be given again. The ending picks the format: .json, .csv (edges), .html
+            (report), .svg, .png, .pdf (summary), .txt, .dot, ... (graph of the window).
+        quiet: Print nothing but errors.
+        as_json: Print one JSON document instead of text.
     """
     terminal, outputs = Terminal(as_json=as_json, quiet=quiet), out or []
     files = {name: file_of(file) for name, file in data_sets_in(data).items()}
-    of_sets = {"observed": observed, "assumptions": assumptions, "contexts_test": contexts_test.value}
     for path in outputs:
         check_ending(path)
     check_files(outputs, typed, list(files.values()))
@@ -106,9 +81,9 @@ def learn_series(
 
         clock = Clock()
         with panics_held(next(iter(files.values()))):
-            reading = reading_of(encoding, gaps, no_header, sheet)
-            chosen = chosen_columns(files, columns, drop, reading, also=[time, unit, context])
-            table, names = data_of(files, reading, chosen, context, of_sets)
+            how = reading.reading()
+            chosen = chosen_columns(files, columns, how, also=[time, unit, sets.context])
+            table, names = data_of(files, how, chosen, sets)
             names = None if names is None else [name for name in names if name not in (time, unit)]
             windows = lagged(table, max_lag, time=time, unit=unit, names=names, kinds=typed["kinds"])
             choices = Choices(**{**typed, "kinds": None}, selection_bias=selection_bias)

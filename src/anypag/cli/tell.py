@@ -100,23 +100,15 @@ def what_is_known(result: Result) -> str | None:
 
 
 MOST_SHOWN = 300  # the most edges shown on a terminal; a pipe gets them all
-
-
 MOST_HEADINGS = 6
 """Edges are grouped by what they say and how sure it is; with more groups than this, only by how sure it is (if graphs
 were sampled), or by their marks."""
 SURENESS = ("Nearly sure (0.95 or more)", "Very probable (0.80 or more)", "Probable (0.50 or more)", "Less probable")
 """The headings of edges by how sure they are, as `HEDGES` divides them."""
-
 MOST_ALONE = 30  # variables without an edge that are named
-
 MOST_WITHDRAWN = 10  # the most withdrawn claims shown
-
 MOST_DIFFERENCES = 6  # the most differences shown between a probable graph and the answer
-
 MARKED = "(contradicted, see below) "  # marks groups of edges whose claims contradict others
-
-
 CONFLICTS = (
     "A conflict, as a run counts them, is an end of an edge where two rules wanted different marks; explain says "
     "where. A contradiction is what cannot be true in the graph as it stands, so there may be one without the other."
@@ -137,22 +129,29 @@ class Group(NamedTuple):
         return f"A {first.symbol} B: {self.sentence.format(a='A', b='B')}"
 
 
+def _edges(result: Result) -> tuple[list[Edge], set[Edge]]:
+    """All edges but those of a design, in the usual direction, the surest first; and those that are contradicted."""
+    from anypag.explain.contexts import by_design
+
+    design = set(by_design(result))
+    edges = [edge.forward() for edge in result.pag.edges() if not {edge.a, edge.b} <= design]
+    contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
+    doubted = {edge for edge in edges if frozenset((edge.a, edge.b)) in contradicted}
+    return sorted(edges, key=lambda edge: -(_probability(result, edge) or 0.0)), doubted
+
+
 def groups(result: Result) -> list[Group]:
     """All edges in the usual direction, grouped by meaning and certainty, the surest first."""
-    from anypag.explain.contexts import by_design
     from anypag.explain.facts import known_of
     from anypag.explain.pair import reading_of
     from anypag.explain.sampled import hedge_level, hedged
 
     selection, known = result.choices.selection_bias, known_of(result)
-    by_tests = not result.from_scores
-    contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
+    by_tests, (edges, doubted) = not result.from_scores, _edges(result)
     found: dict[tuple[bool, int, str, str], Group] = {}
-    design = set(by_design(result))
-    edges = [edge.forward() for edge in result.pag.edges() if not {edge.a, edge.b} <= design]
-    for edge in sorted(edges, key=lambda edge: -(_probability(result, edge) or 0.0)):
+    for edge in edges:
         words = reading_of(result.pag, edge, selection=selection, final=result.complete, by_tests=by_tests, known=known)
-        is_doubted, probability = frozenset((edge.a, edge.b)) in contradicted, _probability(result, edge)
+        is_doubted, probability = edge in doubted, _probability(result, edge)
         sentence = (MARKED if is_doubted else "") + hedged(words.summary, probability)
         key = (is_doubted, hedge_level(probability), edge.symbol, sentence)
         found.setdefault(key, Group(sentence, [])).edges.append(edge)
@@ -174,21 +173,17 @@ def headings(result: Result) -> Iterator[tuple[str, list[str]]]:
 
 def _few_groups(result: Result) -> Iterator[tuple[str, list[str]]]:
     """The edges of a graph with many groups under at most six headings, the surest first."""
-    from anypag.explain.contexts import by_design
     from anypag.explain.facts import facts_of
     from anypag.explain.sampled import hedge_level
     from anypag.plot.labels import legend_for
 
-    design = set(by_design(result))
-    every = [edge.forward() for edge in result.pag.edges() if not {edge.a, edge.b} <= design]
-    edges = sorted(every, key=lambda edge: -(_probability(result, edge) or 0))
-    contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
+    edges, doubted = _edges(result)
     legend = legend_for(edges, selection=facts_of(result).selection).entries
     meanings = {entry.line.edge.forward().symbol: entry.text for entry in legend}
 
     def lines(some: Iterable[Edge]) -> list[str]:
-        doubt = {edge: f"  {MARKED.strip()}" * (frozenset((edge.a, edge.b)) in contradicted) for edge in some}
-        return [f"{edge}{_certainty(result, edge)}{told}" for edge, told in doubt.items()]
+        told = f"  {MARKED.strip()}"
+        return [f"{edge}{_certainty(result, edge)}{told if edge in doubted else ''}" for edge in some]
 
     if result.probabilities is None:
         for symbol, meaning in meanings.items():
@@ -289,7 +284,7 @@ def tell_stability(terminal: Terminal, result: Result) -> None:
     stability = result.stability
     if stability is None:
         return
-    from anypag.stability.frequencies import resample_lines
+    from anypag.results.stability import resample_lines
 
     terminal.line()
     first, *rest = resample_lines(stability, result.pag)

@@ -16,6 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from anypag.markup import aligned
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -59,7 +61,7 @@ class Terminal:
         for line in text.split("\n"):
             self.line(line)
 
-    def columns(self, rows: Iterable[Sequence[str]], *, gap: str = "  ", styles: Sequence[str] = ()) -> None:
+    def columns(self, rows: Iterable[Sequence[str]], *, styles: Sequence[str] = ()) -> None:
         """Print rows in columns. On a terminal a long last column is folded; elsewhere each row is one line."""
         cells = [[printable(cell) for cell in row] for row in rows]
         if self.quiet or not cells:
@@ -67,10 +69,8 @@ class Terminal:
         if self.console.is_terminal:
             self.console.print(_grid(cells, styles))
             return
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        for row in cells:
-            padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-            self.stream.write(gap.join(padded).rstrip() + "\n")
+        for line in aligned(cells):
+            self.line(line)
 
     def items(self, texts: Sequence[str]) -> None:
         """Short texts: side by side on a terminal, one a line on a pipe."""
@@ -85,9 +85,9 @@ class Terminal:
 
     def json(self, document: Any) -> None:
         """Print a document as JSON. Call it only if JSON was asked for."""
-        from anypag.results.files import as_json
+        from anypag.results.files import json_pieces
 
-        sys.stdout.write(as_json(document))
+        sys.stdout.write("".join(json_pieces(document)))
         sys.stdout.flush()
 
     def error(self, sentence: str) -> None:

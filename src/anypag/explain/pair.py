@@ -20,7 +20,7 @@ from anypag.knowledge.facts import Facts
 from anypag.markup import block, heading, paragraphs, plain
 from anypag.results.probabilities import Alternative
 from anypag.results.result import Result, refuse_unsearched
-from anypag.stability.frequencies import PairCounts, pair_counts
+from anypag.results.stability import PairCounts, pair_counts
 
 A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 

@@ -85,7 +85,7 @@ def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
 
 def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
     """Whether a is a cause of b, and b one of a, in shares of the sampled graphs; nothing where no graph allows it."""
-    asked = [(one, other, shares) for one, other in ((a, b), (b, a)) if (shares := said.is_cause(one, other))]
+    asked = [(one, other, said.is_cause(one, other)) for one, other in ((a, b), (b, a))]
     return tuple(
         f"Is {one} a cause of {other}? In {yes:.2f} of the sampled graphs yes, in {no:.2f} no, else open."
         for one, other, (yes, no, _) in asked

@@ -20,7 +20,7 @@ from anypag.graphs.rules import RULES
 from anypag.graphs.text import quote
 from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
-from anypag.stability.frequencies import PairCounts, pair_counts
+from anypag.results.stability import PairCounts, pair_counts
 
 Row = tuple[Any, ...]  # the values of `COLUMNS`
 
@@ -113,8 +113,7 @@ def _row(pair: Explanation, said: Probabilities | None) -> Row:
 
 def _causes(said: Probabilities | None, a: str, b: str) -> Row:
     """In which shares of the sampled graphs a is a cause of b, is none, and may be one."""
-    shares = None if said is None else said.is_cause(a, b)
-    return shares or (None, None, None)
+    return (None, None, None) if said is None else said.is_cause(a, b)
 
 
 def _gap(a: str, b: str, found: Separation | None, n_rows: int | None, probability: float | None) -> Row:

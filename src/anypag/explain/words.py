@@ -17,7 +17,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from anypag.graphs.marks import Mark
-from anypag.stability.frequencies import PairCounts
+from anypag.results.stability import PairCounts
 
 
 class EndClaim(Enum):

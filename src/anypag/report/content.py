@@ -38,7 +38,7 @@ from anypag.plot.svg import curve, placing
 from anypag.report.effects import effects_shown
 from anypag.results.consistency import withdrawn_marks
 from anypag.results.result import Iteration, Result
-from anypag.stability.stability import Stability
+from anypag.results.stability import Stability
 
 Words = dict[tuple[str, str, str], int]  # the sentences about the two ends of an edge and about the whole, numbered
 Places = dict[tuple[str, str], int]  # the number of the line that joins two variables

@@ -16,7 +16,7 @@ from anypag.graphs.contradictions import Chains, Contradiction, of_graph, statem
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import of_data_alone
-from anypag.stability.frequencies import causes, not_causes
+from anypag.results.stability import causes, not_causes
 
 if TYPE_CHECKING:
     from anypag.results.result import Result
@@ -72,19 +72,13 @@ def consistency_of(result: Result) -> Consistency:
     if verdict.valid:
         return Consistency(True)
     if _rests_on_knowledge(result):  # with knowledge it has more marks than its equivalence class
-        return Consistency(None, (), None if selection else _against_its_class(result.pag))
+        alone = verdict if selection else of_data_alone(result.pag).validate()
+        why_not = "No system has the edges and colliders of this graph, so no effect can be read from it:"
+        return Consistency(None, (), None if selection or alone.valid else f"{why_not} {alone.reason}")
     why = _why_not_final(result)
     if why is None:
         return Consistency(False, (of_graph(result.pag, verdict.reason, verdict.path),), None, behind)
     return Consistency(None, (), f"Whether some system has exactly this graph is not known: {why}.")
-
-
-def _against_its_class(pag: PAG) -> str | None:
-    """Why no system has the graph even without the marks from knowledge; None if one has."""
-    verdict = of_data_alone(pag).validate()
-    if verdict.valid:
-        return None
-    return f"No system has the edges and colliders of this graph, so no effect can be read from it: {verdict.reason}"
 
 
 def _behind(result: Result) -> str:
@@ -146,7 +140,9 @@ def withdrawn_marks(result: Result) -> list[Counts]:
     """
     final = result.pag.marks
     still = cache(lambda: (causes(final), not_causes(final)))
-    return [_withdrawn(_in_order(item.pag, result.pag), final, still) for item in result.history]
+    names = result.pag.names
+    earlier = (item.pag if item.pag.names == names else item.pag.subgraph(names) for item in result.history)
+    return [_withdrawn(pag, final, still) for pag in earlier]
 
 
 def _withdrawn(earlier: PAG, final: Marks, still: Callable[[], tuple[Flags, Flags]]) -> Counts:
@@ -160,7 +156,3 @@ def _withdrawn(earlier: PAG, final: Marks, still: Callable[[], tuple[Flags, Flag
         said = [about[j[lost], i[lost]] for about in still()]
         gone[lost] = ~np.where(then[lost] == Mark.TAIL, *said)
     return np.stack([i[gone], j[gone]], axis=1)
-
-
-def _in_order(earlier: PAG, final: PAG) -> PAG:
-    return earlier if earlier.names == final.names else earlier.subgraph(final.names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -80,8 +80,10 @@ def load_result(document: object) -> Result:
             raise RefusedError(f"this version of anypag reads format {FORMAT}; the file has format {number!s:.20}")
         return read_fields(meta["anypag"], graph)
     except RefusedError as error:
+        version = meta["anypag"].get("version")
+        writer = f" (the file was written by anypag {version:.40})" if isinstance(version, str) else ""
         place = 'under "meta", "anypag"'
-        raise FormatError(f"{error.at(place)}{_writer(meta['anypag'])}.") from None
+        raise FormatError(f"{error.at(place)}{writer}.") from None
 
 
 def read_result(path: str | os.PathLike[str]) -> Result | MixedGraph:
@@ -103,17 +105,10 @@ def read_result(path: str | os.PathLike[str]) -> Result | MixedGraph:
 
 def document_in(path: Path) -> object:
     """The content of a JSON file; None for other files and for invalid JSON, which the graph reader reports."""
-    if path.suffix.lower() != ".json":
-        return None
     try:
-        return json.loads(path.read_bytes().decode("utf-8-sig"))
+        return json.loads(path.read_bytes().decode("utf-8-sig")) if path.suffix.lower() == ".json" else None
     except (OSError, ValueError, RecursionError):
         return None
-
-
-def _writer(content: Mapping[str, Any]) -> str:
-    version = content.get("version")
-    return f" (the file was written by anypag {version:.40})" if isinstance(version, str) else ""
 
 
 def _views(result: Result) -> Document:
@@ -135,11 +130,6 @@ def _views(result: Result) -> Document:
             for then, now in [(item.then, item.now)]
         ],
     }
-
-
-def as_json(document: Document) -> str:
-    """The text of a document: indented, but every row of a list of rows on one line of its own."""
-    return "".join(json_pieces(document))
 
 
 def json_pieces(document: Document) -> Iterator[str]:

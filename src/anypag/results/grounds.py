@@ -17,8 +17,8 @@ from anypag.data.findings import Audit
 from anypag.graphs.marks import Mark, MarkReason, Separation
 from anypag.graphs.orientation import LogRows
 from anypag.graphs.pag import PAG
-from anypag.results.misfit import Misfit, misfit_of
 from anypag.results.pairs import Separations, pair_p, require_names, strengths_of
+from anypag.results.probabilities import Misfit, Probabilities, misfit_of, probabilities_of
 from anypag.search.algorithm import algorithm
 from anypag.search.problem import Problem
 from anypag.search.state import State, StepInfo
@@ -26,7 +26,6 @@ from anypag.threads import single_blas
 
 if TYPE_CHECKING:
     from anypag.knowledge.statements import Outcome
-    from anypag.results.probabilities import Probabilities
     from anypag.search.by_scores.posterior import Posterior
 
 Pair = tuple[str, str]
@@ -225,7 +224,6 @@ class Searched:
         """How probable edges are; None if no graphs were sampled."""
         if self._sampled is None:
             return None
-        from anypag.results.probabilities import probabilities_of
         from anypag.search.by_scores.bayes import sees_hidden
 
         hidden, selection = sees_hidden(self.problem), self.problem.selection

@@ -100,7 +100,10 @@ class _Judge:
             return _told(statement, "used", marks, self._unfinished(closed))
         if self._is_shown(alone):
             return _told(statement, "implied")
-        return self._without_marks(statement, alone, closed)
+        narrowing = alone.not_causes & self.facts.not_selecting[:, None]
+        if bool(narrowing.any()) and not isinstance(statement, NotSelecting | SelectionBefore):
+            return _told(statement, "used", why="fewer sets were tested; no mark follows from it")
+        return _told(statement, "not usable", why=self._unfinished(closed) or self._why_idle(statement, alone))
 
     def _cost(self, statement: Statement) -> str:
         """How much better a graph that violates the statement fits, if scores found one; else empty. Only reported."""
@@ -119,13 +122,6 @@ class _Judge:
         """The marks that follow from some statements; all calls together may make as many trials as one closure."""
         share = len(self._statements)
         return closed_with(facts, self._base, self.state, self.problem, final=self.final, share=share)
-
-    def _without_marks(self, statement: Statement, alone: Facts, closed: Closed) -> Outcome:
-        """The outcome of a statement from which no mark follows and that the data do not show."""
-        narrowing = alone.not_causes & self.facts.not_selecting[:, None]
-        if bool(narrowing.any()) and not isinstance(statement, NotSelecting | SelectionBefore):
-            return _told(statement, "used", why="fewer sets were tested; no mark follows from it")
-        return _told(statement, "not usable", why=self._unfinished(closed) or self._why_idle(statement, alone))
 
     def _facts_of(self, statements: list[Statement]) -> Facts:
         nodes = self.problem.nodes

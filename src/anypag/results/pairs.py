@@ -64,16 +64,10 @@ class Separations(Mapping[tuple[str, str], Separation]):
 
     def __getitem__(self, pair: tuple[str, str]) -> Separation:
         require_names(pair, self._names)
-        a, b = (self._place[name] for name in pair)
-        members = self._sets.get(a, b)
-        if members is None:
+        a, b = (np.array([self._place[name]]) for name in pair)
+        if self._sets.get(int(a[0]), int(b[0])) is None:
             raise KeyError(pair)
-        columns = sorted(self._order[list(members)].tolist())
-        p, found_at = pair_p_values(self._state, self._test, np.array([a]), np.array([b]))
-        effective_n = getattr(self._test, "effective_n", None)
-        asked = Queries.one(self._order[a], self._order[b], columns)
-        rows = None if effective_n is None else int(effective_n(asked)[0])
-        return Separation(tuple(self._names[k] for k in columns), float(p[0]), int(found_at[0]), rows)
+        return next(self._of(a, b))
 
     def marginal(self, among: Collection[str]) -> list[tuple[str, str]]:
         """The pairs of these names that are independent given nothing."""

@@ -33,10 +33,9 @@ if TYPE_CHECKING:
     from anypag.explain import Explanation
     from anypag.knowledge.knowledge import Knowledge
     from anypag.knowledge.statements import Outcome
-    from anypag.results.misfit import Misfit
-    from anypag.results.probabilities import Probabilities
+    from anypag.results.probabilities import Misfit, Probabilities
+    from anypag.results.stability import Stability
     from anypag.search.by_scores.posterior import Posterior
-    from anypag.stability.stability import Stability
 
 
 @dataclass(frozen=True)
@@ -136,20 +135,12 @@ class Result:
 
     @property
     def state(self) -> State:
-        """What a next step would start from.
-
-        Raises:
-            ParameterError: the result was read from a file, which does not store it.
-        """
+        """What a next step would start from; ParameterError for a result from a file, which does not store it."""
         return self._searched.state
 
     @property
     def problem(self) -> Problem:
-        """What the search worked on: the test, the choices, the audit of the data.
-
-        Raises:
-            ParameterError: the result was read from a file, which does not store it.
-        """
+        """What the search worked on: the test, the choices, the audit; ParameterError for a result from a file."""
         return self._searched.problem
 
     @property

@@ -20,21 +20,20 @@ import numpy as np
 from anypag.catalogue import method_named
 from anypag.choices import DECLARED, Choices, OwnTest
 from anypag.data.files.scan import Reading
-from anypag.data.findings import Audit, ColumnKind, Finding, Severity, Unchecked
+from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked
 from anypag.data.sources.data_sets import DataSets
 from anypag.errors import Option, Sentence
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, MarkReason, Separation, edge_symbol
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.knowledge.knowledge import Knowledge
-from anypag.knowledge.statements import Became, KnownMark, Outcome
+from anypag.knowledge.statements import KnownMark, Outcome
 from anypag.markup import plain
 from anypag.results.grounds import StoredGrounds, Unlisted
-from anypag.results.misfit import Misfit
-from anypag.results.probabilities import Change, Probabilities, edges_of
+from anypag.results.probabilities import Change, Misfit, Probabilities, edges_of
 from anypag.results.result import ITERATION, Iteration, Result
+from anypag.results.stability import FAILURES, Resample, Stability
 from anypag.search.problem import Chosen
-from anypag.stability.stability import Failure, Resample, Stability
 from anypag.stored import (
     NODE,
     As,
@@ -53,6 +52,7 @@ from anypag.stored import (
     by_pair,
     marks_matrix,
     object_of,
+    plain_object,
     refuse_unless,
     row,
     stored_fields,
@@ -258,7 +258,7 @@ _RUN: dict[str, Form] = {
     "resample": Text(get_args(Resample)),
     "seed": Whole(),
     "stopped": Maybe(Text()),
-    "failures": ListOf(row(Failure, Whole(), Text())),
+    "failures": FAILURES,
 }
 if {*_RUN, "names", "graphs", "whole"} != {item.name for item in fields(Stability)}:
     raise TypeError("every field of Stability is written, or is the result's")
@@ -315,58 +315,23 @@ def _level(value: Any, variables: Variables) -> float | str:
     return value if isinstance(value, str) else Number().read(value, variables)
 
 
-AUDIT = object_of(
+AUDIT = plain_object(
     Audit,
-    findings=ListOf(row(Finding, Text(get_args(Severity)), Text(), ListOf(Text()), Text(), SENTENCE, Whole())),
-    checked=ListOf(Text()),
-    kinds=ListOf(row(ColumnKind, Text(), Text(), Text())),
-    notes=ListOf(Text()),
-    unchecked=ListOf(row(Unchecked, Text(), Text())),
+    findings=ListOf(row(Finding, remedy=SENTENCE)),
+    kinds=ListOf(row(ColumnKind)),
+    unchecked=ListOf(row(Unchecked)),
 )
-READING = object_of(
-    Reading,
-    encoding=Maybe(Text()),
-    gaps=ListOf(Text()),
-    header=Flag(),
-    sheet=Maybe(Text()),
-    counts=Maybe(Text()),
-    weights=Maybe(Text()),
-)
-DATA_SETS = object_of(
-    DataSets,
-    names=ListOf(Text()),
-    rows=ListOf(Whole()),
-    prints=ListOf(Whole()),
-    design=MapOf(ListOf(As(Form(), back=_level))),
-    by=Maybe(Text()),
-)
-OUTCOME = object_of(
-    Outcome,
-    statement=Text(),
-    place=Text(),
-    became=Text(get_args(Became)),
-    marks=ListOf(row(KnownMark, Text(), Text(), mark_name(Mark.ARROW, Mark.TAIL))),
-    why=Text(),
-)
-REASONS = ListOf(
-    replace(
-        row(
-            MarkReason, NODE, NODE, mark_name(Mark.CIRCLE, Mark.ARROW, Mark.TAIL), As(Whole(), back=_rule), ListOf(NODE)
-        ),
-        make=_reason,
-    )
-)
-PROBABILITIES = object_of(
+DATA_SETS = plain_object(DataSets, design=MapOf(ListOf(As(Form(), back=_level))))
+KNOWN = row(KnownMark, mark=mark_name(Mark.ARROW, Mark.TAIL))
+ANY_MARK, RULE = mark_name(Mark.CIRCLE, Mark.ARROW, Mark.TAIL), As(Whole(), back=_rule)
+REASON = row(MarkReason, at=NODE, other=NODE, mark=ANY_MARK, rule=RULE, because=ListOf(NODE))
+REASONS = ListOf(replace(REASON, make=_reason))
+PROBABILITIES = plain_object(
     Probabilities,
-    n_samples=Whole(),
-    expected_errors=Number(),
-    best_score=Number(),
     pairs=by_pair(ListOf(RowForm((SYMBOL, SHARE, SHARE)))),
-    causes=Maybe(by_pair(RowForm((SHARE, SHARE)))),
+    causes=by_pair(RowForm((SHARE, SHARE))),
     graphs=ListOf(RowForm((SHARE, EDGE_TUPLES))),
-    hidden=Flag(),
-    n_classes=Whole(),
-    changes=by_pair(ListOf(row(Change, NODE, NODE, SYMBOL, SHARE))),
+    changes=by_pair(ListOf(row(Change, a=NODE, b=NODE, symbol=SYMBOL, share=SHARE))),
     as_sampled=by_pair(SYMBOL),
     elsewhere=ListOf(RowForm((SYMBOL, SHARE, SHARE))),
 )
@@ -382,18 +347,10 @@ GROUNDS = object_of(
     kept=by_pair(P),
     marks=REASONS,
     conflicts=REASONS,
-    knowledge=ListOf(OUTCOME),
+    knowledge=ListOf(plain_object(Outcome, marks=ListOf(KNOWN))),
     strengths=by_pair(Text()),
     probabilities=Maybe(PROBABILITIES),
-    misfit=Maybe(
-        object_of(
-            Misfit,
-            rows_per_number=Maybe(Number()),
-            share=Maybe(SHARE),
-            worst=ListOf(RowForm((NODE, NODE))),
-            curved=Flag(),
-        )
-    ),
+    misfit=Maybe(plain_object(Misfit, share=Maybe(SHARE), worst=ListOf(RowForm((NODE, NODE))))),
     posterior=Maybe(PosteriorForm()),
 )
 _SHARED, _OF_SCORES = ("test", "exact", "n_rows", "audit"), ("probabilities", "posterior", "misfit")
@@ -418,9 +375,9 @@ RESULT = object_of(
     stopped=Maybe(Text()),
     stability=Maybe(STABILITY),
     source=Maybe(Text()),
-    reading=Maybe(READING),
+    reading=Maybe(plain_object(Reading)),
     sets=Maybe(DATA_SETS),
-    chosen=Maybe(row(Chosen, Text(), Text())),
+    chosen=Maybe(row(Chosen, why=Text())),
     before_scores=Maybe(BEFORE_SCORES),
 )
 VIEWS = ("valid", "contradictions", "withdrawn")  # fields that are written for other readers only

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from anypag.checkpoint.checkpoint import Replicates
 from anypag.checkpoint.fingerprint import fingerprint
 from anypag.choices import Choices, Device, DSep, Sepset, Stop
 from anypag.ci.base import CITest, is_test, with_its_answers
@@ -27,13 +26,14 @@ from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
+from anypag.results.stability import Failure, Resample, Stability
 from anypag.run.bind import with_design
+from anypag.run.clock import Stopped
 from anypag.run.engine import Search, learned, source_of, warn_of, warn_of_contradictions
-from anypag.run.replicates import Budget, made_through_joblib
-from anypag.run.watcher import Listeners, Stopped, showing
+from anypag.run.replicates import Budget, Plan, Replicates, made_through_joblib
+from anypag.run.watcher import Listeners, showing
 from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Progress, Tick, no_tick
-from anypag.stability.stability import DEFAULT, Failure, Plan, Resample, Stability
 
 
 class Bootstrap:
@@ -98,18 +98,13 @@ class Resampling:
             self.of_search = replace(self.of_search, names=None, kinds=None)
         self._source = data_or_test if rows is None else rows
         self.search = Search(self._source, self.of_search, source_of(data_or_test))
-        test = self.search.problem.bound_test
+        self.names, test = self.search.problem.nodes.names, self.search.problem.bound_test
         if rows is not None and test.names != rows.names:  # one of several equal columns stands for all
             rows = rows.take(test.names)
         is_alone = with_its_answers(self.search.problem.test) is test
         self._rows = resamples_of(test, rows, self.of_search, by_sums=is_alone)
         if self._rows.n:
             _require_rows(plan, self._rows.n, self.search.problem.n)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The variables."""
-        return self.search.problem.nodes.names
 
     def run(
         self,
@@ -212,7 +207,7 @@ def bootstrap(
     n: int = 100,
     *,
     seed: int = 0,
-    resample: Resample = DEFAULT,
+    resample: Resample = "bootstrap",
     method: str | Algorithm = "auto",
     alpha: float = 0.01,
     test: str | Callable[..., Any] | CITest = "auto",

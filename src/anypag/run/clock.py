@@ -1,25 +1,21 @@
-"""The clock of a run: seconds since it began, without those spent on compiling.
+"""What can end a run from outside: its clock, which stands still while something is compiled, and signals.
 
 Compiling happens once for each kind of run, so it does not count against a budget: two seconds are two seconds of work.
-Long compiling is logged once (logger "anypag", level INFO); the command line prints the same notice where
-nothing was compiled before.
 """
 
 from __future__ import annotations
 
-import logging
 import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 from types import FrameType
 
 from anypag._kernels.patience import COMPILING, numba
 
-LONG = 2.0  # seconds of compiling after which it is logged
 NOTICE = (
     "Compiling for this machine takes some seconds, once for each kind of table and test; it does not count as time "
     "spent. `anypag warm` does it for all kinds."
 )
-_log = logging.getLogger("anypag")
 
 
 class Clock:
@@ -37,14 +33,29 @@ class Clock:
         return time.monotonic() - self._began - (COMPILING.seconds - self._compiled_before)
 
 
-def _tell_if_long() -> None:
-    """Log once that compiling takes long."""
-    if COMPILING.seconds > LONG:
-        COMPILING.hearers.remove(_tell_if_long)
-        _log.info(NOTICE)
+class Stopped(BaseException):
+    """Raised inside a step to abandon it: the run ends with the state before. No error, so no `Exception`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
-COMPILING.hearers.append(_tell_if_long)
+class Signals:
+    """Handles signals during a run. This base class leaves them to Python, where Ctrl-C is a `KeyboardInterrupt`, which
+    a search handles itself.
+    """
+
+    def check(self) -> None:
+        """Raise if a signal is pending."""
+
+    def held(self) -> AbstractContextManager[None]:
+        """A context in which signals wait."""
+        return nullcontext()
+
+    def ending_a_run(self) -> AbstractContextManager[None]:
+        """A context in which a signal raises `Stopped`."""
+        return nullcontext()
 
 
 def is_in_compiled_code(frame: FrameType | None) -> bool:

@@ -26,8 +26,8 @@ from anypag.graphs.pag import PAG
 from anypag.results.grounds import Searched
 from anypag.results.result import Iteration, Result
 from anypag.run.bind import bind, bind_again
-from anypag.run.clock import Clock
-from anypag.run.watcher import Estimated, Listeners, Stopped, Watcher, drawn_for_effects, interruptible, showing
+from anypag.run.clock import Clock, Stopped
+from anypag.run.watcher import Estimated, Listeners, Watcher, drawn_for_effects, interruptible, showing
 from anypag.search.algorithm import Algorithm, algorithm
 from anypag.search.node_order import order_nodes
 from anypag.search.problem import Problem
@@ -45,36 +45,36 @@ MOST_CHECKED_AT_ONCE = 500  # up to this many variables `learn` searches for con
 class Search:
     """A search ready to run: all is checked, nothing tested yet. `source`: what the data are called, if not a file."""
 
-    def __init__(self, data_or_test: Any, choices: Choices | None = None, source: str | None = None) -> None:
+    def __init__(
+        self,
+        data_or_test: Any,
+        choices: Choices | None = None,
+        source: str | None = None,
+        *,
+        bound: CITest | None = None,
+        problem: Problem | None = None,
+    ) -> None:
+        """`bound`: a test that was bound to these data; `problem`: the whole problem, if it is there already."""
         choices = Choices() if choices is None else choices
         self._stamp = file_stamp(data_or_test)
         with single_blas:
-            problem = bind(data_or_test, algorithm(choices.method), choices)
-        self._set_up(problem, data_or_test, source)
+            self.problem = problem or bind(data_or_test, algorithm(choices.method), choices, bound)
+        self.algorithm = algorithm(self.problem.choices.method)
+        self._data_or_test, self._source = data_or_test, source or source_of(data_or_test)
+        self.sets = DataSets.of(data_or_test, self.problem.nodes.names)
 
     @classmethod
     def again(cls, test: CITest, choices: Choices) -> Self:
         """The search on other rows of a table that was already bound; `choices` are those of that problem."""
-        search = cls.__new__(cls)
-        search._stamp = None
-        search._set_up(bind_again(test, algorithm(choices.method), choices), test, None)
-        return search
+        return cls(test, choices, problem=bind_again(test, algorithm(choices.method), choices))
 
     def knowing(self, choices: Choices) -> Self:
         """The search on the same data, with choices that differ from the user's earlier ones in `knowledge` or `method`
         only. The data are not read again, and the answers of slow tests are kept.
         """
-        search = type(self).__new__(type(self))
+        search = type(self)(self._data_or_test, choices, self._source, bound=self.problem.test)
         search._stamp = self._stamp
-        with single_blas:
-            problem = bind(self._data_or_test, algorithm(choices.method), choices, self.problem.test)
-        search._set_up(problem, self._data_or_test, self._source)
         return search
-
-    def _set_up(self, problem: Problem, data_or_test: Any, source: str | None) -> None:
-        self.algorithm, self.problem = algorithm(problem.choices.method), problem
-        self._data_or_test, self._source = data_or_test, source or source_of(data_or_test)
-        self.sets = DataSets.of(data_or_test, problem.nodes.names)
 
     @property
     def start(self) -> State:

@@ -1,4 +1,5 @@
-"""Searches on resamples, through joblib: in this process, in others, or on a cluster.
+"""Which rows each resample has, from one seed (`Plan`), and searches on resamples, through joblib: in this process, in
+others, or on a cluster.
 
 A replicate depends on its number only, so results are the same for any backend and number of workers.
 """
@@ -7,23 +8,102 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self, get_args
 
-from anypag.choices import DECLARED, DEFAULTS, Choices
+import numpy as np
+
+from anypag.arrays import Counts
+from anypag.checkpoint.checkpoint import SECONDS_BETWEEN_WRITES, store_of_run
+from anypag.checkpoint.fingerprint import Fingerprint
+from anypag.checkpoint.store import Store
+from anypag.choices import DECLARED, DEFAULTS, Choices, is_whole, require
 from anypag.ci.resample import Resamples
 from anypag.ci.wrappers import LEAST_MAPPED, opened, parcel, workers_of
-from anypag.errors import AnypagError, ParameterError
+from anypag.errors import AnypagError, GraphError, ParameterError
 from anypag.graphs.base import Marks
+from anypag.graphs.pag import PAG
+from anypag.results.stability import FAILURES, Failure, Resample
 from anypag.run.clock import Clock
 from anypag.run.engine import Search
 from anypag.run.watcher import Watcher
 from anypag.search.algorithm import algorithm
-from anypag.stability.stability import Plan
+from anypag.stored import RefusedError, Variables
 
 ABOUT_DATA = tuple(name for name, choice in DECLARED.items() if choice.part == "data")
 ABOUT_THE_RUN = ("checkpoint", "resume", "progress", "n_jobs")
+
+
+FEWEST = 2  # resamples
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The resamples of a table.
+
+    Args:
+        n: how many.
+        resample: "bootstrap" or "half".
+        seed: a whole number from 0 on.
+        clusters: (n,) the cluster of each row, as codes: whole clusters are drawn. None if rows are.
+        strata: (n,) the data set of each row: each keeps its number of rows. None for a single data set.
+
+    >>> Plan(4, "half", seed=1).counts(0, 6) + Plan(4, "half", seed=1).counts(1, 6)
+    array([1, 1, 1, 1, 1, 1])
+    """
+
+    n: int
+    resample: Resample = "bootstrap"
+    seed: int = 0
+    clusters: Counts | None = field(default=None, repr=False, compare=False)
+    strata: Counts | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.n, FEWEST), "n", f"a whole number, {FEWEST} or more", self.n)
+        wanted = " or ".join(map(repr, get_args(Resample)))
+        require(self.resample in get_args(Resample), "resample", wanted, self.resample)
+        require(is_whole(self.seed, 0), "seed", "a whole number from 0 on", self.seed)
+
+    def counts(self, k: int, n_rows: int) -> Counts:
+        """(n_rows,) how often resample k has each row."""
+        if self.clusters is not None:
+            strata = None
+            if self.strata is not None:
+                strata = np.zeros(int(self.clusters.max()) + 1, np.int64)
+                strata[self.clusters] = self.strata
+            return replace(self, clusters=None, strata=strata).counts(k, int(self.clusters.max()) + 1)[self.clusters]
+        random = self._random(k if self.resample == "bootstrap" else k // 2)
+        if self.strata is None:
+            return self._drawn(random, k, n_rows)
+        counts = np.zeros(n_rows, np.int64)
+        for stratum in np.unique(self.strata):
+            rows = np.flatnonzero(self.strata == stratum)
+            counts[rows] = self._drawn(random, k, len(rows))
+        return counts
+
+    def _drawn(self, random: np.random.Generator, k: int, n_rows: int) -> Counts:
+        """(n_rows,) how often each of some rows is drawn; two resamples of a pair have complementary halves."""
+        if self.resample == "bootstrap":
+            return np.bincount(random.integers(0, n_rows, n_rows), minlength=n_rows).astype(np.int64)
+        order, size = random.permutation(n_rows), n_rows // 2
+        half = order[:size] if k % 2 == 0 else order[n_rows - size :]
+        return np.bincount(half, minlength=n_rows).astype(np.int64)
+
+    @property
+    def about_rows(self) -> dict[str, str]:
+        """The facts by which a checkpoint knows its clusters and data sets again; nothing without them."""
+        found = {"cluster": self.clusters, "sets": self.strata}
+        return {name: sha256(codes.tobytes()).hexdigest() for name, codes in found.items() if codes is not None}
+
+    def distinct_rows(self, n_rows: int) -> int:
+        """About how many distinct rows of a table each resample has."""
+        return n_rows // 2 if self.resample == "half" else int(n_rows * (1 - np.exp(-1)))
+
+    def _random(self, key: int) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(key,)))
 
 
 class Made(NamedTuple):
@@ -149,3 +229,66 @@ class Budget:
         with self._lock:
             self._promised.pop(made.k, None)
             self.n_tests += made.n_tests
+
+
+class Replicates:
+    """The graphs of the resamples done so far, by their numbers; use it in a `with` statement. After `keep` they are
+    also in a file. How many resamples were asked for is no fact of the run: 100 can be extended to 500.
+    """
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.graphs: dict[int, PAG] = {}
+        self.failures: dict[int, Failure] = {}
+        self._fresh: dict[int, PAG] = {}
+        self._written_at = time.monotonic()
+        self._names = names
+        self._store: Store | None = None
+
+    def keep(self, path: Path, facts: Fingerprint, *, resume: bool) -> None:
+        """Keep them in a file: a new one, or with `resume` the one that is there, from which resamples are taken up."""
+        self._store = store_of_run(path, facts, {"failures": []}, self._take_up, resume=resume)
+
+    def add(self, k: int, graph: PAG) -> None:
+        """Add a finished resample; it is written within seconds."""
+        self.graphs[k] = self._fresh[k] = graph
+        if time.monotonic() - self._written_at >= SECONDS_BETWEEN_WRITES:
+            self.write()
+
+    def missing(self, n: int) -> list[int]:
+        """Which of n resamples are not done yet."""
+        return [k for k in range(n) if k not in self.graphs and k not in self.failures]
+
+    def write(self) -> None:
+        """Write what is not written yet."""
+        if self._store is not None:
+            failures = FAILURES.write(self.failures.values(), Variables(self._names))
+            arrays = {f"replicate/{k:08}": np.array(graph.marks) for k, graph in self._fresh.items()}
+            self._store.write({"failures": failures}, arrays)
+        self._fresh.clear()
+        self._written_at = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        try:
+            self.write()
+        finally:
+            if self._store is not None:
+                self._store.__exit__()
+
+    def _take_up(self, store: Store) -> None:
+        for name in store.names("replicate/"):
+            number = name.removeprefix("replicate/")
+            if not number.isdecimal():
+                raise store.damaged(f"the array {name!r} is of no resample")
+            try:
+                graph = PAG(store.array(name), self._names)  # type: ignore[arg-type]  # it is there: its name was listed
+            except GraphError as error:
+                raise store.damaged(f"the array {name!r} is no graph: {error}") from None
+            self.graphs[int(number)] = graph
+        try:
+            failures = FAILURES.read(store.fact("failures"), Variables(self._names))
+        except RefusedError:
+            raise store.damaged("the resamples that failed are not named") from None
+        self.failures = {failure.k: failure for failure in failures}

@@ -10,60 +10,21 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from anypag.choices import Choices
 from anypag.ci.wrappers import Counted
 from anypag.results.result import Result
-from anypag.run.clock import Clock, is_in_compiled_code
+from anypag.run.clock import Clock, Signals, Stopped, is_in_compiled_code
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State
 
 if TYPE_CHECKING:
     from anypag.checkpoint.checkpoint import Checkpoint
-
-
-class Stopped(BaseException):
-    """Raised inside a step to abandon it: the run ends with the state before. No error, so no `Exception`."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-class Signals(Protocol):
-    """Handles signals during a run."""
-
-    def check(self) -> None:
-        """Raise if a signal is pending."""
-        ...
-
-    def held(self) -> AbstractContextManager[None]:
-        """A context in which signals wait."""
-        ...
-
-    def ending_a_run(self) -> AbstractContextManager[None]:
-        """A context in which a signal raises `Stopped`."""
-        ...
-
-
-class NoSignals:
-    """Leaves signals to Python."""
-
-    def check(self) -> None:
-        """No signal is ever pending."""
-
-    def held(self) -> AbstractContextManager[None]:
-        """Does not delay signals."""
-        return nullcontext()
-
-    def ending_a_run(self) -> AbstractContextManager[None]:
-        """Ctrl-C stays a `KeyboardInterrupt`, which a search handles itself."""
-        return nullcontext()
 
 
 @dataclass(frozen=True)
@@ -73,7 +34,7 @@ class Listeners:
     progress: Tick = no_tick  # called before every batch of tests
     on_step: Callable[[Result], None] = lambda result: None  # called with the result so far after every finished step
     on_checkpoint: Callable[[Checkpoint], None] = lambda kept: None  # called with the checkpoint before the first step
-    signals: Signals = field(default_factory=NoSignals)  # handles signals
+    signals: Signals = field(default_factory=Signals)  # handles signals
     clock: Clock = field(default_factory=Clock)  # measures the time budget
 
 

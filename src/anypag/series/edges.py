@@ -8,8 +8,8 @@ from typing import NamedTuple
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 from anypag.markup import shown_share
 from anypag.results.probabilities import Probabilities
+from anypag.results.stability import Stability
 from anypag.series.window import named
-from anypag.stability.stability import Stability
 
 
 class SeriesEdge(NamedTuple):

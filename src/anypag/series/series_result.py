@@ -19,10 +19,10 @@ from anypag.markup import block, heading, paragraphs, preformatted
 from anypag.results.grounds import Searched
 from anypag.results.result import Result
 from anypag.run.bootstrap import Resampling
+from anypag.run.replicates import Plan
 from anypag.series.edges import SeriesEdge, SummaryEdge, edge_line, probability_of, share_of
 from anypag.series.lagged import Lagged
 from anypag.series.window import Window, named
-from anypag.stability.stability import Plan
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,9 @@ from anypag.data.sources.file import FileTable
 from anypag.data.sources.protocol import Source
 from anypag.errors import AnypagError, CheckpointError, ParameterError
 from anypag.results.result import Result
+from anypag.run.clock import Signals, Stopped
 from anypag.run.engine import Search, learned
-from anypag.run.watcher import Estimated, Listeners, Stopped
+from anypag.run.watcher import Estimated, Listeners
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress
 from anypag.studio import answers
@@ -48,7 +48,7 @@ class Ready:
     checkpoint: Path
 
 
-class Session:
+class Session(Signals):
     """All that the page works on; every method may be called from any thread."""
 
     def __init__(self) -> None:
@@ -286,20 +286,10 @@ class Session:
         elif result is None:
             self.board.publish("take", None)
 
-    # --- as `Signals` of a run ---
-
     def check(self) -> None:
-        """End the run if the page asked for it."""
+        """End the run between two batches of tests, if the page asked for it."""
         if self._stopping.is_set():
             raise Stopped("interrupt")
-
-    def held(self) -> AbstractContextManager[None]:
-        """Nothing has to wait: the page only ends a run between batches of tests."""
-        return nullcontext()
-
-    def ending_a_run(self) -> AbstractContextManager[None]:
-        """Between batches the run ends by `check`."""
-        return nullcontext()
 
 
 def _is_done(result: Result | None) -> bool:

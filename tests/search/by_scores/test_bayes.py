@@ -17,8 +17,9 @@ from anypag.choices import Choices
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.projection import mag_of_diagram, marks_of_class
 from anypag.results.grounds import Searched
+from anypag.run.clock import Signals, Stopped
 from anypag.run.engine import Search, with_draws
-from anypag.run.watcher import Listeners, NoSignals, Stopped, drawn_for_effects
+from anypag.run.watcher import Listeners, drawn_for_effects
 from anypag.search.by_scores.bayes import BayesState, draws_for_effects, exchanged, likely_pairs
 from anypag.search.by_scores.chain import Landscape, Prior, Walker, advance, graph_of, marks_of
 from anypag.search.by_scores.effort import Effort
@@ -111,7 +112,7 @@ def test_draws_for_effects_hear_progress_budgets_and_signals() -> None:
     assert not any("Time was too short" in note for note in result.effect(x, y).notes)
 
 
-class Interrupted(NoSignals):
+class Interrupted(Signals):
     """A signal that comes after some looks."""
 
     def __init__(self, looks: int) -> None:

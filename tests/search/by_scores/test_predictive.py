@@ -13,7 +13,7 @@ import pytest
 import anypag as ap
 from anypag.cli.tell import misfit_told
 from anypag.report.content import content
-from anypag.results.misfit import Misfit
+from anypag.results.probabilities import Misfit
 from anypag.search.by_scores.predictive import (
     _information,
     _random_rows_like,

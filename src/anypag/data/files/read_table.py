@@ -22,6 +22,8 @@ from anypag.errors import DataError, Option, Sentence
 if TYPE_CHECKING:
     import polars
 
+    from anypag.data.sources.counted import CountedTable
+
 INDEX_NAMES = ("", "Unnamed: 0")
 """Names that pandas gives to a first column of row numbers."""
 
@@ -171,24 +173,23 @@ def fitting(reading: Reading | None, path: Path) -> Reading:
     return reading._replace(counts=counts, weights=weights)
 
 
-def read_again(path: Path, reading: Reading, among: Collection[str]) -> Table:
-    """The columns of a file that are among some names; other columns are not read."""
-    there = [name for name in glance(path, 1, reading).columns if name in among]
-    also = [name for name in (reading.counts, reading.weights) if name is not None]
-    table = read_table(
-        path,
-        names=[*there, *also] if there else None,
-        encoding=reading.encoding,
-        gaps=reading.gaps,
-        header=reading.header,
-        sheet=reading.sheet,
-    )
+def read_as_said(path: Path, reading: Reading, names: Sequence[str] | None) -> Table | CountedTable:
+    """The table of a file, read with these options: with counts or weights if they say so."""
     from anypag.data.sources.counted import counted
     from anypag.data.sources.weighted import weighted
 
+    also = [name for name in (reading.counts, reading.weights) if name is not None]
+    options = {"encoding": reading.encoding, "gaps": reading.gaps, "header": reading.header, "sheet": reading.sheet}
+    table = read_table(path, names=None if names is None else [*names, *also], **options)  # type: ignore[arg-type]
     if reading.weights is not None:
         return weighted(table, reading.weights)
-    return table if reading.counts is None else as_table(counted(table, reading.counts))
+    return table if reading.counts is None else counted(table, reading.counts)
+
+
+def read_again(path: Path, reading: Reading, among: Collection[str]) -> Table:
+    """The columns of a file that are among some names; other columns are not read."""
+    there = [name for name in glance(path, 1, reading).columns if name in among]
+    return as_table(read_as_said(path, reading, there or None))
 
 
 def rows_from(data: object, reading: Reading | None, among: Collection[str]) -> Table:

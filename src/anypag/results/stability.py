@@ -1,33 +1,63 @@
-"""Frequencies over the graphs of resamples: counts of edges, marks and causes, and lines for a terminal."""
+"""The outcome of resampling: the graphs, how often they have an edge, a mark or a cause, and the lines that say so."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.graphs.base import Marks, ancestry, transitive
-from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, edge_symbol
+from anypag.graphs.marks import Edge, Mark, edge_symbol
 from anypag.graphs.pag import PAG
-
-if TYPE_CHECKING:
-    from anypag.stability.stability import Stability
+from anypag.markup import aligned, block, heading, preformatted
+from anypag.stored import ListOf, row
 
 _AT_ONCE = 20_000_000  # the most matrix entries whose closures are computed at once
 
+Resample = Literal["bootstrap", "half"]
+""""bootstrap": as many rows as the table has, with replacement; "half": half of the rows, in complementary pairs."""
 
-@dataclass(frozen=True, eq=False)
-class Frequencies:
-    """How often graphs with the same variables have an edge, a mark or a cause. Shares are NaN without graphs."""
+ADVICE = (
+    "Use the graph of all rows, and trust an edge as far as its count goes: do not build on one that fewer than half "
+    "have. Counts show what depends on which rows were drawn, not errors that every resample repeats (a test that does "
+    "not fit, say)."
+)
+"""How to use a graph and its counts; docs/stability.md has the measurements."""
+
+
+class Failure(NamedTuple):
+    """A resample that gave no graph: its number, and why."""
+
+    k: int
+    why: str
+
+
+FAILURES = ListOf(row(Failure))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability:
+    """How often the graphs of resamples have an edge, a mark or a cause. Shares are over the `n` resamples that gave a
+    graph, NaN without any.
+    """
 
     names: tuple[str, ...]
     """The variables, in the order of all arrays."""
-    graphs: tuple[PAG, ...] = field(repr=False)
+    graphs: tuple[PAG, ...]
     """The graphs, whose variables are in this order."""
+    asked: int
+    """How many resamples were asked for."""
+    resample: Resample
+    seed: int
+    failures: tuple[Failure, ...] = ()
+    stopped: str | None = None
+    """What ended the run early: "time", "tests" or "interrupt"; None if all resamples are done."""
+    whole: PAG | None = field(default=None)
+    """The graph of the whole data."""
 
     @property
     def n(self) -> int:
@@ -89,14 +119,10 @@ class Frequencies:
         """(p, p) how often the graph excludes that i is an ancestor of j."""
         return self._per_graph(self.n_not_causes)
 
-    @property
-    def kinds(self) -> dict[str, Floats]:
-        """For each kind of edge, written from i to j (`o->`, for example): (p, p) how often it occurs."""
-        at_a, at_b = self.edges[:, 2], self.edges[:, 3]
-        return {
-            symbol: self._shares((at_a == left) & (at_b == right), (at_b == left) & (at_a == right))
-            for symbol, (left, right) in EDGE_SYMBOLS.items()
-        }
+    def share(self, edge: Edge) -> float:
+        """The share of resamples with exactly this edge; NaN if no resample gave a graph."""
+        kinds = self.kinds_of(self.names.index(edge.a), self.names.index(edge.b))
+        return kinds.get(edge.symbol, 0) / self.n if self.n else np.nan
 
     def kinds_of(self, a: int, b: int) -> dict[str, int]:
         """The kinds of the edge a–b, written from a to b, with their counts; the most frequent first."""
@@ -128,6 +154,26 @@ class Frequencies:
     def _per_graph(self, counts: Counts) -> Floats:
         return counts / self.n if self.n else np.full(counts.shape, np.nan)
 
+    def __repr__(self) -> str:
+        """What was resampled, in a line."""
+        return f"<Stability: {self.summary()}>"
+
+    def __str__(self) -> str:
+        """The edges of the whole data, and how often resamples repeat them."""
+        return "\n".join(resample_lines(self, self.whole))
+
+    def _repr_html_(self) -> str:
+        """How notebooks show the same."""
+        first, *rest = str(self).split("\n")
+        return block(heading(first), preformatted("\n".join(rest)))
+
+    def summary(self) -> str:
+        """How many resamples, of what kind, and what went wrong: one line."""
+        what = "half-samples" if self.resample == "half" else "resamples with replacement"
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        stopped = f", stopped ({self.stopped})" if self.stopped else ""
+        return f"{self.n} of {self.asked} {what}, seed {self.seed}{failed}{stopped}"
+
 
 def causes(marks: Marks) -> Flags:
     """(..., p, p) marks: is there a directed path from i to j?"""
@@ -152,14 +198,6 @@ def _keys(graph: PAG) -> Counts:
     marks = graph.marks
     a, b = np.nonzero(np.triu(marks))
     return (a * len(marks) + b) * 16 + marks[b, a].astype(np.int64) * 4 + marks[a, b]
-
-
-ADVICE = (
-    "Use the graph of all rows, and trust an edge as far as its count goes: do not build on one that fewer than half "
-    "have. Counts show what depends on which rows were drawn, not errors that every resample repeats (a test that does "
-    "not fit, say)."
-)
-"""How to use a graph and its counts; docs/stability.md has the measurements."""
 
 
 class PairCounts(NamedTuple):
@@ -254,17 +292,6 @@ def resample_lines(stability: Stability, graph: PAG | None) -> list[str]:
 
 def _listed(rows: Sequence[ResampleRow]) -> list[str]:
     return aligned((f"  {row.same}", f"joined {row.joined}", row.what, row.else_mostly) for row in rows)
-
-
-def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Rows of texts with aligned columns.
-
-    >>> aligned([("a", "bc"), ("abc", "d")])
-    ['a    bc', 'abc  d']
-    """
-    cells = list(rows)
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 
 def _mostly(seen: PairCounts, a: str, b: str) -> str:

@@ -1,0 +1,180 @@
+"""What a command is: a function whose signature declares arguments and options, an exit code, sentences for errors.
+
+Parameters that are keyword-only are options, the others arguments. Help stands in the docstring, one entry for each
+under "Args:"; a word before the colon stands for the value (`out FILE: Write the result.`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import IntEnum
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+import click
+
+from anypag.choices import DECLARED, DEFAULTS
+from anypag.cli.options import SPELLINGS, TYPES, spelled, value_of
+from anypag.cli.running import StoppedAtOnce
+from anypag.cli.terminal import Terminal, give_up
+from anypag.errors import AnypagError, Option, ParameterError
+
+INTERNAL = "An error in anypag itself"  # the first words about an internal error
+
+
+class ExitCode(IntEnum):
+    """The exit code of a command."""
+
+    COMPLETE = 0  # complete, or complete up to --max-r
+    ERROR = 1  # the data or a file cannot be used, or something else went wrong
+    USAGE = 2  # an option or argument is wrong
+    STOPPED = 3  # stopped early by a budget or a signal, with a valid result
+    INTERRUPTED = 130  # interrupted before there was any result
+
+
+def command(*choices: str) -> Callable[[Callable[..., ExitCode]], click.Command]:
+    """Turns a function into a command of click.
+
+    Its parameter `typed` becomes an option for each of these choices of `learn`, and is given their values. A parameter
+    whose type is a dataclass becomes an option for each of its fields.
+    """
+
+    def decorate(function: Callable[..., ExitCode]) -> click.Command:
+        text, entries = _described(function)
+        kinds = get_type_hints(function, include_extras=True)
+        parameters: list[click.Parameter] = []
+        for part in inspect.signature(function).parameters.values():
+            if part.name == "typed":
+                parameters += map(_of_choice, choices)
+            elif is_dataclass(kinds[part.name]):
+                parameters += _of_fields(kinds[part.name])
+            else:
+                spellings = _spellings(part.name) if part.kind is part.KEYWORD_ONLY else ()
+                parameters.append(_parameter(part.name, kinds[part.name], part.default, entries[part.name], spellings))
+
+        def run(**given: Any) -> None:
+            _guarded(lambda: function(**_arguments(kinds, choices, given)), as_json=bool(given.get("as_json")))
+
+        name = function.__name__.replace("_", "-")
+        return click.Command(name, params=parameters, callback=run, help=text, short_help=text.split("\n")[0])
+
+    return decorate
+
+
+class _Entry(NamedTuple):
+    """What a docstring says of a parameter."""
+
+    metavar: str | None
+    help: str
+
+
+def _described(documented: Any) -> tuple[str, dict[str, _Entry]]:
+    """The text of a docstring, each paragraph on a line, as the terminal wraps it; and its entries under "Args:"."""
+    text, _, listed = (inspect.getdoc(documented) or "").partition("\nArgs:\n")
+    found = re.findall(r"^    (\w+)(?: (\S+))?: (.*(?:\n      .*)*)", listed, re.MULTILINE)
+    entries = {name: _Entry(metavar or None, " ".join(about.split())) for name, metavar, about in found}
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")), entries
+
+
+def _spellings(name: str) -> tuple[str, ...]:
+    return SPELLINGS.get(name) or (f"--{name.replace('_', '-')}",)
+
+
+def _of_fields(kind: Any) -> list[click.Parameter]:
+    hints = get_type_hints(kind, include_extras=True)
+    entries = {name: entry for part in kind.__mro__ for name, entry in _described(part)[1].items()}
+    return [_parameter(x.name, hints[x.name], x.default, entries[x.name], _spellings(x.name)) for x in fields(kind)]
+
+
+def _of_choice(name: str) -> click.Parameter:
+    choice, default = DECLARED[name], DEFAULTS[name]
+    kind = click.Choice(choice.check.names) if choice.typed == "name" else TYPES[str(choice.typed)]
+    metavar = choice.metavar or ("VALUE" if choice.typed == "number" else None)
+    default = False if choice.typed == "off" else default
+    return _parameter(name, kind, default, _Entry(metavar, choice.help), (spelled(Option(name)),))
+
+
+def _parameter(name: str, kind: Any, default: Any, entry: _Entry, spellings: tuple[str, ...]) -> click.Parameter:
+    """An option with these spellings; an argument if there are none."""
+    kind = get_args(kind)[0] if NoneType in get_args(kind) else kind
+    is_list = get_origin(kind) is list
+    single = get_args(kind)[0] if is_list else kind
+    shared: dict[str, Any] = {"type": _type(single), "help": entry.help}
+    shared |= {"required": True} if default is inspect.Parameter.empty else {"default": default}
+    shared |= {"callback": lambda ctx, param, value: list(value or ()) or None} if is_list else {}
+    if spellings:
+        shared |= {"is_flag": single is bool, "multiple": is_list, "show_default": True, "metavar": entry.metavar}
+        return click.Option([name, *spellings], **shared)
+    shown = entry.metavar if "required" in shared else f"[{entry.metavar}]"
+    return click.Argument([name], nargs=-1 if is_list else 1, metavar=shown, **shared)
+
+
+def _type(kind: Any) -> Any:
+    """The type of click for a single value."""
+    if get_origin(kind) is Literal:
+        return click.Choice(get_args(kind))
+    if get_origin(kind) is Annotated:
+        return kind.__metadata__[0]
+    return click.Path(path_type=Path) if kind is Path else kind
+
+
+def _arguments(kinds: Mapping[str, Any], choices: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a command's function, from what was typed."""
+    values: dict[str, Any] = {}
+    for name, kind in kinds.items():
+        if name == "typed":
+            values[name] = {choice: value_of(DECLARED[choice], given[choice]) for choice in choices}
+        elif is_dataclass(kind):
+            values[name] = kind(**{item.name: given[item.name] for item in fields(kind)})  # type: ignore[operator]
+        elif name != "return":
+            values[name] = given[name]
+    return values
+
+
+def _guarded(function: Callable[[], ExitCode], *, as_json: bool) -> None:
+    """Ends with the exit code that the function returns; errors become sentences."""
+    terminal = Terminal()
+    try:
+        code = function()
+        terminal.flush()
+    except (click.exceptions.Exit, click.Abort, click.BadParameter):
+        raise
+    except BrokenPipeError:
+        give_up(sys.stdout)
+        code = ExitCode.ERROR
+    except (Exception, KeyboardInterrupt, StoppedAtOnce) as error:
+        code, sentence = explained(error)
+        terminal.error(sentence)
+        try:
+            if as_json:
+                terminal.json({"exit_code": int(code), "error": sentence})
+            sys.stdout.flush()
+        except BrokenPipeError:
+            give_up(sys.stdout)
+    raise click.exceptions.Exit(int(code))
+
+
+def explained(error: BaseException) -> tuple[ExitCode, str]:
+    """The exit code and the sentence for what went wrong."""
+    match error:
+        case KeyboardInterrupt():
+            return ExitCode.INTERRUPTED, "Interrupted before there was any result."
+        case StoppedAtOnce():
+            return ExitCode.INTERRUPTED, "Stopped at once; nothing more was written."
+        case AnypagError():
+            code = ExitCode.USAGE if isinstance(error, ParameterError) else ExitCode.ERROR
+            return code, error.sentence.spelled(spelled)
+        case FileNotFoundError():
+            return ExitCode.ERROR, f"There is no file {error.filename}."
+        case OSError():
+            about = f"{error.filename}: " if error.filename else ""
+            return ExitCode.ERROR, f"{about}{error.strerror or error}."
+        case MemoryError():
+            return ExitCode.ERROR, "There is not enough memory for this."
+    about = f"{type(error).__name__}: {error}"
+    return ExitCode.ERROR, f"{INTERNAL} ({about}). Please report it with the command you gave."

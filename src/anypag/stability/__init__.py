@@ -1,1 +1,0 @@
-"""Stability: how often searches on resampled rows repeat the edges of a graph."""
