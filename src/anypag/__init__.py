@@ -21,7 +21,6 @@ if _TYPE_CHECKING:
     from anypag.ci.gaussian import FisherZ as FisherZ
     from anypag.ci.mixed import DegenerateGaussian as DegenerateGaussian
     from anypag.ci.oracle import Oracle as Oracle
-    from anypag.ci.resolve import from_causal_learn as from_causal_learn
     from anypag.ci.slow import GCM as GCM
     from anypag.ci.slow import KCI as KCI
     from anypag.ci.wrappers import n_oracle as n_oracle
@@ -76,7 +75,6 @@ _PUBLIC = {
     "ci.slow": "GCM KCI",
     "ci.mixed": "DegenerateGaussian",
     "ci.oracle": "Oracle",
-    "ci.resolve": "from_causal_learn",
     "ci.wrappers": "n_oracle",
     "data.audit": "audit",
     "data.files.read_table": "read_table",

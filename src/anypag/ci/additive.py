@@ -43,8 +43,7 @@ import numpy as np
 from anypag.arrays import Counts, Flags, Floats
 from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
-from anypag.ci.data_test import DataTest, require_no_gaps
-from anypag.ci.permuted import excess_of_levels
+from anypag.ci.data_test import DataTest, excess_of_levels, require_no_gaps
 from anypag.data.audit.checklist import audited
 from anypag.data.audit.curves import MOSTLY
 from anypag.data.audit.relations import NOTHING_LEFT
@@ -87,6 +86,7 @@ class Additive(DataTest):
     """
 
     takes = "any"
+    options = (*DataTest.options, "kinds", "threads")
     fits = "relations change means, smoothly, with the same spread about them everywhere"
 
     kinds: tuple[Kind, ...]
@@ -121,8 +121,7 @@ class Additive(DataTest):
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
-        told = {name: getattr(choices, name) for name in ("names", "kinds", "missing", "singular", "max_r", "threads")}
-        return cls(data, score=choices.needs_score, **told)
+        return cls(data, score=choices.needs_score, **{name: getattr(choices, name) for name in cls.options})
 
     @property
     def has_gaps(self) -> bool:

@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
-from anypag.choices import Choices
 from anypag.ci.base import Queries
 from anypag.ci.data_test import StatisticTest, require_no_gaps
 from anypag.data.audit.checklist import audited
@@ -141,10 +140,6 @@ class CountTest(StatisticTest):
         require_no_gaps(self.has_gaps)
         codes = np.ascontiguousarray(self.codes, np.int32)
         return DiscreteScore(self.names, codes, rarity=rarity_of(codes))
-
-    @classmethod
-    def bind(cls, data: Any, choices: Choices) -> Self:
-        return cls(data, choices.names, missing=choices.missing, singular=choices.singular, max_r=choices.max_r)
 
     def effective_n(self, queries: Queries) -> Counts:
         if self._grouped is None and not self.has_gaps:

@@ -13,7 +13,7 @@ spread. For two continuous columns it is a test of partial correlation, for two 
 
 χ² holds for normal columns, if they are few compared with the rows. Where x and y both have rare levels, heavy tails or
 many zeros, or where they have so many levels that Box's next term counts, p is at least that of Pillai's trace, by its
-mean and variance under permutations of the rows (`anypag.ci.permuted`).
+mean and variance under permutations of the rows (`anypag.ci.data_test`).
 
 A column that those before it (in the order of the names) nearly determine is left out with its degrees of freedom, as
 in `FisherZ`. With missing="pairwise" a column that is constant in the rows of a test is left out too, for example
@@ -30,10 +30,16 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
-from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
-from anypag.ci.data_test import StatisticTest, pvalues_of_statistic, require_no_gaps
-from anypag.ci.permuted import NEARLY_NORMAL, excess_of_levels, excess_of_numbers, pvalues_of_traces
+from anypag.ci.data_test import (
+    NEARLY_NORMAL,
+    StatisticTest,
+    excess_of_levels,
+    excess_of_numbers,
+    pvalues_of_statistic,
+    pvalues_of_traces,
+    require_no_gaps,
+)
 from anypag.data.audit.checklist import audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Audit, Singular
@@ -66,6 +72,7 @@ class DegenerateGaussian(StatisticTest):
     """
 
     takes = "any"
+    options = (*StatisticTest.options, "kinds")
     weighs = True
     fits = "numbers are related by straight lines, categories shift them"
 
@@ -121,11 +128,6 @@ class DegenerateGaussian(StatisticTest):
         start = self.blocks.start.astype(np.int32)
         return MixedScore(self.names, self.n_scored, self.blocks.correlation, start, gamma=GAMMA)
 
-    @classmethod
-    def bind(cls, data: Any, choices: Choices) -> Self:
-        names, kinds, max_r = choices.names, choices.kinds, choices.max_r
-        return cls(data, names, kinds=kinds, missing=choices.missing, singular=choices.singular, max_r=max_r)
-
     def pvalues(self, queries: Queries) -> PValues:
         statistics, freedoms, rows, widths, excess, traces = self._answers(queries)
         p = pvalues_of_statistic(statistics, freedoms)
@@ -167,7 +169,7 @@ class Blocks:
     values: Floats
     has_value: npt.NDArray[np.bool_]
     excess: Floats
-    """(p,) how far each variable is from normal (`anypag.ci.permuted`); with gaps, each question has its own."""
+    """(p,) how far each variable is from normal (`anypag.ci.data_test`); with gaps, each question has its own."""
 
     @classmethod
     def without_gaps(cls, correlation: Floats, start: Counts, excess: Floats) -> Self:

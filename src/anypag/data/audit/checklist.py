@@ -7,7 +7,9 @@ Then rows are dropped and values transformed as chosen, and the other checks see
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import compress
 from typing import NamedTuple
 
@@ -26,11 +28,17 @@ from anypag.data.audit.columns import (
     text_findings,
     usable_names,
 )
-from anypag.data.audit.copies import copy_findings, level_copy_findings, near_copies
+from anypag.data.audit.copies import copies_by_levels, copies_in, copy_findings, near_copies
 from anypag.data.audit.curves import curve_findings, curve_notes
-from anypag.data.audit.determined import determined_findings, monotone_findings, same_order_findings
-from anypag.data.audit.relations import indicator_findings, relation_findings
+from anypag.data.audit.relations import (
+    determined_findings,
+    indicator_findings,
+    monotone_findings,
+    relation_findings,
+    same_order_findings,
+)
 from anypag.data.audit.rows import (
+    LEAST_ROWS,
     condition_findings,
     costly_columns,
     dropped_findings,
@@ -43,12 +51,12 @@ from anypag.data.audit.rows import (
     repeated_row_findings,
     sparse_findings,
 )
-from anypag.data.audit.seen import LEAST_ROWS, Check, Seen
 from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked, require_choice
 from anypag.data.kinds import FRACTIONS, few_whole_numbers, has_fractions, kind_reason
-from anypag.data.moments import Products
-from anypag.data.sources.protocol import Needs, Source
+from anypag.data.moments import Moments, Products
+from anypag.data.sources.protocol import Lacked, Needs, Source
 from anypag.data.sources.weighted import weight_findings
+from anypag.data.table import Table
 
 MOST_COLUMNS = 300
 """The most columns for checks of all pairs or triples."""
@@ -56,6 +64,79 @@ OF_WINDOWS = frozenset({"order", "conditions"})
 """What is found in every table whose rows are windows of a time series, because they overlap."""
 _LAG = re.compile(r"\(t-\d+\)$")
 ALWAYS_CHECKED = ("text among numbers", "infinite and missing values", "too few rows", "names that come twice")
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """The usable columns of a source, as checks see them.
+
+    `source` has all original rows, `used` those that the test will read, as it will read them. `n_columns` counts
+    unusable columns too. `on` is a graphics card that multiplies matrices; None for the CPU.
+    """
+
+    source: Source
+    used: Source
+    needs: Needs
+    n_columns: int
+    threads: int = 1
+    on: Products | None = None
+
+    @property
+    def largest(self) -> int:
+        """The size of the largest condition set that may be asked for."""
+        most, wanted = self.n_columns - 2, self.needs.max_r
+        return most if wanted is None else min(wanted, most)
+
+    @cached_property
+    def table(self) -> Table:
+        """Rows for checks that need values: all of them, or the first ones of many."""
+        return _rows_of(self.source)
+
+    @cached_property
+    def used_table(self) -> Table:
+        """Rows as the test will read them: all of them, or the first ones of many."""
+        return _rows_of(self.used)
+
+    @cached_property
+    def moments(self) -> Moments | None:
+        """The moments of the continuous columns over rows without gaps; None if there are no such columns or rows."""
+        used = self.used
+        names = [name for name, kind in zip(used.names, used.kinds, strict=True) if kind == "continuous"]
+        has_gaps = used.summary().n_complete < used.n
+        n_complete = used.take(names).summary().n_complete if names and has_gaps else used.n
+        if not names or n_complete < LEAST_ROWS:
+            return None
+        return used.moments(names, threads=self.threads, on=self.on)
+
+    @cached_property
+    def copied(self) -> dict[str, str]:
+        """Columns that repeat an earlier one in the rows that the test reads, with the earlier one."""
+        whole = self.used_table
+        return copies_in(whole) if whole.n >= self.used.n else copies_by_levels(self.used)
+
+
+def _rows_of(source: Source) -> Table:
+    """The rows that a source shows to checks, with the kinds that the source gives its columns."""
+    table = source.sample()
+    return table if table.kinds == source.kinds else table.with_kinds(dict(zip(table.names, source.kinds, strict=True)))
+
+
+class Check(NamedTuple):
+    """One check of an audit: what it looks for, in a few words, how, and what the source must provide; skipped with
+    more columns than `most_columns` or where `is_needed` says that a test has no use for it.
+    """
+
+    about: str
+    find: Callable[[Seen], list[Finding]]
+    wants: tuple[Lacked, ...] = ()
+    most_columns: int = 1_000_000
+    is_needed: Callable[[Needs], bool] = lambda needs: True
+
+    def hindrance(self, seen: Seen) -> str | None:
+        """Why the check cannot be made for a source; None if it can."""
+        if seen.n_columns > self.most_columns:
+            return f"it is made only for up to {self.most_columns} columns"
+        return next((seen.source.lacks[part] for part in self.wants if part in seen.source.lacks), None)
 
 
 def constants(seen: Seen) -> list[Finding]:
@@ -95,7 +176,6 @@ CHECKS = (
     Check("near copies", lambda seen: [] if seen.moments is None else near_copies(seen.moments, seen.threads)),
     Check("a missing line of names", lambda seen: header_findings(seen.source.names)),
     Check("a matrix in place of rows", lambda seen: matrix_findings(seen.table), ("rows",)),
-    Check("near copies among levels", lambda seen: level_copy_findings(seen.table), ("rows",), MOST_COLUMNS),
     Check("identifiers", lambda seen: identifier_findings(seen.table), ("rows",)),
     Check("codes for missing values", lambda seen: code_findings(seen.table), ("rows",)),
     Check("repeated rows", lambda seen: repeated_row_findings(seen.table), ("rows", "order")),
@@ -109,9 +189,10 @@ CHECKS = (
     ),
     Check(
         "columns that rise or fall with another",
-        lambda seen: monotone_findings(seen.table, seen.moments),
+        lambda seen: monotone_findings(seen.table),
         ("rows",),
         MOST_COLUMNS,
+        lambda needs: not (needs.score and needs.sees_curves),
     ),
     Check("levels in columns of their own", lambda seen: indicator_findings(seen.table), ("rows",), MOST_COLUMNS),
     Check("censored durations", lambda seen: censoring_findings(seen.source)),

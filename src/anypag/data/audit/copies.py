@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.findings import Finding, Severity, Singular, as_one, warning
-from anypag.data.levels import Codes, codes_of
+from anypag.data.levels import Codes
 from anypag.data.moments import Moments
 from anypag.data.sources.protocol import Source
 from anypag.data.table import Kind, Table
@@ -18,14 +18,7 @@ from anypag.threads import map_in_threads, runs_of
 
 NEARLY_THE_SAME = 0.99  # from this correlation on two columns are nearly the same
 MOST_PAIRS = 8_000_000  # pairs checked at once
-LEAST_TOLD = 0.95
-"""The share by which one column must lower the errors in guessing the other: 1 for a copy, 0 for chance."""
-MOST_LEVELS = 50
-MOST_ROWS = 5000  # how many rows of a long table are checked: the first ones
-LEAST_ROWS = 20
 _BEGINNING = 200  # this many rows are enough to tell most discrete columns apart
-
-NEAR = "pairs of columns are nearly the same"
 
 
 def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding]:
@@ -146,38 +139,4 @@ def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
             "to nothing, and either may lose edges that it has."
         )
         findings.append(warning("near copy", (a, b), message, "Drop one of them, or put them together."))
-    return as_one(findings, NEAR)
-
-
-def level_copy_findings(table: Table) -> list[Finding]:
-    """Pairs of discrete columns that determine each other in nearly all rows, but are no exact copies.
-
-    >>> import numpy as np
-    >>> from anypag.data import as_table
-    >>> colour = np.tile([0, 1, 2, 3], 50)
-    >>> code = 9 - colour
-    >>> code[[4, 9]] = 9
-    >>> table = as_table({"colour": colour, "code": code}, kinds={"colour": "discrete", "code": "discrete"})
-    >>> print(level_copy_findings(table)[0].message)
-    Columns 'colour' and 'code' are nearly the same (one tells the other in 99.5 % of the rows): given one, ...
-    """
-    from anypag._kernels.columns import tell_each_other
-
-    chosen = table.of_kind("discrete")
-    is_short = table.n <= MOST_ROWS
-    codes_of_each = [table.codes(i) if is_short else codes_of(table.values[:MOST_ROWS, i]) for i in chosen]
-    few = [k for k, column in enumerate(codes_of_each) if 1 < column.max() + 1 <= MOST_LEVELS]
-    if len(few) < 2:
-        return []
-    codes = np.stack([codes_of_each[k] for k in few]).astype(np.int64)
-    found = tell_each_other(codes, codes.max(axis=1) + 1, LEAST_TOLD, LEAST_ROWS)
-    names = [table.names[chosen[k]] for k in few]
-    return as_one([_nearly_the_same(names[a], names[b], share) for a, b, share in found], NEAR)
-
-
-def _nearly_the_same(a: str, b: str, share: float) -> Finding:
-    message = (
-        f"Columns {a!r} and {b!r} are nearly the same (one tells the other in {100 * share:.1f} % of the rows): given "
-        "one, the other tells next to nothing, and either may lose edges that it has."
-    )
-    return Finding("warning", "near copy", (a, b), message, "Drop one of them, or put them together.")
+    return as_one(findings, "pairs of columns are nearly the same")

@@ -11,13 +11,12 @@ import numpy.typing as npt
 
 from anypag.arrays import Flags, Floats, in_units
 from anypag.catalogue import METHODS
-from anypag.data.audit.seen import LEAST_ROWS
 from anypag.data.findings import Finding, warning
 from anypag.data.table import Missing, Table
 from anypag.errors import Option, Sentence, listed
 from anypag.threads import slices
 
-FEW_ROWS = 20
+LEAST_ROWS, FEW_ROWS = 4, 20  # with fewer rows than the first no test is made, with fewer than the second little shows
 ROWS_PER_LEVEL = 5
 MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # columns that cost rows are named until this share of the rows would be complete
 MOST_GAPS = 8  # the most columns whose gaps are told one by one
@@ -252,7 +251,6 @@ LEAST_ORDERED, MOST_ORDERED = 20, 5000
 """The least and the most rows for the check of the order; of a long table the first ones are used."""
 PANEL = 32  # columns worked on at once: few enough to stay in the cache
 _GLANCE = 16  # this many rows show for most columns that they are not sorted
-_ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rounding error of one product in a sum
 
 
 def order_findings(table: Table) -> list[Finding]:
@@ -267,8 +265,8 @@ def order_findings(table: Table) -> list[Finding]:
         return []
     limit = max(5 / math.sqrt(len(values)), 0.2)
     panels = [chosen[some] for some in slices(len(chosen), PANEL)]
-    after = np.concatenate([large_autocorrelations(values.T[panel], limit) for panel in panels])
-    alike = np.flatnonzero(after).tolist()
+    after = np.concatenate([autocorrelations(values.T[panel]) for panel in panels])
+    alike = np.flatnonzero(np.abs(after) > limit).tolist()
     if not alike:
         return []
     names = [table.names[chosen[k]] for k in alike]
@@ -297,20 +295,6 @@ def _both_ways(values: Floats) -> Flags:
     return np.logical_and((before < after).any(axis=0), (before > after).any(axis=0))
 
 
-def large_autocorrelations(columns: Floats, limit: float) -> Floats:
-    """(p,) the correlation of neighbours in each row of (p, n) if its size is above the limit, else 0.
-
-    >>> large_autocorrelations(np.array([[1.0, -1.0, 1.0, -1.0], [1.0, 3.0, -2.0, 0.0]]), 0.5).tolist()
-    [-0.75, 0.0]
-    """
-    large = np.zeros(len(columns))
-    perhaps = np.flatnonzero(may_exceed(columns, limit))
-    if len(perhaps):
-        found = autocorrelations(columns[perhaps])
-        large[perhaps] = np.where(np.abs(found) > limit, found, 0.0)
-    return large
-
-
 def autocorrelations(columns: Floats) -> Floats:
     """(p,) the correlation of neighbours in each row of (p, n); 0 where it is constant.
 
@@ -323,24 +307,3 @@ def autocorrelations(columns: Floats) -> Floats:
     variance = np.einsum("ij,ij->i", centred, centred)
     after: Floats = np.einsum("ij,ij->i", centred[:, 1:], centred[:, :-1]) / np.where(variance > 0, variance, 1.0)
     return after
-
-
-def may_exceed(columns: Floats, limit: float) -> Flags:
-    """(p,) may the size of the correlation of neighbours exceed the limit, in each row of (p, n)? Three sums without a
-    copy of the values decide this for nearly all columns, in a third of the time.
-
-    Possible rounding errors are added, so a column far from 0 usually needs the exact computation.
-
-    >>> may_exceed(np.array([[1.0, -1.0, 1.0, -1.0], [1.0, 3.0, -2.0, 0.0]]), 0.5).tolist()
-    [True, False]
-    """
-    n = columns.shape[1]
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = columns.mean(axis=1)
-        squares = np.einsum("ij,ij->i", columns, columns)
-        products = np.einsum("ij,ij->i", columns[:, 1:], columns[:, :-1])
-        ends = columns[:, 0] + columns[:, -1]
-        together = products - mean * ((n + 1) * mean - ends)
-        rounding = n * (_ROUNDING * squares + np.finfo(np.float64).tiny)  # also for denormal numbers
-        is_below: Flags = np.abs(together) + rounding <= limit * (squares - n * mean**2 - rounding)
-    return np.logical_not(is_below)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,10 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.columns import require_columns
 from anypag.data.findings import Finding, warning
-from anypag.data.sources.design import design_of, untold
 from anypag.data.sources.weighted import refuse_weights
-from anypag.data.table import Table, as_table
+from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, ParameterError, absent, listed
 
-ContextsTest = Literal["all", "pairwise"]
 Rows = npt.NDArray[np.bool_] | npt.NDArray[np.intp]
 
 MOST_SETS = 50  # the most values of a column that tells data sets apart
@@ -38,7 +36,6 @@ class Pooled(Table):
     contexts: tuple[str, ...] = ()
     assumptions: str = "123"
     targets: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    contexts_test: ContextsTest = "all"
     sets: tuple[str, ...] = ()
     of_set: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     by: str | None = None  # the column that told the data sets apart, where they were one table
@@ -111,7 +108,6 @@ def pooled(
     contexts: Any = "indicator",
     assumptions: str = "123",
     targets: Mapping[str, str | Sequence[str]] | None = None,
-    contexts_test: ContextsTest = "all",
 ) -> Pooled:
     """Several data sets (arms of a trial, knock-outs, hospitals) as one table that knows where its rows come from.
 
@@ -125,8 +121,6 @@ def pooled(
         assumptions: of Joint Causal Inference: "1" (nothing in the data is a cause of a context), "12" (and nothing
             hidden is a cause of both), "123" (and how contexts depend on each other says nothing but the design).
         targets: what contexts are known to act on directly: {"drug": ["pkc"]}. Others are found.
-        contexts_test: "all" rows answer whether a context acts on a variable, or those of two sets ("pairwise"): each
-            set against the observed one, which is better where sets differ a lot in size.
 
     Tests compare means: an intervention that changes only the spread of a variable is seen with `test="additive"`.
     A sample with contexts is taken as not selected.
@@ -154,12 +148,11 @@ def pooled(
     order = [list(sets).index(name) for name in tables]
     design = design_of(contexts, tuple(tables), order, continuous="discrete" not in system.kinds)
     made = beside(system, design, of_set)
-    _require_choice(contexts_test)
     acts_on = _checked_targets(targets or {}, design.names, system.names)
     about: dict[str, Any] = {"contexts": design.names, "targets": acts_on, "sets": tuple(tables), "of_set": of_set}
     parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
     parts["read"] = (*made.read, *left_out, *untold(design))
-    return Pooled(**parts, **about, assumptions=assumptions, contexts_test=contexts_test, by=by)
+    return Pooled(**parts, **about, assumptions=assumptions, by=by)
 
 
 def _observed_first(sets: Mapping[str, Any], by: str | None, observed: str | None) -> Mapping[str, Any]:
@@ -180,11 +173,6 @@ def _unrelated(columns: Floats, noise: Floats) -> Floats:
     size = np.nanmax(np.abs(middle), axis=0)
     known = np.column_stack([np.ones(len(columns)), np.nan_to_num(middle / np.where(size > 0, size, 1.0))])
     return np.asarray(noise - known @ np.linalg.lstsq(known, noise)[0], np.float64)
-
-
-def _require_choice(contexts_test: str) -> None:
-    if contexts_test not in get_args(ContextsTest):
-        raise ParameterError(f"'contexts_test' must be 'all' or 'pairwise'; got {contexts_test!r}.")
 
 
 def sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
@@ -294,3 +282,59 @@ def comparable(table: Pooled, *contexts: str) -> Flags:
     alike = (table.values[:, others] == first).all(axis=1)
     own = table.values[np.ix_(alike, [table.names.index(name) for name in contexts])]
     return alike if (own != own[0]).any(axis=0).all() else np.ones(table.n, np.bool_)
+
+
+def design_of(contexts: Any, sets: tuple[str, ...], order: Sequence[int], *, continuous: bool) -> Table:
+    """The contexts, a row for each data set; row i is row `order[i]` of a given table. If all other columns are
+    continuous, contexts with numbers or two levels are continuous too, so that the linear score can be used, which
+    allows for hidden causes.
+    """
+    if isinstance(contexts, str) and contexts == "indicator":
+        table = Table(sets[1:], np.eye(len(sets))[:, 1:], (None,) * (len(sets) - 1), (None,) * (len(sets) - 1))
+    elif isinstance(contexts, str) and contexts == "one":
+        table = Table(("context",), np.arange(len(sets), dtype=np.float64)[:, None], (sets,), ("discrete",))
+    elif isinstance(contexts, str):
+        raise ParameterError(f"'contexts' must be 'indicator', 'one' or a table of the design; got {contexts!r}.")
+    else:
+        table = as_table(contexts)
+        if table.n != len(sets):
+            raise DataError(f"The design has a row for each of the {len(sets)} data sets; got {table.n} rows.")
+        table = _observed_levels_first(table.take_rows(np.array(order)))
+
+    def kind(i: int) -> Kind:
+        is_number = table.labels[i] is None or len(table.labels[i] or ()) == 2
+        return "continuous" if continuous and is_number else "discrete"
+
+    kinds = tuple(kind(i) for i in range(len(table.names)))
+    labels = tuple(None if k == "continuous" else own for k, own in zip(kinds, table.labels, strict=True))
+    return replace(table, given_kinds=kinds, labels=labels)
+
+
+def _observed_levels_first(design: Table) -> Table:
+    """The design with levels numbered as they come, so that estimates compare with the level of the observed set."""
+    values, labels = np.array(design.values), list(design.labels)
+    for i, own in enumerate(design.labels):
+        if own:
+            codes = list(dict.fromkeys(values[:, i].tolist()))
+            values[:, i], labels[i] = list(map(codes.index, values[:, i])), tuple(own[int(code)] for code in codes)
+    return replace(design, values=np.asfortranarray(values), labels=tuple(labels))
+
+
+def untold(design: Table) -> list[Finding]:
+    """Contexts that others determine: which of them acts on something cannot be told."""
+    places = range(len(design.names))
+    values = design.values
+    told = [design.names[k] for k in places if is_determined(values, k, [other for other in places if other != k])]
+    message = f"Other contexts determine {listed(told)}: which of them acts on a variable cannot be told."
+    return [warning("contexts", told, message, "Vary them apart, or leave one of them out.")] if told else []
+
+
+def is_determined(design: Floats, context: int, given: Sequence[int]) -> bool:
+    """Do some contexts determine another one, by the rows of the design?
+
+    >>> dose_and_drug = np.array([[0, 0], [2, 1], [3, 1]])
+    >>> is_determined(dose_and_drug, 1, [0]), is_determined(dose_and_drug, 0, [1])
+    (True, False)
+    """
+    known = design[:, list(given)]
+    return len(np.unique(known, axis=0)) == len(np.unique(np.column_stack([known, design[:, context]]), axis=0))

@@ -2,25 +2,43 @@
 
 `CudaCard` keeps one correlation matrix on the card; the test suite replaces it by a card made of NumPy.
 Sums are in float64 and multiplications are not fused with additions, so that the same matrix gives the same bits as on
-the CPU. p-values are computed on the CPU, by the caller.
+the CPU. The card preselects by |rho| (`GPUPasses`), then the CPU decides by the p-value. The matrix itself is summed in
+another order on the card: a decision whose p-value is within about 1e-9 of alpha may differ from the CPU's.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+import warnings
+from collections.abc import Callable
+from threading import Lock
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats, Indices
-from anypag.ci.passes import NearEdges
+from anypag.ci.base import PValues
+from anypag.ci.passes import (
+    ROUNDING,
+    BestSets,
+    CorrelationPasses,
+    NearEdges,
+    PooledEdges,
+    Singles,
+    least_strength,
+    roots_of,
+)
+from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.moments import Products
-from anypag.errors import AnypagError, Option
+from anypag.errors import AnypagError, AnypagWarning, Option
 from anypag.threads import map_in_threads, slices
 
 WARP = 32
 BLOCK = 256
 PIECE = 8_000_000  # bytes fetched from the card at a time
+AT_ONCE = 2_000_000_000  # questions of a pass that are sent at once
+
+Made = TypeVar("Made")
 
 
 class CardError(AnypagError):
@@ -57,7 +75,7 @@ def cuda_code() -> str:
     """The CUDA C code that cards run."""
     from importlib.resources import files
 
-    return files("anypag.ci.gpu").joinpath("passes.cu").read_text(encoding="utf-8")
+    return files("anypag.ci").joinpath("passes.cu").read_text(encoding="utf-8")
 
 
 def cuda_card() -> Card:
@@ -207,3 +225,66 @@ class CudaCard:
             return found
 
         return Least(*(cupy.asnumpy(part) for part in self._guarded(work)))
+
+
+def on_device(work: Callable[[Card | None], Made], device: str) -> Made:
+    """The value of `work(card)`, or of `work(None)` for the CPU. Where no card can do it, "cuda" raises CardError, and
+    "auto" warns and takes the CPU.
+    """
+    if device == "cpu":
+        return work(None)
+    try:
+        return work(cuda_card())
+    except CardError as error:
+        if device == "cuda":
+            raise
+        warnings.warn(f"{error} The CPU goes on, as device = 'auto' allows.", AnypagWarning, stacklevel=2)
+        return work(None)
+
+
+class GPUPasses:
+    """What a test asks a card for; the card answers one thread at a time."""
+
+    at_once = AT_ONCE
+
+    def __init__(self, card: Card, on_cpu: CorrelationPasses) -> None:
+        self._card, self._on_cpu, self._lock = card, on_cpu, Lock()
+        self.correlation = on_cpu.correlation
+
+    def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
+        with self._lock:
+            x, y, strengths = self._card.pairs(order, rows, least_strength(self._on_cpu.n - 3, alpha))
+        p = self._pvalues(strengths, 0)
+        kept = p <= alpha
+        return x[kept], y[kept], p[kept]
+
+    def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
+        # with too few rows all p-values are 1, so every node is as good as another
+        if roots_of(self._on_cpu.n, 1)[0] == 0.0:
+            return self._on_cpu.best_singles(order, edges, max_sets)
+        with self._lock:
+            found = self._card.singles(order, edges, NOTHING_LEFT, ROUNDING)
+        is_large = found.has_both & (max_sets >= 0) & (found.n_nodes > max_sets)
+        done = found.has_both & ~is_large
+        z, p = found.node[:, None].copy(), np.full(len(edges.x), np.nan)
+        p[done] = self._pvalues(found.strength[done], 1)
+        self._decide_between(order, edges, done & (found.n_near > 1), z, p)
+        return Singles(found.has_both, is_large, z, p, int(found.n_nodes[done].sum()))
+
+    def _decide_between(self, order: Indices, edges: NearEdges, chosen: Flags, z: Indices, p: PValues) -> None:
+        """Where nodes are too close for |rho|, choose by p-value on the CPU, and then by the order of nodes."""
+        some = np.flatnonzero(chosen)
+        graph = (edges.start, edges.neighbour, edges.block)
+        ends = (edges.x[some], edges.y[some], edges.edge_block[some])
+        again = self._on_cpu.best_singles(order, NearEdges(*graph, *ends), -1)
+        z[some], p[some] = again.z, again.p
+
+    def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
+        """See `Passes`. On the CPU: sending the questions to the card takes longer than answering them here."""
+        return self._on_cpu.try_sets(order, edges, best, room)
+
+    def _pvalues(self, strengths: Floats, r: int) -> PValues:
+        from anypag._kernels.gaussian import fisher_z_pvalues
+
+        fisher_z_pvalues(strengths, np.zeros(len(strengths), np.int32), roots_of(self._on_cpu.n, r), strengths)
+        return strengths
