@@ -293,12 +293,6 @@ def test_it_is_said_that_the_order_of_a_scale_is_not_used() -> None:
     assert scale.reason == "whole numbers, 5 different ones, their order not used"
 
 
-def test_a_censored_duration_is_said_to_be_one() -> None:
-    finding = found("censored", {"survival": np.exp(A), "censors": X, "age": B})
-    assert finding.columns == ("censors",) and "still alive" in finding.message
-    assert "censored" not in {f.problem for f in audit({"census": X, "licensed": Y, "a": A}).findings}
-
-
 def test_what_few_rows_cannot_show_is_noted() -> None:
     few = audit(RNG.normal(size=(72, 5)))
     assert not few.findings

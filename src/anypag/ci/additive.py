@@ -89,10 +89,8 @@ class Additive(DataTest):
     options = (*DataTest.options, "kinds", "threads")
     fits = "relations change means, smoothly, with the same spread about them everywhere"
 
-    kinds: tuple[Kind, ...]
-    """The kind of each column: given by the user or inferred."""
-    basis: Basis
-    """The functions of the columns, and their correlations; the columns are in the order of their names."""
+    kinds: tuple[Kind, ...]  # the kind of each column: given by the user or inferred
+    basis: Basis  # the functions of the columns, and their correlations; the columns are in the order of their names
 
     def __init__(
         self,

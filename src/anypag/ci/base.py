@@ -172,9 +172,6 @@ def with_its_answers(test: CITest) -> CITest:
 def rows_behind(test: CITest) -> int | None:
     """The number of rows behind a test, as it declares them (`n_rows`, or `n` if it has `resampled`); None if it does
     not.
-
-    >>> rows_behind(from_callable(lambda x, y, z: 0.5, ["A", "B"])) is None
-    True
     """
     bound = innermost(test)
     found = getattr(bound, "n_rows", None)
@@ -188,10 +185,6 @@ def score_for(test: CITest) -> Score:
 
     Raises:
         DataError: the test gives no score.
-
-    >>> from anypag import FisherZ
-    >>> score_for(FisherZ(np.random.default_rng(0).normal(size=(50, 3)))).n
-    50
     """
     bound: Any = innermost(test)
     if not hasattr(bound, "score"):

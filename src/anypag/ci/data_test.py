@@ -51,8 +51,7 @@ class DataTest(ABC):
     options: ClassVar[tuple[str, ...]] = ("names", "missing", "singular", "max_r")
     """The choices that it is bound with: arguments of the class beside the data."""
 
-    weighs: ClassVar[bool] = False
-    """Can it weight rows (`anypag.weighted`)?"""
+    weighs: ClassVar[bool] = False  # can it weight rows (`anypag.weighted`)?
 
     fits: ClassVar[str] = "as its author says"
     """What must be true of the data for its p-values to be right, in a few words for reports."""
@@ -60,8 +59,7 @@ class DataTest(ABC):
     names: tuple[str, ...]
     n: int
     audit: Audit
-    worth: Worth | None = None
-    """What its rows are worth, where that is not one each: weighted rows, ordered levels."""
+    worth: Worth | None = None  # what its rows are worth, where that is not one each: weighted rows, ordered levels
     some_rows: Floats | None = None
     """(m, p) rows for checks of a fitted graph, as the test sees them; None if there are none, or gaps."""
 
@@ -191,11 +189,7 @@ def pvalues_of_statistic(statistics: Floats, freedoms: npt.NDArray[Any]) -> PVal
 
 
 def excess_of_levels(counts: Floats) -> float:
-    """The excess of columns of zeros and ones, from the rows of each level; large where levels are rare.
-
-    >>> round(excess_of_levels(np.array([50.0, 50.0])), 3), round(excess_of_levels(np.array([99.0, 1.0])), 3)
-    (0.0, 6.999)
-    """
+    """The excess of columns of zeros and ones, from the rows of each level; large where levels are rare."""
     counts = counts[counts > 0]
     n, d = float(counts.sum()), len(counts) - 1.0
     if n <= 3 or not 0 < d < n - 1:
@@ -206,11 +200,7 @@ def excess_of_levels(counts: Floats) -> float:
 
 
 def excess_of_numbers(kurtosis: Floats, n: int | Counts) -> Floats:
-    """(p,) the excess of single columns of n rows, from their kurtosis (3 for normal ones).
-
-    >>> excess_of_numbers(np.array([1.0, 3.0, 97.0]), 100).round(3).tolist()
-    [0.0, 0.004, 6.925]
-    """
+    """(p,) the excess of single columns of n rows, from their kurtosis (3 for normal ones)."""
     rows = np.maximum(np.asarray(n, np.float64), 4.0)
     above = ((rows + 1) * kurtosis - 3 * (rows - 1)) / (rows - 2)
     return np.where(np.asarray(n) > 3, np.sqrt((rows - 1) / (2 * rows * (rows - 3))) * np.maximum(above, 0.0), 0.0)
@@ -224,10 +214,6 @@ def pvalues_of_traces(traces: Floats, width_x: Counts, width_y: Counts, freedom:
         width_x, width_y: (b,) the columns of each block.
         freedom: (b,) rows - 1 - columns of the condition set.
         excess: (b,) the product of the excesses of the two blocks.
-
-    >>> one, excess = np.array([1]), np.array([0.0, 10.0])
-    >>> pvalues_of_traces(np.array([0.1, 0.1]), one, one, np.array([99]), excess).round(4).tolist()
-    [0.0013, 0.0309]
     """
     from scipy.special import betainc
 

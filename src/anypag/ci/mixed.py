@@ -76,10 +76,8 @@ class DegenerateGaussian(StatisticTest):
     weighs = True
     fits = "numbers are related by straight lines, categories shift them"
 
-    kinds: tuple[Kind, ...]
-    """The kind of each column: given by the user or inferred."""
-    blocks: Blocks
-    """The table with its discrete columns spread out."""
+    kinds: tuple[Kind, ...]  # the kind of each column: given by the user or inferred
+    blocks: Blocks  # the table with its discrete columns spread out
 
     def __init__(
         self,

@@ -123,11 +123,7 @@ LEAST_MAPPED = 1024  # worker processes of one machine share arrays of at least 
 
 
 def workers_of(n_jobs: int | None) -> int:
-    """How many workers `n_jobs` means to joblib; None is one, unless the user has imported joblib and configured it.
-
-    >>> workers_of(3)
-    3
-    """
+    """How many workers `n_jobs` means to joblib; None is one, unless the user has imported joblib and configured it."""
     if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
         return 1
     from joblib import effective_n_jobs
@@ -153,11 +149,7 @@ def parcel(value: Value) -> Any:
 
 
 def opened(sent: Any) -> Any:
-    """The value of a parcel. With one worker left, joblib runs tasks in this process, where a future must be fetched.
-
-    >>> opened(Parcel(3))
-    3
-    """
+    """The value of a parcel. With one worker left joblib runs tasks in this process, where a future must be fetched."""
     packed = sent if isinstance(sent, Parcel) else sent.result()
     return packed.value
 
@@ -186,11 +178,7 @@ def answer(sent: Any, queries: Queries) -> Answered:
 
 
 def question_text(queries: Queries, names: tuple[str, ...]) -> str:
-    """The first of some questions in words.
-
-    >>> question_text(Queries([0], [1], [[2]]), ("A", "B", "C"))
-    'asked for A ⟂ B | {C}'
-    """
+    """The first of some questions in words."""
     given = ", ".join(names[k] for k in queries.z[0])
     return f"asked for {names[queries.x[0]]} ⟂ {names[queries.y[0]]} | {{{given}}}"
 

@@ -51,11 +51,7 @@ def infer_kind(values: Floats, labels: Sequence[str] | None = None) -> Literal["
 
 
 def kind_reason(values: Floats, labels: Sequence[str] | None, given: str | None, kind: str) -> str:
-    """Why a column has its kind, in a few words.
-
-    >>> kind_reason(np.tile([0.0, 1.0, 2.0], 10), None, None, "discrete")
-    'whole numbers, 3 different ones, their order not used'
-    """
+    """Why a column has its kind, in a few words."""
     if given is not None:
         return "as its type or you say"
     if labels is not None:
@@ -74,11 +70,7 @@ def few_whole_numbers(levels: int) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Can the text be read as a number? 1_000 is a number in Python, but not in files.
-
-    >>> [is_number(text) for text in ("-1.5e3", "1_000", "A1")]
-    [True, False, False]
-    """
+    """Can the text be read as a number? 1_000 is a number in Python, but not in files."""
     try:
         float(text)
     except ValueError:
@@ -87,29 +79,17 @@ def is_number(text: str) -> bool:
 
 
 def is_date(text: str) -> bool:
-    """Would people read the text as a date, or as a date and a time?
-
-    >>> [is_date(text) for text in ("2020-01-31", "31.01.2020", "1/31/20 14:05", "2020-01-31T10:00:00Z", "12-3", "1.5")]
-    [True, True, True, True, False, False]
-    """
+    """Would people read the text as a date, or as a date and a time?"""
     return _DATE.fullmatch(text) is not None
 
 
 def looks_like_number(text: str) -> bool:
-    """Would people read the text as a number, such as 1,5 or 1.234,5 or 12 % or $3?
-
-    >>> [looks_like_number(text) for text in ("1,5", "1,234.5", "12.3 %", "€ 1 200", "01.02.2020", "A1")]
-    [True, True, True, True, False, False]
-    """
+    """Would people read the text as a number, such as 1,5 or 1.234,5 or 12 % or $3?"""
     return is_number(text) or _NUMBER_LIKE.fullmatch(text) is not None
 
 
 def has_fractions(values: Floats) -> Flags:
-    """(p,) does a column have fractions within its first rows, so that it is continuous?
-
-    >>> has_fractions(np.array([[1.5, 2.0], [1.0, 3.0]])).tolist()
-    [True, False]
-    """
+    """(p,) does a column have fractions within its first rows, so that it is continuous?"""
     first = values[:_FIRST]
     found: Flags = (np.isfinite(first) & (first != np.floor(first))).any(axis=0)
     return found
@@ -121,11 +101,7 @@ def _has_few_levels(values: Floats) -> bool:
 
 
 def kind_of_levels(levels: Floats, n: int) -> Literal["continuous", "discrete"]:
-    """The kind of a column of numbers that has these different values in n rows.
-
-    >>> kind_of_levels(np.array([0.0, 1.0]), 9), kind_of_levels(np.array([0.0, 1.0]), 10)
-    ('continuous', 'discrete')
-    """
+    """The kind of a column of numbers that has these different values in n rows."""
     is_few = 1 < len(levels) <= MOST_LEVELS and len(levels) * ROWS_PER_LEVEL <= n
     return "discrete" if is_few and bool((levels == np.floor(levels)).all()) else "continuous"
 

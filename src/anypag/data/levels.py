@@ -22,11 +22,7 @@ _MOST = 2.0**52  # above this, float64 cannot tell neighbouring whole numbers ap
 
 
 def distinct(values: Floats) -> Floats:
-    """The distinct values, ascending; NaN occurs at most once, at the end.
-
-    >>> distinct(np.array([3.0, 1.0, 3.0, -2.0])).tolist(), distinct(np.array([0.5, 0.25, 0.5])).tolist()
-    ([-2.0, 1.0, 3.0], [0.25, 0.5])
-    """
+    """The distinct values, ascending; NaN occurs at most once, at the end."""
     counted = _counted_from_the_least(values)
     if counted is None:
         return np.unique(values)
@@ -35,12 +31,7 @@ def distinct(values: Floats) -> Floats:
 
 
 def coded(values: Floats) -> tuple[Floats, Codes]:
-    """The distinct values, ascending, and the code (index among them) of each value.
-
-    >>> levels, codes = coded(np.array([3.0, 1.0, 3.0, -2.0]))
-    >>> levels.tolist(), codes.tolist()
-    ([-2.0, 1.0, 3.0], [2, 1, 2, 0])
-    """
+    """The distinct values, ascending, and the code (index among them) of each value."""
     counted = _counted_from_the_least(values)
     if counted is None:
         levels, places = np.unique(values, return_inverse=True)
@@ -53,11 +44,7 @@ def coded(values: Floats) -> tuple[Floats, Codes]:
 
 
 def codes_of(column: Floats) -> Codes:
-    """The values as codes 0, 1, 2, ... in ascending order; -1 for a missing value.
-
-    >>> codes_of(np.array([3.0, np.nan, 1.0])).tolist()
-    [1, -1, 0]
-    """
+    """The values as codes 0, 1, 2, ... in ascending order; -1 for a missing value."""
     present = ~np.isnan(column)
     if present.all():
         return coded(column)[1]

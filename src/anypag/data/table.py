@@ -66,14 +66,10 @@ class Table:
     values: Floats
     labels: tuple[tuple[str, ...] | None, ...]
     given_kinds: tuple[Kind | None, ...]
-    read: tuple[Finding, ...] = ()
-    """Findings from reading the file; the audit reports them."""
-    reading: Reading | None = None
-    """How its file was read, if the user gave options for that."""
-    before: Table | None = None
-    """The table before its columns were transformed; None if they were not."""
-    lags: int = 0
-    """The number of lags if its rows are windows of a time series (`anypag.series`); 0 for a plain table."""
+    read: tuple[Finding, ...] = ()  # findings from reading the file; the audit reports them
+    reading: Reading | None = None  # how its file was read, if the user gave options for that
+    before: Table | None = None  # the table before its columns were transformed; None if they were not
+    lags: int = 0  # the number of lags if its rows are windows of a time series (`anypag.series`); 0 for a plain table
     weights: Floats | None = None
     """(n,) how much of the population each row stands for (`anypag.weighted`); None if all rows count alike."""
 
@@ -327,8 +323,7 @@ class Table:
         return CountedTable(self.take(self.names if names is None else names), np.ones(self.n, np.int64))
 
 
-_OF_VALUES = ("is_finite", "has_gaps", "_summary")
-"""Cached properties of a table that depend on its values only."""
+_OF_VALUES = ("is_finite", "has_gaps", "_summary")  # cached properties of a table that depend on its values only
 
 
 def clusters_in(cluster: Any, table: Table) -> Counts | None:
@@ -367,11 +362,7 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
 
 
 def declared(table: Table, kinds: Mapping[str, str]) -> Table:
-    """The table with kinds as a user writes them: a name may be a pattern ("q*"), a kind the order of levels ("a < b").
-
-    >>> declared(as_table({"pain": ["low", "none", "high"]}), {"pain": "none < low < high"}).values[:, 0].tolist()
-    [1.0, 0.0, 2.0]
-    """
+    """The table with kinds as users write them: a name may be a pattern ("q*"), a kind an order of levels ("a < b")."""
     told = spelled_out(kinds, table.names)
     for name, kind in told.items():
         if name in table.names and ("<" in str(kind) or kind == "ordinal"):

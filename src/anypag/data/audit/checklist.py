@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from anypag.data.audit.columns import (
-    censoring_findings,
     code_findings,
     constant_findings,
     date_findings,
@@ -29,7 +28,7 @@ from anypag.data.audit.columns import (
     usable_names,
 )
 from anypag.data.audit.copies import copies_by_levels, copies_in, copy_findings, near_copies
-from anypag.data.audit.curves import curve_findings, curve_notes
+from anypag.data.audit.curves import curve_findings
 from anypag.data.audit.relations import (
     determined_findings,
     indicator_findings,
@@ -39,7 +38,6 @@ from anypag.data.audit.relations import (
 )
 from anypag.data.audit.rows import (
     LEAST_ROWS,
-    condition_findings,
     costly_columns,
     dropped_findings,
     few_rows_findings,
@@ -58,10 +56,7 @@ from anypag.data.sources.protocol import Lacked, Needs, Source
 from anypag.data.sources.weighted import weight_findings
 from anypag.data.table import Table
 
-MOST_COLUMNS = 300
-"""The most columns for checks of all pairs or triples."""
-OF_WINDOWS = frozenset({"order", "conditions"})
-"""What is found in every table whose rows are windows of a time series, because they overlap."""
+MOST_COLUMNS = 300  # the most columns for checks of all pairs or triples
 _LAG = re.compile(r"\(t-\d+\)$")
 ALWAYS_CHECKED = ("text among numbers", "infinite and missing values", "too few rows", "names that come twice")
 
@@ -168,7 +163,7 @@ def relations(seen: Seen) -> list[Finding]:
     return relation_findings(moments, seen.needs.singular, {*seen.copied, *constant})
 
 
-CHECKS = (
+CHECKS = (  # all checks of usable columns, in the order of their findings
     Check("constant columns", constants),
     Check("columns with many levels", many_levels),
     Check("copies", copies),
@@ -179,7 +174,6 @@ CHECKS = (
     Check("identifiers", lambda seen: identifier_findings(seen.table), ("rows",)),
     Check("codes for missing values", lambda seen: code_findings(seen.table), ("rows",)),
     Check("repeated rows", lambda seen: repeated_row_findings(seen.table), ("rows", "order")),
-    Check("several conditions in one table", lambda seen: condition_findings(seen.table), ("rows", "order")),
     Check("rows in time order", lambda seen: order_findings(seen.table), ("rows", "order")),
     Check(
         "columns that one or two others determine",
@@ -195,7 +189,6 @@ CHECKS = (
         lambda needs: not (needs.score and needs.sees_curves),
     ),
     Check("levels in columns of their own", lambda seen: indicator_findings(seen.table), ("rows",), MOST_COLUMNS),
-    Check("censored durations", lambda seen: censoring_findings(seen.source)),
     Check(
         "curved relations",
         lambda seen: curve_findings(seen.used_table.within_sets()),
@@ -210,7 +203,6 @@ CHECKS = (
         is_needed=lambda needs: needs.score and needs.sees_curves,
     ),
 )
-"""All checks of usable columns, in the order of their findings."""
 
 
 class Audited(NamedTuple):
@@ -260,12 +252,11 @@ def _checked(seen: Seen, first: Audit) -> Audit:
         for finding in found
         if (finding.problem != "levels" or finding.columns[0] not in unfit)
         and not _by_design(finding, contexts)
-        and not (seen.table.lags and finding.problem in OF_WINDOWS)
+        and not (seen.table.lags and finding.problem == "order")  # windows of a time series overlap
     ]
     told = _once_a_process(told) if seen.table.lags else told
     audit = Audit.of([*first.findings, *told], (*first.checked, *(check.about for check in able)), first.kinds)
-    curves = [] if seen.needs.sees_curves else curve_notes(seen.used_table.within_sets())
-    notes = (*power_notes(seen.used.n, seen.largest), *curves)
+    notes = power_notes(seen.used.n, seen.largest)
     return replace(audit, notes=notes, unchecked=tuple(Unchecked(*item) for item in hindered.items()))
 
 
@@ -279,7 +270,7 @@ def _by_design(finding: Finding, contexts: set[str]) -> bool:
     """Is it the design of several data sets? Their rows stand in blocks, and contexts depend on each other."""
     about = contexts.intersection(finding.columns)
     among_contexts = finding.problem not in {"duplicate", "constant"} and len(about) == len(finding.columns) > 0
-    return bool(contexts) and (finding.problem in {"order", "conditions"} or among_contexts)
+    return bool(contexts) and (finding.problem == "order" or among_contexts)
 
 
 def _found(check: Check, seen: Seen) -> list[Finding]:

@@ -18,8 +18,7 @@ from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence, listed
 
 MANY_LEVELS = 20
-AS_MANY_AS_PERSONS = 100
-"""With more levels than this a column is taken to name persons, units or sessions."""
+AS_MANY_AS_PERSONS = 100  # with more levels than this a column is taken to name persons, units or sessions
 _CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888)
 _WORDS = {"?", "-", "--", ".", "unknown", "missing", "na", "n/a", "none", "not available", "unk"}
 _DUPLICATED = re.compile(r"(.+)_duplicated_\d+")
@@ -28,7 +27,6 @@ _UNIT = re.compile(
     r"(^|[_\s.-])(id|ids|person|subject|patient|participant|unit|session|household|firm|school)([_\s.-]?(id|ids|nr|no|number))?$",
     re.IGNORECASE,
 )
-_CENSORED = re.compile(r"(^|[^a-z])(un|right_?)?cens(or|ors|ored|oring|orship)?([^a-z]|$)", re.IGNORECASE)
 
 
 def text_findings(source: Source) -> list[Finding]:
@@ -302,19 +300,3 @@ def _code_in(table: Table, i: int, low: float, high: float) -> _Code | None:
         if is_far and (code > 0 or rest.min() >= 0 or abs(code) >= 99) and times < len(rest):
             return _Code(f"{code:g}", f"{code:g} ({times} time{'s' * (times != 1)}, far from all other values)")
     return None
-
-
-def censoring_findings(source: Source) -> list[Finding]:
-    """Columns whose names suggest that they mark censored durations."""
-    remedy = "Take an outcome that is known of everyone, such as being alive after a fixed time, and drop both columns."
-    return [
-        warning(
-            "censored",
-            (source.names[i],),
-            f"Column {source.names[i]!r} seems to say whose duration was cut off (someone still alive at the end of "
-            "the study, say). The tests know nothing of that: they take a cut-off duration for a whole one.",
-            remedy,
-        )
-        for i, kind in enumerate(source.kinds)
-        if kind == "discrete" and _CENSORED.search(source.names[i])
-    ]

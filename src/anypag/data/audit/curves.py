@@ -19,20 +19,15 @@ from anypag.arrays import Flags, Floats, in_units
 from anypag.data.columns import mean_ranks
 from anypag.data.findings import Finding, as_one, warning
 from anypag.data.table import Table
-from anypag.errors import Option, Sentence, listed
+from anypag.errors import Option, Sentence
 
 LEAST_ROWS = 20
 ROWS_FOR_CURVES = 1000
-CURVED = 0.04
-"""The share of the variance left by straight lines that a curve must explain."""
-CHANCE = 0.005
-"""The probability, over all pairs, of reporting a curve by chance."""
-STRAIGHT = 0.96
-"""If straight lines explain more than this share of the variance, no curve is searched."""
-MOSTLY = 0.8
-"""If one value fills more than this share of the rows, no curve is searched."""
-MOST_PAIRWISE = 40
-"""Up to this many columns with gaps every pair is checked, on the rows that have both."""
+CURVED = 0.04  # the share of the variance left by straight lines that a curve must explain
+CHANCE = 0.005  # the probability, over all pairs, of reporting a curve by chance
+STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is searched
+MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is searched
+MOST_PAIRWISE = 40  # up to this many columns with gaps every pair is checked, on the rows that have both
 _NOTHING = 1e-6
 
 
@@ -50,20 +45,6 @@ def curve_findings(table: Table) -> list[Finding]:
     names = [table.names[i] for i in numbers]
     told = sorted(pairs, key=lambda pair: -pair[2])
     return as_one([_curved(names[i], names[j], test) for i, j, _ in told], "pairs are curved")
-
-
-def curve_notes(table: Table) -> list[str]:
-    """Which continuous columns are mostly one value, so that curves were not looked for."""
-    if not table.n:
-        return []
-    numbers = table.of_kind("continuous")
-    columns = table.values if len(numbers) == len(table.names) else table.values[:, numbers]
-    mostly = [(table.names[numbers[i]], columns[:, i]) for i in np.flatnonzero(mostly_one(columns))]
-    names = [name for name, column in mostly if np.fmin.reduce(column) < np.fmax.reduce(column)]
-    if not names:
-        return []
-    have = "has" if len(names) == 1 else "have"
-    return [f"{listed(names, 5)} {have} one value in more than 80 % of the rows: curves were not looked for there."]
 
 
 def mostly_one(values: Floats) -> Flags:

@@ -21,14 +21,13 @@ from anypag.errors import DataError, Option, Sentence, listed
 
 FEWEST = 0.5  # the least share of rows with a value in a column, and the least share of complete rows
 MANY_GAPS = 0.1  # a column with more gaps than this is left out if its gaps would make another column constant
-_WHY = {
+_WHY = {  # problems of columns that are left out, with the words for it
     "constant": "constant in the rows used",
     "relation": "an exact linear function of others",
     "levels": "a different value in every row",
     "identifier": "a different whole number in every row",
     "dates": "dates",
 }
-"""Problems of columns that are left out, with the words for it."""
 MOST_SPELLED_OUT = 4  # the most columns of a relation that is spelled out
 Left = dict[str, str]  # the columns that are left out, each with the reason
 T = TypeVar("T")
@@ -67,13 +66,7 @@ def leaving_out(
 
 
 def gappy(source: Source, keep: frozenset[str] = frozenset()) -> Left:
-    """The columns with a value in fewer than half of the rows; then those that cost most rows, until half are complete.
-
-    >>> from anypag.data import as_table
-    >>> nan = float("nan")
-    >>> list(gappy(as_table({"a": [1.0, nan, nan], "b": [1.0, 2.0, nan], "c": [1.0, 2.0, 3.0]})))
-    ['a']
-    """
+    """Columns with a value in fewer than half of the rows; then those that cost most rows, until half are complete."""
     summary = source.summary()
     many = (summary.n - summary.missing) < FEWEST * summary.n
     names = [name for name, is_gappy in zip(source.names, many.tolist(), strict=True) if is_gappy and name not in keep]

@@ -28,8 +28,7 @@ from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed
 
-NOTHING_LEFT = 1e-10
-"""The share of its variance below which a column counts as a function of others."""
+NOTHING_LEFT = 1e-10  # the share of its variance below which a column counts as a function of others
 _NEGLIGIBLE = 1e-6
 _CLEARLY_LEFT = 1e-5
 _FEW = 200
@@ -48,13 +47,7 @@ def relation_findings(moments: Moments, singular: Singular, explained: AbstractS
 
 
 def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
-    """The columns of every exact relation, and the relation in words.
-
-    >>> from anypag.data import moments_of
-    >>> a, b = np.array([1.0, 2.0, 5.0, 3.0, 8.0, 1.0]), np.array([4.0, 2.0, 3.0, 3.0, 0.0, 7.0])
-    >>> exact_relations(moments_of(np.column_stack([a, b, 2 * a - b + 1]), ["a", "b", "c"]))
-    [(('a', 'b', 'c'), 'c = 2·a − b + 1')]
-    """
+    """The columns of every exact relation, and the relation in words."""
     p = len(moments.names)
     if _is_clear(moments) or _is_full(moments):
         return []
@@ -146,20 +139,12 @@ def _factor(slope: float) -> str:
 CHANCE = 0.001
 """The probability, over all pairs or triples, with which chance explains a group, or a function of levels."""
 CHANCE_OF_JOINING = 0.01
-MOST_ROWS = 20_000
-"""Rows in which groups are searched for; a group is reported if it holds in all rows."""
+MOST_ROWS = 20_000  # rows in which groups are searched for; a group is reported if it holds in all rows
 MOST_TOLD = 10
 
 
 def indicator_findings(table: Table) -> list[Finding]:
-    """Groups of 0/1 columns where no row has a 1 in two of them.
-
-    >>> from anypag.data import as_table
-    >>> health = np.random.default_rng(0).integers(0, 3, 300)
-    >>> finding, = indicator_findings(as_table({"good": health == 1, "poor": health == 2}))
-    >>> print(finding.message)
-    Columns 'good', 'poor' hold 0 and 1, and never two of them are 1 in one row, as when the levels of one variable ...
-    """
+    """Groups of 0/1 columns where no row has a 1 in two of them."""
     chosen = _of_zeros_and_ones(table)
     values = table.values[:: math.ceil(table.n / MOST_ROWS), chosen]
     expected, together = _meetings(values)
@@ -259,14 +244,7 @@ def _determined(names: list[str]) -> Finding:
 
 
 def monotone_findings(table: Table) -> list[Finding]:
-    """Continuous columns that sort the rows as an earlier one does, and are no near copies of it.
-
-    >>> from anypag.data import as_table
-    >>> income = np.random.default_rng(0).uniform(1, 10, 60)
-    >>> finding, = monotone_findings(as_table({"income": income, "squared": income**2}))
-    >>> print(finding.message)
-    Columns 'income' and 'squared' have all rows in the same order (or the opposite one): given one, the other tells ...
-    """
+    """Continuous columns that sort the rows as an earlier one does, and are no near copies of it."""
     message = (
         "Columns {!r} and {!r} have all rows in the same order (or the opposite one): given one, the other tells next "
         "to nothing, and either may lose edges that it has."

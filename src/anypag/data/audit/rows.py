@@ -73,12 +73,7 @@ def missing_findings(
 
 
 def costly_columns(names: Sequence[str], gaps: Flags) -> str:
-    """Which columns cost most rows where incomplete ones are dropped, and how many rows remain without them.
-
-    >>> gaps = np.array([[False, True, False]] * 8 + [[False, True, True]] + [[False, False, False]])
-    >>> costly_columns(["a", "b", "c"], gaps)
-    "; without 'b' 9 remain"
-    """
+    """Which columns cost most rows where incomplete ones are dropped, and how many rows remain without them."""
     out = costliest(gaps, ENOUGH_COMPLETE)[:MOST_COSTLY]
     left = np.delete(gaps, out, axis=1)
     whole = int((~left.any(axis=1)).sum())
@@ -86,11 +81,7 @@ def costly_columns(names: Sequence[str], gaps: Flags) -> str:
 
 
 def costliest(gaps: Flags, share: float) -> list[int]:
-    """The columns whose gaps cost most rows, the costliest first, until this share of the rows is complete.
-
-    >>> costliest(np.array([[False, True, False]] * 8 + [[False, True, True]] + [[False, False, False]]), 0.5)
-    [1]
-    """
+    """The columns whose gaps cost most rows, the costliest first, until this share of the rows is complete."""
     left, out = gaps.copy(), list[int]()
     while int((~left.any(axis=1)).sum()) < share * len(gaps):
         alone = left[left.sum(axis=1) == 1].sum(axis=0)  # rows in which only this column has a gap
@@ -131,13 +122,7 @@ def _seen(n: int, r: int) -> float:
 
 
 def power_notes(n: int, largest: int) -> tuple[str, ...]:
-    """A note on which correlations so few rows cannot show, unless a finding says so already.
-
-    >>> power_notes(72, 3)
-    ('With 72 rows, correlations below about 0.23 mostly go unseen (0.24 given 3 other columns): no edge may mean ...',)
-    >>> power_notes(500, 3)
-    ()
-    """
+    """A note on which correlations so few rows cannot show, unless a finding says so already."""
     if n < FEW_ROWS or n - largest - 3 <= 0 or _seen(n, largest) < WEAK:
         return ()
     others = f"{largest} other column{'s' * (largest > 1)}"
@@ -199,54 +184,6 @@ def _is_fine(column: Floats) -> bool:
     return len(np.unique(column)) > len(column) // 4
 
 
-MOST_CONDITIONS = 20
-MOSTLY, SURELY = 0.75, 1e-4
-"""The share of columns whose means differ between conditions, and the p-value from which a mean counts as different."""
-
-
-def condition_findings(table: Table) -> list[Finding]:
-    """A column whose levels stand in blocks of rows, one block each, with different means in nearly all numbers."""
-    numbers = table.complete().values[:, table.of_kind("continuous")]
-    if numbers.shape[1] < 3:
-        return []
-    found = []
-    for i in table.of_kind("discrete"):
-        codes = table.complete().codes(i)
-        n_levels, n_blocks = int(codes.max(initial=-1)) + 1, 1 + int((np.diff(codes) != 0).sum())
-        is_in_blocks = 2 <= n_levels <= MOST_CONDITIONS and n_blocks == n_levels and len(codes) >= 20 * n_levels
-        if is_in_blocks and (p_of_equal_means(numbers, codes) < SURELY).mean() >= MOSTLY:
-            found.append(table.names[i])
-    return [
-        warning(
-            "conditions",
-            (name,),
-            f"The rows stand in blocks by {name!r}, with different means in nearly all columns: this looks like "
-            "several conditions or experiments in one table.",
-            Sentence("If so, say it: ", Option("context", name), ", or `anypag.pooled(table, by=...)` in Python."),
-        )
-        for name in found
-    ]
-
-
-def p_of_equal_means(numbers: Floats, codes: npt.NDArray[np.integer]) -> Floats:
-    """(p,) for each column the p-value of equal means in all groups, by the F test.
-
-    >>> rows = np.array([[0.0, 5.0], [1.0, 6.0], [10.0, 5.0], [11.0, 6.0]])
-    >>> p_of_equal_means(rows, np.array([0, 0, 1, 1])).round(3).tolist()
-    [0.005, 1.0]
-    """
-    from scipy.special import fdtrc
-
-    counts = np.bincount(codes).astype(np.float64)
-    sums = np.stack([np.bincount(codes, column) for column in numbers.T], axis=1)
-    centred = numbers - numbers.mean(axis=0)
-    between = (counts[:, None] * (sums / counts[:, None] - numbers.mean(axis=0)) ** 2).sum(axis=0)
-    within = np.maximum((centred**2).sum(axis=0) - between, 1e-300)
-    freedom = len(counts) - 1, len(codes) - len(counts)
-    found: Floats = fdtrc(*freedom, between / freedom[0] / (within / freedom[1]))
-    return found
-
-
 LEAST_ORDERED, MOST_ORDERED = 20, 5000
 """The least and the most rows for the check of the order; of a long table the first ones are used."""
 PANEL = 32  # columns worked on at once: few enough to stay in the cache
@@ -296,11 +233,7 @@ def _both_ways(values: Floats) -> Flags:
 
 
 def autocorrelations(columns: Floats) -> Floats:
-    """(p,) the correlation of neighbours in each row of (p, n); 0 where it is constant.
-
-    >>> autocorrelations(np.array([[1.0, -1.0, 1.0, -1.0], [2.0, 2.0, 2.0, 2.0]])).tolist()
-    [-0.75, 0.0]
-    """
+    """(p,) the correlation of neighbours in each row of (p, n); 0 where it is constant."""
     centred, _ = in_units(columns, axis=1)
     for _ in range(2):  # the second time removes the rounding error of the first mean
         centred -= centred.mean(axis=1)[:, None]

@@ -22,11 +22,9 @@ from anypag.errors import DataError, Option, Sentence
 if TYPE_CHECKING:
     import polars
 
-INDEX_NAMES = ("", "Unnamed: 0")
-"""Names that pandas gives to a first column of row numbers."""
+INDEX_NAMES = ("", "Unnamed: 0")  # names that pandas gives to a first column of row numbers
 
-LAST_INDEX = "__index_level_0__"
-"""The name of that column in Parquet files, where it comes last."""
+LAST_INDEX = "__index_level_0__"  # the name of that column in Parquet files, where it comes last
 
 INDEX_LEFT_OUT = Finding(
     "warning",
@@ -67,7 +65,7 @@ def read_table(
     _require_fitting(path, reading)
     frame = read_file(path, reading)
     chosen = None if names is None else tuple(names)
-    index = _index(frame) if chosen is None else None
+    index = index_in(frame) if chosen is None else None
     if index is not None:
         frame = frame.drop(index.name)
     table = as_table(frame, chosen, kinds=kinds)
@@ -106,7 +104,7 @@ def _require_fitting(path: Path, reading: Reading) -> None:
         raise DataError("The option ", Option(given[0]), f" says nothing about a {ending_of(path)} file. Leave it out.")
 
 
-def _index(frame: polars.DataFrame) -> polars.Series | None:
+def index_in(frame: polars.DataFrame) -> polars.Series | None:
     """The index column (row numbers or names) that pandas wrote, if there is one."""
     if LAST_INDEX in frame.columns:
         return frame[LAST_INDEX]

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx", *LABELLED_ENDINGS)
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
-READ_WHOLE = (".xlsx", *LABELLED_ENDINGS)
-"""Files that cannot be read in parts."""
+READ_WHOLE = (".xlsx", *LABELLED_ENDINGS)  # files that cannot be read in parts
 
 
 class Reading(NamedTuple):

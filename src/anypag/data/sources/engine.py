@@ -286,9 +286,6 @@ def unions_of(
 ) -> dict[ColumnNumbers, ColumnNumbers]:
     """For each set of columns a union that contains it. A union of several sets has at most `MOST_CELLS` combinations
     of levels. Each set joins the first union with room for it.
-
-    >>> unions_of([(0, 1), (1, 2)], (2, 2, 2))
-    {(0, 1): (0, 1, 2), (1, 2): (0, 1, 2)}
     """
     made: list[set[int]] = [set(union) for union in there]
     n_there, place = len(made), {}

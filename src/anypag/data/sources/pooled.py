@@ -330,11 +330,6 @@ def untold(design: Table) -> list[Finding]:
 
 
 def is_determined(design: Floats, context: int, given: Sequence[int]) -> bool:
-    """Do some contexts determine another one, by the rows of the design?
-
-    >>> dose_and_drug = np.array([[0, 0], [2, 1], [3, 1]])
-    >>> is_determined(dose_and_drug, 1, [0]), is_determined(dose_and_drug, 0, [1])
-    (True, False)
-    """
+    """Do some contexts determine another one, by the rows of the design?"""
     known = design[:, list(given)]
     return len(np.unique(known, axis=0)) == len(np.unique(np.column_stack([known, design[:, context]]), axis=0))
