@@ -17,8 +17,17 @@ from anypag.data.audit.relations import exact_relations, indicator_findings, mon
 from anypag.data.audit.rows import autocorrelations, costliest, costly_columns, power_notes
 from anypag.data.columns import mean_ranks
 from anypag.data.findings import as_one, warning
-from anypag.data.kinds import has_fractions, is_date, is_number, kind_of_levels, kind_reason, looks_like_number
-from anypag.data.levels import coded, codes_of, distinct
+from anypag.data.levels import (
+    coded,
+    codes_of,
+    distinct,
+    has_fractions,
+    is_date,
+    is_number,
+    kind_of_levels,
+    kind_reason,
+    looks_like_number,
+)
 from anypag.data.sources.engine import unions_of
 from anypag.data.sources.pooled import is_determined
 from anypag.data.table import declared

@@ -49,7 +49,7 @@ from anypag.data.audit.curves import MOSTLY
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.audit.rows import largest_set
 from anypag.data.findings import Singular
-from anypag.data.levels import indicators, require_few
+from anypag.data.levels import indicators, starts_of
 from anypag.data.sources.protocol import Needs
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.threads import map_in_threads, slices
@@ -187,8 +187,7 @@ class Basis(NamedTuple):
             for u, discrete in zip(_scores(table, is_discrete).T, is_discrete, strict=True)
         ]
         widths = [part.shape[1] for part in spread]
-        require_few(table.names, widths)
-        start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        start = starts_of(table.names, widths)
         columns, nothing = _unit(np.ascontiguousarray(np.column_stack(spread).T)), np.empty((0, 0))
         excess = np.stack([_excess_of(part, d) for part, d in zip(spread, is_discrete, strict=True)])
         if gaps.any():

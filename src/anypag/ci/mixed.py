@@ -43,7 +43,7 @@ from anypag.ci.data_test import (
 from anypag.data.audit.checklist import audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Audit, Singular
-from anypag.data.levels import indicators, require_few, sortable_names
+from anypag.data.levels import sortable_names, spread_out, starts_of
 from anypag.data.moments import Moments, moments_of, without_gaps
 from anypag.data.sources.door import as_source
 from anypag.data.sources.protocol import Needs
@@ -177,23 +177,13 @@ class Blocks:
 
     @classmethod
     def of(cls, table: Table) -> Self:
-        """The blocks of a table."""
-        spread = [
-            indicators(column) if kind == "discrete" else column[:, None]
-            for column, kind in zip(table.values.T, table.kinds, strict=True)
-        ]
+        """The blocks of a table with gaps."""
+        spread = spread_out(table.values, table.kinds)
         widths = [columns.shape[1] for columns in spread]
-        require_few(table.names, widths)
-        values = np.column_stack(spread)
-        gaps = np.isnan(values)
+        start, values = starts_of(table.names, widths), np.column_stack(spread)
         moments = moments_of(without_gaps(values), sortable_names(table.names, widths))
-        start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
-        has_value = np.ascontiguousarray(np.logical_not(gaps).T)
-        if not gaps.any():
-            excess = excess_of_blocks(moments, start, table.kinds, table.n)
-            return cls.without_gaps(moments.correlation, start, excess)
-        nothing = np.zeros(len(widths))
-        return cls(moments.correlation, start, np.ascontiguousarray(values.T), has_value, nothing)
+        has_value = np.ascontiguousarray(~np.isnan(values).T)
+        return cls(moments.correlation, start, np.ascontiguousarray(values.T), has_value, np.zeros(len(widths)))
 
 
 def excess_of_blocks(moments: Moments, start: Counts, kinds: Sequence[Kind], n: int) -> Floats:

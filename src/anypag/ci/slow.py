@@ -25,7 +25,7 @@ from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest
 from anypag.data.audit.checklist import audited
 from anypag.data.findings import Singular
-from anypag.data.levels import indicators
+from anypag.data.levels import spread_out
 from anypag.data.sources.protocol import Needs
 from anypag.data.table import Kind, Missing, as_table
 from anypag.errors import DataError, Option
@@ -77,10 +77,7 @@ class SlowTest(DataTest):
         super().__init__(table.names, table.n, ready.audit)
         self.kinds = table.kinds
         self.seed = seed
-        self._columns = [
-            indicators(column) if kind == "discrete" else column[:, None]
-            for column, kind in zip(table.values.T, self.kinds, strict=True)
-        ]
+        self._columns = spread_out(table.values, self.kinds)
 
     def pvalues(self, queries: Queries) -> PValues:
         queries = self.arranged(queries)

@@ -13,7 +13,7 @@ import math
 import sys
 import time
 from threading import Lock
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -154,15 +154,8 @@ def opened(sent: Any) -> Any:
     return packed.value
 
 
-class Answered(NamedTuple):
-    """What a worker sends back."""
-
-    p: PValues
-    seconds: float
-
-
-def answer(sent: Any, queries: Queries) -> Answered:
-    """The answers of the test in a parcel to some questions; an error names the question that it came from."""
+def answer(sent: Any, queries: Queries) -> tuple[PValues, float]:
+    """The answers of the test in a parcel, and the seconds they took; an error names the question that it came from."""
     test, began = opened(sent), time.perf_counter()
     parts = [np.empty(0)]
     for k in range(len(queries)):
@@ -174,7 +167,7 @@ def answer(sent: Any, queries: Queries) -> Answered:
         except Exception as error:
             message = f"The test raised {type(error).__name__}: {error} ({question_text(question, test.names)})"
             raise CITestError(message) from error
-    return Answered(np.concatenate(parts), time.perf_counter() - began)
+    return np.concatenate(parts), time.perf_counter() - began
 
 
 def question_text(queries: Queries, names: tuple[str, ...]) -> str:
@@ -209,11 +202,11 @@ class Dispatched(Wrapper):
     def pvalues(self, queries: Queries) -> PValues:
         """The answers, in order."""
         parts = [queries.take(part) for part in slices(len(queries), self._per_task)] if len(queries) else []
-        answers: list[Answered] = self._ask(parts)
+        answers = self._ask(parts)
         if answers:
-            spent = sum(answered.seconds for answered in answers) / len(queries)
+            spent = sum(seconds for _, seconds in answers) / len(queries)
             self._seconds = spent if math.isnan(self._seconds) else (self._seconds + spent) / 2
-        return np.concatenate([np.empty(0), *(answered.p for answered in answers)])
+        return np.concatenate([np.empty(0), *(p for p, _ in answers)])
 
     @property
     def _per_task(self) -> int:
@@ -222,13 +215,13 @@ class Dispatched(Wrapper):
             return 1
         return int(min(max(1.0, SECONDS_PER_TASK / max(self._seconds, 1e-6)), 4096.0))
 
-    def _ask(self, parts: list[Queries]) -> list[Answered]:
+    def _ask(self, parts: list[Queries]) -> list[tuple[PValues, float]]:
         from joblib import Parallel, delayed
         from joblib.parallel import get_active_backend
 
         try:
             self._sent = parcel(self.test) if self._sent is None else self._sent
-            made: list[Answered] = Parallel(n_jobs=self._n_jobs, max_nbytes=LEAST_MAPPED)(
+            made: list[tuple[PValues, float]] = Parallel(n_jobs=self._n_jobs, max_nbytes=LEAST_MAPPED)(
                 delayed(answer)(self._sent, part) for part in parts
             )
         except (AnypagError, SystemError, KeyboardInterrupt):

@@ -27,8 +27,7 @@ from anypag.data.columns import (
 )
 from anypag.data.files.scan import require_threads
 from anypag.data.findings import Finding
-from anypag.data.kinds import has_fractions, infer_kind
-from anypag.data.levels import Codes, codes_of, indicators, require_few, sortable_names
+from anypag.data.levels import Codes, codes_of, has_fractions, infer_kind, sortable_names, spread_out, starts_of
 from anypag.data.moments import Moments, Products, moments_of
 from anypag.data.sources.protocol import Lacked, Levels, Spread, Summary
 from anypag.data.worth import Worth, behind_levels, effective_rows, factor_of_levels, factor_of_numbers, steps_of, worth
@@ -306,13 +305,9 @@ class Table:
 
     def spread(self) -> Spread:
         """The moments of all columns of a table without gaps, the discrete ones spread out."""
-        columns = [
-            indicators(column) if kind == "discrete" else column[:, None]
-            for column, kind in zip(self._scores.T, self.kinds, strict=True)
-        ]
+        columns = spread_out(self._scores, self.kinds)
         widths = [some.shape[1] for some in columns]
-        require_few(self.names, widths)
-        start = np.append(0, np.cumsum(widths)).astype(np.int64)
+        start = starts_of(self.names, widths)
         moments = moments_of(np.column_stack(columns), sortable_names(self.names, widths), self.scaled_weights)
         return Spread(self._behind_levels(moments, start.tolist()), start)
 

@@ -43,6 +43,7 @@ from anypag.data.audit.rows import (
     few_rows_findings,
     infinity_findings,
     large_set_findings,
+    largest_set,
     missing_findings,
     order_findings,
     power_notes,
@@ -50,7 +51,7 @@ from anypag.data.audit.rows import (
     sparse_findings,
 )
 from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked, require_choice
-from anypag.data.kinds import FRACTIONS, few_whole_numbers, has_fractions, kind_reason
+from anypag.data.levels import FRACTIONS, few_whole_numbers, has_fractions, kind_reason
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.protocol import Lacked, Needs, Source
 from anypag.data.sources.weighted import weight_findings
@@ -79,8 +80,7 @@ class Seen:
     @property
     def largest(self) -> int:
         """The size of the largest condition set that may be asked for."""
-        most, wanted = self.n_columns - 2, self.needs.max_r
-        return most if wanted is None else min(wanted, most)
+        return largest_set(self.n_columns, self.needs.max_r)
 
     @cached_property
     def table(self) -> Table:
@@ -149,11 +149,6 @@ def many_levels(seen: Seen) -> list[Finding]:
     return [*found, *sparse_findings(levels, n, seen.largest)]
 
 
-def copies(seen: Seen) -> list[Finding]:
-    """Columns that repeat another one."""
-    return copy_findings(seen.copied, seen.needs.singular)
-
-
 def relations(seen: Seen) -> list[Finding]:
     """Exact linear relations, except copies and constants, which are reported already."""
     moments = seen.moments
@@ -166,7 +161,7 @@ def relations(seen: Seen) -> list[Finding]:
 CHECKS = (  # all checks of usable columns, in the order of their findings
     Check("constant columns", constants),
     Check("columns with many levels", many_levels),
-    Check("copies", copies),
+    Check("copies", lambda seen: copy_findings(seen.copied, seen.needs.singular)),
     Check("exact linear relations", relations),
     Check("near copies", lambda seen: [] if seen.moments is None else near_copies(seen.moments, seen.threads)),
     Check("a missing line of names", lambda seen: header_findings(seen.source.names)),

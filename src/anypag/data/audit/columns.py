@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats
 from anypag.data.audit.rows import FEW_ROWS, ROWS_PER_LEVEL, is_monotone
 from anypag.data.findings import Finding, Severity, as_one, warning
-from anypag.data.kinds import has_fractions, is_date, is_number, looks_like_number
+from anypag.data.levels import has_fractions, is_date, is_number, looks_like_number
 from anypag.data.sources.protocol import Source
 from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence, listed
@@ -149,25 +147,16 @@ def _texts_as_levels(source: Source, columns: list[int]) -> list[Finding]:
 
 def _as_levels(source: Source, continuous: list[int]) -> list[Finding]:
     """Columns of fractions under a test that counts levels; whole numbers may well be levels."""
-    found = ((source.names[i], np.array(source.levels(i).values, np.float64)) for i in continuous)
-    return [level_fit(name, len(some), source.n) for name, some in found if has_fraction(some)]
-
-
-def has_fraction(values: npt.NDArray[np.float64]) -> bool:
-    """Is any of the finite values not a whole number?"""
-    finite = values[np.isfinite(values)]
-    return bool((finite != np.floor(finite)).any())
-
-
-def level_fit(name: str, levels: int, n: int) -> Finding:
-    """A column of fractions under a test that takes every value as a level."""
-    severity: Severity = "error" if levels * ROWS_PER_LEVEL > n else "warning"
-    little = ", and would find next to nothing." if severity == "error" else "."
-    message = (
-        f"Column {name!r} is continuous ({levels} different values in {n} rows), but the test "
-        f"takes every value as a level of its own{little}"
-    )
-    return Finding(severity, "fit", (name,), message, _remedy("fisherz"))
+    found = []
+    for name, values in ((source.names[i], np.array(source.levels(i).values, np.float64)) for i in continuous):
+        severity: Severity = "error" if len(values) * ROWS_PER_LEVEL > source.n else "warning"
+        message = (
+            f"Column {name!r} is continuous ({len(values)} different values in {source.n} rows), but the test takes "
+            f"every value as a level of its own{', and would find next to nothing.' if severity == 'error' else '.'}"
+        )
+        if (np.isfinite(values) & (values != np.floor(values))).any():
+            found.append(Finding(severity, "fit", (name,), message, _remedy("fisherz")))
+    return found
 
 
 def _as_numbers(source: Source, discrete: list[int]) -> list[Finding]:
@@ -202,20 +191,9 @@ def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding
     renamed = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
     pairs = [(first, name) for first, name in renamed if name not in line]
     numbers = all(is_number(first) for first, _ in pairs)  # a file without names, which has a check of its own
-    return (
-        []
-        if numbers
-        else [
-            Finding(
-                "error",
-                "names",
-                (first, name),
-                f"Two columns are named {first!r}; the second was read as {name!r}.",
-                "Give each column a name of its own in the file.",
-            )
-            for first, name in pairs
-        ]
-    )
+    message = "Two columns are named {!r}; the second was read as {!r}."
+    remedy = "Give each column a name of its own in the file."
+    return [] if numbers else [Finding("error", "names", pair, message.format(*pair), remedy) for pair in pairs]
 
 
 def matrix_findings(table: Table) -> list[Finding]:
@@ -239,7 +217,7 @@ def identifier_findings(table: Table) -> list[Finding]:
             continue
         name, column = table.names[i], table.values[:, i]
         column = column[~np.isnan(column)]
-        if len(column) < FEW_ROWS or not _is_whole(column):
+        if len(column) < FEW_ROWS or (column != np.floor(column)).any():
             continue
         different = len(np.unique(column))
         if MANY_LEVELS < different <= len(column) / 2 and _UNIT.search(name):
@@ -254,10 +232,6 @@ def identifier_findings(table: Table) -> list[Finding]:
     return as_one(findings, "columns name rows or units")
 
 
-def _is_whole(column: Floats) -> bool:
-    return bool((column[:8] == np.floor(column[:8])).all() and (column == np.floor(column)).all())
-
-
 def code_findings(table: Table) -> list[Finding]:
     """Numbers or words that may be codes for missing values."""
     findings, ends = [], np.stack([table.summary().low, table.summary().high], axis=1)
@@ -266,16 +240,10 @@ def code_findings(table: Table) -> list[Finding]:
         is_clear = table.labels[i] is None and i not in may_hold
         code = None if is_clear else _code_in(table, i, *ends[i].tolist())
         if code is not None:
-            message = f"Column {name!r} holds {code.shown}, which looks like a code for a missing value."
-            findings.append(warning("code", (name,), message, _no_code(code.typed, table.labels[i] is not None)))
+            typed, shown = code
+            message = f"Column {name!r} holds {shown}, which looks like a code for a missing value."
+            findings.append(warning("code", (name,), message, _no_code(typed, table.labels[i] is not None)))
     return as_one(findings, "columns hold what looks like a code for a missing value")
-
-
-class _Code(NamedTuple):
-    """A code for a missing value, as the user types it and as a message shows it."""
-
-    typed: str
-    shown: str
 
 
 def _no_code(typed: str, is_word: bool) -> Sentence:
@@ -286,10 +254,11 @@ def _no_code(typed: str, is_word: bool) -> Sentence:
     return Sentence(do, Option("gaps", (typed,)), then, Option("missing"), ".")
 
 
-def _code_in(table: Table, i: int, low: float, high: float) -> _Code | None:
+def _code_in(table: Table, i: int, low: float, high: float) -> tuple[str, str] | None:
+    """A code for a missing value in a column, as the user types it and as a message shows it."""
     labels = table.labels[i]
     if labels is not None:
-        return next((_Code(label, repr(label)) for label in labels if label.strip().casefold() in _WORDS), None)
+        return next(((label, repr(label)) for label in labels if label.strip().casefold() in _WORDS), None)
     column = table.values[:, i]
     for code in (low, high):
         if code not in _CODES:
@@ -298,5 +267,5 @@ def _code_in(table: Table, i: int, low: float, high: float) -> _Code | None:
         times = int(np.sum(column == code))
         is_far = len(rest) > 0 and np.abs(rest - code).min() > max(0.5 * np.ptp(rest), 1.0)
         if is_far and (code > 0 or rest.min() >= 0 or abs(code) >= 99) and times < len(rest):
-            return _Code(f"{code:g}", f"{code:g} ({times} time{'s' * (times != 1)}, far from all other values)")
+            return f"{code:g}", f"{code:g} ({times} time{'s' * (times != 1)}, far from all other values)"
     return None

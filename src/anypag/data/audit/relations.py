@@ -23,7 +23,7 @@ import numpy.typing as npt
 from anypag.arrays import Floats, in_units
 from anypag.data.audit.copies import NEARLY_THE_SAME
 from anypag.data.findings import Finding, Severity, Singular, as_one, warning
-from anypag.data.kinds import has_fractions
+from anypag.data.levels import has_fractions
 from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed

@@ -15,7 +15,7 @@ from anypag.data.audit.columns import repeated_name_findings
 from anypag.data.files.dialects import first_line
 from anypag.data.files.labelled import LABELLED_ENDINGS, labelled_findings
 from anypag.data.files.scan import AS_USUAL, TEXT_ENDINGS, Reading, ending_of, glance, read_file, sheets_in, texts_in
-from anypag.data.findings import Finding
+from anypag.data.findings import Finding, warning
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError, Option, Sentence
 
@@ -26,8 +26,7 @@ INDEX_NAMES = ("", "Unnamed: 0")  # names that pandas gives to a first column of
 
 LAST_INDEX = "__index_level_0__"  # the name of that column in Parquet files, where it comes last
 
-INDEX_LEFT_OUT = Finding(
-    "warning",
+INDEX_LEFT_OUT = warning(
     "index",
     (),
     "A column that numbers or names the rows, as pandas writes it, was left out.",
@@ -96,12 +95,15 @@ def _words(gaps: Iterable[str]) -> tuple[str, ...]:
 
 def _require_fitting(path: Path, reading: Reading) -> None:
     """Raise an error for an option that does not apply to this kind of file."""
-    is_text, given = ending_of(path) in TEXT_ENDINGS, []
-    given += ["encoding"] if reading.encoding is not None and not is_text else []
-    given += ["header"] if not reading.header and not is_text else []
-    given += ["sheet"] if reading.sheet is not None and ending_of(path) != ".xlsx" else []
-    if given:
-        raise DataError("The option ", Option(given[0]), f" says nothing about a {ending_of(path)} file. Leave it out.")
+    for name in _unfit(path):
+        if getattr(reading, name) != getattr(AS_USUAL, name):
+            raise DataError("The option ", Option(name), f" says nothing about a {ending_of(path)} file. Leave it out.")
+
+
+def _unfit(path: Path) -> list[str]:
+    """The options of reading that do not apply to this kind of file."""
+    ending = ending_of(path)
+    return [*([] if ending in TEXT_ENDINGS else ["encoding", "header"]), *([] if ending == ".xlsx" else ["sheet"])]
 
 
 def index_in(frame: polars.DataFrame) -> polars.Series | None:
@@ -134,13 +136,7 @@ def _word_findings(path: Path, reading: Reading, frame: polars.DataFrame, names:
     texts = texts_in(path, reading, columns)
     remedy = Sentence("If it is a level, say which words stand for missing values (", Option("gaps"), ").")
     return [
-        Finding(
-            "warning",
-            "words",
-            (name,),
-            f"In column {name!r}, {word!r} was taken for a missing value, {n} times.",
-            remedy,
-        )
+        warning("words", (name,), f"In column {name!r}, {word!r} was taken for a missing value, {n} times.", remedy)
         for name in columns
         for word in words
         if (n := int((texts[name] == word).sum()))
@@ -153,17 +149,15 @@ def _sheet_findings(path: Path, sheet: str | None) -> list[Finding]:
     if len(there) < 2:
         return []
     message = f"Of the {len(there)} sheets of {path.name} the first, {there[0]!r}, was read."
-    return [Finding("warning", "sheet", (), message, Sentence("Name another one (", Option("sheet"), ") to read it."))]
+    return [warning("sheet", (), message, Sentence("Name another one (", Option("sheet"), ") to read it."))]
 
 
 def fitting(reading: Reading | None, path: Path) -> Reading:
     """The options of an earlier reading that apply to this file; an encoding does not apply to Parquet, for example."""
     if reading is None:
         return AS_USUAL
-    if ending_of(path) not in TEXT_ENDINGS:
-        reading = reading._replace(encoding=None, gaps=AS_USUAL.gaps, header=True)
-    if ending_of(path) != ".xlsx":
-        reading = reading._replace(sheet=None)
+    unfit = [*_unfit(path), *([] if ending_of(path) in TEXT_ENDINGS else ["gaps"])]
+    reading = reading._replace(**{name: getattr(AS_USUAL, name) for name in unfit})
     there = glance(path, 1, reading).columns if reading.counts or reading.weights else ()
     counts, weights = (name if name in there else None for name in (reading.counts, reading.weights))
     return reading._replace(counts=counts, weights=weights)

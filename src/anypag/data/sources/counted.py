@@ -18,7 +18,7 @@ from anypag.arrays import Counts, Floats
 from anypag.data.columns import require_columns
 from anypag.data.files.scan import AS_USUAL
 from anypag.data.findings import Finding
-from anypag.data.kinds import kind_of_levels
+from anypag.data.levels import kind_of_levels
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table

@@ -23,8 +23,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from anypag.data.findings import Finding
-from anypag.data.kinds import MOST_LEVELS, infer_kind, kind_of_levels
-from anypag.data.levels import require_few, sortable_names
+from anypag.data.levels import MOST_LEVELS, infer_kind, kind_of_levels, sortable_names, starts_of
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine_queries import Engine
@@ -190,11 +189,11 @@ class EngineTable(ThroughRows):
     def _spread(self) -> Spread:
         levels = [self.levels(i) if kind == "discrete" else None for i, kind in enumerate(self.kinds)]
         widths = [1 if some is None else max(len(some.values) - 1, 0) for some in levels]
-        require_few(self.names, widths)
+        start = starts_of(self.names, widths)
         # Spark takes "a.b" for a field of a
         short = [name.replace(".", "_") for name in sortable_names(self.names, widths)]
         spread = self.engine.with_columns(dict(zip(short, _expressions(self.names, levels), strict=True)))
-        return Spread(spread.moments(spread.summary()), np.append(0, np.cumsum(widths)).astype(np.int64))
+        return Spread(spread.moments(spread.summary()), start)
 
     def groups(self, names: Sequence[str] | None = None) -> CountedTable | None:
         chosen = self.names if names is None else tuple(names)

@@ -19,7 +19,7 @@ from anypag.data.columns import NO_NUMBERS, checked_column_names, require_column
 from anypag.data.files.read_table import INDEX_LEFT_OUT, index_in, read_table, repeated_names_in
 from anypag.data.files.scan import glance, is_row, made_from_file
 from anypag.data.findings import Finding
-from anypag.data.kinds import infer_kind
+from anypag.data.levels import infer_kind
 from anypag.data.moments import Moments, Products, Sums, rows_in_chunk
 from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
