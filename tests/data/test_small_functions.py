@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from anypag import FisherZ, GSquared, from_callable
-from anypag.ci.base import Queries, rows_behind, score_for
+from anypag.ci.base import Queries, question_text, rows_behind, score_for
 from anypag.ci.counting import whole_weights
 from anypag.ci.data_test import excess_of_levels, excess_of_numbers, pvalues_of_traces
 from anypag.ci.discrete import pvalues_of_cumulants, sparse_table_findings
 from anypag.ci.passes import strength_at
-from anypag.ci.wrappers import Parcel, opened, question_text, workers_of
+from anypag.ci.wrappers import Parcel, opened, workers_of
 from anypag.data import Audit, as_table, moments_of
 from anypag.data.audit.left_out import gappy
 from anypag.data.audit.relations import exact_relations, indicator_findings, monotone_findings
@@ -114,6 +114,6 @@ def test_tests_and_what_is_behind_them() -> None:
     test = GSquared.from_codes(("a", "b"), np.eye(2, dtype=np.int32), np.array([30, 20]), Audit.of(()))
     assert test.n == 50 and float(test.pvalues(Queries.one(0, 1))[0]) < 1e-10
     assert workers_of(3) == 3 and opened(Parcel(3)) == 3
-    assert question_text(Queries([0], [1], [[2]]), ("A", "B", "C")) == "asked for A ⟂ B | {C}"
+    assert question_text(Queries([0], [1], [[2]]), ("A", "B", "C")) == "A ⟂ B | {C}"
     assert unions_of([(0, 1), (1, 2)], (2, 2, 2)) == {(0, 1): (0, 1, 2), (1, 2): (0, 1, 2)}
     assert names_in(PairStatement("causes", ("a", "b"), None)) == ("a", "b")

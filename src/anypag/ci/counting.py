@@ -25,11 +25,10 @@ from anypag.ci.base import Queries
 from anypag.ci.data_test import StatisticTest, require_no_gaps
 from anypag.data.audit.checklist import audited
 from anypag.data.findings import Audit, Singular
-from anypag.data.sources.counted import MOST_NUMBERS, MOST_ROWS, CountedTable
+from anypag.data.sources.counted import MOST_NUMBERS, MOST_ROWS, CountedTable, worth_in
 from anypag.data.sources.door import as_source
 from anypag.data.sources.engine import EngineTable, GroupedCounts
 from anypag.data.sources.protocol import Needs
-from anypag.data.sources.weighted import worth_in
 from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries, without_score
+from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Audit
 from anypag.data.moments import name_order
 from anypag.data.sources.protocol import Source
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 NEARLY_NORMAL = 0.01  # no correction if the variance exceeds that for normal columns by at most this share
 LEAST_SHARE = 1e-3  # a correction leaves at least this share of the degrees of freedom
+TESTED = 3  # how many functions of a column the additive test tests; the powers of normal scores come after them
 MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # the largest table whose rows are kept for checks after the search
 
 
@@ -199,6 +201,29 @@ def excess_of_levels(counts: Floats) -> float:
     return max(float(np.sqrt((n - 1) / (2 * n * (n - 3))) * above / (d * (n - 1 - d))), 0.0)
 
 
+def excess_of_functions(functions: Floats, is_discrete: bool) -> Floats:
+    """(3,) how far the first one, two and three functions (n, q) of a column are from normal, without its gaps."""
+    rows = functions[~np.isnan(functions).any(axis=1)]
+    n, each, found = float(len(rows)), np.ones(len(rows)), []
+    if is_discrete:
+        counts = rows.sum(axis=0)
+        return np.full(TESTED, excess_of_levels(np.append(counts, n - counts.sum())))
+    basis, on_diagonal = np.sqrt(each / n)[:, None], np.zeros(len(rows))
+    for column in rows[:, :TESTED].T:
+        rest = np.ascontiguousarray(column)
+        length = rest @ rest
+        for _ in range(2):
+            rest = rest - basis @ (basis.T @ rest)
+        if rest @ rest > NOTHING_LEFT * length:
+            unit = rest / np.sqrt(rest @ rest)
+            basis, on_diagonal = np.column_stack([basis, unit]), on_diagonal + np.square(unit)
+        d = basis.shape[1] - 1.0
+        above = n * (n + 1) * (each @ np.square(on_diagonal)) - (n - 1) * d * (d + 2)
+        found.append(max(above / (d * (n - 1 - d)), 0.0) if 0 < d < n - 1 and n > 3 else 0.0)
+    found += [found[-1]] * (TESTED - len(found))
+    return np.sqrt((n - 1) / (2 * n * (n - 3))) * np.array(found) if n > 3 else np.zeros(TESTED)
+
+
 def excess_of_numbers(kurtosis: Floats, n: int | Counts) -> Floats:
     """(p,) the excess of single columns of n rows, from their kurtosis (3 for normal ones)."""
     rows = np.maximum(np.asarray(n, np.float64), 4.0)
@@ -207,13 +232,8 @@ def excess_of_numbers(kurtosis: Floats, n: int | Counts) -> Floats:
 
 
 def pvalues_of_traces(traces: Floats, width_x: Counts, width_y: Counts, freedom: Counts, excess: Floats) -> Floats:
-    """(b,) the chance that the squared correlations of permuted rows sum up to the trace or more.
-
-    Args:
-        traces: (b,) sums of the squared canonical correlations of two blocks given others.
-        width_x, width_y: (b,) the columns of each block.
-        freedom: (b,) rows - 1 - columns of the condition set.
-        excess: (b,) the product of the excesses of the two blocks.
+    """(b,) the chance that squared canonical correlations of two blocks sum up to the trace or more in permuted rows.
+    `freedom`: rows - 1 - columns of the condition set; `excess`: the product of the excesses of the two blocks.
     """
     from scipy.special import betainc
 

@@ -37,10 +37,10 @@ from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.files.scan import AS_USUAL, Reading
 from anypag.data.findings import Audit, Singular
 from anypag.data.moments import Moments, moments_of, without_gaps
+from anypag.data.sources.counted import worth_in
 from anypag.data.sources.covariance import CovarianceTable, covariance_moments
 from anypag.data.sources.door import as_source
 from anypag.data.sources.protocol import Needs
-from anypag.data.sources.weighted import worth_in
 from anypag.data.table import Missing, Table
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ another order on the card: a decision whose p-value is within about 1e-9 of alph
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -121,10 +122,11 @@ class CudaCard:
     def _call(self, name: str, threads: int, *arguments: Any) -> None:
         self._kernels[name]((-(-threads // BLOCK),), (BLOCK,), arguments)
 
-    def _guarded(self, work: Any) -> Any:
-        """The value of `work()`; CardError if the card has too little memory."""
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Turns an error for want of memory on the card into a CardError."""
         try:
-            return work()
+            yield
         except self._cupy.cuda.memory.OutOfMemoryError as error:
             free, total = self._cupy.cuda.runtime.memGetInfo()
             raise CardError(
@@ -135,24 +137,19 @@ class CudaCard:
 
     def products(self, centred: Floats) -> Any:
         self._n = len(centred)
-
-        def work() -> Any:
+        with self._guarded():
             values = self._cupy.asarray(centred)
             made = values @ values.T
             self._call("mirror", self._n**2, made, np.int64(self._n))
-            return made
-
-        return self._guarded(work)
+        return made
 
     def added(self, total: Any, more: Any, shift: npt.NDArray[np.int32], difference: Floats) -> Any:
-        def work() -> Any:
+        with self._guarded():
             factor, offset = self._cupy.asarray(np.ldexp(1.0, shift)), self._cupy.asarray(difference)
             for row in range(0, self._n, 1024):  # piece by piece: a temporary table of all pairs would not fit
                 part = slice(row, row + 1024)
                 more[part] += total[part] * (factor[part, None] * factor) + offset[part, None] * offset
-            return more
-
-        return self._guarded(work)
+        return more
 
     def diagonal(self, products: Any) -> Floats:
         diagonal: Floats = self._cupy.asnumpy(products.diagonal())
@@ -162,13 +159,10 @@ class CudaCard:
         return correlation is self._copy
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        def work() -> Any:
-            made = self._cupy.empty_like(products)
-            at = self._cupy.asarray(place.astype(np.int64))
-            self._call("correlate", self._n**2, products, self._cupy.asarray(scale), at, np.int64(self._n), made)
-            return made
-
-        self._matrix = self._guarded(work)
+        with self._guarded():
+            self._matrix = self._cupy.empty_like(products)
+            at, scales = self._cupy.asarray(place.astype(np.int64)), self._cupy.asarray(scale)
+            self._call("correlate", self._n**2, products, scales, at, np.int64(self._n), self._matrix)
         self._cupy.cuda.get_current_stream().synchronize()
         self._copy = self._fetched(threads)
         return self._copy
@@ -192,13 +186,13 @@ class CudaCard:
 
     def take(self, correlation: Floats) -> None:
         self._n = len(correlation)
-        self._matrix = self._guarded(lambda: self._cupy.asarray(correlation))
+        with self._guarded():
+            self._matrix = self._cupy.asarray(correlation)
         self._copy = correlation
 
     def pairs(self, order: Indices, rows: slice, least: float) -> tuple[Indices, Indices, Floats]:
         cupy, n = self._cupy, len(order)
-
-        def work() -> tuple[Any, Any, Any]:
+        with self._guarded():
             columns, height = cupy.asarray(order), rows.stop - rows.start
             count = cupy.zeros(height + 1, cupy.int64)
             shape = (np.int64(self._n), np.int64(n), np.int64(rows.start), np.int64(rows.stop), np.float64(least))
@@ -207,24 +201,18 @@ class CudaCard:
             total = int(first[-1])
             x, y, strengths = cupy.empty(total, cupy.int32), cupy.empty(total, cupy.int32), cupy.empty(total)
             self._call("write_pairs", WARP * height, self._matrix, columns, *shape, first, x, y, strengths)
-            return x, y, strengths
-
-        x, y, strengths = self._guarded(work)
         return cupy.asnumpy(x), cupy.asnumpy(y), cupy.asnumpy(strengths)
 
     def singles(self, order: Indices, edges: NearEdges, tolerance: float, margin: float) -> Least:
         cupy, m = self._cupy, len(edges.x)
-
-        def work() -> tuple[Any, ...]:
+        with self._guarded():
             graph = [cupy.asarray(part) for part in (order, *edges)]
             least, n_nodes, n_near = cupy.empty(m), cupy.empty(m, cupy.int64), cupy.empty(m, cupy.int64)
             node, has_both = cupy.empty(m, cupy.int32), cupy.empty(m, cupy.bool_)
             found = (least, n_nodes, n_near, node, has_both)
             sizes = (np.int64(self._n), np.int64(m), np.float64(tolerance), np.float64(margin))
             self._call("singles", WARP * m, self._matrix, *graph, *sizes, *found)
-            return found
-
-        return Least(*(cupy.asnumpy(part) for part in self._guarded(work)))
+        return Least(*(cupy.asnumpy(part) for part in found))
 
 
 def on_device(work: Callable[[Card | None], Made], device: str) -> Made:

@@ -45,9 +45,9 @@ from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Audit, Singular
 from anypag.data.levels import sortable_names, spread_out, starts_of
 from anypag.data.moments import Moments, moments_of, without_gaps
+from anypag.data.sources.counted import worth_in
 from anypag.data.sources.door import as_source
 from anypag.data.sources.protocol import Needs
-from anypag.data.sources.weighted import worth_in
 from anypag.data.table import Kind, Missing, Table
 
 if TYPE_CHECKING:

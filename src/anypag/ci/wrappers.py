@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from anypag.ci.base import CITest, PValues, Queries, Wrapper, checked_pvalues
+from anypag.ci.base import CITest, PValues, Queries, Wrapper, checked_pvalues, question_text
 from anypag.errors import AnypagError, CITestError
 from anypag.threads import slices
 
@@ -165,15 +165,11 @@ def answer(sent: Any, queries: Queries) -> tuple[PValues, float]:
         except AnypagError:
             raise
         except Exception as error:
-            message = f"The test raised {type(error).__name__}: {error} ({question_text(question, test.names)})"
+            message = (
+                f"The test raised {type(error).__name__}: {error} (asked for {question_text(question, test.names)})"
+            )
             raise CITestError(message) from error
     return np.concatenate(parts), time.perf_counter() - began
-
-
-def question_text(queries: Queries, names: tuple[str, ...]) -> str:
-    """The first of some questions in words."""
-    given = ", ".join(names[k] for k in queries.z[0])
-    return f"asked for {names[queries.x[0]]} ⟂ {names[queries.y[0]]} | {{{given}}}"
 
 
 class Dispatched(Wrapper):
@@ -230,7 +226,8 @@ class Dispatched(Wrapper):
             backend, _ = get_active_backend()
             raise CITestError(
                 f"The workers of joblib ({type(backend).__name__}) failed while they answered questions of size "
-                f"{parts[0].r}, the first {question_text(parts[0], self.names)}: {type(error).__name__}: {error}"
+                f"{parts[0].r}, the first asked for {question_text(parts[0], self.names)}: "
+                f"{type(error).__name__}: {error}"
             ) from error
         return made
 

@@ -90,8 +90,7 @@ def table_of(data: Path, reading: Reading, names: list[str] | None) -> tuple[Any
     """
     from anypag.data.files.read_table import read_table
     from anypag.data.files.scan import AS_USUAL
-    from anypag.data.sources.counted import counted
-    from anypag.data.sources.weighted import weighted
+    from anypag.data.sources.counted import counted, weighted
 
     if reading == AS_USUAL:
         return data, names

@@ -106,7 +106,6 @@ def sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 MOST_LEVELS = 10
 ROWS_PER_LEVEL = 5
-FRACTIONS = "numbers with fractions"
 _FIRST = 16
 _GLANCE = 1000
 _NUMBER_LIKE = re.compile(
@@ -134,7 +133,10 @@ def infer_kind(values: Floats, labels: Sequence[str] | None = None) -> Literal["
         looks = is_number if len(labels) <= MOST_LEVELS else looks_like_number
         return "continuous" if 2 * sum(map(looks, labels)) > len(labels) else "discrete"
     # most continuous columns have a fraction within the first rows
-    return "discrete" if _has_few_levels(values[:_GLANCE]) and _is_discrete(values) else "continuous"
+    if not _has_few_levels(values[:_GLANCE]):
+        return "continuous"
+    present = values[np.isfinite(values)]
+    return kind_of_levels(distinct(present), len(present))
 
 
 def kind_reason(values: Floats, labels: Sequence[str] | None, given: str | None, kind: str) -> str:
@@ -143,17 +145,15 @@ def kind_reason(values: Floats, labels: Sequence[str] | None, given: str | None,
         return "as its type or you say"
     if labels is not None:
         return "text that reads as numbers" if kind == "continuous" else "text"
+    if has_fractions(values[:, None])[0]:
+        return "numbers with fractions"
     present = values[np.isfinite(values)]
     if kind == "discrete":
-        return few_whole_numbers(len(distinct(present)))
+        n = len(distinct(present))
+        return f"whole numbers, {n} different ones{', their order not used' * (n > 2)}"
     if len(present) and (present == np.floor(present)).all():
         return f"whole numbers, but {'more than ten' if not _has_few_levels(values) else 'few rows for each'}"
-    return FRACTIONS
-
-
-def few_whole_numbers(levels: int) -> str:
-    """Why a column of numbers with this many different values is discrete."""
-    return f"whole numbers, {levels} different ones{', their order not used' if levels > 2 else ''}"
+    return "numbers with fractions"
 
 
 def is_number(text: str) -> bool:
@@ -191,8 +191,3 @@ def kind_of_levels(levels: Floats, n: int) -> Literal["continuous", "discrete"]:
     """The kind of a column of numbers that has these different values in n rows."""
     is_few = 1 < len(levels) <= MOST_LEVELS and len(levels) * ROWS_PER_LEVEL <= n
     return "discrete" if is_few and bool((levels == np.floor(levels)).all()) else "continuous"
-
-
-def _is_discrete(values: Floats) -> bool:
-    present = values[np.isfinite(values)]
-    return kind_of_levels(distinct(present), len(present)) == "discrete"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from anypag.data.findings import Finding, Severity, Singular, as_one, warning
 from anypag.data.levels import Codes
 from anypag.data.moments import Moments
 from anypag.data.sources.protocol import Source
-from anypag.data.table import Kind, Table
+from anypag.data.table import Table
 from anypag.errors import Option, Sentence
 from anypag.threads import map_in_threads, runs_of
 
@@ -32,15 +33,32 @@ def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding
 
 
 def copies_in(table: Table) -> dict[str, str]:
-    """Columns that repeat an earlier one (discrete ones perhaps under other labels), with the earlier one."""
-    seen: dict[tuple[Kind, bytes], str] = {}
-    copies = {}
-    for i in _perhaps_copies(table):
-        name, kind = table.names[i], table.kinds[i]
-        first = seen.setdefault((kind, _content(table, i)), name)
-        if first != name:
-            copies[name] = first
-    return copies
+    """Columns that repeat an earlier one (discrete ones perhaps under other labels), with the earlier one.
+
+    Only columns whose sketches agree are compared: sums of continuous ones, the first rows of discrete ones up to
+    relabelling. (Sums of discrete copies may differ, because their level codes may.)
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = table.values.sum(axis=0)
+    group = np.unique(sums, return_inverse=True, equal_nan=True)[1].tolist()
+    sketches = [
+        group[i] if kind == "continuous" else _by_first_appearance(table.codes(i)[:_BEGINNING])
+        for i, kind in enumerate(table.kinds)
+    ]
+    return _repeated(table.names, sketches, lambda i: (table.kinds[i], _content(table, i)))
+
+
+def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str, str]:
+    """Discrete columns that repeat an earlier one, with the earlier one; from (p, n) codes, -1 for a gap."""
+    beginnings = [_by_first_appearance(column[:_BEGINNING]) for column in codes]
+    return _repeated(names, beginnings, lambda i: _by_first_appearance(codes[i]))
+
+
+def _repeated(names: Sequence[str], sketches: list[Any], content: Callable[[int], object]) -> dict[str, str]:
+    """Names whose content an earlier one has, with the earlier one; contents are compared where sketches agree."""
+    count, seen = Counter(sketches), dict[object, str]()
+    firsts = {name: seen.setdefault(content(i), name) for i, name in enumerate(names) if count[sketches[i]] > 1}
+    return {name: first for name, first in firsts.items() if first != name}
 
 
 def _content(table: Table, i: int) -> bytes:
@@ -51,21 +69,6 @@ def _content(table: Table, i: int) -> bytes:
     if table.kinds[i] == "ordinal":
         return min(codes.tobytes(), np.where(codes < 0, codes, codes.max(initial=0) - codes).tobytes())
     return _by_first_appearance(codes)
-
-
-def _perhaps_copies(table: Table) -> list[int]:
-    """The columns worth comparing: continuous ones with equal sums, and discrete ones whose first rows agree up to
-    relabelling. (Sums of discrete copies may differ, because their level codes may.)
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = table.values.sum(axis=0)
-    group = np.unique(sums, return_inverse=True, equal_nan=True)[1].tolist()
-    sketch = [
-        group[i] if kind == "continuous" else _by_first_appearance(table.codes(i)[:_BEGINNING])
-        for i, kind in enumerate(table.kinds)
-    ]
-    count = Counter(sketch)
-    return [i for i, one in enumerate(sketch) if count[one] > 1]
 
 
 def copies_by_levels(source: Source) -> dict[str, str]:
@@ -93,19 +96,6 @@ def _tell_each_other(source: Source, i: int, j: int) -> bool:
     is_pair = ~gaps.any(axis=1)
     n_levels = len(source.levels(i).values)
     return bool(is_pair.sum() == n_levels and (gaps.all(axis=1) | is_pair).all())
-
-
-def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str, str]:
-    """Discrete columns that repeat an earlier one, with the earlier one; from (p, n) codes, -1 for a gap."""
-    beginnings = [_by_first_appearance(column[:_BEGINNING]) for column in codes]
-    count = Counter(beginnings)
-    seen: dict[bytes, str] = {}
-    copies = {}
-    for name, column, beginning in zip(names, codes, beginnings, strict=True):
-        first = seen.setdefault(_by_first_appearance(column), name) if count[beginning] > 1 else name
-        if first != name:
-            copies[name] = first
-    return copies
 
 
 def _by_first_appearance(codes: Codes) -> bytes:

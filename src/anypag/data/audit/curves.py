@@ -27,7 +27,6 @@ CURVED = 0.04  # the share of the variance left by straight lines that a curve m
 CHANCE = 0.005  # the probability, over all pairs, of reporting a curve by chance
 STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is searched
 MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is searched
-MOST_PAIRWISE = 40  # up to this many columns with gaps every pair is checked, on the rows that have both
 _NOTHING = 1e-6
 
 
@@ -37,13 +36,9 @@ def curve_findings(table: Table) -> list[Finding]:
     test = "Fisher's z" if len(numbers) == len(table.names) else "the test for mixed data"
     values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES)]
     values = values if len(numbers) == len(table.names) else values[:, numbers]
-    is_whole = np.ones(len(values), np.bool_) if table.is_finite else ~np.isnan(values).any(axis=1)
-    if is_whole.all() or len(numbers) > MOST_PAIRWISE:
-        pairs = _curves(values if is_whole.all() else values[is_whole], len(numbers))
-    else:
-        pairs = [pair for i in range(len(numbers)) for j in range(i) for pair in _curves_of_pair(values, j, i)]
+    values = values if table.is_finite else values[~np.isnan(values).any(axis=1)]
     names = [table.names[i] for i in numbers]
-    told = sorted(pairs, key=lambda pair: -pair[2])
+    told = sorted(_curves(values, len(numbers)), key=lambda pair: -pair[2])
     return as_one([_curved(names[i], names[j], test) for i, j, _ in told], "pairs are curved")
 
 
@@ -59,13 +54,6 @@ def mostly_one(values: Floats) -> Flags:
     middle = np.sort(chosen, axis=0)[(present - 1) // 2, np.arange(chosen.shape[1])]
     found[may] = (chosen == middle).sum(axis=0) > MOSTLY * present
     return found
-
-
-def _curves_of_pair(values: Floats, i: int, j: int) -> list[tuple[int, int, float]]:
-    """Curves between two columns, in the rows that have both."""
-    both = values[:, [i, j]]
-    found = _curves(both[~np.isnan(both).any(axis=1)], values.shape[1])
-    return [((i, j)[a], (i, j)[b], share) for a, b, share in found]
 
 
 def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:

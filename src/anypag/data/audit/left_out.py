@@ -38,13 +38,10 @@ def leaving_out(
 ) -> tuple[T, list[Finding]]:
     """What was read from the columns that can be used, and the finding that names the others.
 
-    Args:
-        source: the table.
-        missing: "auto" leaves out columns with too many gaps, then rows with gaps.
-        singular: "auto" leaves out constants, identifiers, dates and linear functions of other columns.
-        kept: columns that are never left out, as the user said something about them.
-        read: called with the source, `missing` and `singular` without "auto"; gives what was read and its audit, or
-            raises DataError with the audit of what cannot be used.
+    With `missing` "auto" columns with many gaps are left out, then rows with gaps; with `singular` "auto" constants,
+    identifiers, dates and linear functions of other columns; never those in `kept`, of which the user said something.
+    `read` gets the source, `missing` and `singular` without "auto"; it gives what was read and its audit, or raises
+    DataError with the audit of what cannot be used.
     """
     keep, out = frozenset(kept), dict[str, str]()
     if missing == "auto":

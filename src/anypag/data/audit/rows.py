@@ -182,14 +182,11 @@ def repeated_row_findings(table: Table) -> list[Finding]:
 LEAST_ORDERED, MOST_ORDERED = 20, 5000
 """The least and the most rows for the check of the order; of a long table the first ones are used."""
 PANEL = 32  # columns worked on at once: few enough to stay in the cache
-_GLANCE = 16  # this many rows show for most columns that they are not sorted
 
 
 def order_findings(table: Table) -> list[Finding]:
     """Columns whose values resemble those of the row before; not monotone ones, by which the table may be sorted."""
-    zigzags = _both_ways(table.values[:_GLANCE])
-    continuous = table.of_kind("continuous")
-    chosen = [i for i in continuous if zigzags[i] or not is_monotone(table.values[:, i])]
+    chosen = [i for i in table.of_kind("continuous") if not is_monotone(table.values[:, i])]
     values = table.values[:MOST_ORDERED]
     if table.has_gaps:
         values = values[~np.isnan(values[:, chosen]).any(axis=1)]
@@ -219,12 +216,6 @@ def is_monotone(column: Floats) -> bool:
     present = column[~np.isnan(column)]
     before, after = present[:-1], present[1:]  # compared, as differences may overflow
     return bool((before <= after).all() or (before >= after).all())
-
-
-def _both_ways(values: Floats) -> Flags:
-    """(p,) do the columns rise as well as fall?"""
-    before, after = values[:-1], values[1:]
-    return np.logical_and((before < after).any(axis=0), (before > after).any(axis=0))
 
 
 def autocorrelations(columns: Floats) -> Floats:

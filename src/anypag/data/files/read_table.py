@@ -175,8 +175,7 @@ def read_again(path: Path, reading: Reading, among: Collection[str]) -> Table:
         header=reading.header,
         sheet=reading.sheet,
     )
-    from anypag.data.sources.counted import counted
-    from anypag.data.sources.weighted import weighted
+    from anypag.data.sources.counted import counted, weighted
 
     if reading.weights is not None:
         return weighted(table, reading.weights)
@@ -189,7 +188,7 @@ def rows_from(data: object, reading: Reading | None, among: Collection[str]) -> 
         table, weights = as_table(data), None if reading is None else reading.weights
         if weights is None or weights not in table.names:
             return table
-        from anypag.data.sources.weighted import weighted
+        from anypag.data.sources.counted import weighted
 
         return weighted(table, weights)
     return read_again(Path(data), fitting(reading, Path(data)), among)

@@ -146,17 +146,14 @@ class EngineTable(ThroughRows):
 
     def levels(self, i: int) -> Levels:
         if i not in self._levels:
-            self._levels[i] = self._counted_levels(i)
+            found = self.engine.levels(i, MOST_COUNTED)
+            if found is None:
+                raise DataError(
+                    f"Column {self.names[i]!r} has more than {MOST_COUNTED:,} levels. Drop it, or merge levels; if it "
+                    f"is a quantity, choose {Option('test', 'fisherz')} or {Option('test', 'mixed')}."
+                )
+            self._levels[i] = found
         return self._levels[i]
-
-    def _counted_levels(self, i: int) -> Levels:
-        found = self.engine.levels(i, MOST_COUNTED)
-        if found is None:
-            raise DataError(
-                f"Column {self.names[i]!r} has more than {MOST_COUNTED:,} levels. Drop it, or merge levels; if it is a "
-                f"quantity, choose {Option('test', 'fisherz')} or {Option('test', 'mixed')}."
-            )
-        return found
 
     def sample(self) -> Table:
         """The first rows that the engine hands over."""

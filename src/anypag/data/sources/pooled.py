@@ -15,7 +15,7 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.columns import require_columns
 from anypag.data.findings import Finding, warning
-from anypag.data.sources.weighted import refuse_weights
+from anypag.data.sources.counted import refuse_weights
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, ParameterError, absent, listed
 
