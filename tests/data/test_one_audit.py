@@ -11,7 +11,7 @@ import pytest
 
 import anypag as ap
 from anypag.choices import Choices
-from anypag.ci import gpu
+from anypag.ci.gpu import card_passes
 from anypag.ci.resolve import resolve_test
 from anypag.data.findings import Audit
 from anypag.errors import DataError
@@ -66,7 +66,11 @@ def test_a_table_in_an_engine_has_the_same_checks_but_those_of_order(monkeypatch
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame(series())
     there, here = audit_of(duckdb.from_df(frame)), audit_of(frame)
-    assert [item.about for item in there.unchecked] == ["repeated rows", "rows in time order"]
+    assert [item.about for item in there.unchecked] == [
+        "repeated rows",
+        "several conditions in one table",
+        "rows in time order",
+    ]
     assert set(there.checked) == set(here.checked) - {item.about for item in there.unchecked}
     assert "code" in problems(there) and there.kinds == here.kinds
     monkeypatch.setattr("anypag.data.sources.engine_queries.GLANCE", 100)
@@ -78,7 +82,7 @@ def test_a_card_answers_for_a_table_in_an_engine(monkeypatch: pytest.MonkeyPatch
     duckdb = pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")
     made = NumpyCard()
-    monkeypatch.setattr(gpu, "cuda_card", lambda: made)
+    monkeypatch.setattr(card_passes, "cuda_card", lambda: made)
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 4)), columns=list("abcd"))
     test: Any = resolve_test(duckdb.from_df(frame), Choices(method="icd", test="fisherz", device="cuda"))
     assert made.has(test.correlation)
@@ -90,8 +94,14 @@ def test_a_table_of_counts_says_what_it_cannot_check() -> None:
     rows = np.random.default_rng(0).integers(0, 2, size=(200, 3))
     counts = pd.DataFrame(rows, columns=list("abc")).value_counts().reset_index(name="n")
     audit = audit_of(ap.counted(counts, "n"))
-    assert [item.about for item in audit.unchecked] == ["repeated rows", "rows in time order"]
-    assert "Not checked: repeated rows, rows in time order (a table of counts" in str(audit)
+    assert [item.about for item in audit.unchecked] == [
+        "repeated rows",
+        "several conditions in one table",
+        "rows in time order",
+    ]
+    assert "Not checked: repeated rows, several conditions in one table, rows in time order (a table of counts" in str(
+        audit
+    )
     assert "identifiers" in audit.checked
 
 
@@ -141,6 +151,7 @@ def test_curves_are_not_looked_for_in_columns_that_are_mostly_one_value() -> Non
         kinds: Any = dict.fromkeys(["X0", "X1", "X2", "X3"], "continuous")
         audit = ap.audit(rare, kinds=kinds, singular="keep")
         assert "curve" not in problems(audit)
+        assert any("curves were not looked for" in note for note in audit.notes)
 
 
 def test_numbers_written_as_text_are_said_where_they_count_as_levels() -> None:

@@ -15,9 +15,10 @@ import pytest
 import anypag as ap
 from anypag import AnypagWarning
 from anypag.cli.options import spelled
-from anypag.data import Finding
+from anypag.data import Finding, as_table
 from anypag.data.audit import audit as audit_of
 from anypag.data.audit.checklist import ALWAYS_CHECKED, CHECKS
+from anypag.data.audit.copies import level_copy_findings
 from anypag.errors import DataError
 
 audit = partial(audit_of, missing="error", singular="error")
@@ -206,6 +207,34 @@ def test_python_hears_each_cause_once_and_can_turn_it_off() -> None:
         next(iter(ap.iterate(data, method="icd")))
 
 
+@pytest.mark.parametrize(("flips", "is_found"), [(0, False), (3, True), (40, False)])
+def test_near_copies_among_levels(flips: int, is_found: bool) -> None:
+    """Under other labels too; exact copies are an error of their own, and loose relations are none."""
+    random = np.random.default_rng(0)
+    colour = random.integers(0, 4, size=300)
+    code = np.array(["d", "b", "a", "c"])[colour]
+    code[:flips] = np.array(["b", "a", "c", "d"])[colour[:flips]]
+    columns = {"colour": colour, "code": code, "other": random.integers(0, 2, 300)}
+    table = as_table(columns, kinds=dict.fromkeys(columns, "discrete"))
+    found = [finding for finding in level_copy_findings(table) if finding.problem == "near copy"]
+    assert [finding.columns for finding in found] == ([("colour", "code")] if is_found else [])
+
+
+def test_rare_levels_that_agree_by_chance_are_no_copies() -> None:
+    random = np.random.default_rng(0)
+    rare = {name: (random.random(1000) < 0.004).astype(str) for name in "abc"}
+    assert level_copy_findings(as_table(rare)) == []
+
+
+def test_many_near_copies_are_told_in_short() -> None:
+    first = np.tile([0, 1, 2], 100)
+    columns = {f"c{k}": np.roll(first, 0) for k in range(7)}
+    for k, column in enumerate(columns.values()):
+        column[3 * k] = 1
+    found = level_copy_findings(as_table(columns, kinds=dict.fromkeys(columns, "discrete")))
+    assert len(found) == 1 and found[0].message.startswith("21 pairs of columns are nearly the same: 'c0' and 'c1'")
+
+
 # --- levels in columns of their own, functions that only rise, coarse columns, dates ----------------------------------
 
 
@@ -263,14 +292,25 @@ def test_two_groups_of_levels_and_gaps_among_them() -> None:
     assert groups == {("level1", "level2"), ("other1", "other2")}
 
 
-@pytest.mark.parametrize("function", [np.square, np.log, lambda x: 1 / x, np.floor])
-def test_a_column_in_the_same_order_as_another(function: Any) -> None:
+@pytest.mark.parametrize(
+    ("function", "way"), [(np.square, "rises"), (np.log, "rises"), (lambda x: 1 / x, "falls"), (np.floor, None)]
+)
+def test_a_column_that_only_rises_or_falls_with_another(function: Any, way: str | None) -> None:
     income = np.exp(0.7 * A)
     data = {"income": income, "made": function(income), "b": B}
     told = [f for f in audit(data).findings if f.problem == "determined"]
-    assert [f.columns for f in told] == ([] if function is np.floor else [("income", "made")])
+    assert [f.columns for f in told] == ([] if way is None else [("income", "made")])
+    assert way is None or f"only {way}" in told[0].message
     noisy = {**data, "made": function(income) + 0.3 * B}
     assert not [f for f in audit(noisy).findings if f.problem == "determined"]
+
+
+def test_classes_of_a_quantity_are_a_function_of_it() -> None:
+    age = RNG.uniform(20, 90, size=N)
+    data = {"age": age, "class": np.floor(np.exp(age / 25)), "b": B}
+    assert "'class' is a function of 'age'" in found("determined", data).message
+    turned = {name: data[name] for name in ("class", "age", "b")}
+    assert "'class' is a function of 'age'" in found("determined", turned).message
 
 
 def test_rows_that_agree_in_coarse_columns_are_natural() -> None:
@@ -291,6 +331,12 @@ def test_a_column_of_dates_is_listed_with_all_else() -> None:
 def test_it_is_said_that_the_order_of_a_scale_is_not_used() -> None:
     (scale, _) = audit({"scale": RNG.integers(1, 6, size=N), "a": A}).kinds
     assert scale.reason == "whole numbers, 5 different ones, their order not used"
+
+
+def test_a_censored_duration_is_said_to_be_one() -> None:
+    finding = found("censored", {"survival": np.exp(A), "censors": X, "age": B})
+    assert finding.columns == ("censors",) and "still alive" in finding.message
+    assert "censored" not in {f.problem for f in audit({"census": X, "licensed": Y, "a": A}).findings}
 
 
 def test_what_few_rows_cannot_show_is_noted() -> None:

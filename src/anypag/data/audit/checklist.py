@@ -7,15 +7,14 @@ Then rows are dropped and values transformed as chosen, and the other checks see
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
 
 from anypag.data.audit.columns import (
+    censoring_findings,
     code_findings,
     constant_findings,
     date_findings,
@@ -27,111 +26,36 @@ from anypag.data.audit.columns import (
     text_findings,
     usable_names,
 )
-from anypag.data.audit.copies import copies_by_levels, copies_in, copy_findings, near_copies
-from anypag.data.audit.curves import curve_findings
-from anypag.data.audit.relations import (
-    determined_findings,
-    indicator_findings,
-    monotone_findings,
-    relation_findings,
-    same_order_findings,
-)
+from anypag.data.audit.copies import copy_findings, level_copy_findings, near_copies
+from anypag.data.audit.curves import curve_findings, curve_notes
+from anypag.data.audit.determined import determined_findings, monotone_findings, same_order_findings
+from anypag.data.audit.relations import indicator_findings, relation_findings
 from anypag.data.audit.rows import (
-    LEAST_ROWS,
+    condition_findings,
     costly_columns,
     dropped_findings,
     few_rows_findings,
     infinity_findings,
     large_set_findings,
-    largest_set,
     missing_findings,
     order_findings,
     power_notes,
     repeated_row_findings,
     sparse_findings,
 )
+from anypag.data.audit.seen import LEAST_ROWS, Check, Seen
 from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked, require_choice
-from anypag.data.levels import kind_reason
-from anypag.data.moments import Moments, Products
+from anypag.data.levels import FRACTIONS, few_whole_numbers, has_fractions, kind_reason
+from anypag.data.moments import Products
+from anypag.data.sources.protocol import Needs, Source
 from anypag.data.sources.counted import weight_findings
-from anypag.data.sources.protocol import Lacked, Needs, Source
-from anypag.data.table import Table
 
-MOST_COLUMNS = 300  # the most columns for checks of all pairs or triples
+MOST_COLUMNS = 300
+"""The most columns for checks of all pairs or triples."""
+OF_WINDOWS = frozenset({"order", "conditions"})
+"""What is found in every table whose rows are windows of a time series, because they overlap."""
 _LAG = re.compile(r"\(t-\d+\)$")
 ALWAYS_CHECKED = ("text among numbers", "infinite and missing values", "too few rows", "names that come twice")
-
-
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """The usable columns of a source, as checks see them.
-
-    `source` has all original rows, `used` those that the test will read, as it will read them. `n_columns` counts
-    unusable columns too. `on` is a graphics card that multiplies matrices; None for the CPU.
-    """
-
-    source: Source
-    used: Source
-    needs: Needs
-    n_columns: int
-    threads: int = 1
-    on: Products | None = None
-
-    @property
-    def largest(self) -> int:
-        """The size of the largest condition set that may be asked for."""
-        return largest_set(self.n_columns, self.needs.max_r)
-
-    @cached_property
-    def table(self) -> Table:
-        """Rows for checks that need values: all of them, or the first ones of many."""
-        return _rows_of(self.source)
-
-    @cached_property
-    def used_table(self) -> Table:
-        """Rows as the test will read them: all of them, or the first ones of many."""
-        return _rows_of(self.used)
-
-    @cached_property
-    def moments(self) -> Moments | None:
-        """The moments of the continuous columns over rows without gaps; None if there are no such columns or rows."""
-        used = self.used
-        names = [name for name, kind in zip(used.names, used.kinds, strict=True) if kind == "continuous"]
-        has_gaps = used.summary().n_complete < used.n
-        n_complete = used.take(names).summary().n_complete if names and has_gaps else used.n
-        if not names or n_complete < LEAST_ROWS:
-            return None
-        return used.moments(names, threads=self.threads, on=self.on)
-
-    @cached_property
-    def copied(self) -> dict[str, str]:
-        """Columns that repeat an earlier one in the rows that the test reads, with the earlier one."""
-        whole = self.used_table
-        return copies_in(whole) if whole.n >= self.used.n else copies_by_levels(self.used)
-
-
-def _rows_of(source: Source) -> Table:
-    """The rows that a source shows to checks, with the kinds that the source gives its columns."""
-    table = source.sample()
-    return table if table.kinds == source.kinds else table.with_kinds(dict(zip(table.names, source.kinds, strict=True)))
-
-
-class Check(NamedTuple):
-    """One check of an audit: what it looks for, in a few words, how, and what the source must provide; skipped with
-    more columns than `most_columns` or where `is_needed` says that a test has no use for it.
-    """
-
-    about: str
-    find: Callable[[Seen], list[Finding]]
-    wants: tuple[Lacked, ...] = ()
-    most_columns: int = 1_000_000
-    is_needed: Callable[[Needs], bool] = lambda needs: True
-
-    def hindrance(self, seen: Seen) -> str | None:
-        """Why the check cannot be made for a source; None if it can."""
-        if seen.n_columns > self.most_columns:
-            return f"it is made only for up to {self.most_columns} columns"
-        return next((seen.source.lacks[part] for part in self.wants if part in seen.source.lacks), None)
 
 
 def constants(seen: Seen) -> list[Finding]:
@@ -149,6 +73,11 @@ def many_levels(seen: Seen) -> list[Finding]:
     return [*found, *sparse_findings(levels, n, seen.largest)]
 
 
+def copies(seen: Seen) -> list[Finding]:
+    """Columns that repeat another one."""
+    return copy_findings(seen.copied, seen.needs.singular)
+
+
 def relations(seen: Seen) -> list[Finding]:
     """Exact linear relations, except copies and constants, which are reported already."""
     moments = seen.moments
@@ -158,17 +87,19 @@ def relations(seen: Seen) -> list[Finding]:
     return relation_findings(moments, seen.needs.singular, {*seen.copied, *constant})
 
 
-CHECKS = (  # all checks of usable columns, in the order of their findings
+CHECKS = (
     Check("constant columns", constants),
     Check("columns with many levels", many_levels),
-    Check("copies", lambda seen: copy_findings(seen.copied, seen.needs.singular)),
+    Check("copies", copies),
     Check("exact linear relations", relations),
     Check("near copies", lambda seen: [] if seen.moments is None else near_copies(seen.moments, seen.threads)),
     Check("a missing line of names", lambda seen: header_findings(seen.source.names)),
     Check("a matrix in place of rows", lambda seen: matrix_findings(seen.table), ("rows",)),
+    Check("near copies among levels", lambda seen: level_copy_findings(seen.table), ("rows",), MOST_COLUMNS),
     Check("identifiers", lambda seen: identifier_findings(seen.table), ("rows",)),
     Check("codes for missing values", lambda seen: code_findings(seen.table), ("rows",)),
     Check("repeated rows", lambda seen: repeated_row_findings(seen.table), ("rows", "order")),
+    Check("several conditions in one table", lambda seen: condition_findings(seen.table), ("rows", "order")),
     Check("rows in time order", lambda seen: order_findings(seen.table), ("rows", "order")),
     Check(
         "columns that one or two others determine",
@@ -178,12 +109,12 @@ CHECKS = (  # all checks of usable columns, in the order of their findings
     ),
     Check(
         "columns that rise or fall with another",
-        lambda seen: monotone_findings(seen.table),
+        lambda seen: monotone_findings(seen.table, seen.moments),
         ("rows",),
         MOST_COLUMNS,
-        lambda needs: not (needs.score and needs.sees_curves),
     ),
     Check("levels in columns of their own", lambda seen: indicator_findings(seen.table), ("rows",), MOST_COLUMNS),
+    Check("censored durations", lambda seen: censoring_findings(seen.source)),
     Check(
         "curved relations",
         lambda seen: curve_findings(seen.used_table.within_sets()),
@@ -198,6 +129,7 @@ CHECKS = (  # all checks of usable columns, in the order of their findings
         is_needed=lambda needs: needs.score and needs.sees_curves,
     ),
 )
+"""All checks of usable columns, in the order of their findings."""
 
 
 class Audited(NamedTuple):
@@ -247,11 +179,12 @@ def _checked(seen: Seen, first: Audit) -> Audit:
         for finding in found
         if (finding.problem != "levels" or finding.columns[0] not in unfit)
         and not _by_design(finding, contexts)
-        and not (seen.table.lags and finding.problem == "order")  # windows of a time series overlap
+        and not (seen.table.lags and finding.problem in OF_WINDOWS)
     ]
     told = _once_a_process(told) if seen.table.lags else told
     audit = Audit.of([*first.findings, *told], (*first.checked, *(check.about for check in able)), first.kinds)
-    notes = power_notes(seen.used.n, seen.largest)
+    curves = [] if seen.needs.sees_curves else curve_notes(seen.used_table.within_sets())
+    notes = (*power_notes(seen.used.n, seen.largest), *curves)
     return replace(audit, notes=notes, unchecked=tuple(Unchecked(*item) for item in hindered.items()))
 
 
@@ -265,7 +198,7 @@ def _by_design(finding: Finding, contexts: set[str]) -> bool:
     """Is it the design of several data sets? Their rows stand in blocks, and contexts depend on each other."""
     about = contexts.intersection(finding.columns)
     among_contexts = finding.problem not in {"duplicate", "constant"} and len(about) == len(finding.columns) > 0
-    return bool(contexts) and (finding.problem == "order" or among_contexts)
+    return bool(contexts) and (finding.problem in {"order", "conditions"} or among_contexts)
 
 
 def _found(check: Check, seen: Seen) -> list[Finding]:
@@ -296,9 +229,14 @@ def _costly(source: Source) -> str:
 
 def _kinds(source: Source) -> tuple[ColumnKind, ...]:
     """What each column was taken for, and why."""
-    table, kinds = source.sample(), source.kinds
-    columns = zip(source.names, kinds, table.values.T, table.labels, table.given_kinds, strict=True)
-    return tuple(
-        ColumnKind(name, kind, kind_reason(values, labels, given, kind))
-        for name, kind, values, labels, given in columns
-    )
+    table = source.sample()
+    fractions, infinite = has_fractions(table.values), table.summary().infinite
+
+    def reason(i: int) -> str:
+        labels, given, kind = table.labels[i], table.given_kinds[i], source.kinds[i]
+        is_plain = labels is None and given is None
+        if is_plain and kind == "discrete" and not infinite[i]:
+            return few_whole_numbers(table.n_levels(i))
+        return FRACTIONS if is_plain and fractions[i] else kind_reason(table.values[:, i], labels, given, kind)
+
+    return tuple(ColumnKind(name, source.kinds[i], reason(i)) for i, name in enumerate(source.names))

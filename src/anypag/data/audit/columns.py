@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Floats
 from anypag.data.audit.rows import FEW_ROWS, ROWS_PER_LEVEL, is_monotone
 from anypag.data.findings import Finding, Severity, as_one, warning
 from anypag.data.levels import has_fractions, is_date, is_number, looks_like_number
@@ -16,7 +18,8 @@ from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence, listed
 
 MANY_LEVELS = 20
-AS_MANY_AS_PERSONS = 100  # with more levels than this a column is taken to name persons, units or sessions
+AS_MANY_AS_PERSONS = 100
+"""With more levels than this a column is taken to name persons, units or sessions."""
 _CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888)
 _WORDS = {"?", "-", "--", ".", "unknown", "missing", "na", "n/a", "none", "not available", "unk"}
 _DUPLICATED = re.compile(r"(.+)_duplicated_\d+")
@@ -25,6 +28,7 @@ _UNIT = re.compile(
     r"(^|[_\s.-])(id|ids|person|subject|patient|participant|unit|session|household|firm|school)([_\s.-]?(id|ids|nr|no|number))?$",
     re.IGNORECASE,
 )
+_CENSORED = re.compile(r"(^|[^a-z])(un|right_?)?cens(or|ors|ored|oring|orship)?([^a-z]|$)", re.IGNORECASE)
 
 
 def text_findings(source: Source) -> list[Finding]:
@@ -147,16 +151,25 @@ def _texts_as_levels(source: Source, columns: list[int]) -> list[Finding]:
 
 def _as_levels(source: Source, continuous: list[int]) -> list[Finding]:
     """Columns of fractions under a test that counts levels; whole numbers may well be levels."""
-    found = []
-    for name, values in ((source.names[i], np.array(source.levels(i).values, np.float64)) for i in continuous):
-        severity: Severity = "error" if len(values) * ROWS_PER_LEVEL > source.n else "warning"
-        message = (
-            f"Column {name!r} is continuous ({len(values)} different values in {source.n} rows), but the test takes "
-            f"every value as a level of its own{', and would find next to nothing.' if severity == 'error' else '.'}"
-        )
-        if (np.isfinite(values) & (values != np.floor(values))).any():
-            found.append(Finding(severity, "fit", (name,), message, _remedy("fisherz")))
-    return found
+    found = ((source.names[i], np.array(source.levels(i).values, np.float64)) for i in continuous)
+    return [level_fit(name, len(some), source.n) for name, some in found if has_fraction(some)]
+
+
+def has_fraction(values: npt.NDArray[np.float64]) -> bool:
+    """Is any of the finite values not a whole number?"""
+    finite = values[np.isfinite(values)]
+    return bool((finite != np.floor(finite)).any())
+
+
+def level_fit(name: str, levels: int, n: int) -> Finding:
+    """A column of fractions under a test that takes every value as a level."""
+    severity: Severity = "error" if levels * ROWS_PER_LEVEL > n else "warning"
+    little = ", and would find next to nothing." if severity == "error" else "."
+    message = (
+        f"Column {name!r} is continuous ({levels} different values in {n} rows), but the test "
+        f"takes every value as a level of its own{little}"
+    )
+    return Finding(severity, "fit", (name,), message, _remedy("fisherz"))
 
 
 def _as_numbers(source: Source, discrete: list[int]) -> list[Finding]:
@@ -191,9 +204,20 @@ def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding
     renamed = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
     pairs = [(first, name) for first, name in renamed if name not in line]
     numbers = all(is_number(first) for first, _ in pairs)  # a file without names, which has a check of its own
-    message = "Two columns are named {!r}; the second was read as {!r}."
-    remedy = "Give each column a name of its own in the file."
-    return [] if numbers else [Finding("error", "names", pair, message.format(*pair), remedy) for pair in pairs]
+    return (
+        []
+        if numbers
+        else [
+            Finding(
+                "error",
+                "names",
+                (first, name),
+                f"Two columns are named {first!r}; the second was read as {name!r}.",
+                "Give each column a name of its own in the file.",
+            )
+            for first, name in pairs
+        ]
+    )
 
 
 def matrix_findings(table: Table) -> list[Finding]:
@@ -217,7 +241,7 @@ def identifier_findings(table: Table) -> list[Finding]:
             continue
         name, column = table.names[i], table.values[:, i]
         column = column[~np.isnan(column)]
-        if len(column) < FEW_ROWS or (column != np.floor(column)).any():
+        if len(column) < FEW_ROWS or not _is_whole(column):
             continue
         different = len(np.unique(column))
         if MANY_LEVELS < different <= len(column) / 2 and _UNIT.search(name):
@@ -232,6 +256,10 @@ def identifier_findings(table: Table) -> list[Finding]:
     return as_one(findings, "columns name rows or units")
 
 
+def _is_whole(column: Floats) -> bool:
+    return bool((column[:8] == np.floor(column[:8])).all() and (column == np.floor(column)).all())
+
+
 def code_findings(table: Table) -> list[Finding]:
     """Numbers or words that may be codes for missing values."""
     findings, ends = [], np.stack([table.summary().low, table.summary().high], axis=1)
@@ -240,10 +268,16 @@ def code_findings(table: Table) -> list[Finding]:
         is_clear = table.labels[i] is None and i not in may_hold
         code = None if is_clear else _code_in(table, i, *ends[i].tolist())
         if code is not None:
-            typed, shown = code
-            message = f"Column {name!r} holds {shown}, which looks like a code for a missing value."
-            findings.append(warning("code", (name,), message, _no_code(typed, table.labels[i] is not None)))
+            message = f"Column {name!r} holds {code.shown}, which looks like a code for a missing value."
+            findings.append(warning("code", (name,), message, _no_code(code.typed, table.labels[i] is not None)))
     return as_one(findings, "columns hold what looks like a code for a missing value")
+
+
+class _Code(NamedTuple):
+    """A code for a missing value, as the user types it and as a message shows it."""
+
+    typed: str
+    shown: str
 
 
 def _no_code(typed: str, is_word: bool) -> Sentence:
@@ -254,11 +288,10 @@ def _no_code(typed: str, is_word: bool) -> Sentence:
     return Sentence(do, Option("gaps", (typed,)), then, Option("missing"), ".")
 
 
-def _code_in(table: Table, i: int, low: float, high: float) -> tuple[str, str] | None:
-    """A code for a missing value in a column, as the user types it and as a message shows it."""
+def _code_in(table: Table, i: int, low: float, high: float) -> _Code | None:
     labels = table.labels[i]
     if labels is not None:
-        return next(((label, repr(label)) for label in labels if label.strip().casefold() in _WORDS), None)
+        return next((_Code(label, repr(label)) for label in labels if label.strip().casefold() in _WORDS), None)
     column = table.values[:, i]
     for code in (low, high):
         if code not in _CODES:
@@ -267,5 +300,21 @@ def _code_in(table: Table, i: int, low: float, high: float) -> tuple[str, str] |
         times = int(np.sum(column == code))
         is_far = len(rest) > 0 and np.abs(rest - code).min() > max(0.5 * np.ptp(rest), 1.0)
         if is_far and (code > 0 or rest.min() >= 0 or abs(code) >= 99) and times < len(rest):
-            return f"{code:g}", f"{code:g} ({times} time{'s' * (times != 1)}, far from all other values)"
+            return _Code(f"{code:g}", f"{code:g} ({times} time{'s' * (times != 1)}, far from all other values)")
     return None
+
+
+def censoring_findings(source: Source) -> list[Finding]:
+    """Columns whose names suggest that they mark censored durations."""
+    remedy = "Take an outcome that is known of everyone, such as being alive after a fixed time, and drop both columns."
+    return [
+        warning(
+            "censored",
+            (source.names[i],),
+            f"Column {source.names[i]!r} seems to say whose duration was cut off (someone still alive at the end of "
+            "the study, say). The tests know nothing of that: they take a cut-off duration for a whole one.",
+            remedy,
+        )
+        for i, kind in enumerate(source.kinds)
+        if kind == "discrete" and _CENSORED.search(source.names[i])
+    ]

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.data.findings import Finding, Severity, Singular, as_one, warning
-from anypag.data.levels import Codes
+from anypag.data.levels import Codes, codes_of
 from anypag.data.moments import Moments
 from anypag.data.sources.protocol import Source
-from anypag.data.table import Table
+from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence
 from anypag.threads import map_in_threads, runs_of
 
 NEARLY_THE_SAME = 0.99  # from this correlation on two columns are nearly the same
 MOST_PAIRS = 8_000_000  # pairs checked at once
+LEAST_TOLD = 0.95
+"""The share by which one column must lower the errors in guessing the other: 1 for a copy, 0 for chance."""
+MOST_LEVELS = 50
+MOST_ROWS = 5000  # how many rows of a long table are checked: the first ones
+LEAST_ROWS = 20
 _BEGINNING = 200  # this many rows are enough to tell most discrete columns apart
+
+NEAR = "pairs of columns are nearly the same"
 
 
 def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding]:
@@ -33,32 +39,15 @@ def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding
 
 
 def copies_in(table: Table) -> dict[str, str]:
-    """Columns that repeat an earlier one (discrete ones perhaps under other labels), with the earlier one.
-
-    Only columns whose sketches agree are compared: sums of continuous ones, the first rows of discrete ones up to
-    relabelling. (Sums of discrete copies may differ, because their level codes may.)
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = table.values.sum(axis=0)
-    group = np.unique(sums, return_inverse=True, equal_nan=True)[1].tolist()
-    sketches = [
-        group[i] if kind == "continuous" else _by_first_appearance(table.codes(i)[:_BEGINNING])
-        for i, kind in enumerate(table.kinds)
-    ]
-    return _repeated(table.names, sketches, lambda i: (table.kinds[i], _content(table, i)))
-
-
-def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str, str]:
-    """Discrete columns that repeat an earlier one, with the earlier one; from (p, n) codes, -1 for a gap."""
-    beginnings = [_by_first_appearance(column[:_BEGINNING]) for column in codes]
-    return _repeated(names, beginnings, lambda i: _by_first_appearance(codes[i]))
-
-
-def _repeated(names: Sequence[str], sketches: list[Any], content: Callable[[int], object]) -> dict[str, str]:
-    """Names whose content an earlier one has, with the earlier one; contents are compared where sketches agree."""
-    count, seen = Counter(sketches), dict[object, str]()
-    firsts = {name: seen.setdefault(content(i), name) for i, name in enumerate(names) if count[sketches[i]] > 1}
-    return {name: first for name, first in firsts.items() if first != name}
+    """Columns that repeat an earlier one (discrete ones perhaps under other labels), with the earlier one."""
+    seen: dict[tuple[Kind, bytes], str] = {}
+    copies = {}
+    for i in _perhaps_copies(table):
+        name, kind = table.names[i], table.kinds[i]
+        first = seen.setdefault((kind, _content(table, i)), name)
+        if first != name:
+            copies[name] = first
+    return copies
 
 
 def _content(table: Table, i: int) -> bytes:
@@ -69,6 +58,21 @@ def _content(table: Table, i: int) -> bytes:
     if table.kinds[i] == "ordinal":
         return min(codes.tobytes(), np.where(codes < 0, codes, codes.max(initial=0) - codes).tobytes())
     return _by_first_appearance(codes)
+
+
+def _perhaps_copies(table: Table) -> list[int]:
+    """The columns worth comparing: continuous ones with equal sums, and discrete ones whose first rows agree up to
+    relabelling. (Sums of discrete copies may differ, because their level codes may.)
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = table.values.sum(axis=0)
+    group = np.unique(sums, return_inverse=True, equal_nan=True)[1].tolist()
+    sketch = [
+        group[i] if kind == "continuous" else _by_first_appearance(table.codes(i)[:_BEGINNING])
+        for i, kind in enumerate(table.kinds)
+    ]
+    count = Counter(sketch)
+    return [i for i, one in enumerate(sketch) if count[one] > 1]
 
 
 def copies_by_levels(source: Source) -> dict[str, str]:
@@ -96,6 +100,19 @@ def _tell_each_other(source: Source, i: int, j: int) -> bool:
     is_pair = ~gaps.any(axis=1)
     n_levels = len(source.levels(i).values)
     return bool(is_pair.sum() == n_levels and (gaps.all(axis=1) | is_pair).all())
+
+
+def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str, str]:
+    """Discrete columns that repeat an earlier one, with the earlier one; from (p, n) codes, -1 for a gap."""
+    beginnings = [_by_first_appearance(column[:_BEGINNING]) for column in codes]
+    count = Counter(beginnings)
+    seen: dict[bytes, str] = {}
+    copies = {}
+    for name, column, beginning in zip(names, codes, beginnings, strict=True):
+        first = seen.setdefault(_by_first_appearance(column), name) if count[beginning] > 1 else name
+        if first != name:
+            copies[name] = first
+    return copies
 
 
 def _by_first_appearance(codes: Codes) -> bytes:
@@ -129,4 +146,38 @@ def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
             "to nothing, and either may lose edges that it has."
         )
         findings.append(warning("near copy", (a, b), message, "Drop one of them, or put them together."))
-    return as_one(findings, "pairs of columns are nearly the same")
+    return as_one(findings, NEAR)
+
+
+def level_copy_findings(table: Table) -> list[Finding]:
+    """Pairs of discrete columns that determine each other in nearly all rows, but are no exact copies.
+
+    >>> import numpy as np
+    >>> from anypag.data import as_table
+    >>> colour = np.tile([0, 1, 2, 3], 50)
+    >>> code = 9 - colour
+    >>> code[[4, 9]] = 9
+    >>> table = as_table({"colour": colour, "code": code}, kinds={"colour": "discrete", "code": "discrete"})
+    >>> print(level_copy_findings(table)[0].message)
+    Columns 'colour' and 'code' are nearly the same (one tells the other in 99.5 % of the rows): given one, ...
+    """
+    from anypag._kernels.columns import tell_each_other
+
+    chosen = table.of_kind("discrete")
+    is_short = table.n <= MOST_ROWS
+    codes_of_each = [table.codes(i) if is_short else codes_of(table.values[:MOST_ROWS, i]) for i in chosen]
+    few = [k for k, column in enumerate(codes_of_each) if 1 < column.max() + 1 <= MOST_LEVELS]
+    if len(few) < 2:
+        return []
+    codes = np.stack([codes_of_each[k] for k in few]).astype(np.int64)
+    found = tell_each_other(codes, codes.max(axis=1) + 1, LEAST_TOLD, LEAST_ROWS)
+    names = [table.names[chosen[k]] for k in few]
+    return as_one([_nearly_the_same(names[a], names[b], share) for a, b, share in found], NEAR)
+
+
+def _nearly_the_same(a: str, b: str, share: float) -> Finding:
+    message = (
+        f"Columns {a!r} and {b!r} are nearly the same (one tells the other in {100 * share:.1f} % of the rows): given "
+        "one, the other tells next to nothing, and either may lose edges that it has."
+    )
+    return Finding("warning", "near copy", (a, b), message, "Drop one of them, or put them together.")

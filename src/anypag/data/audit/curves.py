@@ -11,22 +11,34 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import combinations_with_replacement
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from anypag.arrays import Flags, Floats, in_units
+from anypag.arrays import Counts, Flags, Floats, in_units
 from anypag.data.columns import mean_ranks
 from anypag.data.findings import Finding, as_one, warning
 from anypag.data.table import Table
-from anypag.errors import Option, Sentence
+from anypag.errors import Option, Sentence, listed
+from anypag.threads import slices
 
 LEAST_ROWS = 20
 ROWS_FOR_CURVES = 1000
-CURVED = 0.04  # the share of the variance left by straight lines that a curve must explain
-CHANCE = 0.005  # the probability, over all pairs, of reporting a curve by chance
-STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is searched
-MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is searched
+CURVED = 0.04
+"""The share of the variance left by straight lines that a curve must explain."""
+CHANCE = 0.005
+"""The probability, over all pairs, of reporting a curve by chance."""
+STRAIGHT = 0.96
+"""If straight lines explain more than this share of the variance, no curve is searched."""
+MOSTLY = 0.8
+"""If one value fills more than this share of the rows, no curve is searched."""
+MOST_PAIRWISE = 40
+"""Up to this many columns with gaps every pair is checked, on the rows that have both."""
+COLUMNS_AT_ONCE = 8
+"""Columns at once: with more, memory would go back to the system, which clears it anew for every run."""
 _NOTHING = 1e-6
 
 
@@ -36,10 +48,28 @@ def curve_findings(table: Table) -> list[Finding]:
     test = "Fisher's z" if len(numbers) == len(table.names) else "the test for mixed data"
     values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES)]
     values = values if len(numbers) == len(table.names) else values[:, numbers]
-    values = values if table.is_finite else values[~np.isnan(values).any(axis=1)]
+    is_whole = np.ones(len(values), np.bool_) if table.is_finite else ~np.isnan(values).any(axis=1)
+    if is_whole.all() or len(numbers) > MOST_PAIRWISE:
+        pairs = _curves(values if is_whole.all() else values[is_whole], len(numbers))
+    else:
+        pairs = [pair for i in range(len(numbers)) for j in range(i) for pair in _curves_of_pair(values, j, i)]
     names = [table.names[i] for i in numbers]
-    told = sorted(_curves(values, len(numbers)), key=lambda pair: -pair[2])
+    told = sorted(pairs, key=lambda pair: -pair[2])
     return as_one([_curved(names[i], names[j], test) for i, j, _ in told], "pairs are curved")
+
+
+def curve_notes(table: Table) -> list[str]:
+    """Which continuous columns are mostly one value, so that curves were not looked for."""
+    if not table.n:
+        return []
+    numbers = table.of_kind("continuous")
+    columns = table.values if len(numbers) == len(table.names) else table.values[:, numbers]
+    mostly = [(table.names[numbers[i]], columns[:, i]) for i in np.flatnonzero(mostly_one(columns))]
+    names = [name for name, column in mostly if np.fmin.reduce(column) < np.fmax.reduce(column)]
+    if not names:
+        return []
+    have = "has" if len(names) == 1 else "have"
+    return [f"{listed(names, 5)} {have} one value in more than 80 % of the rows: curves were not looked for there."]
 
 
 def mostly_one(values: Floats) -> Flags:
@@ -56,38 +86,93 @@ def mostly_one(values: Floats) -> Flags:
     return found
 
 
+def _curves_of_pair(values: Floats, i: int, j: int) -> list[tuple[int, int, float]]:
+    """Curves between two columns, in the rows that have both."""
+    both = values[:, [i, j]]
+    found = _curves(both[~np.isnan(both).any(axis=1)], values.shape[1])
+    return [((i, j)[a], (i, j)[b], share) for a, b, share in found]
+
+
 def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
     """Pairs (x, y) of columns where y depends on x by a curve, and the share it explains; p: columns of the check."""
-    usable = np.flatnonzero(~mostly_one(values)) if len(values) >= LEAST_ROWS else np.empty(0, np.intp)
+    if len(values) < LEAST_ROWS or values.shape[1] < 2:
+        return []
+    usable = np.flatnonzero(~mostly_one(values))
     if len(usable) < 2:
         return []
     values = values if len(usable) == values.shape[1] else values[:, usable]
-    scores, second, third = _of_ranks(len(values))[:, (2 * mean_ranks(values).T).astype(np.int64)]
-    standard = _standard(values)
-    near = np.clip(standard, -3.0, 3.0)
-    basis = _orthonormal(np.stack([scores, standard, standard - near, second, third]))
-    targets = _unit(scores), _unit(near)
-    pairs = np.argwhere(_share(np.square(np.tensordot(basis, targets[0], (2, 1)))) > CURVED)
+    may_be = _may_be_curved(values)
     found = []
-    for i, j in pairs[pairs[:, 0] != pairs[:, 1]].tolist():
-        least, share = min(_curve(basis[:, i], target[j]) for target in targets)
-        if -least < CHANCE / (p * (p - 1)):
-            found.append((int(usable[i]), int(usable[j]), share))
+    for i in np.flatnonzero(may_be.any(axis=1)):
+        basis, others = _basis(values[:, [i]])[:, 0], np.flatnonzero(may_be[i])
+        for j, *targets in zip(others, *_targets(values[:, others]), strict=True):
+            least, share = min(_curve(basis, target) for target in targets)
+            if -least < CHANCE / (p * (p - 1)):
+                found.append((int(usable[i]), int(usable[j]), share))
     return found
 
 
-def _share(squares: Floats) -> Floats:
-    """The share of what three lines leave that two powers explain, from squared products (5, ...); 0 where the lines
-    explain nearly all.
+def _may_be_curved(values: Floats) -> Flags:
+    """(c, c) may y depend on x by a curve? By the normal scores of y, in single precision with a margin of 5 %."""
+    n, c = values.shape
+    parts = np.empty((5, c, n), np.float32)
+    for some in slices(c, COLUMNS_AT_ONCE):
+        _fill(parts[:, some], values[:, some])
+    basis, unclear = _orthonormal(parts)
+    if len(unclear):
+        parts[:, unclear], basis[unclear] = _basis(values[:, unclear]), np.eye(5)
+    targets = parts[0] - parts[0].mean(axis=1)[:, None]
+    targets /= np.sqrt(_products(targets, targets))[:, None]
+    products = (parts.reshape(5 * c, n) @ targets.T).reshape(5, c, c)
+    squares = np.square(basis @ products.transpose(1, 0, 2))
+    line, more = squares[:, :3].sum(axis=1), squares[:, 3:].sum(axis=1)
+    may_be: Flags = (more > 0.95 * CURVED * (1.0 - line)) & (line < 1.01 * STRAIGHT)
+    np.fill_diagonal(may_be, False)
+    return may_be
+
+
+def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], Counts]:
+    """(c, 5, 5) how the basis of each column is made from its (5, c, n) parts, up to a constant; and the columns whose
+    parts are too nearly dependent for single precision.
     """
-    line, more = squares[:3].sum(axis=0), squares[3:].sum(axis=0)
-    return np.where(line <= STRAIGHT, more / np.maximum(1.0 - line, _NOTHING), 0.0)
+    mean, products = parts.mean(axis=2).astype(np.float64), np.empty((parts.shape[1], 5, 5))
+    for i, j in combinations_with_replacement(range(5), 2):
+        products[:, i, j] = products[:, j, i] = _products(parts[i], parts[j]) - parts.shape[2] * mean[i] * mean[j]
+    basis, is_clear = np.zeros_like(products), np.ones(len(products), np.bool_)
+    for k, whole in enumerate(np.diagonal(products, axis1=1, axis2=2).T):
+        along = basis[:, :k] @ products[:, k, :, None]
+        left = whole - np.square(along).sum(axis=(1, 2))
+        is_clear &= (left > 1e-4 * whole) | (whole == 0)
+        basis[:, k] = (np.eye(5)[k] - (along * basis[:, :k]).sum(axis=1)) / np.sqrt(np.where(left > 0, left, np.inf))[
+            :, None
+        ]
+    return basis.astype(np.float32), np.flatnonzero(~is_clear)
+
+
+def _basis(values: Floats) -> Floats:
+    """(5, c, n) of each column three lines, and what two powers of its ranks add, orthonormal; zeros for nothing."""
+    parts = np.empty((5, *values.shape[::-1]))
+    _fill(parts, values)
+    _make_orthonormal(parts)
+    return parts
+
+
+def _fill(parts: npt.NDArray[Any], values: Floats) -> None:
+    """Writes into (5, c, n) of each column: its normal scores, its values, how far they are beyond three deviations,
+    and the second and third power of its ranks (Legendre polynomials).
+    """
+    parts[1] = _standard(values)
+    np.clip(parts[1], -3.0, 3.0, out=parts[2])
+    np.subtract(parts[1], parts[2], out=parts[2])
+    at = _twice_ranks(values)
+    for part, of_rank in zip((0, 3, 4), _of_ranks(len(values)), strict=True):
+        np.take(of_rank.astype(parts.dtype), at, out=parts[part], mode="clip")
 
 
 @lru_cache(8)
 def _of_ranks(n: int) -> Floats:
-    """(3, 2n + 1) of half of each whole number as a rank among n: its normal score, its second and its third power
-    (Legendre polynomials). Halves are needed because ties share the mean of their ranks.
+    """(3, 2n + 1) of half of each whole number as a rank among n: its normal score, its second and its third power.
+    Halves are needed because ties share the mean of their ranks.
 
     The standard library has normal quantiles too, and loads in a hundredth of the time that scipy takes.
     """
@@ -98,21 +183,49 @@ def _of_ranks(n: int) -> Floats:
     return made
 
 
+def _twice_ranks(values: Floats) -> Counts:
+    """(c, n) twice the rank of each value of (n, c), so that ranks which ties share are whole numbers.
+
+    Sorting whole numbers takes a third of the time of `argsort`: the lowest bits of a value give way to its row. Where
+    that matters, or where values are equal, ranks are worked out in full.
+    """
+    columns, n = np.ascontiguousarray(values.T), len(values)
+    even, twice, low = np.arange(2, 2 * n + 1, 2), np.empty(columns.shape, np.int64), (1 << n.bit_length()) - 1
+    keys = columns.view(np.int64)
+    keys = ((keys ^ (keys >> 63 & np.iinfo(np.int64).max)) & ~low) | np.arange(n)
+    keys.sort(axis=1)
+    for column, order, rank in zip(columns, keys & low, twice, strict=True):
+        ordered = column[order]
+        if (ordered[1:] > ordered[:-1]).all():
+            rank[order] = even
+        else:
+            rank[:] = 2 * mean_ranks(column[:, None])[:, 0]
+    return twice
+
+
 def _standard(values: Floats) -> Floats:
-    """(c, n) the columns with mean 0 and mean square 1; scaled first, so that no square overflows."""
-    scaled = in_units(values)[0]
-    return _unit((scaled - scaled[0]).T) * math.sqrt(len(values))
+    """(c, n) the columns with mean 0 and mean square 1."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = np.ascontiguousarray((values - values[0]).T)
+        rows -= rows.mean(axis=1)[:, None]
+        squares = np.einsum("cn,cn->c", rows, rows)
+    if not ((squares > 1e-200) & (squares < 1e200)).all():
+        return _standard(in_units(values)[0])
+    rows *= (math.sqrt(len(values)) / np.sqrt(squares))[:, None]
+    return rows
 
 
-def _unit(rows: Floats) -> Floats:
-    """(c, n) the rows with mean 0 and length 1."""
-    centred = rows - rows.mean(axis=1)[:, None]
-    unit: Floats = centred / np.sqrt(_products(centred, centred))[:, None]
-    return unit
+def _targets(values: Floats) -> Floats:
+    """(2, c, n) of each column its normal scores and its values without far ones, with mean 0 and length 1."""
+    scores = _of_ranks(len(values))[0, _twice_ranks(values)]
+    targets = np.stack([scores, np.clip(_standard(values), -3.0, 3.0)])
+    targets -= targets.mean(axis=2)[:, :, None]
+    targets /= np.sqrt(np.square(targets).sum(axis=2))[:, :, None]
+    return targets
 
 
-def _orthonormal(parts: Floats) -> Floats:
-    """(5, c, n) what each of five parts adds to those before it, with mean 0 and length 1; 0 if it adds nothing."""
+def _make_orthonormal(parts: Floats) -> None:
+    """Changes (5, c, n) parts to what each adds to those before it, with mean 0 and length 1; 0 if it adds nothing."""
     for k, part in enumerate(parts):
         part -= part.mean(axis=1)[:, None]
         whole = np.sqrt(_products(part, part))
@@ -120,18 +233,19 @@ def _orthonormal(parts: Floats) -> Floats:
             part -= _products(before, part)[:, None] * before
         length = np.sqrt(_products(part, part))
         part /= np.where(length > _NOTHING * whole, length, np.inf)[:, None]
-    return parts
 
 
-def _products(one: Floats, other: Floats) -> Floats:
+def _products(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """(c,) the sum of products of each row of (c, n) with that of another table."""
     return np.asarray(np.matmul(one[:, None, :], other[:, :, None])[:, 0, 0])
 
 
 def _curve(basis: Floats, target: Floats) -> tuple[float, float]:
     """Minus the p-value of a curve (-1 if there is clearly none), and the share of the rest that the powers explain."""
-    share = float(_share(np.square(basis @ target)))
-    return (-_pvalue(basis, target, share) if share > CURVED else -1.0), share
+    squares = np.square(basis @ target)
+    line, more = float(squares[:3].sum()), float(squares[3:].sum())
+    share = more / max(1.0 - line, _NOTHING)
+    return (-_pvalue(basis, target, share) if share > CURVED and line <= STRAIGHT else -1.0), share
 
 
 def _pvalue(basis: Floats, target: Floats, share: float) -> float:

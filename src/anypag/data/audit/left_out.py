@@ -21,13 +21,14 @@ from anypag.errors import DataError, Option, Sentence, listed
 
 FEWEST = 0.5  # the least share of rows with a value in a column, and the least share of complete rows
 MANY_GAPS = 0.1  # a column with more gaps than this is left out if its gaps would make another column constant
-_WHY = {  # problems of columns that are left out, with the words for it
+_WHY = {
     "constant": "constant in the rows used",
     "relation": "an exact linear function of others",
     "levels": "a different value in every row",
     "identifier": "a different whole number in every row",
     "dates": "dates",
 }
+"""Problems of columns that are left out, with the words for it."""
 MOST_SPELLED_OUT = 4  # the most columns of a relation that is spelled out
 Left = dict[str, str]  # the columns that are left out, each with the reason
 T = TypeVar("T")
@@ -38,10 +39,13 @@ def leaving_out(
 ) -> tuple[T, list[Finding]]:
     """What was read from the columns that can be used, and the finding that names the others.
 
-    With `missing` "auto" columns with many gaps are left out, then rows with gaps; with `singular` "auto" constants,
-    identifiers, dates and linear functions of other columns; never those in `kept`, of which the user said something.
-    `read` gets the source, `missing` and `singular` without "auto"; it gives what was read and its audit, or raises
-    DataError with the audit of what cannot be used.
+    Args:
+        source: the table.
+        missing: "auto" leaves out columns with too many gaps, then rows with gaps.
+        singular: "auto" leaves out constants, identifiers, dates and linear functions of other columns.
+        kept: columns that are never left out, as the user said something about them.
+        read: called with the source, `missing` and `singular` without "auto"; gives what was read and its audit, or
+            raises DataError with the audit of what cannot be used.
     """
     keep, out = frozenset(kept), dict[str, str]()
     if missing == "auto":
@@ -63,7 +67,13 @@ def leaving_out(
 
 
 def gappy(source: Source, keep: frozenset[str] = frozenset()) -> Left:
-    """Columns with a value in fewer than half of the rows; then those that cost most rows, until half are complete."""
+    """The columns with a value in fewer than half of the rows; then those that cost most rows, until half are complete.
+
+    >>> from anypag.data import as_table
+    >>> nan = float("nan")
+    >>> list(gappy(as_table({"a": [1.0, nan, nan], "b": [1.0, 2.0, nan], "c": [1.0, 2.0, 3.0]})))
+    ['a']
+    """
     summary = source.summary()
     many = (summary.n - summary.missing) < FEWEST * summary.n
     names = [name for name, is_gappy in zip(source.names, many.tolist(), strict=True) if is_gappy and name not in keep]

@@ -1,4 +1,4 @@
-"""Columns that are functions of others: linear ones, found in a correlation matrix; of levels; and monotone ones.
+"""Columns that are exact linear functions of others, found in a correlation matrix.
 
 A Cholesky factorisation with pivoting adds columns until the others have no variance left. Each of those others then
 gives one relation, solved for the column that is most like the others: "total = a + b". With n rows any n columns
@@ -13,22 +13,20 @@ pairs, is below one in a thousand; a further column joins if it is below one in 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats, in_units
-from anypag.data.audit.copies import NEARLY_THE_SAME
-from anypag.data.findings import Finding, Severity, Singular, as_one, warning
+from anypag.data.findings import Finding, Severity, Singular
 from anypag.data.levels import has_fractions
 from anypag.data.moments import Moments
 from anypag.data.table import Table
-from anypag.errors import Option, Sentence, listed
+from anypag.errors import listed
 
-NOTHING_LEFT = 1e-10  # the share of its variance below which a column counts as a function of others
+NOTHING_LEFT = 1e-10
+"""The share of its variance below which a column counts as a function of others."""
 _NEGLIGIBLE = 1e-6
 _CLEARLY_LEFT = 1e-5
 _FEW = 200
@@ -47,7 +45,13 @@ def relation_findings(moments: Moments, singular: Singular, explained: AbstractS
 
 
 def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
-    """The columns of every exact relation, and the relation in words."""
+    """The columns of every exact relation, and the relation in words.
+
+    >>> from anypag.data import moments_of
+    >>> a, b = np.array([1.0, 2.0, 5.0, 3.0, 8.0, 1.0]), np.array([4.0, 2.0, 3.0, 3.0, 0.0, 7.0])
+    >>> exact_relations(moments_of(np.column_stack([a, b, 2 * a - b + 1]), ["a", "b", "c"]))
+    [(('a', 'b', 'c'), 'c = 2·a − b + 1')]
+    """
     p = len(moments.names)
     if _is_clear(moments) or _is_full(moments):
         return []
@@ -137,14 +141,21 @@ def _factor(slope: float) -> str:
 
 
 CHANCE = 0.001
-"""The probability, over all pairs or triples, with which chance explains a group, or a function of levels."""
 CHANCE_OF_JOINING = 0.01
-MOST_ROWS = 20_000  # rows in which groups are searched for; a group is reported if it holds in all rows
+MOST_ROWS = 20_000
+"""Rows in which groups are searched for; a group is reported if it holds in all rows."""
 MOST_TOLD = 10
 
 
 def indicator_findings(table: Table) -> list[Finding]:
-    """Groups of 0/1 columns where no row has a 1 in two of them."""
+    """Groups of 0/1 columns where no row has a 1 in two of them.
+
+    >>> from anypag.data import as_table
+    >>> health = np.random.default_rng(0).integers(0, 3, 300)
+    >>> finding, = indicator_findings(as_table({"good": health == 1, "poor": health == 2}))
+    >>> print(finding.message)
+    Columns 'good', 'poor' hold 0 and 1, and never two of them are 1 in one row, as when the levels of one variable ...
+    """
     chosen = _of_zeros_and_ones(table)
     values = table.values[:: math.ceil(table.n / MOST_ROWS), chosen]
     expected, together = _meetings(values)
@@ -207,97 +218,3 @@ def _finding(table: Table, columns: list[int]) -> Finding | None:
         f"pd.from_dummies(df[{names}]{rest}), unless they are different variables."
     )
     return Finding("warning", "indicators", tuple(names), message, remedy)
-
-
-LEAST_ROWS = 20
-ROWS_PER_CELL = 5
-MOST_CELLS = 10_000
-LEAST_LEVELS = 10  # with fewer distinct values two columns may have the same order by chance
-GLANCE = 200  # this many rows rule out nearly all pairs
-
-DETERMINED = "columns are functions of others (named after each)"
-
-
-def determined_findings(table: Table) -> list[Finding]:
-    """Discrete columns that are a function of one or two others."""
-    from anypag._kernels.columns import determined_by_two
-
-    chosen = table.of_kind("discrete")
-    if len(chosen) < 2 or table.n < LEAST_ROWS:
-        return []
-    codes = np.stack([table.codes(i) for i in chosen]).astype(np.int64)
-    levels, by_chance = codes.max(axis=1) + 1, math.log(CHANCE)
-    limits = ROWS_PER_CELL, MOST_CELLS, LEAST_ROWS, by_chance
-    found = [(*determined_by_two(codes, levels, c, *limits), c) for c in range(len(chosen))]
-    findings = [_determined([table.names[chosen[k]] for k in row]) for row in found if row[0] >= 0]
-    return as_one(findings, DETERMINED)
-
-
-def _determined(names: list[str]) -> Finding:
-    a, b, c = names
-    by = repr(a) if a == b else f"{a!r} and {b!r}"
-    message = (
-        f"Column {c!r} is determined by {by} in these rows: given {'that' if a == b else 'these'}, it is "
-        "independent of everything, and its edges may be wrong or missing."
-    )
-    return warning("determined", (c, *dict.fromkeys((a, b))), message, "Drop it, or what it was made from.")
-
-
-def monotone_findings(table: Table) -> list[Finding]:
-    """Continuous columns that sort the rows as an earlier one does, and are no near copies of it."""
-    message = (
-        "Columns {!r} and {!r} have all rows in the same order (or the opposite one): given one, the other tells next "
-        "to nothing, and either may lose edges that it has."
-    )
-    pairs = _in_the_same_order(table, 1 - NEARLY_THE_SAME**2, LEAST_LEVELS)
-    found = [warning("determined", pair, message.format(*pair), "Drop one of them.") for pair in pairs]
-    return as_one(found, DETERMINED)
-
-
-def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
-    """Continuous columns that a score of ranks cannot tell apart: all complete rows are in the same order, or in the
-    opposite one. Linear functions are reported as relations, unless `singular` is "keep".
-    """
-    pairs = _in_the_same_order(table, -np.inf if singular == "keep" else NOTHING_LEFT, 2)
-    return [same_order_finding(*pair) for pair in pairs]
-
-
-def same_order_finding(a: str, b: str) -> Finding:
-    """Two columns that a score of ranks cannot tell apart."""
-    message = (
-        f"Columns {a!r} and {b!r} have all rows in the same order (or the opposite one), and a score of ranks cannot "
-        "tell them apart."
-    )
-    return Finding("error", "same order", (a, b), message, Sentence("Leave one of them out (", Option("names"), ")."))
-
-
-def _in_the_same_order(table: Table, least_left: float, least_levels: int) -> list[tuple[str, str]]:
-    """Pairs of continuous columns with all complete rows in the same or the opposite order, if a straight line leaves
-    more than this share of the variance. Very few rows may agree by chance, and are not reported.
-    """
-    chosen = table.of_kind("continuous")
-    values = table.values[:, chosen]
-    values = values if table.is_finite else values[np.isfinite(values).all(axis=1)]
-    if len(values) < LEAST_ROWS:
-        return []
-    glance = [_order(column) for column in values[:: math.ceil(len(values) / GLANCE)].T]  # rules out most columns
-    count, seen, pairs = Counter(glance), dict[bytes, int](), []
-    for k, column in enumerate(values.T):
-        if count[glance[k]] > 1 and len(np.unique(column)) >= least_levels:
-            i = seen.setdefault(_order(column), k)
-            if i != k and _left_by_a_line(values[:, i], column) > least_left:
-                pairs.append((table.names[chosen[i]], table.names[chosen[k]]))
-    return pairs
-
-
-def _order(column: Floats) -> bytes:
-    """The ranks of a column as a key; a column and its reverse have the same key."""
-    _, ranks = np.unique(column, return_inverse=True)
-    first = ranks[0] if 2 * ranks[0] != ranks.max() else ranks[np.argmax(2 * ranks != ranks.max())]
-    return (ranks if 2 * first < ranks.max() else ranks.max() - ranks).tobytes()
-
-
-def _left_by_a_line(x: Floats, y: Floats) -> float:
-    """The share of the variance of y that a straight line in x leaves."""
-    scaled, _ = in_units(np.stack([x, y]), axis=1)
-    return float(1 - np.asarray(np.corrcoef(scaled))[0, 1] ** 2)

@@ -1,0 +1,165 @@
+"""Columns that are a function of one or two others: of levels, or one that only rises or only falls."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from anypag.arrays import Flags, Floats, in_units
+from anypag.data.audit.copies import NEARLY_THE_SAME
+from anypag.data.audit.relations import NOTHING_LEFT
+from anypag.data.findings import Finding, Singular, as_one, warning
+from anypag.data.moments import Moments
+from anypag.data.table import Table
+from anypag.errors import Option, Sentence
+
+LEAST_ROWS = 20
+ROWS_PER_CELL = 5
+MOST_CELLS = 10_000
+CHANCE = 0.001
+"""A function of levels is reported if chance explains it with less than this probability over all pairs or triples."""
+LEAST_LEVELS = 10  # with fewer distinct values a column may rise with another by chance
+GLANCE = 1000  # rows that are searched for complete ones
+LOOK = 64  # this many complete rows rule out nearly all pairs
+FEW = 8  # this many of these rows, sorted by one column, rule out most other columns
+
+DETERMINED = "columns are functions of others (named after each)"
+
+
+def determined_findings(table: Table) -> list[Finding]:
+    """Discrete columns that are a function of one or two others."""
+    from anypag._kernels.columns import determined_by_two
+
+    chosen = table.of_kind("discrete")
+    if len(chosen) < 2 or table.n < LEAST_ROWS:
+        return []
+    codes = np.stack([table.codes(i) for i in chosen]).astype(np.int64)
+    levels, by_chance = codes.max(axis=1) + 1, math.log(CHANCE)
+    limits = ROWS_PER_CELL, MOST_CELLS, LEAST_ROWS, by_chance
+    found = [(*determined_by_two(codes, levels, c, *limits), c) for c in range(len(chosen))]
+    findings = [_determined([table.names[chosen[k]] for k in row]) for row in found if row[0] >= 0]
+    return as_one(findings, DETERMINED)
+
+
+def _determined(names: list[str]) -> Finding:
+    a, b, c = names
+    by = repr(a) if a == b else f"{a!r} and {b!r}"
+    message = (
+        f"Column {c!r} is determined by {by} in these rows: given {'that' if a == b else 'these'}, it is "
+        "independent of everything, and its edges may be wrong or missing."
+    )
+    return warning("determined", (c, *dict.fromkeys((a, b))), message, "Drop it, or what it was made from.")
+
+
+def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
+    """Pairs of continuous columns where one is a monotone, but not a linear, function of the other.
+
+    >>> from anypag.data import as_table, moments_of
+    >>> income = np.random.default_rng(0).uniform(1, 10, 60)
+    >>> table = as_table({"income": income, "squared": income**2})
+    >>> finding, = monotone_findings(table, moments_of(table.values, table.names))
+    >>> print(finding.message)
+    Column 'squared' is a function of 'income' that only rises: given one, the other tells next to nothing, and ...
+    """
+    if moments is None:
+        return []
+    chosen = [table.names.index(name) for name in moments.names]
+    rows = table.values[:: math.ceil(table.n / GLANCE)]
+    pairs = _worth_a_look((rows[:LOOK] if table.is_finite else rows)[:, chosen], moments)
+    columns = [table.values[:, i] for i in chosen]
+    found = [(i, j, way) for i, j in pairs if (way := _way(columns[i], columns[j])) is not None]
+    return as_one([_monotone(moments.names[i], moments.names[j], way) for i, j, way in found], DETERMINED)
+
+
+def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
+    """Continuous columns that have all complete rows in the same order as an earlier one, or in the opposite one.
+
+    A score of ranks cannot tell them apart. Linear functions are reported as relations, unless `singular` is "keep".
+    Very few rows may agree by chance and are not reported.
+    """
+    chosen = table.of_kind("continuous")
+    values = table.values[:, chosen]
+    values = values[np.isfinite(values).all(axis=1)]
+    if len(values) < LEAST_ROWS:
+        return []
+    seen: dict[bytes, int] = {}
+    pairs = [(seen.setdefault(_order(column), k), k) for k, column in enumerate(values.T) if len(np.unique(column)) > 1]
+    apart = [(i, k) for i, k in pairs if i != k and (singular == "keep" or _is_bent(values[:, i], values[:, k]))]
+    return [same_order_finding(table.names[chosen[i]], table.names[chosen[k]]) for i, k in apart]
+
+
+def _order(column: Floats) -> bytes:
+    """The ranks of a column as a key; a column and its reverse have the same key."""
+    _, ranks = np.unique(column, return_inverse=True)
+    first = ranks[0] if 2 * ranks[0] != ranks.max() else ranks[np.argmax(2 * ranks != ranks.max())]
+    return (ranks if 2 * first < ranks.max() else ranks.max() - ranks).tobytes()
+
+
+def _is_bent(x: Floats, y: Floats) -> bool:
+    """Is y no linear function of x?"""
+    scaled, _ = in_units(np.stack([x, y]), axis=1)
+    correlation = np.asarray(np.corrcoef(scaled))
+    return bool(1 - correlation[0, 1] ** 2 > NOTHING_LEFT)
+
+
+def same_order_finding(a: str, b: str) -> Finding:
+    """Two columns that a score of ranks cannot tell apart."""
+    message = (
+        f"Columns {a!r} and {b!r} have all rows in the same order (or the opposite one), and a score of ranks cannot "
+        "tell them apart."
+    )
+    return Finding("error", "same order", (a, b), message, Sentence("Leave one of them out (", Option("names"), ")."))
+
+
+def _worth_a_look(values: Floats, moments: Moments) -> list[tuple[int, int]]:
+    """Pairs that may be monotone, judged by a few rows, without pairs that are reported as nearly the same."""
+    values = values[~np.isnan(values).any(axis=1)][:LOOK]
+    if len(values) < LEAST_ROWS or values.shape[1] < 2:
+        return []
+    order = np.argsort(values, axis=0)
+    few = order[np.linspace(0, len(values) - 1, FEW).astype(int)]
+    rises, falls = _changes(values[few])
+    may_go = ~(rises & falls)
+    np.fill_diagonal(may_go, False)
+    goes_along = np.zeros_like(may_go)
+    for i in np.flatnonzero(may_go.any(axis=1)):
+        goes_along[i] = np.not_equal(*_changes(values[order[:, i]]))
+    is_near = (goes_along | goes_along.T) & (np.abs(moments.correlation) < NEARLY_THE_SAME)
+    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(is_near, 1))]
+
+
+def _changes(values: Floats) -> tuple[Flags, Flags]:
+    """Do values of (k, ...) ever rise along the first axis, and do they ever fall?"""
+    before, after = values[:-1], values[1:]
+    return np.asarray((before < after).any(axis=0)), np.asarray((before > after).any(axis=0))
+
+
+def _way(x: Floats, y: Floats) -> str | None:
+    """Which of two columns, {a} and {b}, is a function of the other that only rises, or only falls; None if neither."""
+    present = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[present], y[present]
+    if min(len(np.unique(x)), len(np.unique(y))) < LEAST_LEVELS:
+        return None
+    for way, turned in (("rises", y), ("falls", -y)):
+        if _follows(x, turned):
+            return f"{{b!r}} is a function of {{a!r}} that only {way}"
+        if _follows(turned, x):
+            return f"{{a!r}} is a function of {{b!r}} that only {way}"
+    return None
+
+
+def _follows(x: Floats, y: Floats) -> bool:
+    """Is y a function of x that never falls?"""
+    order = np.lexsort((y, x))
+    x, y = x[order], y[order]
+    is_same = x[1:] == x[:-1]
+    return bool((y[1:] >= y[:-1]).all() and (y[1:] == y[:-1])[is_same].all())
+
+
+def _monotone(a: str, b: str, way: str) -> Finding:
+    message = (
+        f"Column {way.format(a=a, b=b)}: given one, the other tells next to nothing, and either may lose edges that it "
+        "has."
+    )
+    return Finding("warning", "determined", (a, b), message, "Drop one of them.")

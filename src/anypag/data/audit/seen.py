@@ -1,0 +1,89 @@
+"""The input of the audit's checks: a source, the needs of a test, and what was read so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from anypag.data.audit.copies import copies_by_levels, copies_in
+from anypag.data.findings import Finding
+from anypag.data.moments import Moments, Products
+from anypag.data.sources.protocol import Lacked, Needs, Source
+from anypag.data.table import Table
+
+LEAST_ROWS = 4  # fewer rows are not enough for any test
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """The usable columns of a source, as checks see them.
+
+    `source` has all original rows, `used` those that the test will read, as it will read them. `n_columns` counts
+    unusable columns too. `on` is a graphics card that multiplies matrices; None for the CPU.
+    """
+
+    source: Source
+    used: Source
+    needs: Needs
+    n_columns: int
+    threads: int = 1
+    on: Products | None = None
+
+    @property
+    def largest(self) -> int:
+        """The size of the largest condition set that may be asked for."""
+        most, wanted = self.n_columns - 2, self.needs.max_r
+        return most if wanted is None else min(wanted, most)
+
+    @cached_property
+    def table(self) -> Table:
+        """Rows for checks that need values: all of them, or the first ones of many."""
+        return _rows_of(self.source)
+
+    @cached_property
+    def used_table(self) -> Table:
+        """Rows as the test will read them: all of them, or the first ones of many."""
+        return _rows_of(self.used)
+
+    @cached_property
+    def moments(self) -> Moments | None:
+        """The moments of the continuous columns over rows without gaps; None if there are no such columns or rows."""
+        used = self.used
+        names = [name for name, kind in zip(used.names, used.kinds, strict=True) if kind == "continuous"]
+        has_gaps = used.summary().n_complete < used.n
+        n_complete = used.take(names).summary().n_complete if names and has_gaps else used.n
+        if not names or n_complete < LEAST_ROWS:
+            return None
+        return used.moments(names, threads=self.threads, on=self.on)
+
+    @cached_property
+    def copied(self) -> dict[str, str]:
+        """Columns that repeat an earlier one in the rows that the test reads, with the earlier one."""
+        whole = self.used_table
+        return copies_in(whole) if whole.n >= self.used.n else copies_by_levels(self.used)
+
+
+def _rows_of(source: Source) -> Table:
+    """The rows that a source shows to checks, with the kinds that the source gives its columns."""
+    table = source.sample()
+    return table if table.kinds == source.kinds else table.with_kinds(dict(zip(table.names, source.kinds, strict=True)))
+
+
+class Check(NamedTuple):
+    """One check of an audit: what it looks for, in a few words, how, and what the source must provide; skipped with
+    more columns than `most_columns` or where `is_needed` says that a test has no use for it.
+    """
+
+    about: str
+    find: Callable[[Seen], list[Finding]]
+    wants: tuple[Lacked, ...] = ()
+    most_columns: int = 1_000_000
+    is_needed: Callable[[Needs], bool] = lambda needs: True
+
+    def hindrance(self, seen: Seen) -> str | None:
+        """Why the check cannot be made for a source; None if it can."""
+        if seen.n_columns > self.most_columns:
+            return f"it is made only for up to {self.most_columns} columns"
+        return next((seen.source.lacks[part] for part in self.wants if part in seen.source.lacks), None)
