@@ -61,7 +61,7 @@ in batches that `search.progress.Pace` cuts to a fraction of a second, passes an
 """
 
 WHOLE = {
-    "columns": {"determined_by_two"},
+    "columns": {"determined_by_two", "tell_each_other"},
     "pairs": {"check_keys"},
     "rules": {"rule_0", "rule_0_in_mag", "triples"},
     "separation": {"inducing_path"},
@@ -296,6 +296,7 @@ def whole_calls() -> dict[str, Callable[[], object]]:
     proposals = np.array([[[1, 0, 3, 2, 3], [0, 1, 2, 2, 3]]] * 2)
     return {
         "determined_by_two": lambda: columns.determined_by_two(codes, levels, 0, 5, 1000, 50, -7.0),
+        "tell_each_other": lambda: columns.tell_each_other(codes, levels, 0.9, 50),
         "check_keys": lambda: pairs.check_keys(*lists, slots, 0),
         "rule_0": lambda: rules.rule_0(*lists, slots, sets.members, 0, 200, wanted, rows),
         "rule_0_in_mag": lambda: rules.rule_0_in_mag(*lists, dag, wanted, rows),

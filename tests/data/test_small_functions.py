@@ -13,7 +13,7 @@ from anypag.ci.passes import strength_at
 from anypag.ci.wrappers import Parcel, opened, workers_of
 from anypag.data import Audit, as_table, moments_of
 from anypag.data.audit.left_out import gappy
-from anypag.data.audit.relations import exact_relations, indicator_findings, monotone_findings
+from anypag.data.audit.relations import exact_relations, indicator_findings
 from anypag.data.audit.rows import autocorrelations, costliest, costly_columns, power_notes
 from anypag.data.columns import mean_ranks
 from anypag.data.findings import as_one, warning
@@ -88,9 +88,6 @@ def test_functions_of_other_columns() -> None:
     health = np.random.default_rng(0).integers(0, 3, 300)
     (dummies,) = indicator_findings(as_table({"good": health == 1, "poor": health == 2}))
     assert dummies.message.startswith("Columns 'good', 'poor' hold 0 and 1, and never two of them are 1 in one row")
-    income = np.random.default_rng(0).uniform(1, 10, 60)
-    (same,) = monotone_findings(as_table({"income": income, "squared": income**2}))
-    assert same.message.startswith("Columns 'income' and 'squared' have all rows in the same order")
     dose_and_drug = np.array([[0, 0], [2, 1], [3, 1]])
     assert is_determined(dose_and_drug, 1, [0]) and not is_determined(dose_and_drug, 0, [1])
 

@@ -17,7 +17,7 @@ from anypag import DAG, MAG, AnypagError
 from anypag.ci.additive import DEGREE, functions
 from anypag.cli.options import spelled
 from anypag.data import as_table
-from anypag.data.audit.relations import same_order_findings
+from anypag.data.audit.determined import same_order_findings
 from anypag.data.findings import Singular
 from anypag.scores.additive import additive_score
 from anypag.scores.mixed import MixedScore

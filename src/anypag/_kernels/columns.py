@@ -111,3 +111,38 @@ def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, c
             if is_determined(codes, levels, a, a, c)[0] < 0 and is_determined(codes, levels, b, b, c)[0] < 0:
                 return a, b
     return -1, -1
+
+
+@njit(cache=True)
+def tell_each_other(codes, levels, least, least_rows):
+    """Pairs (a, b) of columns, a < b, that nearly determine each other: knowing one lowers the errors in guessing the
+    other by a share of at least `least` (Goodman and Kruskal's lambda, both ways), but not to zero. A pair is judged by
+    the rows that have both values, and needs `least_rows` of them. `codes` (p, n) are -1 for a gap.
+    """
+    p, n = codes.shape
+    most = levels.max()
+    table = np.zeros((most, most), np.int64)
+    found = []
+    for a in range(p):
+        for b in range(a + 1, p):
+            counts = table[: levels[a], : levels[b]]
+            counts[:] = 0
+            rows = 0
+            for row in range(n):
+                if codes[a, row] >= 0 and codes[b, row] >= 0:
+                    counts[codes[a, row], codes[b, row]] += 1
+                    rows += 1
+            # rows in which the best guess is right, with and without knowing the other column
+            of_b, of_a, most_a, most_b = 0, 0, 0, 0
+            for i in range(levels[a]):
+                of_b += counts[i].max()
+                most_a = max(most_a, counts[i].sum())
+            for j in range(levels[b]):
+                of_a += counts[:, j].max()
+                most_b = max(most_b, counts[:, j].sum())
+            errors_b, errors_a = rows - most_b, rows - most_a
+            if rows < least_rows or errors_a == 0 or errors_b == 0 or (of_a == rows and of_b == rows):
+                continue
+            if rows - of_b <= (1.0 - least) * errors_b and rows - of_a <= (1.0 - least) * errors_a:
+                found.append((a, b, min(of_a, of_b) / rows))
+    return found

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anypag.arrays import Counts, Floats
-from anypag.data.audit.relations import same_order_finding
+from anypag.data.audit.determined import same_order_finding
 from anypag.errors import DataError
 from anypag.scores.mixed import MixedScore
 
