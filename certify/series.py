@@ -196,7 +196,7 @@ def searched(window: Window, mag: MAG) -> Result:
 
 
 class _GivenContexts(Wrapper):
-    """An oracle whose questions are asked given all contexts, as those of `anypag.ci.resolve.OfContexts` are."""
+    """An oracle whose questions are asked given all contexts, as those of `anypag.ci.contexts` are."""
 
     answers_alike = False
 

@@ -20,7 +20,7 @@ GROUPS = {
     "What is known beforehand": ["Knowledge"],
     "Data": ["read_table", "counted", "audit"],
     "Tests": ["FisherZ", "PermutationChiSquared", "GSquared", "ChiSquared", "DegenerateGaussian", "Oracle",
-              "from_callable", "CITest", "Queries", "n_oracle"],
+              "from_callable", "from_causal_learn", "CITest", "Queries", "n_oracle"],
     "Graphs": ["PAG", "MAG", "DAG", "Edge", "Mark", "is_separated", "is_visible", "latent_projection", "true_pag"],
     "Effects": ["effect", "Effect", "is_adjustment_set"],
     "Files and other tools": ["read_graph", "write_graph", "dumps", "loads", "as_graph", "to_networkx",

@@ -21,6 +21,7 @@ if _TYPE_CHECKING:
     from anypag.ci.discrete import PermutationChiSquared as PermutationChiSquared
     from anypag.ci.gaussian import FisherZ as FisherZ
     from anypag.ci.mixed import DegenerateGaussian as DegenerateGaussian
+    from anypag.ci.resolve import from_causal_learn as from_causal_learn
     from anypag.ci.slow import GCM as GCM
     from anypag.ci.slow import KCI as KCI
     from anypag.ci.wrappers import n_oracle as n_oracle
@@ -74,6 +75,7 @@ _PUBLIC = {
     "ci.gaussian": "FisherZ",
     "ci.slow": "GCM KCI",
     "ci.mixed": "DegenerateGaussian",
+    "ci.resolve": "from_causal_learn",
     "ci.wrappers": "n_oracle",
     "data.audit": "audit",
     "data.files.read_table": "read_table",

@@ -1,4 +1,4 @@
-"""Agreement with the tests of causal-learn."""
+"""Agreement with causal-learn, and its tests as tests of ours."""
 
 from __future__ import annotations
 
@@ -9,9 +9,59 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from anypag.ci.base import CITest, Queries, from_callable
+import anypag as ap
+from anypag.ci.base import CITest, Queries
 from anypag.ci.discrete import ChiSquared, GSquared
 from anypag.ci.gaussian import FisherZ
+from anypag.ci.resolve import from_causal_learn
+from anypag.errors import CITestError
+
+
+class LikeCausalLearn:
+    """What an adapter may rely on: the data, and a call with two indices and a list."""
+
+    def __init__(self, answer: float | Exception) -> None:
+        self.data = np.zeros((10, 3))
+        self.answer = answer
+
+    def __call__(self, x: int, y: int, condition_set: list[int]) -> float:
+        assert isinstance(condition_set, list)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def test_an_adapted_test_is_a_test() -> None:
+    test = from_causal_learn(LikeCausalLearn(0.25), ["a", "b", "c"])
+    assert isinstance(test, CITest)
+    assert test.names == ("a", "b", "c") and not test.exact
+    assert test.pvalues(Queries([0, 1], [1, 2], [[2], [0]])).tolist() == [0.25, 0.25]
+    assert from_causal_learn(LikeCausalLearn(0.25)).names == ("X0", "X1", "X2")
+
+
+def test_a_search_takes_it_in_place_of_data_or_beside_them() -> None:
+    cit = LikeCausalLearn(0.25)
+    alone = ap.learn(cit, names=["a", "b", "c"], method="icd").pag
+    beside = ap.learn({"a": [0.0, 1.0], "b": [1.0, 3.0], "c": [2.0, 2.5]}, test=cit, method="icd").pag
+    assert alone == beside and alone.names == ("a", "b", "c") and not list(alone.edges())
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (ValueError("matrix is singular"), "test of a and b given c failed: matrix is singular"),
+        (float("nan"), "test of a and b given c answered nan, which is no p-value"),
+    ],
+)
+def test_a_failure_says_which_test_it_was(answer: float | Exception, message: str) -> None:
+    with pytest.raises(CITestError) as caught:
+        from_causal_learn(LikeCausalLearn(answer), ["a", "b", "c"]).pvalues(Queries.one(0, 1, [2]))
+    assert message in str(caught.value)
+
+
+def test_anything_else_is_refused() -> None:
+    with pytest.raises(CITestError, match=r"A test object of causal-learn was wanted.*got str"):
+        from_causal_learn("fisherz")
 
 
 def causal_learn(data: npt.NDArray[Any], method: str) -> Any:
@@ -33,8 +83,7 @@ LEVELS = np.digitize(CORRELATED, [-2.0, 1.0])
     ids=["fisherz", "gsq", "chisq"],
 )
 def test_agrees_with_causal_learn(make: type[CITest], data: npt.NDArray[Any], method: str, r: int) -> None:
-    cit = causal_learn(data, method)
-    theirs = from_callable(lambda x, y, z: cit(x, y, list(z)), [f"X{i}" for i in range(8)])
+    theirs = from_causal_learn(causal_learn(data, method))
     picks = np.array([np.random.default_rng(seed).permutation(8)[: r + 2] for seed in range(40)])
     queries = Queries(picks[:, 0], picks[:, 1], picks[:, 2:])
     ours = make(data)  # type: ignore[call-arg]

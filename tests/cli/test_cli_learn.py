@@ -325,9 +325,9 @@ def test_nothing_is_said_of_targets_before_a_test(two_sets: list[str]) -> None:
     assert "nothing is known yet" in ended.out and "acts on" not in ended.out
 
 
-def test_assumptions_need_several_data_sets(data: Path) -> None:
-    ended = anypag("learn", data, "--assumptions", "1")
-    assert ended.code == 2 and "--assumptions goes with several data sets" in ended.err
+def test_a_test_of_contexts_needs_several_data_sets(data: Path) -> None:
+    ended = anypag("learn", data, "--contexts-test", "pairwise")
+    assert ended.code == 2 and "--contexts-test goes with several data sets" in ended.err
 
 
 def test_why_it_goes_by_tests_alone_is_said_with_options_as_they_are_typed(data: Path) -> None:

@@ -64,8 +64,8 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     assert anypag("learn-series", data, "--resume").code == 2
 
 
-def test_experiments_are_searched_together(tmp_path: Path) -> None:
+def test_experiments_may_be_compared_one_by_one(tmp_path: Path) -> None:
     first, second = write_days(tmp_path / "a.csv"), write_days(tmp_path / "b.csv", seed=1, shift=1.5)
     sets = (f"observed={first}", f"drug={second}", "--max-lag", "1", "--time", "day", "--method", "icd")
-    assert "  drug --> x" in anypag("learn-series", *sets).out
-    assert anypag("learn-series", first, "--assumptions", "1").code == 2
+    assert "  drug --> x" in anypag("learn-series", *sets, "--contexts-test", "pairwise").out
+    assert anypag("learn-series", first, "--contexts-test", "pairwise").code == 2

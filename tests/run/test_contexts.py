@@ -21,9 +21,10 @@ import naive_ci
 from anypag.arrays import Floats
 from anypag.choices import Choices
 from anypag.ci.base import Queries
-from anypag.ci.resolve import OfContexts, resolve_test
+from anypag.ci.contexts import OfContexts
+from anypag.ci.resolve import resolve_test
 from anypag.data.sources.data_sets import OTHER_ROWS, DataSets
-from anypag.data.sources.pooled import Pooled, is_determined
+from anypag.data.sources.pooled import Pooled, comparable, is_determined
 from anypag.data.table import as_table
 from anypag.errors import AnypagWarning, DataError, GraphError, KnowledgeError, ParameterError
 from anypag.explain.contexts import ActsOn, _reasons_in, _told, contexts_told, oriented_by
@@ -116,6 +117,7 @@ def test_texts_are_numbered_alike_in_all_sets() -> None:
         ({"contexts": {"A": [1, 2, 3]}}, DataError, "names a column and a context"),
         ({"targets": {"cold": ["A"]}}, DataError, "no context 'cold'"),
         ({"targets": {"drug": ["Z"]}}, DataError, "no column 'Z'"),
+        ({"contexts_test": "some"}, ParameterError, "'all' or 'pairwise'"),
     ],
 )
 def test_what_cannot_be_is_refused(wrong: dict[str, Any], error: type[Exception], why: str) -> None:
@@ -250,10 +252,34 @@ def test_names_of_columns_leave_contexts_in() -> None:
     assert set(ap.learn(ap.pooled(sets(100)), names=["A", "B"], method="icd").pag.names) == {"A", "B", "drug", "heat"}
 
 
+def test_pairwise_compares_each_set_with_the_observed_one() -> None:
+    pool = ap.pooled(sets(), contexts_test="pairwise")
+    assert comparable(pool, "drug").sum() == 800
+    test = resolve_test(pool, Choices(method="icd"))
+    alone = resolve_test(
+        ap.pooled({name: rows for name, rows in sets().items() if name != "heat"}), Choices(method="icd")
+    )
+    given_c = Queries([4], [1], [[2]])
+    assert float(test.pvalues(given_c)[0]) == float(alone.pvalues(given_c)[0])
+    assert {"drug --> B", "heat --> A"} <= {str(edge.forward()) for edge in ap.learn(pool, method="icd").pag.edges()}
+
+
+def test_columns_that_are_equal_in_compared_rows_are_compared_in_all_rows() -> None:
+    every = sets(100)
+    every["heat"] = {**every["heat"], "E": every["heat"]["A"] + 1}
+    every = {name: {"E": rows["D"], **rows} for name, rows in every.items()}
+    found = [resolve_test(ap.pooled(every, contexts_test=how), Choices(method="icd")) for how in ("all", "pairwise")]
+    drug = found[0].names.index("drug")
+    p = [float(test.pvalues(Queries([drug], [found[0].names.index("B")], [[]]))[0]) for test in found]
+    assert p[0] == p[1]
+
+
 def test_a_context_that_changes_only_with_others_is_tested_given_them() -> None:
     every = {"none": system(200, 1), "both": system(200, 2, A=2.0), "one": system(200, 3, A=2.0)}
     design = {"c": [0.0, 1.0, 0.0], "d": [0.0, 1.0, 1.0]}
-    assert ap.learn(ap.pooled(every, contexts=design), method="icd").pag.edge("c", "A") is None
+    for how in ("all", "pairwise"):
+        pool = ap.pooled(every, contexts=design, contexts_test=how)
+        assert ap.learn(pool, method="icd").pag.edge("c", "A") is None
 
 
 def test_clusters_are_drawn_within_sets(tmp_path: Path) -> None:

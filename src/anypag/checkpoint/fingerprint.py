@@ -75,7 +75,12 @@ def _data_hash(data: Any, problem: Problem) -> str:
     if isinstance(data, str | Path):
         return file_hash(Path(data)) + of_test
     table = as_table(data, choices.names)
-    return content_hash((table.names, table.values, table.labels, table.kinds, table.weights)) + of_test
+    apart = getattr(data, "contexts_test", "all")  # of `anypag.pooled`
+    return (
+        content_hash((table.names, table.values, table.labels, table.kinds, table.weights))
+        + of_test
+        + ("" if apart == "all" else apart)
+    )
 
 
 def _answers_for_pairs(test: DataTest) -> list[float]:

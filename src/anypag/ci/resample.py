@@ -83,7 +83,7 @@ def resamples_of(
     """The object that makes the tests of resamples of the rows behind a test; ParameterError if it has no such rows.
 
     `source` is None if the user gave a test instead of data. With `by_sums=False` a wrapper changes the answers of the
-    test (`ci.resolve.OfContexts`): it is then bound to repeated rows.
+    test (`ci.contexts`): it is then bound to repeated rows.
     """
     choices = choices.strict()
     if getattr(test, "exact", False):  # a user's test may lack `exact`

@@ -1,29 +1,29 @@
-"""Binds a test to data by its name; tests of tables with contexts."""
+"""Binds a test to data by its name, and adapts tests of causal-learn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from anypag.arrays import Flags, Indices
 from anypag.catalogue import TESTS
 from anypag.choices import DECLARED, Choices, OwnTest, is_default, require
-from anypag.ci.base import CITest, PValues, Queries, Wrapper, as_test, from_callable, is_test
+from anypag.ci.base import CITest, as_test, from_callable, is_test
+from anypag.ci.contexts import with_contexts
 from anypag.ci.data_test import DataTest
 from anypag.data.audit.left_out import leaving_out
+from anypag.data.columns import checked_column_names
 from anypag.data.findings import STANDS_FOR_BOTH, Audit, Finding, Singular
 from anypag.data.sources.counted import weights_of
 from anypag.data.sources.door import as_source
 from anypag.data.sources.file import FileTable
-from anypag.data.sources.pooled import Pooled, is_determined
+from anypag.data.sources.pooled import Pooled
 from anypag.data.sources.protocol import Source
 from anypag.data.table import Missing, spelled_out
-from anypag.errors import DataError, Option, ParameterError, listed
+from anypag.errors import CITestError, DataError, Option, ParameterError, listed
 
 
 def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
@@ -44,6 +44,8 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     choices = Choices() if choices is None else choices
     if is_test(data):
         return _the_test_itself(data, choices)
+    if is_causal_learn_test(data):
+        return _the_test_itself(from_causal_learn(data, choices.names), replace(choices, names=None))
     test = choices.test
     if not isinstance(test, str) and not (isinstance(test, type) and issubclass(test, DataTest)):
         return _users_own(data, test, choices)
@@ -62,8 +64,8 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
 
 def _in_contexts(given: type[DataTest] | None, source: Source, choices: Choices) -> CITest:
     """The test of a source, by default the one that fits; it takes the contexts of the source into account."""
-    bound = _bound(given, source, choices)
-    return OfContexts(bound, source) if isinstance(source, Pooled) and source.contexts else bound
+    test = given or _fitting(source)
+    return with_contexts(_bound(given, source, choices), source, lambda part: _bound(test, part, choices))
 
 
 def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> DataTest:
@@ -161,6 +163,8 @@ def _users_own(data: Any, test: Any, choices: Choices) -> CITest:
     _require_left_out(("kinds", "missing", "singular", "device"), choices, "the given test decides it")
     _require_left_out(["transform"], choices, "a test of your own sees the data as you give them")
     names = as_source(data, choices.names).names
+    if is_causal_learn_test(test):
+        return from_causal_learn(test, names)
     if not hasattr(test, "pvalues"):
         return from_callable(test, names)
     found = as_test(test)
@@ -178,75 +182,39 @@ def _require_left_out(names: Iterable[str], choices: Choices, why: str) -> None:
         require(is_default(name, value), name, f"left out: {why}", value)
 
 
-ContextSet = tuple[int, ...]
+def is_causal_learn_test(thing: Any) -> bool:
+    """Is it a test object of causal-learn, bound to its data?"""
+    data = getattr(thing, "data", None) if callable(thing) else None
+    return isinstance(data, np.ndarray) and data.ndim == 2
 
 
-class OfContexts(Wrapper):
-    """A test of a table with contexts (`anypag.pooled`).
+def from_causal_learn(cit: Any, names: Sequence[str] | None = None) -> CITest:
+    """A test of causal-learn: what `causallearn.utils.cit.CIT(data, method)` returns.
 
-    Where nothing acts on contexts, not even something hidden, all of them are given in every question (that about a
-    context itself is asked given all others). The answer is the same in the limit, and it cannot be hidden by what
-    other data sets do: an indicator alone compares its set with a mixture of all others. A set of contexts that
-    determines another one, as in a full design, leaves nothing of it to test: the answer is "dependent".
+    `learn(cit)` and `learn(table, test=cit)` call this. Graphs of causal-learn are accepted wherever a graph is
+    (`compare`, pictures, files); `anypag.as_graph` converts one.
+
+    Args:
+        cit: a test object of causal-learn, bound to its data.
+        names: of the columns of its data; X0, X1, ... if not given.
+
+    Raises:
+        CITestError: it is not such an object; later, when asked a question: the test fails or has no answer.
     """
+    if not is_causal_learn_test(cit):
+        raise CITestError(
+            f"A test object of causal-learn was wanted, such as CIT(data, 'kci'); got {type(cit).__name__}."
+        )
+    checked = checked_column_names(names, cit.data.shape[1])
 
-    answers_alike = False
-    always_given: Flags  # (p,) the contexts that are given in every question
-
-    def __init__(self, test: CITest, table: Pooled) -> None:
-        super().__init__(test)
-        self._is_context = np.isin(self.names, table.contexts)
-        self._contexts = [int(v) for v in np.flatnonzero(self._is_context)]
-        self.always_given = self._is_context & table.is_fixed
-        self._design = table.design[:, [table.contexts.index(self.names[v]) for v in self._contexts]]
-        self._known: dict[tuple[int, tuple[int, ...]], bool] = {}
-
-    def pvalues(self, queries: Queries) -> PValues:
-        """The p-values; 0 for a context that others in the condition set determine."""
-        p = np.zeros(len(queries))
-        for ends, given, rows in self._kinds(queries.x, queries.y, queries.z):
-            p[rows] = self._answers(ends, given, queries.take(rows))
+    def pvalue(x: int, y: int, z: tuple[int, ...]) -> float:
+        asked = f"{checked[x]} and {checked[y]} given {', '.join(checked[i] for i in z) or 'nothing'}"
+        try:
+            p = float(cit(x, y, list(z)))
+        except (ValueError, AssertionError, ArithmeticError, np.linalg.LinAlgError) as error:
+            raise CITestError(f"causal-learn's test of {asked} failed: {error}") from error
+        if not 0.0 <= p <= 1.0:
+            raise CITestError(f"causal-learn's test of {asked} answered {p}, which is no p-value.")
         return p
 
-    def contexts_given(self, x: Indices, y: Indices, z: Indices) -> Indices:
-        """(k, w) the contexts that questions are asked given, padded with -1, as the sets z (k, r) may be."""
-        found = np.full((len(x), len(self._contexts)), -1, np.int32)
-        for ends, given, rows in self._kinds(x, y, z):
-            more = self._with_others(ends, given)
-            found[rows, : len(more)] = more
-        return found
-
-    def _kinds(
-        self, x: Indices, y: Indices, z: Indices
-    ) -> Iterator[tuple[ContextSet, ContextSet, npt.NDArray[np.intp]]]:
-        """The contexts among x and y, those in the condition set, and the questions that have just these."""
-        own = np.array(self._contexts)
-        ends, given = (x[:, None] == own) | (y[:, None] == own), (z[:, :, None] == own).any(axis=1)
-        kinds, of = np.unique(np.hstack([ends, given]), axis=0, return_inverse=True)
-        for k, kind in enumerate(kinds):
-            at_ends, in_set = (tuple(own[flags].tolist()) for flags in np.split(kind, 2))
-            yield at_ends, in_set, np.flatnonzero(of.ravel() == k)
-
-    def _determines(self, of: int, given: ContextSet) -> bool:
-        """Do the given contexts determine another one?"""
-        if (of, given) not in self._known:
-            place, *places = (self._contexts.index(v) for v in (of, *given))
-            self._known[of, given] = is_determined(self._design, place, places)
-        return self._known[of, given]
-
-    def _answers(self, ends: ContextSet, given: ContextSet, queries: Queries) -> PValues:
-        """The p-values of questions with the same contexts among x and y, and the same in the condition set."""
-        if any(self._determines(end, given) for end in ends):
-            return np.zeros(len(queries))
-        others = queries.z[~self._is_context[queries.z]].reshape(len(queries), -1)
-        more = np.tile(np.array(self._with_others(ends, given), np.int32), (len(queries), 1))
-        return self.test.pvalues(Queries(queries.x, queries.y, np.hstack([others, more]).astype(np.int32)))
-
-    def _with_others(self, ends: ContextSet, given: ContextSet) -> ContextSet:
-        """The contexts to condition on: those given, and all others that leave something of x and y to test."""
-        found = given
-        for v in self._contexts:
-            wider = tuple(sorted({*found, v} - set(ends)))
-            if self.always_given[v] and not any(self._determines(end, wider) for end in ends):
-                found = wider
-        return found
+    return from_callable(pvalue, checked)

@@ -121,6 +121,7 @@ def learn(
     context: options.ContextColumn = None,
     observed: options.ObservedSet = None,
     assumptions: options.Assumptions = "123",
+    contexts_test: options.TestOfContexts = options.HowToTest.ALL,
     encoding: options.Encoding = None,
     gaps: options.Gaps = None,
     no_header: options.NoHeader = False,
@@ -138,7 +139,7 @@ def learn(
     terminal = Terminal(as_json=as_json, quiet=quiet)
     files = {name: file_of(file) for name, file in data_sets_in(data).items()}
     first, has_sets, source = next(iter(files.values())), len(files) > 1 or context is not None, called(files)
-    of_sets = {"observed": observed, "assumptions": assumptions}
+    of_sets = {"observed": observed, "assumptions": assumptions, "contexts_test": contexts_test.value}
     outputs = _checked_outputs([*files.values(), *_inputs()], out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices

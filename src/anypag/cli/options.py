@@ -61,6 +61,21 @@ ObservedSet = Annotated[
 ]
 
 
+class HowToTest(StrEnum):
+    """How it is tested what experiments act on."""
+
+    ALL = "all"
+    PAIRWISE = "pairwise"
+
+
+TestOfContexts = Annotated[
+    HowToTest,
+    option(
+        metavar="WAY",
+        help="Of several data sets: all rows answer what an experiment acts on, or pairwise, each set against the "
+        "observed one (where sizes differ a lot).",
+    ),
+]
 Encoding = Annotated[
     str | None, option(metavar="NAME", help="The encoding of a text file that is not UTF-8: latin-1, cp1252, ...")
 ]

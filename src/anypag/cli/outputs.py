@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from anypag.run.clock import Clock
 
 STANDARD_INPUT = Path("-")
-OF_SETS = {"observed": None, "assumptions": "123"}
+OF_SETS = {"observed": None, "assumptions": "123", "contexts_test": "all"}
 """The options of several data sets, with their defaults."""
 OUR_TABLES = (b"from,to,", b'"",')  # how tables of edges and matrices of marks begin
 _BEGINNINGS = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"PK", ".xlsx"), (b"\x1f\x8b", ".csv.gz"))

@@ -57,6 +57,7 @@ def learn_series(
     context: options.ContextColumn = None,
     observed: options.ObservedSet = None,
     assumptions: options.Assumptions = "123",
+    contexts_test: options.TestOfContexts = options.HowToTest.ALL,
     bootstrap: Annotated[
         int | None,
         option(
@@ -92,7 +93,7 @@ def learn_series(
     """
     terminal, outputs = Terminal(as_json=as_json, quiet=quiet), out or []
     files = {name: file_of(file) for name, file in data_sets_in(data).items()}
-    of_sets = {"observed": observed, "assumptions": assumptions}
+    of_sets = {"observed": observed, "assumptions": assumptions, "contexts_test": contexts_test.value}
     for path in outputs:
         check_ending(path)
     check_files(outputs, typed, list(files.values()))

@@ -38,14 +38,14 @@ POSTERIOR = "tests, then a posterior over graphs"  # the reason why "auto" goes 
 
 def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest | None = None) -> Problem:
     """The problem for an algorithm; `bound` is a test that was bound to these data with the same choices."""
-    from anypag.ci.resolve import name_of, resolve_test
+    from anypag.ci.resolve import is_causal_learn_test, name_of, resolve_test
 
     method.refuse_unused(choices)
     choices = with_design(data_or_test, choices)
     if choices.knowledge and choices.knowledge.contexts:  # Joint Causal Inference is about samples without selection
         choices = replace(choices, selection_bias=False)
     test = bound or resolve_test(data_or_test, replace(choices, threads=choices.threads or _cores()))
-    if is_test(data_or_test):
+    if is_test(data_or_test) or is_causal_learn_test(data_or_test):
         choices = replace(choices, test=name_of(innermost(test)))
     audit = getattr(innermost(test), "audit", None)
     if choices.knowledge and isinstance(innermost(test), DataTest) and audit and (audit.copies or audit.left_out):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from anypag.data.sources.counted import refuse_weights
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, ParameterError, absent, listed
 
+ContextsTest = Literal["all", "pairwise"]
 Rows = npt.NDArray[np.bool_] | npt.NDArray[np.intp]
 
 MOST_SETS = 50  # the most values of a column that tells data sets apart
@@ -36,6 +37,7 @@ class Pooled(Table):
     contexts: tuple[str, ...] = ()
     assumptions: str = "123"
     targets: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    contexts_test: ContextsTest = "all"
     sets: tuple[str, ...] = ()
     of_set: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     by: str | None = None  # the column that told the data sets apart, where they were one table
@@ -108,6 +110,7 @@ def pooled(
     contexts: Any = "indicator",
     assumptions: str = "123",
     targets: Mapping[str, str | Sequence[str]] | None = None,
+    contexts_test: ContextsTest = "all",
 ) -> Pooled:
     """Several data sets (arms of a trial, knock-outs, hospitals) as one table that knows where its rows come from.
 
@@ -121,6 +124,8 @@ def pooled(
         assumptions: of Joint Causal Inference: "1" (nothing in the data is a cause of a context), "12" (and nothing
             hidden is a cause of both), "123" (and how contexts depend on each other says nothing but the design).
         targets: what contexts are known to act on directly: {"drug": ["pkc"]}. Others are found.
+        contexts_test: "all" rows answer whether a context acts on a variable, or those of two sets ("pairwise"): each
+            set against the observed one, which is better where sets differ a lot in size.
 
     Tests compare means: an intervention that changes only the spread of a variable is seen with `test="additive"`.
     A sample with contexts is taken as not selected.
@@ -148,11 +153,12 @@ def pooled(
     order = [list(sets).index(name) for name in tables]
     design = design_of(contexts, tuple(tables), order, continuous="discrete" not in system.kinds)
     made = beside(system, design, of_set)
+    _require_choice(contexts_test)
     acts_on = _checked_targets(targets or {}, design.names, system.names)
     about: dict[str, Any] = {"contexts": design.names, "targets": acts_on, "sets": tuple(tables), "of_set": of_set}
     parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
     parts["read"] = (*made.read, *left_out, *untold(design))
-    return Pooled(**parts, **about, assumptions=assumptions, by=by)
+    return Pooled(**parts, **about, assumptions=assumptions, contexts_test=contexts_test, by=by)
 
 
 def _observed_first(sets: Mapping[str, Any], by: str | None, observed: str | None) -> Mapping[str, Any]:
@@ -173,6 +179,11 @@ def _unrelated(columns: Floats, noise: Floats) -> Floats:
     size = np.nanmax(np.abs(middle), axis=0)
     known = np.column_stack([np.ones(len(columns)), np.nan_to_num(middle / np.where(size > 0, size, 1.0))])
     return np.asarray(noise - known @ np.linalg.lstsq(known, noise)[0], np.float64)
+
+
+def _require_choice(contexts_test: str) -> None:
+    if contexts_test not in get_args(ContextsTest):
+        raise ParameterError(f"'contexts_test' must be 'all' or 'pairwise'; got {contexts_test!r}.")
 
 
 def sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
