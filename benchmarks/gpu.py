@@ -23,7 +23,7 @@ import numpy as np
 
 import anypag as ap
 from anypag.choices import Choices
-from anypag.ci.gpu.card import CardError, cuda_card
+from anypag.ci.gpu import CardError, cuda_card
 from anypag.ci.passes import NearEdges
 from anypag.run.engine import Search
 from anypag.search.by_tests.candidates import places_of

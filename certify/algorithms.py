@@ -20,8 +20,7 @@ import numpy.typing as npt
 
 from anypag.arrays import Flags
 from anypag.catalogue import TEST_METHODS, AtTheEnd, OnTheWay
-from anypag.ci.base import Wrapper
-from anypag.ci.oracle import Oracle
+from anypag.ci.base import Oracle, Wrapper
 from anypag.errors import ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark

@@ -17,7 +17,7 @@ from multiprocessing import get_context
 import numpy as np
 
 from anypag.arrays import Flags
-from anypag.ci.oracle import Oracle
+from anypag.ci.base import Oracle
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import MAG

@@ -16,8 +16,7 @@ import numpy as np
 
 from anypag.arrays import Flags
 from anypag.choices import Choices
-from anypag.ci.base import PValues, Queries, Wrapper
-from anypag.ci.oracle import Oracle
+from anypag.ci.base import Oracle, PValues, Queries, Wrapper
 from anypag.graphs.base import Marks, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import DAG, MAG, PAG

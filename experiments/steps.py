@@ -18,7 +18,6 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-from anypag.search.by_tests.separate import test_candidates
 
 from anypag._kernels import pools as kernel
 from anypag.arrays import Indices
@@ -35,6 +34,7 @@ from anypag.search.by_tests.candidates import (
     pdsep_pools,
     possible_d_sep_pools,
 )
+from anypag.search.by_tests.tested_edges import test_candidates
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import orient_state, unshielded_colliders
 from anypag.search.problem import Problem

@@ -1,4 +1,4 @@
-"""A graphics card made of NumPy, slow and obvious, for machines without one: what `ci.gpu.card.CudaCard` does."""
+"""A graphics card made of NumPy, slow and obvious, for machines without one: what `ci.gpu.CudaCard` does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats, Indices
-from anypag.ci.gpu.card import CardError, Least
+from anypag.ci.gpu import CardError, Least
 from anypag.ci.passes import NearEdges
 
 

@@ -13,6 +13,7 @@ if _TYPE_CHECKING:
     from anypag import simulate as simulate
     from anypag.ci.additive import Additive as Additive
     from anypag.ci.base import CITest as CITest
+    from anypag.ci.base import Oracle as Oracle
     from anypag.ci.base import Queries as Queries
     from anypag.ci.base import from_callable as from_callable
     from anypag.ci.discrete import ChiSquared as ChiSquared
@@ -20,7 +21,6 @@ if _TYPE_CHECKING:
     from anypag.ci.discrete import PermutationChiSquared as PermutationChiSquared
     from anypag.ci.gaussian import FisherZ as FisherZ
     from anypag.ci.mixed import DegenerateGaussian as DegenerateGaussian
-    from anypag.ci.oracle import Oracle as Oracle
     from anypag.ci.resolve import from_causal_learn as from_causal_learn
     from anypag.ci.slow import GCM as GCM
     from anypag.ci.slow import KCI as KCI
@@ -28,8 +28,8 @@ if _TYPE_CHECKING:
     from anypag.data.audit import audit as audit
     from anypag.data.files.read_table import read_table as read_table
     from anypag.data.sources.counted import counted as counted
+    from anypag.data.sources.counted import weighted as weighted
     from anypag.data.sources.pooled import pooled as pooled
-    from anypag.data.sources.weighted import weighted as weighted
     from anypag.effects.answer import Effect as Effect
     from anypag.effects.effect import effect as effect
     from anypag.effects.effect import is_adjustment_set as is_adjustment_set
@@ -70,18 +70,16 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "ci.additive": "Additive",
-    "ci.base": "CITest from_callable Queries",
+    "ci.base": "CITest from_callable Oracle Queries",
     "ci.discrete": "ChiSquared GSquared PermutationChiSquared",
     "ci.gaussian": "FisherZ",
     "ci.slow": "GCM KCI",
     "ci.mixed": "DegenerateGaussian",
-    "ci.oracle": "Oracle",
     "ci.resolve": "from_causal_learn",
     "ci.wrappers": "n_oracle",
     "data.audit": "audit",
     "data.files.read_table": "read_table",
-    "data.sources.counted": "counted",
-    "data.sources.weighted": "weighted",
+    "data.sources.counted": "counted weighted",
     "data.sources.pooled": "pooled",
     "effects.answer": "Effect",
     "effects.effect": "effect is_adjustment_set",

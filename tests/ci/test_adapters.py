@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import anypag as ap
 from anypag.ci.base import CITest, Queries
 from anypag.ci.discrete import ChiSquared, GSquared
 from anypag.ci.gaussian import FisherZ
@@ -36,6 +37,13 @@ def test_an_adapted_test_is_a_test() -> None:
     assert test.names == ("a", "b", "c") and not test.exact
     assert test.pvalues(Queries([0, 1], [1, 2], [[2], [0]])).tolist() == [0.25, 0.25]
     assert from_causal_learn(LikeCausalLearn(0.25)).names == ("X0", "X1", "X2")
+
+
+def test_a_search_takes_it_in_place_of_data_or_beside_them() -> None:
+    cit = LikeCausalLearn(0.25)
+    alone = ap.learn(cit, names=["a", "b", "c"], method="icd").pag
+    beside = ap.learn({"a": [0.0, 1.0], "b": [1.0, 3.0], "c": [2.0, 2.5]}, test=cit, method="icd").pag
+    assert alone == beside and alone.names == ("a", "b", "c") and not list(alone.edges())
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 import anypag as ap
 from anypag.ci.gaussian import FisherZ
-from anypag.ci.gpu.card import Card, CardError, cuda_card
+from anypag.ci.gpu import Card, CardError, cuda_card
 from anypag.ci.passes import NearEdges
 from anypag.run.engine import Search
 from anypag.search.by_tests.candidates import places_of
@@ -56,7 +56,7 @@ def test_decisions_are_those_of_the_cpu(card: Card, n: int) -> None:
 
 @pytest.mark.parametrize("threads", [1, 4])
 def test_the_matrix_arrives_whole(card: Card, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
-    monkeypatch.setattr("anypag.ci.gpu.card.PIECE", 10_000)  # many pieces of a few rows
+    monkeypatch.setattr("anypag.ci.gpu.PIECE", 10_000)  # many pieces of a few rows
     here, twin = card, NumpyCard()
     centred = np.random.default_rng(3).normal(size=(301, 50))
     place, scale = np.random.default_rng(4).permutation(301), np.sqrt((centred**2).sum(axis=1))

@@ -11,7 +11,7 @@ import pytest
 
 import anypag as ap
 from anypag.choices import Choices
-from anypag.ci.gpu import card_passes
+from anypag.ci import gpu
 from anypag.ci.resolve import resolve_test
 from anypag.data.findings import Audit
 from anypag.errors import DataError
@@ -82,7 +82,7 @@ def test_a_card_answers_for_a_table_in_an_engine(monkeypatch: pytest.MonkeyPatch
     duckdb = pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")
     made = NumpyCard()
-    monkeypatch.setattr(card_passes, "cuda_card", lambda: made)
+    monkeypatch.setattr(gpu, "cuda_card", lambda: made)
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 4)), columns=list("abcd"))
     test: Any = resolve_test(duckdb.from_df(frame), Choices(method="icd", test="fisherz", device="cuda"))
     assert made.has(test.correlation)

@@ -13,7 +13,7 @@ import pyarrow
 import pytest
 
 from anypag.data import as_table
-from anypag.data.kinds import infer_kind
+from anypag.data.levels import infer_kind
 from anypag.errors import DataError
 
 COLUMNS: dict[str, list[Any]] = {

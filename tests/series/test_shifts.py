@@ -9,7 +9,7 @@ import pytest
 from certify.series import System, random_systems, searched, seen_in, systems, tally_of, window_of
 
 from anypag.choices import Choices
-from anypag.ci.oracle import Oracle
+from anypag.ci.base import Oracle
 from anypag.knowledge.knowledge import Knowledge
 from anypag.run.engine import Search
 from anypag.search.state import State

@@ -242,7 +242,7 @@ def _local_correlation(centred, width, count, correlation):
 
 @njit(cache=True, nogil=True)
 def _excess(values, rows):
-    """The excess (`anypag.ci.permuted`) of a variable in some rows: numbers, or zeros and ones for levels but one."""
+    """The excess (`anypag.ci.data_test`) of a variable in some rows: numbers, or zeros and ones for levels but one."""
     n, width, on_diagonal = float(len(rows)), 0.0, 0.0
     if len(values) == 1:
         largest = mean = second = fourth = 0.0

@@ -43,14 +43,13 @@ import numpy as np
 from anypag.arrays import Counts, Flags, Floats
 from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
-from anypag.ci.data_test import DataTest, require_no_gaps
-from anypag.ci.permuted import excess_of_levels
+from anypag.ci.data_test import TESTED, DataTest, excess_of_functions, require_no_gaps
 from anypag.data.audit.checklist import audited
 from anypag.data.audit.curves import MOSTLY
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.audit.rows import largest_set
 from anypag.data.findings import Singular
-from anypag.data.levels import indicators, require_few
+from anypag.data.levels import indicators, starts_of
 from anypag.data.sources.protocol import Needs
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.threads import map_in_threads, slices
@@ -61,7 +60,6 @@ if TYPE_CHECKING:
 DEGREE = 5  # how many functions a condition variable has
 DEGREE_OF_MANY_ROWS = 7
 MANY_ROWS = 2500
-TESTED = 3  # how many functions are tested; the powers of normal scores come after them
 MOST_WORK = 5e9
 """Up to this many multiplications, the correlations of all products (with the columns and with each other) are computed
 in advance; above, each question computes its own from the rows.
@@ -87,12 +85,11 @@ class Additive(DataTest):
     """
 
     takes = "any"
+    options = (*DataTest.options, "kinds", "threads")
     fits = "relations change means, smoothly, with the same spread about them everywhere"
 
-    kinds: tuple[Kind, ...]
-    """The kind of each column: given by the user or inferred."""
-    basis: Basis
-    """The functions of the columns, and their correlations; the columns are in the order of their names."""
+    kinds: tuple[Kind, ...]  # the kind of each column: given by the user or inferred
+    basis: Basis  # the functions of the columns, and their correlations; the columns are in the order of their names
 
     def __init__(
         self,
@@ -121,8 +118,7 @@ class Additive(DataTest):
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
-        told = {name: getattr(choices, name) for name in ("names", "kinds", "missing", "singular", "max_r", "threads")}
-        return cls(data, score=choices.needs_score, **told)
+        return cls(data, score=choices.needs_score, **{name: getattr(choices, name) for name in cls.options})
 
     @property
     def has_gaps(self) -> bool:
@@ -176,7 +172,7 @@ class Basis(NamedTuple):
     is_discrete: Flags
     pair_start: Counts  # (p, p) the first product of two variables; (0, 0) where `cross` has none
     excess: Floats
-    """(p, 3) how far the first one, two and three functions of each variable are from normal (`_excess_of`).
+    """(p, 3) how far the first one, two and three functions of each variable are from normal (`excess_of_functions`).
 
     The product for two variables is the share by which R² varies more under permutation than F allows for."""
 
@@ -190,10 +186,9 @@ class Basis(NamedTuple):
             for u, discrete in zip(_scores(table, is_discrete).T, is_discrete, strict=True)
         ]
         widths = [part.shape[1] for part in spread]
-        require_few(table.names, widths)
-        start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        start = starts_of(table.names, widths)
         columns, nothing = _unit(np.ascontiguousarray(np.column_stack(spread).T)), np.empty((0, 0))
-        excess = np.stack([_excess_of(part, d) for part, d in zip(spread, is_discrete, strict=True)])
+        excess = np.stack([excess_of_functions(part, d) for part, d in zip(spread, is_discrete, strict=True)])
         if gaps.any():
             has_value, none = np.ascontiguousarray(~gaps.T), nothing.astype(np.int64)
             return cls(nothing, nothing, nothing, columns, has_value, start, is_discrete, none, excess)
@@ -263,29 +258,6 @@ class HeadProducts:
     def _made(self, columns: Floats, part: slice) -> Floats:
         left, right = self._sides
         return _unit(columns[left[part]] * columns[right[part]])
-
-
-def _excess_of(functions: Floats, is_discrete: bool) -> Floats:
-    """(3,) how far the first one, two and three functions (n, q) of a column are from normal, without its gaps."""
-    rows = functions[~np.isnan(functions).any(axis=1)]
-    n, each, found = float(len(rows)), np.ones(len(rows)), []
-    if is_discrete:
-        counts = rows.sum(axis=0)
-        return np.full(TESTED, excess_of_levels(np.append(counts, n - counts.sum())))
-    basis, on_diagonal = np.sqrt(each / n)[:, None], np.zeros(len(rows))
-    for column in rows[:, :TESTED].T:
-        rest = np.ascontiguousarray(column)
-        length = rest @ rest
-        for _ in range(2):
-            rest = rest - basis @ (basis.T @ rest)
-        if rest @ rest > NOTHING_LEFT * length:
-            unit = rest / np.sqrt(rest @ rest)
-            basis, on_diagonal = np.column_stack([basis, unit]), on_diagonal + np.square(unit)
-        d = basis.shape[1] - 1.0
-        above = n * (n + 1) * (each @ np.square(on_diagonal)) - (n - 1) * d * (d + 2)
-        found.append(max(above / (d * (n - 1 - d)), 0.0) if 0 < d < n - 1 and n > 3 else 0.0)
-    found += [found[-1]] * (TESTED - len(found))
-    return np.sqrt((n - 1) / (2 * n * (n - 3))) * np.array(found) if n > 3 else np.zeros(TESTED)
 
 
 def room_for_gram(q: int) -> Floats:

@@ -17,7 +17,10 @@ import numpy.typing as npt
 from anypag.arrays import Flags, Floats, Indices
 from anypag.data.sources.engine_queries import is_in_engine
 from anypag.errors import CITestError, DataError, Option
-from anypag.graphs.base import checked_names
+from anypag.graphs.base import MixedGraph, Node, checked_names
+from anypag.graphs.pag import DAG, MAG
+from anypag.graphs.projection import roles
+from anypag.graphs.separation import are_separated
 
 if TYPE_CHECKING:
     from anypag.scores.base import Score
@@ -172,9 +175,6 @@ def with_its_answers(test: CITest) -> CITest:
 def rows_behind(test: CITest) -> int | None:
     """The number of rows behind a test, as it declares them (`n_rows`, or `n` if it has `resampled`); None if it does
     not.
-
-    >>> rows_behind(from_callable(lambda x, y, z: 0.5, ["A", "B"])) is None
-    True
     """
     bound = innermost(test)
     found = getattr(bound, "n_rows", None)
@@ -184,15 +184,7 @@ def rows_behind(test: CITest) -> int | None:
 
 
 def score_for(test: CITest) -> Score:
-    """The score of what the test read (`test.score()`).
-
-    Raises:
-        DataError: the test gives no score.
-
-    >>> from anypag import FisherZ
-    >>> score_for(FisherZ(np.random.default_rng(0).normal(size=(50, 3)))).n
-    50
-    """
+    """The score of what the test read (`test.score()`). DataError if it gives none."""
     bound: Any = innermost(test)
     if not hasattr(bound, "score"):
         raise without_score(bound)
@@ -250,10 +242,55 @@ def checked_pvalues(pvalues: object, queries: Queries, names: tuple[str, ...]) -
         )
     wrong = np.flatnonzero(~((p >= 0) & (p <= 1)))  # NaN fails both
     if len(wrong):
-        k = wrong[0]
-        z = ", ".join(names[i] for i in queries.z[k])
-        raise CITestError(
-            f"A p-value must lie between 0 and 1; the test answered {p[k]} for "
-            f"{names[queries.x[k]]} ⟂ {names[queries.y[k]]} | {{{z}}}."
-        )
+        asked = question_text(queries.take(wrong), names)
+        raise CITestError(f"A p-value must lie between 0 and 1; the test answered {p[wrong[0]]} for {asked}.")
     return p
+
+
+def question_text(queries: Queries, names: tuple[str, ...]) -> str:
+    """The first of some questions in words: A ⟂ B | {C}."""
+    given = ", ".join(names[k] for k in queries.z[0])
+    return f"{names[queries.x[0]]} ⟂ {names[queries.y[0]]} | {{{given}}}"
+
+
+class Oracle:
+    """Answers every question from the true graph: 1.0 where separated, 0.0 where not.
+
+    Args:
+        graph: the true DAG or MAG, latent and selection nodes included.
+        latent: nodes that are never asked about.
+        selection: nodes that are always conditioned on.
+
+    The variables are the remaining, observed nodes, in the order of the graph; `names` lists them.
+
+    >>> from anypag import DAG, Oracle, Queries
+    >>> oracle = Oracle(DAG.from_string("U --> A; U --> B; B --> C"), latent=["U"])
+    >>> oracle.names
+    ('A', 'B', 'C')
+    >>> oracle.pvalues(Queries([0, 0], [2, 2], [[], []])), oracle.pvalues(Queries([0], [2], [[1]]))
+    (array([0., 0.]), array([1.]))
+    """
+
+    exact = True
+    batch = 4096
+
+    def __init__(self, graph: MixedGraph, latent: Iterable[Node] = (), selection: Iterable[Node] = ()) -> None:
+        if not isinstance(graph, (DAG, MAG)):
+            raise CITestError(f"An oracle reads a DAG or a MAG; got a {type(graph).__name__}.")
+        observed, _, is_selection = roles(graph, latent, selection)
+        self.names = tuple(graph.names[i] for i in observed)
+        self._graph = graph
+        self._observed = observed.astype(np.int32)
+        self._selection = np.flatnonzero(is_selection).astype(np.int32)
+
+    def pvalues(self, queries: Queries) -> PValues:
+        """(b,) 1.0 where x and y are separated given z and selection, else 0.0."""
+        from anypag._kernels.pairs import all_in_range
+
+        if not all_in_range(queries.x, queries.y, queries.z, len(self.names)):
+            raise CITestError(
+                f"Indices go from 0 to {len(self.names) - 1}, one for each of the {len(self.names)} observed nodes; "
+                "the queries hold others."
+            )
+        x, y, z = (self._observed[part] for part in (queries.x, queries.y, queries.z))
+        return are_separated(self._graph, x, y, z, always=self._selection).astype(np.float64)

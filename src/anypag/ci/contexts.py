@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from anypag.arrays import Flags, Indices
 from anypag.ci.base import CITest, PValues, Queries, Wrapper
-from anypag.data.sources.design import is_determined
-from anypag.data.sources.pooled import Pooled, comparable
+from anypag.data.sources.pooled import Pooled, comparable, is_determined
 from anypag.data.table import Table
 
 ContextSet = tuple[int, ...]

@@ -21,16 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
-from anypag.choices import Choices
 from anypag.ci.base import Queries
 from anypag.ci.data_test import StatisticTest, require_no_gaps
 from anypag.data.audit.checklist import audited
 from anypag.data.findings import Audit, Singular
-from anypag.data.sources.counted import MOST_NUMBERS, MOST_ROWS, CountedTable
+from anypag.data.sources.counted import MOST_NUMBERS, MOST_ROWS, CountedTable, worth_in
 from anypag.data.sources.door import as_source
 from anypag.data.sources.engine import EngineTable, GroupedCounts
 from anypag.data.sources.protocol import Needs
-from anypag.data.sources.weighted import worth_in
 from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option
 
@@ -45,8 +43,7 @@ _TIMES_A_SET = 16
 _ROWS_PER_CELL = 4
 """In any case such a table may have one cell for every this many rows: summing them is cheaper than counting again."""
 
-_PARTS_OF_A_ROW = 1000
-"""Weights are rounded to this part of an effective row."""
+_PARTS_OF_A_ROW = 1000  # weights are rounded to this part of an effective row
 NO_WEIGHTED_SCORE = "The score of levels counts whole rows, and weights are no counts"
 
 Answers = tuple[Floats, npt.NDArray[Any], Counts]
@@ -92,11 +89,6 @@ class CountTest(StatisticTest):
     def from_codes(cls, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> Self:
         """The test of a table with the m rows of `codes` (p, m), each `weights` times; the levels of a column are 0, 1,
         ...
-
-        >>> from anypag import GSquared
-        >>> test = GSquared.from_codes(("a", "b"), np.eye(2, dtype=np.int32), np.array([30, 20]), Audit.of(()))
-        >>> test.n, float(test.pvalues(Queries.one(0, 1))[0]) < 1e-10
-        (50, True)
         """
         test = cls.__new__(cls)
         test._set_up(names, codes, weights, audit)
@@ -141,10 +133,6 @@ class CountTest(StatisticTest):
         require_no_gaps(self.has_gaps)
         codes = np.ascontiguousarray(self.codes, np.int32)
         return DiscreteScore(self.names, codes, rarity=rarity_of(codes))
-
-    @classmethod
-    def bind(cls, data: Any, choices: Choices) -> Self:
-        return cls(data, choices.names, missing=choices.missing, singular=choices.singular, max_r=choices.max_r)
 
     def effective_n(self, queries: Queries) -> Counts:
         if self._grouped is None and not self.has_gaps:
@@ -254,9 +242,6 @@ def whole_weights(weights: Floats, n: int) -> tuple[Counts, int]:
     """The weights of rows that are worth n as whole numbers, which can be counted, and how many of these make one row.
 
     The statistics of counted tables grow in proportion to the counts, so that they can be divided afterwards.
-
-    >>> whole_weights(np.array([1.0, 1.0, 2.0, 2.0]), 3)
-    (array([ 500,  500, 1000, 1000]), 1000)
     """
     unit = min(_PARTS_OF_A_ROW, MOST_ROWS // n)
     return np.maximum(np.rint(weights / weights.sum() * n * unit), 1.0).astype(np.int64), unit

@@ -1,10 +1,17 @@
-"""The base of tests bound to a table: names, rows, the audit, and the check of queries; and that of slow tests."""
+"""The base of tests bound to a table: names, rows, the audit, the check of queries; and what p-values allow for.
+
+The squared correlations of two blocks of columns (R², for a single response) have a mean that is the same for columns
+of any shape, but their variance depends on the shape: where both blocks have a few far values (heavy tails, zeros with
+few exceptions, rare levels), one coincidence of two far values decides, and χ² or F reject more often than they say.
+Box and Watson (1962) give the exact variance under permutations of the rows. It is 1 + a · b times the variance
+for normal columns; a and b are the excesses of the two blocks, a number each. Here a beta distribution with
+that mean and variance gives a second p-value, and the larger one counts: columns far from normal never make a test find
+more. Where conditions are given, the excess is that of the columns themselves.
+"""
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,12 +20,10 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries, without_score
-from anypag.data.audit.checklist import audited
-from anypag.data.findings import Audit, Singular
-from anypag.data.levels import indicators
+from anypag.data.audit.relations import NOTHING_LEFT
+from anypag.data.findings import Audit
 from anypag.data.moments import name_order
-from anypag.data.sources.protocol import Needs, Source
-from anypag.data.table import Kind, Missing, as_table
+from anypag.data.sources.protocol import Source
 from anypag.data.worth import Worth
 from anypag.errors import CITestError, DataError, Option
 
@@ -26,7 +31,9 @@ if TYPE_CHECKING:
     from anypag.scores.base import Score
 
 
-LEAST_ROWS = 10  # the least rows of a question to a slow test; with fewer p = 1
+NEARLY_NORMAL = 0.01  # no correction if the variance exceeds that for normal columns by at most this share
+LEAST_SHARE = 1e-3  # a correction leaves at least this share of the degrees of freedom
+TESTED = 3  # how many functions of a column the additive test tests; the powers of normal scores come after them
 MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # the largest table whose rows are kept for checks after the search
 
 
@@ -43,8 +50,10 @@ class DataTest(ABC):
 
     takes: ClassVar[Literal["continuous", "discrete", "any"]]  # the kind of columns the test is for
 
-    weighs: ClassVar[bool] = False
-    """Can it weight rows (`anypag.weighted`)?"""
+    options: ClassVar[tuple[str, ...]] = ("names", "missing", "singular", "max_r")
+    """The choices that it is bound with: arguments of the class beside the data."""
+
+    weighs: ClassVar[bool] = False  # can it weight rows (`anypag.weighted`)?
 
     fits: ClassVar[str] = "as its author says"
     """What must be true of the data for its p-values to be right, in a few words for reports."""
@@ -52,8 +61,7 @@ class DataTest(ABC):
     names: tuple[str, ...]
     n: int
     audit: Audit
-    worth: Worth | None = None
-    """What its rows are worth, where that is not one each: weighted rows, ordered levels."""
+    worth: Worth | None = None  # what its rows are worth, where that is not one each: weighted rows, ordered levels
     some_rows: Floats | None = None
     """(m, p) rows for checks of a fitted graph, as the test sees them; None if there are none, or gaps."""
 
@@ -69,9 +77,9 @@ class DataTest(ABC):
         """(p,) the place of each column in the order of the names."""
 
     @classmethod
-    @abstractmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
         """The test of a table, made as the choices say."""
+        return cls(data, **{name: getattr(choices, name) for name in cls.options})
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.names)} columns, {self.n_rows} rows)"
@@ -182,94 +190,61 @@ def pvalues_of_statistic(statistics: Floats, freedoms: npt.NDArray[Any]) -> PVal
     return np.where(freedoms > 0, chdtrc(np.where(freedoms > 0, freedoms, 1), statistics), 1.0)
 
 
-class SlowTest(DataTest):
-    """The base of slow tests, which process all rows for every question.
+def excess_of_levels(counts: Floats) -> float:
+    """The excess of columns of zeros and ones, from the rows of each level; large where levels are rare."""
+    counts = counts[counts > 0]
+    n, d = float(counts.sum()), len(counts) - 1.0
+    if n <= 3 or not 0 < d < n - 1:
+        return 0.0
+    squares = (1.0 / counts).sum() - 2.0 * len(counts) / n + 1.0 / n
+    above = n * (n + 1) * squares - (n - 1) * d * (d + 2)
+    return max(float(np.sqrt((n - 1) / (2 * n * (n - 3))) * above / (d * (n - 1 - d))), 0.0)
 
-    Every answer is expensive, so `batch` is 1: answers are cached, kept in checkpoints, and can be shared out among
-    workers (`n_jobs`). A question seeds its random numbers by its names, so its answer depends neither on earlier
-    questions nor on the order of x and y.
 
-    Args:
-        data, names, missing, singular, max_r: as for `FisherZ`.
-        kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred; a discrete column
-            becomes one column of zeros and ones for each level but the most frequent.
-        seed: of random numbers; the same seed and question give the same answer.
+def excess_of_functions(functions: Floats, is_discrete: bool) -> Floats:
+    """(3,) how far the first one, two and three functions (n, q) of a column are from normal, without its gaps."""
+    rows = functions[~np.isnan(functions).any(axis=1)]
+    n, each, found = float(len(rows)), np.ones(len(rows)), []
+    if is_discrete:
+        counts = rows.sum(axis=0)
+        return np.full(TESTED, excess_of_levels(np.append(counts, n - counts.sum())))
+    basis, on_diagonal = np.sqrt(each / n)[:, None], np.zeros(len(rows))
+    for column in rows[:, :TESTED].T:
+        rest = np.ascontiguousarray(column)
+        length = rest @ rest
+        for _ in range(2):
+            rest = rest - basis @ (basis.T @ rest)
+        if rest @ rest > NOTHING_LEFT * length:
+            unit = rest / np.sqrt(rest @ rest)
+            basis, on_diagonal = np.column_stack([basis, unit]), on_diagonal + np.square(unit)
+        d = basis.shape[1] - 1.0
+        above = n * (n + 1) * (each @ np.square(on_diagonal)) - (n - 1) * d * (d + 2)
+        found.append(max(above / (d * (n - 1 - d)), 0.0) if 0 < d < n - 1 and n > 3 else 0.0)
+    found += [found[-1]] * (TESTED - len(found))
+    return np.sqrt((n - 1) / (2 * n * (n - 3))) * np.array(found) if n > 3 else np.zeros(TESTED)
+
+
+def excess_of_numbers(kurtosis: Floats, n: int | Counts) -> Floats:
+    """(p,) the excess of single columns of n rows, from their kurtosis (3 for normal ones)."""
+    rows = np.maximum(np.asarray(n, np.float64), 4.0)
+    above = ((rows + 1) * kurtosis - 3 * (rows - 1)) / (rows - 2)
+    return np.where(np.asarray(n) > 3, np.sqrt((rows - 1) / (2 * rows * (rows - 3))) * np.maximum(above, 0.0), 0.0)
+
+
+def pvalues_of_traces(traces: Floats, width_x: Counts, width_y: Counts, freedom: Counts, excess: Floats) -> Floats:
+    """(b,) the chance that squared canonical correlations of two blocks sum up to the trace or more in permuted rows.
+    `freedom`: rows - 1 - columns of the condition set; `excess`: the product of the excesses of the two blocks.
     """
+    from scipy.special import betainc
 
-    takes = "any"
-    batch: ClassVar[int] = 1
-    strength = None  # type: ignore[assignment]  # it would cost a test for every pair
-
-    kinds: tuple[Kind, ...]  # the kind of each column: given by the user or inferred
-
-    def __init__(
-        self,
-        data: Any,
-        names: Sequence[str] | None = None,
-        *,
-        kinds: Mapping[str, str] | None = None,
-        missing: Missing = "error",
-        singular: Singular = "error",
-        max_r: int | None = None,
-        seed: int = 0,
-    ) -> None:
-        needs = Needs("any", missing, singular, max_r, sees_curves=True)
-        ready = audited(as_table(data, names, kinds=kinds), needs)
-        ready.audit.require_usable()
-        table = ready.source.rows()
-        super().__init__(table.names, table.n, ready.audit)
-        self.kinds = table.kinds
-        self.seed = seed
-        self._columns = [
-            indicators(column) if kind == "discrete" else column[:, None]
-            for column, kind in zip(table.values.T, self.kinds, strict=True)
-        ]
-
-    @classmethod
-    def bind(cls, data: Any, choices: Choices) -> Self:
-        names, kinds, max_r = choices.names, choices.kinds, choices.max_r
-        return cls(data, names, kinds=kinds, missing=choices.missing, singular=choices.singular, max_r=max_r)
-
-    def pvalues(self, queries: Queries) -> PValues:
-        queries = self.arranged(queries)
-        rows = zip(queries.x.tolist(), queries.y.tolist(), queries.z.tolist(), strict=True)
-        return np.array([self._asked(x, y, z) for x, y, z in rows])
-
-    def effective_n(self, queries: Queries) -> Counts:
-        rows = zip(queries.x.tolist(), queries.y.tolist(), queries.z.tolist(), strict=True)
-        return np.array([int(np.sum(self._is_complete([x, y, *z]))) for x, y, z in rows], np.int64)
-
-    def _is_complete(self, columns: list[int]) -> Floats:
-        gaps = [np.isnan(self._columns[i]).any(axis=1) for i in columns]
-        complete: Floats = ~np.any(gaps, axis=0)
-        return complete
-
-    def _asked(self, x: int, y: int, z: list[int]) -> float:
-        """The p-value of one arranged question: columns standardised, over the complete rows."""
-        rows = self._is_complete([x, y, *z])
-        if rows.sum() < LEAST_ROWS:
-            return 1.0
-        ends = [_standardised(self._columns[i][rows]) for i in (x, y)]
-        given = _standardised(np.column_stack([np.empty((int(rows.sum()), 0)), *(self._columns[i][rows] for i in z)]))
-        if not all(end.shape[1] for end in ends):  # constant in these rows
-            return 1.0
-        random = np.random.default_rng(self._seed_of([x, y, *z]))
-        return float(min(max(self.one(ends[0], ends[1], given, random), 0.0), 1.0))
-
-    def _seed_of(self, columns: list[int]) -> int:
-        text = "\0".join([str(self.seed), *(self.names[i] for i in columns)])
-        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16).digest(), "little")
-
-    @abstractmethod
-    def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
-        """The p-value of one question: (n, k) columns of x, y and z, each with mean 0 and deviation 1."""
-
-
-def _standardised(columns: Floats) -> Floats:
-    """The columns that are not constant, with mean 0 and deviation 1; scaled first, so that no square overflows."""
-    scaled = columns / np.maximum(np.abs(columns).max(axis=0, initial=0.0), 1e-300)
-    centred = scaled - scaled.mean(axis=0)
-    deviation = np.sqrt(np.square(centred).mean(axis=0))
-    changes = deviation > 1e-12
-    unit: Floats = centred[:, changes] / deviation[changes]
-    return unit
+    few, many = np.minimum(width_x, width_y), np.maximum(width_x, width_y)
+    m = np.maximum(freedom, many + 1.0)
+    mean = many / m
+    normal = 2.0 * (width_x * (m - width_x)) * (width_y * (m - width_y)) / (m * m * (m + 2) * np.maximum(m - 1, 1.0))
+    variance = normal * (1.0 + np.maximum(excess, 0.0))
+    most = few * m / 2
+    total = np.clip(few * few * mean * (1 - mean) / variance - 1.0, LEAST_SHARE * most, most)
+    share = np.clip(traces / few, 0.0, 1.0)
+    below = betainc(mean * total, (1 - mean) * total, share)
+    above = np.where(below < 0.5, 1.0 - below, betainc((1 - mean) * total, mean * total, 1.0 - share))
+    return np.where(freedom > many, above, 1.0)

@@ -79,11 +79,7 @@ class PermutationChiSquared(CountTest):
 
 
 def sparse_table_findings(names: Sequence[str], levels: Counts, n: int, test: str) -> list[Finding]:
-    """A warning where two or three columns have too many combinations of levels for a statistic to follow χ².
-
-    >>> [found.columns for found in sparse_table_findings(["a", "b", "c"], np.array([15, 2, 12]), 500, "GSquared")]
-    [('a', 'c')]
-    """
+    """A warning where two or three columns have too many combinations of levels for a statistic to follow χ²."""
     most = np.argsort(-levels, kind="stable")
     for k in (2, 3):
         cells = int(np.prod(levels[most[:k]].astype(np.float64)))
@@ -100,11 +96,7 @@ def sparse_table_findings(names: Sequence[str], levels: Counts, n: int, test: st
 
 
 def pvalues_of_cumulants(statistics: Floats, cumulants: Floats) -> PValues:
-    """The upper tail of Pearson's type III with these cumulants (b, 3); 1 where there is no variance.
-
-    >>> pvalues_of_cumulants(np.array([4.0, 4.0]), np.array([[1.0, 2.0, 8.0], [1.0, 0.0, 0.0]])).round(4).tolist()
-    [0.0455, 1.0]
-    """
+    """The upper tail of Pearson's type III with these cumulants (b, 3); 1 where there is no variance."""
     from scipy.special import gammaincc, ndtr
 
     mean, variance, third = cumulants.T

@@ -4,7 +4,7 @@ For rho, the partial correlation of x and y given z, sqrt(n - |z| - 3) · atanh(
 normal if x and y are independent given z. One correlation matrix, computed once, answers every question.
 
 Where x and y both have heavy tails, or are mostly one value, single rows decide, and p is at least that of the squared
-correlation by its variance under permutations of the rows (`anypag.ci.permuted`); a p-value of 0 stays.
+correlation by its variance under permutations of the rows (`anypag.ci.data_test`); a p-value of 0 stays.
 
 Three rules keep every answer a number:
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self, get_args
 
@@ -27,22 +27,20 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats, Indices
-from anypag.choices import Choices, Device, require
+from anypag.choices import Device, require
 from anypag.ci.base import PValues, Queries
-from anypag.ci.data_test import DataTest, require_no_gaps
-from anypag.ci.gpu.card import Card
-from anypag.ci.gpu.card_passes import GPUPasses, card_for, or_on_cpu
-from anypag.ci.passes import CorrelationPasses, Passes, RaisedPasses, roots_of, strength_at
-from anypag.ci.permuted import NEARLY_NORMAL, excess_of_numbers, pvalues_of_traces
+from anypag.ci.data_test import NEARLY_NORMAL, DataTest, excess_of_numbers, pvalues_of_traces, require_no_gaps
+from anypag.ci.gpu import Card, GPUPasses, on_device
+from anypag.ci.passes import CorrelationPasses, Passes, RaisedPasses, roots_of
 from anypag.data.audit.checklist import Audited, audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.files.scan import AS_USUAL, Reading
 from anypag.data.findings import Audit, Singular
 from anypag.data.moments import Moments, moments_of, without_gaps
+from anypag.data.sources.counted import worth_in
 from anypag.data.sources.covariance import CovarianceTable, covariance_moments
 from anypag.data.sources.door import as_source
 from anypag.data.sources.protocol import Needs
-from anypag.data.sources.weighted import worth_in
 from anypag.data.table import Missing, Table
 
 if TYPE_CHECKING:
@@ -74,6 +72,7 @@ class FisherZ(DataTest):
     """
 
     takes = "continuous"
+    options = (*DataTest.options, "threads", "device")
     weighs = True
     fits = "columns are numbers, related by straight lines with Gaussian noise"
 
@@ -90,15 +89,18 @@ class FisherZ(DataTest):
     ) -> None:
         require(isinstance(threads, int) and threads >= 1, "threads", "a whole number, 1 or more", threads)
         require(device in get_args(Device), "device", "'cpu', 'cuda' or 'auto'", device)
-        card = card_for(device)
         needs = Needs("continuous", missing, singular, max_r, weighs=self.weighs and missing != "pairwise")
         source = as_source(data, names)
-        how = partial(audited, source.rows() if missing == "pairwise" else source, needs, threads=threads)
-        ready, card = or_on_cpu(lambda who: how(on=who), card, device)
-        self._read(ready)
-        no_card = "'cpu' with missing values that each test leaves out for itself"
-        require(card is None or not ready.has_gaps, "device", no_card, device)
-        self.use_card(card, device)
+        source = source.rows() if missing == "pairwise" else source
+
+        def read(card: Card | None) -> None:
+            ready = audited(source, needs, threads=threads, on=card)
+            self._read(ready)
+            no_card = "'cpu' with missing values that each test leaves out for itself"
+            require(card is None or not ready.has_gaps, "device", no_card, device)
+            self.use_card(card)
+
+        on_device(read, device)
 
     def _read(self, ready: Audited) -> None:
         """Read the moments, or the rows with gaps, of an audited source."""
@@ -113,26 +115,12 @@ class FisherZ(DataTest):
             self._set_up(ready.source.moments(), ready.audit)
             self._keep_some_rows(ready.source)
 
-    @classmethod
-    def bind(cls, data: Any, choices: Choices) -> Self:
-        told = {name: getattr(choices, name) for name in ("names", "missing", "singular", "max_r", "threads", "device")}
-        test = cls(data, **told)
-        if test._gpu is not None:
-            test._gpu.alpha = choices.alpha
-        return test
-
-    def _put_matrix_on(self, card: Card | None) -> None:
+    def use_card(self, card: Card | None) -> None:
+        """Lets a graphics card, if there is one, answer too."""
         if card is not None:
-            card.take(self._matrix)
-
-    def use_card(self, card: Card | None, device: Device, alpha: float | None = None) -> None:
-        """Lets a graphics card, if there is one, answer too; decisions are made at `alpha`."""
-        if card is not None and not card.has(self._matrix):
-            card = or_on_cpu(self._put_matrix_on, card, device)[1]
-        if card is not None:
-            on_cpu = CorrelationPasses(self._matrix, self.n, self.place)
-            self._gpu: GPUPasses | None = GPUPasses(card, on_cpu, may_leave=device == "auto")
-            self._gpu.alpha = alpha
+            if not card.has(self._matrix):
+                card.take(self._matrix)
+            self._gpu: GPUPasses | None = GPUPasses(card, CorrelationPasses(self._matrix, self.n, self.place))
 
     def _set_up(self, moments: Moments, audit: Audit) -> None:
         super().__init__(moments.names, moments.n, audit)
@@ -204,7 +192,7 @@ class FisherZ(DataTest):
         """Operations on all pairs at once; None with gaps, since each test then leaves out its own rows."""
         if self._gaps is not None or self.worth is not None or type(self).pvalues is not FisherZ.pvalues:
             return None
-        passes: Passes = CorrelationPasses(self._matrix, self.n, self.place) if self._gpu is None else self._gpu
+        passes: Passes = self._gpu or CorrelationPasses(self._matrix, self.n, self.place)
         return RaisedPasses(passes, self) if self.excess.max(initial=0.0) ** 2 > NEARLY_NORMAL else passes
 
     def is_far(self, x: Indices, y: Indices) -> Flags:
@@ -213,13 +201,8 @@ class FisherZ(DataTest):
 
     @property
     def device(self) -> Device:
-        """Where it computes: "cpu"; on a card "cuda", or "auto" if the CPU takes over when the card fails."""
-        return "cpu" if self._gpu is None else "auto" if self._gpu.may_leave else "cuda"
-
-    @property
-    def close_calls(self) -> int:
-        """How many answers of a graphics card were so close to alpha that the CPU may decide otherwise."""
-        return 0 if self._gpu is None else self._gpu.close_calls
+        """Where it computes: "cpu" or "cuda"."""
+        return "cpu" if self._gpu is None else "cuda"
 
     def pvalues(self, queries: Queries) -> PValues:
         from anypag._kernels.gaussian import fisher_z_pvalues
@@ -235,29 +218,11 @@ class FisherZ(DataTest):
             freedom, one = (rows - 1 - (queries.r - left_out))[far], np.ones(1, np.int64)
             permuted = pvalues_of_traces(strengths[far] ** 2, one, one, freedom, excess[far])
             p[far] = np.maximum(p[far], permuted)
-        if self._gpu is not None:
-            self._gpu.note(p)
         return p
 
     def strength(self, queries: Queries) -> Floats:
         """(b,) |partial correlation|; it still ranks dependences where all p-values are 0."""
         return self._answers(queries)[0]
-
-    def independent(self, queries: Queries, alpha: float) -> npt.NDArray[np.bool_]:
-        """(b,) p > alpha, mostly by comparing |rho| with the value at which p is alpha."""
-        strengths, left_out, rows, excess = self._answers(queries)
-        if rows.ndim == 0:
-            found = strengths < _thresholds(self.n - np.arange(queries.r, -1, -1) - 3, alpha)[left_out]
-        else:
-            found = strengths < _thresholds(rows - (queries.r - left_out) - 3, alpha)
-        far = np.flatnonzero((excess > NEARLY_NORMAL) & ~found)
-        if len(far):
-            found[far] = self.pvalues(queries.take(far)) > alpha
-        return found
-
-    def left_out(self, queries: Queries) -> npt.NDArray[np.int32]:
-        """(b,) how many members of each condition set add nothing to the others and were left out."""
-        return self._answers(queries)[1]
 
     def effective_n(self, queries: Queries) -> Counts:
         return np.array(np.broadcast_to(self._answers(queries)[2], len(queries)))
@@ -327,8 +292,3 @@ def _pvalues(strengths: Floats, freedom: Counts) -> PValues:
     with np.errstate(divide="ignore"):  # |rho| = 1 gives an infinite z and p = 0
         pvalues[testable] = erfc(np.sqrt(freedom[testable] / 2.0) * np.arctanh(strengths[testable]))
     return pvalues
-
-
-def _thresholds(freedom: Counts, alpha: float) -> Floats:
-    """The |rho| at which p is alpha; 2, which no |rho| reaches, if there are too few rows."""
-    return np.where(freedom > 0, strength_at(alpha, np.maximum(freedom, 1)), 2.0)

@@ -13,7 +13,7 @@ spread. For two continuous columns it is a test of partial correlation, for two 
 
 χ² holds for normal columns, if they are few compared with the rows. Where x and y both have rare levels, heavy tails or
 many zeros, or where they have so many levels that Box's next term counts, p is at least that of Pillai's trace, by its
-mean and variance under permutations of the rows (`anypag.ci.permuted`).
+mean and variance under permutations of the rows (`anypag.ci.data_test`).
 
 A column that those before it (in the order of the names) nearly determine is left out with its degrees of freedom, as
 in `FisherZ`. With missing="pairwise" a column that is constant in the rows of a test is left out too, for example
@@ -30,18 +30,24 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
-from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
-from anypag.ci.data_test import StatisticTest, pvalues_of_statistic, require_no_gaps
-from anypag.ci.permuted import NEARLY_NORMAL, excess_of_levels, excess_of_numbers, pvalues_of_traces
+from anypag.ci.data_test import (
+    NEARLY_NORMAL,
+    StatisticTest,
+    excess_of_levels,
+    excess_of_numbers,
+    pvalues_of_statistic,
+    pvalues_of_traces,
+    require_no_gaps,
+)
 from anypag.data.audit.checklist import audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Audit, Singular
-from anypag.data.levels import indicators, require_few, sortable_names
+from anypag.data.levels import sortable_names, spread_out, starts_of
 from anypag.data.moments import Moments, moments_of, without_gaps
+from anypag.data.sources.counted import worth_in
 from anypag.data.sources.door import as_source
 from anypag.data.sources.protocol import Needs
-from anypag.data.sources.weighted import worth_in
 from anypag.data.table import Kind, Missing, Table
 
 if TYPE_CHECKING:
@@ -66,13 +72,12 @@ class DegenerateGaussian(StatisticTest):
     """
 
     takes = "any"
+    options = (*StatisticTest.options, "kinds")
     weighs = True
     fits = "numbers are related by straight lines, categories shift them"
 
-    kinds: tuple[Kind, ...]
-    """The kind of each column: given by the user or inferred."""
-    blocks: Blocks
-    """The table with its discrete columns spread out."""
+    kinds: tuple[Kind, ...]  # the kind of each column: given by the user or inferred
+    blocks: Blocks  # the table with its discrete columns spread out
 
     def __init__(
         self,
@@ -121,11 +126,6 @@ class DegenerateGaussian(StatisticTest):
         start = self.blocks.start.astype(np.int32)
         return MixedScore(self.names, self.n_scored, self.blocks.correlation, start, gamma=GAMMA)
 
-    @classmethod
-    def bind(cls, data: Any, choices: Choices) -> Self:
-        names, kinds, max_r = choices.names, choices.kinds, choices.max_r
-        return cls(data, names, kinds=kinds, missing=choices.missing, singular=choices.singular, max_r=max_r)
-
     def pvalues(self, queries: Queries) -> PValues:
         statistics, freedoms, rows, widths, excess, traces = self._answers(queries)
         p = pvalues_of_statistic(statistics, freedoms)
@@ -167,7 +167,7 @@ class Blocks:
     values: Floats
     has_value: npt.NDArray[np.bool_]
     excess: Floats
-    """(p,) how far each variable is from normal (`anypag.ci.permuted`); with gaps, each question has its own."""
+    """(p,) how far each variable is from normal (`anypag.ci.data_test`); with gaps, each question has its own."""
 
     @classmethod
     def without_gaps(cls, correlation: Floats, start: Counts, excess: Floats) -> Self:
@@ -177,23 +177,13 @@ class Blocks:
 
     @classmethod
     def of(cls, table: Table) -> Self:
-        """The blocks of a table."""
-        spread = [
-            indicators(column) if kind == "discrete" else column[:, None]
-            for column, kind in zip(table.values.T, table.kinds, strict=True)
-        ]
+        """The blocks of a table with gaps."""
+        spread = spread_out(table.values, table.kinds)
         widths = [columns.shape[1] for columns in spread]
-        require_few(table.names, widths)
-        values = np.column_stack(spread)
-        gaps = np.isnan(values)
+        start, values = starts_of(table.names, widths), np.column_stack(spread)
         moments = moments_of(without_gaps(values), sortable_names(table.names, widths))
-        start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
-        has_value = np.ascontiguousarray(np.logical_not(gaps).T)
-        if not gaps.any():
-            excess = excess_of_blocks(moments, start, table.kinds, table.n)
-            return cls.without_gaps(moments.correlation, start, excess)
-        nothing = np.zeros(len(widths))
-        return cls(moments.correlation, start, np.ascontiguousarray(values.T), has_value, nothing)
+        has_value = np.ascontiguousarray(~np.isnan(values).T)
+        return cls(moments.correlation, start, np.ascontiguousarray(values.T), has_value, np.zeros(len(widths)))
 
 
 def excess_of_blocks(moments: Moments, start: Counts, kinds: Sequence[Kind], n: int) -> Floats:

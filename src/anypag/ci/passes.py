@@ -180,11 +180,7 @@ class RaisedPasses:
 
 
 def strength_at(alpha: float, freedom: int | Counts) -> Any:
-    """The |rho| at which p is alpha; the degrees of freedom are above 0.
-
-    >>> round(float(strength_at(0.05, 97)), 4)
-    0.1964
-    """
+    """The |rho| at which p is alpha; the degrees of freedom are above 0."""
     return np.tanh(-NormalDist().inv_cdf(alpha / 2.0) / np.sqrt(freedom))
 
 

@@ -18,11 +18,10 @@ from anypag.arrays import Counts, Flags
 from anypag.choices import Choices, Device
 from anypag.ci.base import CITest, as_test, rows_behind
 from anypag.ci.counting import CountTest
-from anypag.ci.data_test import DataTest
+from anypag.ci.data_test import DataTest, excess_of_levels, excess_of_numbers
 from anypag.ci.gaussian import FisherZ
-from anypag.ci.gpu.card_passes import card_for, or_on_cpu
+from anypag.ci.gpu import Card, on_device
 from anypag.ci.mixed import Blocks, DegenerateGaussian
-from anypag.ci.permuted import excess_of_levels, excess_of_numbers
 from anypag.ci.resolve import class_of_test, resolve_test
 from anypag.data.audit.columns import constant_findings
 from anypag.data.audit.copies import coded_copies, copy_findings
@@ -104,7 +103,7 @@ def resamples_of(
     has_gaps = choices.missing == "pairwise" and bool(np.isnan(table.values).any())
     is_summed = by_sums and test.is_weighted and not has_gaps and choices.transform == "none"
     if is_summed and isinstance(test, FisherZ | DegenerateGaussian):
-        return BySums.of(test, table, choices)
+        return BySums.of(test, table, choices.singular)
     told = replace(choices, test=type(test), names=None, kinds=None, n_jobs=None)
     return ByRows(table.with_kinds(dict(zip(table.names, table.kinds, strict=True))), told)
 
@@ -223,10 +222,9 @@ class BySums:
     start: Counts
     singular: Singular
     device: Device
-    alpha: float
 
     @classmethod
-    def of(cls, whole: FisherZ | DegenerateGaussian, table: Table, choices: Choices) -> Self:
+    def of(cls, whole: FisherZ | DegenerateGaussian, table: Table, singular: Singular) -> Self:
         """From a table without gaps and the test that was bound to it."""
         as_numbers: tuple[Kind, ...] = tuple("continuous" for _ in table.names)
         kinds = whole.kinds if isinstance(whole, DegenerateGaussian) else as_numbers
@@ -242,23 +240,25 @@ class BySums:
         rows = StandardRows.of(sortable_names(table.names, widths), values)
         start = np.append(0, np.cumsum(widths)).astype(np.int64)
         device: Device = whole.device if isinstance(whole, FisherZ) else "cpu"
-        how = (choices.singular, device, choices.alpha)
-        return cls(type(whole), table.names, kinds, codes, rows, start, *how)
+        return cls(type(whole), table.names, kinds, codes, rows, start, singular, device)
 
     @property
     def n(self) -> int:
         return len(self.rows.is_complete)
 
     def test(self, counts: Counts) -> FisherZ | DegenerateGaussian:
+        return on_device(lambda card: self._test_on(card, counts), self.device)
+
+    def _test_on(self, card: Card | None, counts: Counts) -> FisherZ | DegenerateGaussian:
         weights = counts[self.rows.is_complete]
         Audit.of(few_rows_findings(int(weights.sum()))).require_usable()
-        moments, card = or_on_cpu(lambda who: self.rows.moments(counts, who), card_for(self.device), self.device)
+        moments = self.rows.moments(counts, card)
         chosen = [self._columns(i, weights) for i in range(len(self.names))]
         audit = Audit.of([*self._constant(moments, counts, chosen), *self._related(moments, weights)])
         audit.require_usable()
         if issubclass(self.kind_of_test, FisherZ):
             test = self.kind_of_test.from_moments(replace(moments, names=self.names), audit)
-            test.use_card(card, self.device, self.alpha)
+            test.use_card(card)
             return test
         columns = np.concatenate(chosen)
         start = np.append(0, np.cumsum([len(some) for some in chosen])).astype(np.int64)

@@ -17,11 +17,11 @@ from anypag.ci.data_test import DataTest
 from anypag.data.audit.left_out import leaving_out
 from anypag.data.columns import checked_column_names
 from anypag.data.findings import STANDS_FOR_BOTH, Audit, Finding, Singular
+from anypag.data.sources.counted import weights_of
 from anypag.data.sources.door import as_source
 from anypag.data.sources.file import FileTable
 from anypag.data.sources.pooled import Pooled
 from anypag.data.sources.protocol import Source
-from anypag.data.sources.weighted import weights_of
 from anypag.data.table import Missing, spelled_out
 from anypag.errors import CITestError, DataError, Option, ParameterError, listed
 

@@ -13,11 +13,11 @@ import math
 import sys
 import time
 from threading import Lock
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from anypag.ci.base import CITest, PValues, Queries, Wrapper, checked_pvalues
+from anypag.ci.base import CITest, PValues, Queries, Wrapper, checked_pvalues, question_text
 from anypag.errors import AnypagError, CITestError
 from anypag.threads import slices
 
@@ -123,11 +123,7 @@ LEAST_MAPPED = 1024  # worker processes of one machine share arrays of at least 
 
 
 def workers_of(n_jobs: int | None) -> int:
-    """How many workers `n_jobs` means to joblib; None is one, unless the user has imported joblib and configured it.
-
-    >>> workers_of(3)
-    3
-    """
+    """How many workers `n_jobs` means to joblib; None is one, unless the user has imported joblib and configured it."""
     if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
         return 1
     from joblib import effective_n_jobs
@@ -153,24 +149,13 @@ def parcel(value: Value) -> Any:
 
 
 def opened(sent: Any) -> Any:
-    """The value of a parcel. With one worker left, joblib runs tasks in this process, where a future must be fetched.
-
-    >>> opened(Parcel(3))
-    3
-    """
+    """The value of a parcel. With one worker left joblib runs tasks in this process, where a future must be fetched."""
     packed = sent if isinstance(sent, Parcel) else sent.result()
     return packed.value
 
 
-class Answered(NamedTuple):
-    """What a worker sends back."""
-
-    p: PValues
-    seconds: float
-
-
-def answer(sent: Any, queries: Queries) -> Answered:
-    """The answers of the test in a parcel to some questions; an error names the question that it came from."""
+def answer(sent: Any, queries: Queries) -> tuple[PValues, float]:
+    """The answers of the test in a parcel, and the seconds they took; an error names the question that it came from."""
     test, began = opened(sent), time.perf_counter()
     parts = [np.empty(0)]
     for k in range(len(queries)):
@@ -180,19 +165,11 @@ def answer(sent: Any, queries: Queries) -> Answered:
         except AnypagError:
             raise
         except Exception as error:
-            message = f"The test raised {type(error).__name__}: {error} ({question_text(question, test.names)})"
+            message = (
+                f"The test raised {type(error).__name__}: {error} (asked for {question_text(question, test.names)})"
+            )
             raise CITestError(message) from error
-    return Answered(np.concatenate(parts), time.perf_counter() - began)
-
-
-def question_text(queries: Queries, names: tuple[str, ...]) -> str:
-    """The first of some questions in words.
-
-    >>> question_text(Queries([0], [1], [[2]]), ("A", "B", "C"))
-    'asked for A ⟂ B | {C}'
-    """
-    given = ", ".join(names[k] for k in queries.z[0])
-    return f"asked for {names[queries.x[0]]} ⟂ {names[queries.y[0]]} | {{{given}}}"
+    return np.concatenate(parts), time.perf_counter() - began
 
 
 class Dispatched(Wrapper):
@@ -221,11 +198,11 @@ class Dispatched(Wrapper):
     def pvalues(self, queries: Queries) -> PValues:
         """The answers, in order."""
         parts = [queries.take(part) for part in slices(len(queries), self._per_task)] if len(queries) else []
-        answers: list[Answered] = self._ask(parts)
+        answers = self._ask(parts)
         if answers:
-            spent = sum(answered.seconds for answered in answers) / len(queries)
+            spent = sum(seconds for _, seconds in answers) / len(queries)
             self._seconds = spent if math.isnan(self._seconds) else (self._seconds + spent) / 2
-        return np.concatenate([np.empty(0), *(answered.p for answered in answers)])
+        return np.concatenate([np.empty(0), *(p for p, _ in answers)])
 
     @property
     def _per_task(self) -> int:
@@ -234,13 +211,13 @@ class Dispatched(Wrapper):
             return 1
         return int(min(max(1.0, SECONDS_PER_TASK / max(self._seconds, 1e-6)), 4096.0))
 
-    def _ask(self, parts: list[Queries]) -> list[Answered]:
+    def _ask(self, parts: list[Queries]) -> list[tuple[PValues, float]]:
         from joblib import Parallel, delayed
         from joblib.parallel import get_active_backend
 
         try:
             self._sent = parcel(self.test) if self._sent is None else self._sent
-            made: list[Answered] = Parallel(n_jobs=self._n_jobs, max_nbytes=LEAST_MAPPED)(
+            made: list[tuple[PValues, float]] = Parallel(n_jobs=self._n_jobs, max_nbytes=LEAST_MAPPED)(
                 delayed(answer)(self._sent, part) for part in parts
             )
         except (AnypagError, SystemError, KeyboardInterrupt):
@@ -249,7 +226,8 @@ class Dispatched(Wrapper):
             backend, _ = get_active_backend()
             raise CITestError(
                 f"The workers of joblib ({type(backend).__name__}) failed while they answered questions of size "
-                f"{parts[0].r}, the first {question_text(parts[0], self.names)}: {type(error).__name__}: {error}"
+                f"{parts[0].r}, the first asked for {question_text(parts[0], self.names)}: "
+                f"{type(error).__name__}: {error}"
             ) from error
         return made
 

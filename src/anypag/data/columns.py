@@ -188,11 +188,7 @@ def normal_scores(values: Floats) -> Floats:
 
 
 def mean_ranks(values: Floats) -> Floats:
-    """(n, p) the rank of each value in its column, from 1; ties share the mean of their ranks, gaps stay gaps.
-
-    >>> mean_ranks(np.array([[5.0], [1.0], [5.0], [np.nan]]))[:, 0].tolist()
-    [2.5, 1.0, 2.5, nan]
-    """
+    """(n, p) the rank of each value in its column, from 1; ties share the mean of their ranks, gaps stay gaps."""
     n, plain = len(values), np.arange(1.0, len(values) + 1)
     ranks = np.empty(values.shape[::-1])
     for column, rank in zip(np.ascontiguousarray(values.T), ranks, strict=True):

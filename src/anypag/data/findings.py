@@ -74,12 +74,7 @@ def warning(problem: str, columns: Iterable[str], message: str, remedy: str | Se
 
 
 def as_one(findings: list[Finding], heading: str) -> list[Finding]:
-    """Up to three findings as they are; more of them as one, under a heading such as "pairs are curved".
-
-    >>> found = [warning("curve", (name, "y"), f"{name!r} is curved: beware.", "Look.") for name in "abcd"]
-    >>> as_one(found, "pairs are curved")[0].message
-    "4 pairs are curved: 'a' and 'y', 'b' and 'y', 'c' and 'y', 'd' and 'y'. Beware."
-    """
+    """Up to three findings as they are; more of them as one, under a heading such as "pairs are curved"."""
     if len(findings) <= MOST_APART:
         return findings
     some = ", ".join(" and ".join(map(repr, finding.columns)) for finding in findings[:MOST_TOLD])
@@ -110,13 +105,10 @@ class Audit:
     """All findings about a table, errors first; the checks that were made; the kind of each column."""
 
     findings: tuple[Finding, ...]
-    checked: tuple[str, ...] = ()
-    """The checks that were made, in a few words each."""
+    checked: tuple[str, ...] = ()  # the checks that were made, in a few words each
     kinds: tuple[ColumnKind, ...] = ()
-    notes: tuple[str, ...] = ()
-    """Remarks about the table that are not problems."""
-    unchecked: tuple[Unchecked, ...] = ()
-    """The checks that were not made, with the reasons."""
+    notes: tuple[str, ...] = ()  # remarks about the table that are not problems
+    unchecked: tuple[Unchecked, ...] = ()  # the checks that were not made, with the reasons
 
     @classmethod
     def of(cls, findings: Iterable[Finding], checked: Sequence[str] = (), kinds: Sequence[ColumnKind] = ()) -> Self:

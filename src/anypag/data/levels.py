@@ -1,18 +1,25 @@
-"""The distinct values of a column, and their codes in each row, as `np.unique` gives them but without sorting.
+"""Levels of columns: the distinct values and their codes in each row, indicators, and the kind of a column.
 
 Columns of categories hold a few whole numbers near each other. Counting these takes a third of the time of sorting, and
-every check of a discrete column begins with it. Also: discrete columns as indicators, one column of zeros and ones for
-every level but the most frequent.
+every check of a discrete column begins with it.
+
+Continuous or discrete? Truth values and categories are discrete. Text is discrete too, unless most of its labels are
+numbers, or it has more than ten labels most of which would be numbers without a decimal comma, thousands separators, a
+percent sign or the like. Then it counts as a broken column of numbers, and the audit says so. A column of numbers is
+discrete if all are whole, they take at most ten different values, and each value occurs five times on average;
+otherwise it is continuous.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats
+from anypag.arrays import Counts, Flags, Floats
 from anypag.data.moments import name_order
 from anypag.errors import DataError, Option
 
@@ -22,11 +29,7 @@ _MOST = 2.0**52  # above this, float64 cannot tell neighbouring whole numbers ap
 
 
 def distinct(values: Floats) -> Floats:
-    """The distinct values, ascending; NaN occurs at most once, at the end.
-
-    >>> distinct(np.array([3.0, 1.0, 3.0, -2.0])).tolist(), distinct(np.array([0.5, 0.25, 0.5])).tolist()
-    ([-2.0, 1.0, 3.0], [0.25, 0.5])
-    """
+    """The distinct values, ascending; NaN occurs at most once, at the end."""
     counted = _counted_from_the_least(values)
     if counted is None:
         return np.unique(values)
@@ -35,12 +38,7 @@ def distinct(values: Floats) -> Floats:
 
 
 def coded(values: Floats) -> tuple[Floats, Codes]:
-    """The distinct values, ascending, and the code (index among them) of each value.
-
-    >>> levels, codes = coded(np.array([3.0, 1.0, 3.0, -2.0]))
-    >>> levels.tolist(), codes.tolist()
-    ([-2.0, 1.0, 3.0], [2, 1, 2, 0])
-    """
+    """The distinct values, ascending, and the code (index among them) of each value."""
     counted = _counted_from_the_least(values)
     if counted is None:
         levels, places = np.unique(values, return_inverse=True)
@@ -53,11 +51,7 @@ def coded(values: Floats) -> tuple[Floats, Codes]:
 
 
 def codes_of(column: Floats) -> Codes:
-    """The values as codes 0, 1, 2, ... in ascending order; -1 for a missing value.
-
-    >>> codes_of(np.array([3.0, np.nan, 1.0])).tolist()
-    [1, -1, 0]
-    """
+    """The values as codes 0, 1, 2, ... in ascending order; -1 for a missing value."""
     present = ~np.isnan(column)
     if present.all():
         return coded(column)[1]
@@ -86,13 +80,14 @@ def indicators(column: Floats) -> Floats:
     return np.where(np.isnan(column)[:, None], np.nan, column[:, None] == others)
 
 
-def sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """A name for each spread-out column that sorts as its variable does."""
-    place = np.argsort(name_order(names))
-    return [f"{place[i]:09d}.{j:09d}" for i, width in enumerate(widths) for j in range(width)]
+def spread_out(values: Floats, kinds: Sequence[str]) -> list[Floats]:
+    """(n, k) for each column of (n, p) values: its indicators if it is discrete, else the column itself."""
+    pairs = zip(values.T, kinds, strict=True)
+    return [indicators(column) if kind == "discrete" else column[:, None] for column, kind in pairs]
 
 
-def require_few(names: Sequence[str], widths: Sequence[int]) -> None:
+def starts_of(names: Sequence[str], widths: Sequence[int]) -> Counts:
+    """(p + 1,) where the spread-out columns of each variable begin. DataError if they are too many."""
     if sum(widths) > MOST_COLUMNS:
         worst = int(np.argmax(widths))
         raise DataError(
@@ -100,3 +95,99 @@ def require_few(names: Sequence[str], widths: Sequence[int]) -> None:
             f"test for mixed data takes {MOST_COLUMNS}. Merge levels, or declare quantities continuous "
             f"({Option('kinds')})."
         )
+    return np.append(0, np.cumsum(widths)).astype(np.int64)
+
+
+def sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """A name for each spread-out column that sorts as its variable does."""
+    place = np.argsort(name_order(names))
+    return [f"{place[i]:09d}.{j:09d}" for i, width in enumerate(widths) for j in range(width)]
+
+
+MOST_LEVELS = 10
+ROWS_PER_LEVEL = 5
+_FIRST = 16
+_GLANCE = 1000
+_NUMBER_LIKE = re.compile(
+    r"""\s* [-+−]? \s* [$€£¥]? \s*
+    ( \d+ | \d*[.,]\d+ ([eE][-+]?\d+)? | \d{1,3} ([.,'’_\s]\d{3})+ ([.,]\d+)? )
+    \s* [%‰$€£¥]? \s*""",
+    re.VERBOSE,
+)
+
+
+_DATE = re.compile(
+    r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T\s]+\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?.{0,8})?\s*"
+)
+
+
+def infer_kind(values: Floats, labels: Sequence[str] | None = None) -> Literal["continuous", "discrete"]:
+    """The kind of a column of numbers, or of text with these labels.
+
+    >>> infer_kind(np.tile([0.0, 1.0, 2.0], 10))
+    'discrete'
+    >>> infer_kind(np.linspace(0, 1, 30))
+    'continuous'
+    """
+    if labels is not None:
+        looks = is_number if len(labels) <= MOST_LEVELS else looks_like_number
+        return "continuous" if 2 * sum(map(looks, labels)) > len(labels) else "discrete"
+    # most continuous columns have a fraction within the first rows
+    if not _has_few_levels(values[:_GLANCE]):
+        return "continuous"
+    present = values[np.isfinite(values)]
+    return kind_of_levels(distinct(present), len(present))
+
+
+def kind_reason(values: Floats, labels: Sequence[str] | None, given: str | None, kind: str) -> str:
+    """Why a column has its kind, in a few words."""
+    if given is not None:
+        return "as its type or you say"
+    if labels is not None:
+        return "text that reads as numbers" if kind == "continuous" else "text"
+    if has_fractions(values[:, None])[0]:
+        return "numbers with fractions"
+    present = values[np.isfinite(values)]
+    if kind == "discrete":
+        n = len(distinct(present))
+        return f"whole numbers, {n} different ones{', their order not used' * (n > 2)}"
+    if len(present) and (present == np.floor(present)).all():
+        return f"whole numbers, but {'more than ten' if not _has_few_levels(values) else 'few rows for each'}"
+    return "numbers with fractions"
+
+
+def is_number(text: str) -> bool:
+    """Can the text be read as a number? 1_000 is a number in Python, but not in files."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
+
+
+def is_date(text: str) -> bool:
+    """Would people read the text as a date, or as a date and a time?"""
+    return _DATE.fullmatch(text) is not None
+
+
+def looks_like_number(text: str) -> bool:
+    """Would people read the text as a number, such as 1,5 or 1.234,5 or 12 % or $3?"""
+    return is_number(text) or _NUMBER_LIKE.fullmatch(text) is not None
+
+
+def has_fractions(values: Floats) -> Flags:
+    """(p,) does a column have fractions within its first rows, so that it is continuous?"""
+    first = values[:_FIRST]
+    found: Flags = (np.isfinite(first) & (first != np.floor(first))).any(axis=0)
+    return found
+
+
+def _has_few_levels(values: Floats) -> bool:
+    present = values[np.isfinite(values)]
+    return bool(np.all(present == np.floor(present))) and len(distinct(present)) <= MOST_LEVELS
+
+
+def kind_of_levels(levels: Floats, n: int) -> Literal["continuous", "discrete"]:
+    """The kind of a column of numbers that has these different values in n rows."""
+    is_few = 1 < len(levels) <= MOST_LEVELS and len(levels) * ROWS_PER_LEVEL <= n
+    return "discrete" if is_few and bool((levels == np.floor(levels)).all()) else "continuous"

@@ -21,17 +21,14 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Flags, Floats, in_units
 from anypag.threads import map_in_threads, single_blas, slices, threads_for
 
-PANEL = 256
-"""Columns multiplied at once."""
+PANEL = 256  # columns multiplied at once
 
-AT_ONCE = 32
-"""Columns centred at once: their copies stay in the processor's cache."""
+AT_ONCE = 32  # columns centred at once: their copies stay in the processor's cache
 
 LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
 """The least work of a thread: how many numbers it centres, how many products it makes."""
 
-CHUNK = 4_000_000
-"""Numbers in a chunk: 32 MB."""
+CHUNK = 4_000_000  # numbers in a chunk: 32 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,14 +123,12 @@ class Sums:
     def __init__(self, names: Sequence[str], multiplier: Products | None = None) -> None:
         p = len(names)
         self.n = 0
-        self.rows_at_once = rows_in_chunk(p)
-        """How many rows to add at a time; only the last chunk may be smaller."""
+        self.rows_at_once = rows_in_chunk(p)  # how many rows to add at a time; only the last chunk may be smaller
         self._names = tuple(names)
         self._order = name_order(names)
         self._exponent = np.full(p, -2000, np.int32)
         self._origin, self._mean = np.zeros(p), np.zeros(p)
-        self._powers = np.zeros((3, p))
-        """Sums of the second, third and fourth powers about the mean."""
+        self._powers = np.zeros((3, p))  # sums of the second, third and fourth powers about the mean
         self._multiplier = multiplier
         self._products: Any = np.zeros((p, p)) if multiplier is None else None
 
@@ -182,21 +177,9 @@ class Sums:
     def moments(self, *, threads: int = 1) -> Moments:
         """The moments of all rows added. The sums are overwritten."""
         mean = self._mean + np.ldexp(self._origin, -self._exponent)
-        if self._multiplier is not None:
-            return self._kept(mean, threads)
         kurtosis = kurtosis_of(self.n, self._powers[0], self._powers[2])
-        return from_products(self._names, self.n, mean, self._products, self._exponent, kurtosis, threads=threads)
-
-    def _kept(self, mean: Floats, threads: int) -> Moments:
-        """The moments of sums that a graphics card holds."""
-        assert self._multiplier is not None
-        back, n = np.argsort(name_order(self._names)), self.n
-        root = np.sqrt(np.maximum(self._multiplier.diagonal(self._products), 0.0))
-        correlation = self._multiplier.keep(self._products, np.where(root > 0, root, 1.0), back, threads)
-        self._products = None
-        deviation = np.ldexp(root / np.sqrt(max(n - 1, 1)), self._exponent)
-        kurtosis = kurtosis_of(n, self._powers[0], self._powers[2])[back]
-        return Moments(self._names, n, np.ldexp(mean, self._exponent)[back], deviation[back], correlation, kurtosis)
+        sums = self._names, self.n, mean, self._products, self._exponent, kurtosis
+        return from_products(*sums, threads=threads, on=self._multiplier)
 
 
 def kurtosis_of(n: int, squares: Floats, fourths: Floats) -> Floats:
@@ -244,27 +227,32 @@ def from_products(
     names: Sequence[str],
     n: int,
     mean: Floats,
-    products: Floats,
+    products: Any,
     exponent: npt.NDArray[np.int32],
     kurtosis: Floats,
     *,
     threads: int = 1,
+    on: Products | None = None,
 ) -> Moments:
-    """Moments from sums of centred products, which they overwrite; columns by name, scaled by 2**-exponent."""
+    """Moments from sums of centred products, which they overwrite; columns by name, scaled by 2**-exponent. `on`: the
+    graphics card that holds the products.
+    """
+    back = np.argsort(name_order(names))
+    root = np.sqrt(np.maximum(np.diag(products) if on is None else on.diagonal(products), 0.0))
+    scale = np.where(root > 0, root, 1.0)
+    correlation = (_correlation if on is None else on.keep)(products, scale, back, threads)
+    deviation = np.ldexp(root / np.sqrt(max(n - 1, 1)), exponent)
+    return Moments(tuple(names), n, np.ldexp(mean, exponent)[back], deviation[back], correlation, kurtosis[back])
+
+
+def _correlation(products: Floats, scale: Floats, back: npt.NDArray[np.intp], threads: int) -> Floats:
+    """The products, divided by the scales of rows and columns and reordered, in place."""
     from anypag._kernels.pairs import correlations, reorder_rows
 
-    back = np.argsort(name_order(names))
-    root = np.sqrt(np.diag(products))
-    scale = np.where(root > 0, root, 1.0)
-
-    def fill(rows: slice) -> None:
-        correlations(products, scale, back, rows.start, rows.stop)
-
     panels, threads = slices(len(back), PANEL), threads_for(len(back) ** 2, threads)
-    map_in_threads(fill, panels, threads)
+    map_in_threads(lambda panel: correlations(products, scale, back, panel.start, panel.stop), panels, threads)
     map_in_threads(lambda panel: reorder_rows(products, back, panel.start, panel.stop), panels, threads)
-    deviation = np.ldexp(root / np.sqrt(max(n - 1, 1)), exponent)
-    return Moments(tuple(names), n, np.ldexp(mean, exponent)[back], deviation[back], products, kurtosis[back])
+    return products
 
 
 def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:
@@ -305,23 +293,17 @@ class StandardRows:
         mean = times @ rows / n
         squares = np.square(rows - mean)
         kurtosis = kurtosis_of(n, times @ squares, times @ np.square(squares))
+        unscaled = np.zeros(len(mean), np.int32)
         if on is not None:
-            return self._moments_on(on, n, mean, (rows - mean) * np.sqrt(times)[:, None], kurtosis)
+            products = on.products(np.ascontiguousarray(((rows - mean) * np.sqrt(times)[:, None]).T))
+            return from_products(self.names, n, mean, products, unscaled, kurtosis, on=on)
         with single_blas:
             products = (rows * times[:, None]).T @ rows  # BLAS is slow if both factors are one array
         products += products.T.copy()  # symmetric to the bit, and twice the product
         products /= 2.0
         products -= n * np.outer(mean, mean)
         np.fill_diagonal(products, np.maximum(np.diag(products), 0.0))  # of constants rounding errors are left
-        return from_products(self.names, n, mean, products, np.zeros(len(mean), np.int32), kurtosis)
-
-    def _moments_on(self, on: Products, n: int, mean: Floats, rows: Floats, kurtosis: Floats) -> Moments:
-        """The moments from centred rows, each multiplied by the root of its weight."""
-        products, back = on.products(np.ascontiguousarray(rows.T)), np.argsort(self.order)
-        root = np.sqrt(np.maximum(on.diagonal(products), 0.0))
-        correlation = on.keep(products, np.where(root > 0, root, 1.0), back, 1)
-        deviation = root / np.sqrt(max(n - 1, 1))
-        return Moments(self.names, n, mean[back], deviation[back], correlation, kurtosis[back])
+        return from_products(self.names, n, mean, products, unscaled, kurtosis)
 
     def is_constant(self, moments: Moments, counts: Counts) -> Flags:
         """(p,) which columns, in the order of `names`, are constant in a resample with these moments."""

@@ -27,8 +27,7 @@ from anypag.data.columns import (
 )
 from anypag.data.files.scan import require_threads
 from anypag.data.findings import Finding
-from anypag.data.kinds import has_fractions, infer_kind
-from anypag.data.levels import Codes, codes_of, indicators, require_few, sortable_names
+from anypag.data.levels import Codes, codes_of, has_fractions, infer_kind, sortable_names, spread_out, starts_of
 from anypag.data.moments import Moments, Products, moments_of
 from anypag.data.sources.protocol import Lacked, Levels, Spread, Summary
 from anypag.data.worth import Worth, behind_levels, effective_rows, factor_of_levels, factor_of_numbers, steps_of, worth
@@ -66,14 +65,10 @@ class Table:
     values: Floats
     labels: tuple[tuple[str, ...] | None, ...]
     given_kinds: tuple[Kind | None, ...]
-    read: tuple[Finding, ...] = ()
-    """Findings from reading the file; the audit reports them."""
-    reading: Reading | None = None
-    """How its file was read, if the user gave options for that."""
-    before: Table | None = None
-    """The table before its columns were transformed; None if they were not."""
-    lags: int = 0
-    """The number of lags if its rows are windows of a time series (`anypag.series`); 0 for a plain table."""
+    read: tuple[Finding, ...] = ()  # findings from reading the file; the audit reports them
+    reading: Reading | None = None  # how its file was read, if the user gave options for that
+    before: Table | None = None  # the table before its columns were transformed; None if they were not
+    lags: int = 0  # the number of lags if its rows are windows of a time series (`anypag.series`); 0 for a plain table
     weights: Floats | None = None
     """(n,) how much of the population each row stands for (`anypag.weighted`); None if all rows count alike."""
 
@@ -310,13 +305,9 @@ class Table:
 
     def spread(self) -> Spread:
         """The moments of all columns of a table without gaps, the discrete ones spread out."""
-        columns = [
-            indicators(column) if kind == "discrete" else column[:, None]
-            for column, kind in zip(self._scores.T, self.kinds, strict=True)
-        ]
+        columns = spread_out(self._scores, self.kinds)
         widths = [some.shape[1] for some in columns]
-        require_few(self.names, widths)
-        start = np.append(0, np.cumsum(widths)).astype(np.int64)
+        start = starts_of(self.names, widths)
         moments = moments_of(np.column_stack(columns), sortable_names(self.names, widths), self.scaled_weights)
         return Spread(self._behind_levels(moments, start.tolist()), start)
 
@@ -327,8 +318,7 @@ class Table:
         return CountedTable(self.take(self.names if names is None else names), np.ones(self.n, np.int64))
 
 
-_OF_VALUES = ("is_finite", "has_gaps", "_summary")
-"""Cached properties of a table that depend on its values only."""
+_OF_VALUES = ("is_finite", "has_gaps", "_summary")  # cached properties of a table that depend on its values only
 
 
 def clusters_in(cluster: Any, table: Table) -> Counts | None:
@@ -367,11 +357,7 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
 
 
 def declared(table: Table, kinds: Mapping[str, str]) -> Table:
-    """The table with kinds as a user writes them: a name may be a pattern ("q*"), a kind the order of levels ("a < b").
-
-    >>> declared(as_table({"pain": ["low", "none", "high"]}), {"pain": "none < low < high"}).values[:, 0].tolist()
-    [1.0, 0.0, 2.0]
-    """
+    """The table with kinds as users write them: a name may be a pattern ("q*"), a kind an order of levels ("a < b")."""
     told = spelled_out(kinds, table.names)
     for name, kind in told.items():
         if name in table.names and ("<" in str(kind) or kind == "ordinal"):

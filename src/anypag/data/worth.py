@@ -24,12 +24,9 @@ from anypag.data.levels import Codes
 from anypag.data.moments import Moments, name_order
 from anypag.threads import single_blas
 
-TERMS = 60
-"""How many terms of the sum are taken."""
-MOST = 0.999
-"""The largest correlation of columns of which only levels are known."""
-LEAST_LEFT = 1e-3
-"""The least variance that any combination of standardised columns keeps where some are ordered levels."""
+TERMS = 60  # how many terms of the sum are taken
+MOST = 0.999  # the largest correlation of columns of which only levels are known
+LEAST_LEFT = 1e-3  # the least variance that any combination of standardised columns keeps where some are ordered levels
 HALVINGS = 40
 SCORED_AS = 6
 """A score counts n · (mean of f_1²) to this power: strong correlations behind levels vary more than under independence,
@@ -46,10 +43,8 @@ class Worth(NamedTuple):
     factors: Floats
     kept: Floats
     """(p,) f_1², 1 for columns that are not ordered levels: of a condition set the coarsest member costs rows too."""
-    n_scored: int
-    """The rows that scores count: fewer with ordered levels."""
-    n_rows: int
-    """The rows that there are."""
+    n_scored: int  # the rows that scores count: fewer with ordered levels
+    n_rows: int  # the rows that there are
 
     def rows(self, x: Indices, y: Indices, z: Indices) -> Counts:
         """(b,) the rows for questions about x and y given z (b, r)."""
@@ -66,11 +61,7 @@ def worth(n_rows: int, n: float, factors: Floats, steps: Mapping[int, Floats]) -
 
 
 def effective_rows(weights: Floats) -> float:
-    """How many rows of a simple random sample weighted rows are worth, if weights have nothing to do with columns.
-
-    >>> effective_rows(np.array([1.0, 1.0, 2.0, 2.0]))
-    3.6
-    """
+    """How many rows of a simple random sample weighted rows are worth, if weights have nothing to do with columns."""
     return float(np.square(weights.sum()) / np.square(weights).sum())
 
 
@@ -92,11 +83,7 @@ def factor_of_levels(codes: Codes, weights: Floats) -> float:
 
 
 def steps_of(scores: Floats, weights: Floats | None) -> Floats:
-    """(terms,) the f_k of a column of scores of levels, in standard units, from k = 1 on; weights as in a table.
-
-    >>> steps_of(np.array([-1.0, 1.0] * 50), None)[:3].round(3).tolist()  # sqrt(2 / π), 0, ...
-    [0.798, 0.0, -0.326]
-    """
+    """(terms,) the f_k of a column of scores of levels, in standard units, from k = 1 on; weights as in a table."""
     from scipy.special import ndtri
 
     found, codes = np.unique(scores, return_inverse=True)

@@ -149,8 +149,7 @@ class _MemberSearch:
     look: Look
 
     def __post_init__(self) -> None:
-        self.seen = np.zeros_like(self.pag)
-        """(n, n) which marks members were found to have, as bits."""
+        self.seen = np.zeros_like(self.pag)  # (n, n) which marks members were found to have, as bits
         self._skeleton, self._colliders = Skeleton.of(self.pag), SeparationsOf(self.mag)
         selection = not bool(self.facts.not_selecting.all())
         self._rules = rules_after_0(selection=selection, knowledge=True, final=True)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from anypag.errors import KnowledgeError
-from anypag.knowledge.files import from_plain, read_statements, to_plain
 from anypag.knowledge.statements import (
     ASSUMPTIONS,
     Contexts,
@@ -25,7 +24,7 @@ from anypag.knowledge.statements import (
     out_of_tiers,
     renamed,
 )
-from anypag.knowledge.text import parse_text
+from anypag.knowledge.text import from_plain, parse_text, read_statements, to_plain
 
 if TYPE_CHECKING:
     from anypag.knowledge.facts import Facts

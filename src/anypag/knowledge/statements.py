@@ -15,14 +15,13 @@ Side = tuple[str, ...] | None  # the variables on one side of a statement; None 
 
 PairKind = Literal["causes", "not_causes", "joined", "not_joined", "unconfounded"]
 
-SIGNS: dict[PairKind, str] = {
+SIGNS: dict[PairKind, str] = {  # how the statements about two variables are written
     "causes": "~>",
     "not_causes": "!~>",
     "joined": "*-*",
     "not_joined": "!*-*",
     "unconfounded": "!<->",
 }
-"""How the statements about two variables are written."""
 
 SYMMETRIC = frozenset({"joined", "not_joined", "unconfounded"})
 
@@ -127,11 +126,7 @@ def renamed(statement: Statement, names: Mapping[str, str]) -> Statement:
 
 
 def names_in(statement: Statement) -> tuple[str, ...]:
-    """The variables that a statement names, except those in tiers.
-
-    >>> names_in(PairStatement("causes", ("a", "b"), None))
-    ('a', 'b')
-    """
+    """The variables that a statement names, except those in tiers."""
     sides: tuple[Side, ...] = ()
     if isinstance(statement, PairStatement):
         sides = (statement.left, statement.right)

@@ -17,9 +17,8 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.choices import is_whole, require
-from anypag.data.sources.design import design_of
-from anypag.data.sources.pooled import Pooled, beside
-from anypag.data.sources.weighted import refuse_weights
+from anypag.data.sources.counted import refuse_weights
+from anypag.data.sources.pooled import Pooled, beside, design_of
 from anypag.data.table import Table, as_table, declared
 from anypag.errors import DataError, Option, listed
 from anypag.markup import counted

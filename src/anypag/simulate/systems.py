@@ -17,7 +17,7 @@ from anypag.simulate.gaussian import linear_gaussian
 from anypag.simulate.sample import Sample, Seed, checked_parts, generator
 
 if TYPE_CHECKING:
-    from anypag.ci.oracle import Oracle
+    from anypag.ci.base import Oracle
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class System:
 
     def oracle(self) -> Oracle:
         """A test over the observed variables that is never wrong."""
-        from anypag.ci.oracle import Oracle
+        from anypag.ci.base import Oracle
 
         return Oracle(self.dag, self.latent, self.selection)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from anypag.arrays import Floats
 from anypag.data.findings import Audit, Finding
-from anypag.data.kinds import is_number
+from anypag.data.levels import is_number
 from anypag.data.sources.protocol import Source
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed

@@ -45,10 +45,10 @@ from anypag.data.audit.rows import (
 )
 from anypag.data.audit.seen import LEAST_ROWS, Check, Seen
 from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked, require_choice
-from anypag.data.kinds import FRACTIONS, few_whole_numbers, has_fractions, kind_reason
+from anypag.data.levels import kind_reason
 from anypag.data.moments import Products
+from anypag.data.sources.counted import weight_findings
 from anypag.data.sources.protocol import Needs, Source
-from anypag.data.sources.weighted import weight_findings
 
 MOST_COLUMNS = 300
 """The most columns for checks of all pairs or triples."""
@@ -229,14 +229,9 @@ def _costly(source: Source) -> str:
 
 def _kinds(source: Source) -> tuple[ColumnKind, ...]:
     """What each column was taken for, and why."""
-    table = source.sample()
-    fractions, infinite = has_fractions(table.values), table.summary().infinite
-
-    def reason(i: int) -> str:
-        labels, given, kind = table.labels[i], table.given_kinds[i], source.kinds[i]
-        is_plain = labels is None and given is None
-        if is_plain and kind == "discrete" and not infinite[i]:
-            return few_whole_numbers(table.n_levels(i))
-        return FRACTIONS if is_plain and fractions[i] else kind_reason(table.values[:, i], labels, given, kind)
-
-    return tuple(ColumnKind(name, source.kinds[i], reason(i)) for i, name in enumerate(source.names))
+    table, kinds = source.sample(), source.kinds
+    columns = zip(source.names, kinds, table.values.T, table.labels, table.given_kinds, strict=True)
+    return tuple(
+        ColumnKind(name, kind, kind_reason(values, labels, given, kind))
+        for name, kind, values, labels, given in columns
+    )

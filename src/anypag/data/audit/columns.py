@@ -12,7 +12,7 @@ import numpy.typing as npt
 from anypag.arrays import Floats
 from anypag.data.audit.rows import FEW_ROWS, ROWS_PER_LEVEL, is_monotone
 from anypag.data.findings import Finding, Severity, as_one, warning
-from anypag.data.kinds import has_fractions, is_date, is_number, looks_like_number
+from anypag.data.levels import has_fractions, is_date, is_number, looks_like_number
 from anypag.data.sources.protocol import Source
 from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence, listed

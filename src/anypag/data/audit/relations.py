@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.findings import Finding, Severity, Singular
-from anypag.data.kinds import has_fractions
+from anypag.data.levels import has_fractions
 from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import listed

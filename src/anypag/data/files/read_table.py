@@ -15,7 +15,7 @@ from anypag.data.audit.columns import repeated_name_findings
 from anypag.data.files.dialects import first_line
 from anypag.data.files.labelled import LABELLED_ENDINGS, labelled_findings
 from anypag.data.files.scan import AS_USUAL, TEXT_ENDINGS, Reading, ending_of, glance, read_file, sheets_in, texts_in
-from anypag.data.findings import Finding
+from anypag.data.findings import Finding, warning
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError, Option, Sentence
 
@@ -24,14 +24,11 @@ if TYPE_CHECKING:
 
     from anypag.data.sources.counted import CountedTable
 
-INDEX_NAMES = ("", "Unnamed: 0")
-"""Names that pandas gives to a first column of row numbers."""
+INDEX_NAMES = ("", "Unnamed: 0")  # names that pandas gives to a first column of row numbers
 
-LAST_INDEX = "__index_level_0__"
-"""The name of that column in Parquet files, where it comes last."""
+LAST_INDEX = "__index_level_0__"  # the name of that column in Parquet files, where it comes last
 
-INDEX_LEFT_OUT = Finding(
-    "warning",
+INDEX_LEFT_OUT = warning(
     "index",
     (),
     "A column that numbers or names the rows, as pandas writes it, was left out.",
@@ -69,7 +66,7 @@ def read_table(
     _require_fitting(path, reading)
     frame = read_file(path, reading)
     chosen = None if names is None else tuple(names)
-    index = _index(frame) if chosen is None else None
+    index = index_in(frame) if chosen is None else None
     if index is not None:
         frame = frame.drop(index.name)
     table = as_table(frame, chosen, kinds=kinds)
@@ -100,15 +97,18 @@ def _words(gaps: Iterable[str]) -> tuple[str, ...]:
 
 def _require_fitting(path: Path, reading: Reading) -> None:
     """Raise an error for an option that does not apply to this kind of file."""
-    is_text, given = ending_of(path) in TEXT_ENDINGS, []
-    given += ["encoding"] if reading.encoding is not None and not is_text else []
-    given += ["header"] if not reading.header and not is_text else []
-    given += ["sheet"] if reading.sheet is not None and ending_of(path) != ".xlsx" else []
-    if given:
-        raise DataError("The option ", Option(given[0]), f" says nothing about a {ending_of(path)} file. Leave it out.")
+    for name in _unfit(path):
+        if getattr(reading, name) != getattr(AS_USUAL, name):
+            raise DataError("The option ", Option(name), f" says nothing about a {ending_of(path)} file. Leave it out.")
 
 
-def _index(frame: polars.DataFrame) -> polars.Series | None:
+def _unfit(path: Path) -> list[str]:
+    """The options of reading that do not apply to this kind of file."""
+    ending = ending_of(path)
+    return [*([] if ending in TEXT_ENDINGS else ["encoding", "header"]), *([] if ending == ".xlsx" else ["sheet"])]
+
+
+def index_in(frame: polars.DataFrame) -> polars.Series | None:
     """The index column (row numbers or names) that pandas wrote, if there is one."""
     if LAST_INDEX in frame.columns:
         return frame[LAST_INDEX]
@@ -138,13 +138,7 @@ def _word_findings(path: Path, reading: Reading, frame: polars.DataFrame, names:
     texts = texts_in(path, reading, columns)
     remedy = Sentence("If it is a level, say which words stand for missing values (", Option("gaps"), ").")
     return [
-        Finding(
-            "warning",
-            "words",
-            (name,),
-            f"In column {name!r}, {word!r} was taken for a missing value, {n} times.",
-            remedy,
-        )
+        warning("words", (name,), f"In column {name!r}, {word!r} was taken for a missing value, {n} times.", remedy)
         for name in columns
         for word in words
         if (n := int((texts[name] == word).sum()))
@@ -157,17 +151,15 @@ def _sheet_findings(path: Path, sheet: str | None) -> list[Finding]:
     if len(there) < 2:
         return []
     message = f"Of the {len(there)} sheets of {path.name} the first, {there[0]!r}, was read."
-    return [Finding("warning", "sheet", (), message, Sentence("Name another one (", Option("sheet"), ") to read it."))]
+    return [warning("sheet", (), message, Sentence("Name another one (", Option("sheet"), ") to read it."))]
 
 
 def fitting(reading: Reading | None, path: Path) -> Reading:
     """The options of an earlier reading that apply to this file; an encoding does not apply to Parquet, for example."""
     if reading is None:
         return AS_USUAL
-    if ending_of(path) not in TEXT_ENDINGS:
-        reading = reading._replace(encoding=None, gaps=AS_USUAL.gaps, header=True)
-    if ending_of(path) != ".xlsx":
-        reading = reading._replace(sheet=None)
+    unfit = [*_unfit(path), *([] if ending_of(path) in TEXT_ENDINGS else ["gaps"])]
+    reading = reading._replace(**{name: getattr(AS_USUAL, name) for name in unfit})
     there = glance(path, 1, reading).columns if reading.counts or reading.weights else ()
     counts, weights = (name if name in there else None for name in (reading.counts, reading.weights))
     return reading._replace(counts=counts, weights=weights)
@@ -175,8 +167,7 @@ def fitting(reading: Reading | None, path: Path) -> Reading:
 
 def read_as_said(path: Path, reading: Reading, names: Sequence[str] | None) -> Table | CountedTable:
     """The table of a file, read with these options: with counts or weights if they say so."""
-    from anypag.data.sources.counted import counted
-    from anypag.data.sources.weighted import weighted
+    from anypag.data.sources.counted import counted, weighted
 
     also = [name for name in (reading.counts, reading.weights) if name is not None]
     options = {"encoding": reading.encoding, "gaps": reading.gaps, "header": reading.header, "sheet": reading.sheet}
@@ -198,7 +189,7 @@ def rows_from(data: object, reading: Reading | None, among: Collection[str]) -> 
         table, weights = as_table(data), None if reading is None else reading.weights
         if weights is None or weights not in table.names:
             return table
-        from anypag.data.sources.weighted import weighted
+        from anypag.data.sources.counted import weighted
 
         return weighted(table, weights)
     return read_again(Path(data), fitting(reading, Path(data)), among)

@@ -14,6 +14,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -24,7 +25,7 @@ import numpy as np
 from anypag.choices import AMONG_NUMBERS, MISSING_WORDS
 from anypag.data.files.dialects import decoded_whole, dialect, not_in_encoding
 from anypag.data.files.labelled import LABELLED_ENDINGS, read_labelled
-from anypag.data.kinds import is_number
+from anypag.data.levels import is_number
 from anypag.errors import DataError, MissingExtraError, absent, shortened
 
 if TYPE_CHECKING:
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx", *LABELLED_ENDINGS)
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
-READ_WHOLE = (".xlsx", *LABELLED_ENDINGS)
-"""Files that cannot be read in parts."""
+READ_WHOLE = (".xlsx", *LABELLED_ENDINGS)  # files that cannot be read in parts
 
 
 class Reading(NamedTuple):
@@ -180,7 +180,6 @@ def _scan(
     import polars
 
     separator, decimal_comma, line_end = dialect(path, ending_of(path), reading.encoding)
-    names = _unquoted if reading.header else _numbered
     return polars.scan_csv(
         decoded_whole(path, reading.encoding) or path.absolute(),
         glob=False,
@@ -191,17 +190,13 @@ def _scan(
         infer_schema_length=rows,
         schema_overrides=overrides,
         has_header=reading.header,
-        with_column_names=names,
+        with_column_names=partial(_named, header=reading.header),
     )
 
 
-def _unquoted(names: list[str]) -> list[str]:
-    """Names with doubled quotes replaced by single ones, which polars does not do."""
-    return [name.replace('""', '"') for name in names]
-
-
-def _numbered(names: list[str]) -> list[str]:
-    return [f"X{i}" for i in range(len(names))]
+def _named(names: list[str], *, header: bool) -> list[str]:
+    """The names of columns; with doubled quotes replaced by single ones, which polars does not do."""
+    return [name.replace('""', '"') if header else f"X{i}" for i, name in enumerate(names)]
 
 
 def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFrame:

@@ -1,26 +1,29 @@
-"""Tables of counts: every row has a count and represents that many rows.
+"""Rows that stand for more than themselves: tables of counts, and weights of rows.
 
-Examples are published contingency tables and `GROUP BY` results. Tests of discrete columns use the counts directly;
-everything else repeats the rows, if they fit into memory.
+A row of a table of counts (a published contingency table, the result of a `GROUP BY`) represents that many rows. Tests
+of discrete columns use the counts directly; everything else repeats the rows, if they fit into memory.
+
+Weights say how much of the population each row of a survey stands for. They are inverse probabilities of being drawn,
+also called sampling, probability or survey weights. Moments and shares of levels are weighted, and tests count as many
+rows as the weighted ones are worth (`anypag.data.worth`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from anypag.arrays import Counts, Floats
+from anypag.arrays import Counts, Flags, Floats
 from anypag.data.columns import require_columns
 from anypag.data.files.scan import AS_USUAL
-from anypag.data.findings import Finding
-from anypag.data.kinds import kind_of_levels
+from anypag.data.findings import Finding, warning
+from anypag.data.levels import kind_of_levels
 from anypag.data.moments import Moments, Products
-from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Spread, Summary, ThroughRows
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Source, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
 from anypag.data.worth import Worth
 from anypag.errors import DataError, Option
@@ -183,31 +186,101 @@ def counted(data: Any, column: str) -> CountedTable:
     >>> print(ap.learn(table, method="icd").pag)
     smokes o-o coughs
     """
-    table = data if isinstance(data, Table) else as_table(data)
-    require_columns([column], table.names)
-    others = [name for name in table.names if name != column]
-    if not others:
-        raise DataError(f"A table of counts has columns beside that of the counts; got {column!r} alone.")
-    place = table.names.index(column)
-    counts = _checked(column, table.values[:, place], table.labels[place])
-    reading = (table.reading or AS_USUAL)._replace(counts=column)
-    return CountedTable.of(replace(table.take(others), reading=reading), counts)
-
-
-def _checked(column: str, counts: npt.NDArray[np.float64], labels: tuple[str, ...] | None) -> Counts:
-    """Counts as whole numbers."""
-    wanted = f"The counts in column {column!r} must be whole numbers, 0 or more"
-    if labels is not None:
-        raise DataError(f"{wanted}; got text, such as {labels[0]!r}. Name the column that has the counts.")
-    wrong = np.flatnonzero(~((counts >= 0) & (counts == np.floor(counts)) & (counts < np.inf)))  # NaN fails this too
-    if len(wrong):
-        value = counts[wrong[0]]
-        what = "nothing" if np.isnan(value) else f"{value:g}"
-        is_weight = bool(np.isfinite(value)) and value != np.floor(value)
-        remedy = "Weights that are no counts have no place here" if is_weight else "Mend that row, or leave it out"
-        raise DataError(f"{wanted}; row {wrong[0] + 1} has {what}. {remedy}.")
+    table, counts = split_off(as_table(data), column, "counts", "whole numbers, 0 or more", lambda some: some % 1 == 0)
     if not 0 < counts.sum() <= MOST_ROWS:
         raise DataError(
             f"The counts in column {column!r} must stand for 1 to {MOST_ROWS:,} rows; got {counts.sum():,.0f}."
         )
-    return counts.astype(np.int64)
+    reading = (table.reading or AS_USUAL)._replace(counts=column)
+    return CountedTable.of(replace(table, reading=reading), counts.astype(np.int64))
+
+
+def split_off(
+    table: Table, column: str, what: str, wanted: str, fits: Callable[[Floats], Flags]
+) -> tuple[Table, Floats]:
+    """A table without a column of counts or weights (`what`), and that column. DataError if the column is not there, is
+    the only one, or holds anything but finite numbers from 0 on that fit.
+    """
+    require_columns([column], table.names)
+    others = [name for name in table.names if name != column]
+    if not others:
+        raise DataError(f"A table with {what} has columns beside that of the {what}; got {column!r} alone.")
+    place = table.names.index(column)
+    values, labels = table.values[:, place], table.labels[place]
+    told = f"The {what} in column {column!r} must be {wanted}"
+    if labels is not None:
+        raise DataError(f"{told}; got text, such as {labels[0]!r}. Name the column that has the {what}.")
+    with np.errstate(invalid="ignore"):
+        wrong = np.flatnonzero(~((values >= 0) & (values < np.inf) & fits(values)))  # NaN fails this too
+    if len(wrong):
+        value = values[wrong[0]]
+        has = "nothing" if np.isnan(value) else f"{value:g}"
+        is_weight = bool(np.isfinite(value)) and value != np.floor(value) and value > 0
+        remedy = "Weights that are no counts have no place here" if is_weight else "Mend that row, or leave it out"
+        raise DataError(f"{told}; row {wrong[0] + 1} has {has}. {remedy}.")
+    return table.take(others), values
+
+
+def weighted(data: Any, column: str) -> Table:
+    """The table without a column that says how much each row weighs. It can be used where a table can; what cannot
+    weight rows refuses it.
+
+    Args:
+        data: any table; see `anypag.data.as_table`.
+        column: the name of the column of weights: numbers, 0 or more. A row with weight 0 is left out.
+
+    Raises:
+        DataError: there is no such column, or it holds no weights.
+
+    >>> table = weighted({"a": [1.5, 2.0, 0.5], "w": [1.0, 2.0, 2.0]}, "w")
+    >>> table.names, table.weights.tolist()
+    (('a',), [1.0, 2.0, 2.0])
+    """
+    table = as_table(data)
+    if table.weights is not None:
+        raise DataError(
+            f"Rows have weights already; {column!r} would be a second column of them. Choose one of the two."
+        )
+    rest, weights = split_off(table, column, "weights", "numbers, 0 or more", lambda some: some >= 0)
+    wanted = f"The weights in column {column!r} must be numbers, 0 or more"
+    if not weights.any():
+        raise DataError(f"{wanted}, and not all 0.")
+    if not 1e-100 < weights.max() < 1e100:  # their squares are summed
+        told = f"the largest is {weights.max():g}, too far from 1 to compute with"
+        raise DataError(f"{wanted}; {told}. Multiply all by one number: only their ratios count.")
+    found = replace(rest, reading=(table.reading or AS_USUAL)._replace(weights=column), weights=weights)
+    return found if weights.all() else found.take_rows(weights > 0)
+
+
+def weights_of(source: Source) -> Floats | None:
+    """(n,) the weights of the rows of a source; None if all count alike."""
+    found: Floats | None = getattr(source, "weights", None)
+    return found
+
+
+def worth_in(source: Source) -> Worth | None:
+    """What the rows of a source without gaps are worth; None where each is worth one."""
+    found: Worth | None = getattr(source, "worth", None)
+    return found
+
+
+def refuse_weights(table: Table, what: str) -> None:
+    """DataError for weighted rows, where they cannot be weighted."""
+    if table.weights is not None:
+        raise DataError(f"Rows are weighted here, and {what} count all rows alike. Leave out the weights.")
+
+
+def weight_findings(source: Source, weighs: bool) -> list[Finding]:
+    """How many rows weighted ones are worth; DataError where they cannot be weighted."""
+    weights = weights_of(source)
+    if weights is None:
+        return []
+    if not weighs:
+        raise DataError(
+            f"Rows are weighted here, and this test, or {Option('missing', 'pairwise')}, counts all rows alike. Choose "
+            f"{Option('test', 'fisherz')}, {Option('test', 'mixed')}, {Option('test', 'chisq')} or "
+            f"{Option('test', 'gsq')}, and leave out {Option('missing')}."
+        )
+    found = worth_in(source.complete())
+    message = f"{len(weights):,} weighted rows are worth {0 if found is None else found.n:,} of a random sample."
+    return [warning("weights", (), message, "Tests count as many: weak dependences are seen less often.")]

@@ -27,21 +27,13 @@ OTHER_ROWS = "These rows are not those of the search: they are taken as rows of 
 
 
 class DataSets(NamedTuple):
-    """The data sets of a search, the observed one first.
-
-    Args:
-        names: of the sets.
-        rows: how many rows each has.
-        prints: a checksum of each, over the columns of the graph.
-        design: the values of each context, one for each set; texts for levels.
-        by: the column that told the sets apart, where they were one table.
-    """
+    """The data sets of a search, the observed one first."""
 
     names: tuple[str, ...]
-    rows: tuple[int, ...]
-    prints: tuple[int, ...]
-    design: Mapping[str, tuple[float | str, ...]]
-    by: str | None
+    rows: tuple[int, ...]  # how many each set has
+    prints: tuple[int, ...]  # a checksum of each, over the columns of the graph
+    design: Mapping[str, tuple[float | str, ...]]  # the values of each context, one for each set; texts for levels
+    by: str | None  # the column that told the sets apart, where they were one table
 
     @classmethod
     def of(cls, data: object, columns: Sequence[str]) -> Self | None:
@@ -74,14 +66,8 @@ class DataSets(NamedTuple):
         return f"{name!r} is {what}; in the graph data sets are told apart by {contexts}."
 
     def pool(self, table: Table, columns: Sequence[str]) -> Pooled:
-        """Rows that were given for an estimate, as some of the data sets.
-
-        Args:
-            table: the rows.
-            columns: those of the graph.
-
-        Raises:
-            ParameterError: they are of a set that is not the observed one, or of all sets, which nothing tells apart.
+        """Rows that were given for an estimate, as some of the data sets; `columns` are those of the graph. Raises
+        ParameterError for rows of a set that is not the observed one, or of all sets, which nothing tells apart.
         """
         if self.by is not None and self.by in table.names:
             return self.of_tables(sets_of(table, self.by))

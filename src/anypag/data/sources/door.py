@@ -18,8 +18,7 @@ from anypag.data.sources.protocol import MOST_LOOKED_AT, Source
 from anypag.data.table import Table, as_table, declared, spelled_out
 from anypag.errors import is_pattern, matching
 
-BYTES_A_NUMBER = 4
-"""The fewest bytes of a number and its separator in a text file that is not compressed."""
+BYTES_A_NUMBER = 4  # the fewest bytes of a number and its separator in a text file that is not compressed
 
 
 def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str, str] | None = None) -> Source:

@@ -23,8 +23,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from anypag.data.findings import Finding
-from anypag.data.kinds import MOST_LEVELS, infer_kind, kind_of_levels
-from anypag.data.levels import require_few, sortable_names
+from anypag.data.levels import MOST_LEVELS, infer_kind, kind_of_levels, sortable_names, starts_of
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine_queries import Engine
@@ -147,17 +146,14 @@ class EngineTable(ThroughRows):
 
     def levels(self, i: int) -> Levels:
         if i not in self._levels:
-            self._levels[i] = self._counted_levels(i)
+            found = self.engine.levels(i, MOST_COUNTED)
+            if found is None:
+                raise DataError(
+                    f"Column {self.names[i]!r} has more than {MOST_COUNTED:,} levels. Drop it, or merge levels; if it "
+                    f"is a quantity, choose {Option('test', 'fisherz')} or {Option('test', 'mixed')}."
+                )
+            self._levels[i] = found
         return self._levels[i]
-
-    def _counted_levels(self, i: int) -> Levels:
-        found = self.engine.levels(i, MOST_COUNTED)
-        if found is None:
-            raise DataError(
-                f"Column {self.names[i]!r} has more than {MOST_COUNTED:,} levels. Drop it, or merge levels; if it is a "
-                f"quantity, choose {Option('test', 'fisherz')} or {Option('test', 'mixed')}."
-            )
-        return found
 
     def sample(self) -> Table:
         """The first rows that the engine hands over."""
@@ -190,11 +186,11 @@ class EngineTable(ThroughRows):
     def _spread(self) -> Spread:
         levels = [self.levels(i) if kind == "discrete" else None for i, kind in enumerate(self.kinds)]
         widths = [1 if some is None else max(len(some.values) - 1, 0) for some in levels]
-        require_few(self.names, widths)
+        start = starts_of(self.names, widths)
         # Spark takes "a.b" for a field of a
         short = [name.replace(".", "_") for name in sortable_names(self.names, widths)]
         spread = self.engine.with_columns(dict(zip(short, _expressions(self.names, levels), strict=True)))
-        return Spread(spread.moments(spread.summary()), np.append(0, np.cumsum(widths)).astype(np.int64))
+        return Spread(spread.moments(spread.summary()), start)
 
     def groups(self, names: Sequence[str] | None = None) -> CountedTable | None:
         chosen = self.names if names is None else tuple(names)
@@ -286,9 +282,6 @@ def unions_of(
 ) -> dict[ColumnNumbers, ColumnNumbers]:
     """For each set of columns a union that contains it. A union of several sets has at most `MOST_CELLS` combinations
     of levels. Each set joins the first union with room for it.
-
-    >>> unions_of([(0, 1), (1, 2)], (2, 2, 2))
-    {(0, 1): (0, 1, 2), (1, 2): (0, 1, 2)}
     """
     made: list[set[int]] = [set(union) for union in there]
     n_there, place = len(made), {}

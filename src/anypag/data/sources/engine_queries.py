@@ -61,13 +61,6 @@ def _number(name: str) -> Any:
     return nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.Float64)).alias(name)
 
 
-def _whole(column: Any) -> Counts:
-    """A pulled column as whole numbers."""
-    import narwhals as nw
-
-    return np.asarray(column.cast(nw.Int64).to_numpy(), np.int64)
-
-
 @dataclass(frozen=True, eq=False)
 class Engine:
     """A lazy table (`frame`, of narwhals), and the queries put to it. Columns that are not text are float64."""
@@ -140,7 +133,7 @@ class Engine:
         pulled = self.frame.select(*names).group_by(*names).agg(nw.len().alias(column)).head(most + 1).collect()
         if len(pulled) > most:
             return None
-        counts = _whole(pulled[column])
+        counts = np.asarray(pulled[column].cast(nw.Int64).to_numpy(), np.int64)
         table = as_table(pulled.drop(column).to_native(), names)
         order = np.lexsort(table.values.T[::-1])  # an engine returns groups in any order
         return replace(table, values=np.asfortranarray(table.values[order])), counts[order]

@@ -16,10 +16,10 @@ import numpy as np
 
 from anypag.arrays import Floats
 from anypag.data.columns import NO_NUMBERS, checked_column_names, require_columns
-from anypag.data.files.read_table import INDEX_LEFT_OUT, INDEX_NAMES, LAST_INDEX, read_table, repeated_names_in
+from anypag.data.files.read_table import INDEX_LEFT_OUT, index_in, read_table, repeated_names_in
 from anypag.data.files.scan import glance, is_row, made_from_file
 from anypag.data.findings import Finding
-from anypag.data.kinds import infer_kind
+from anypag.data.levels import infer_kind
 from anypag.data.moments import Moments, Products, Sums, rows_in_chunk
 from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
@@ -54,7 +54,11 @@ class FileTable(ThroughRows):
     def of(cls, path: str | Path, names: Sequence[str] | None = None) -> Self:
         """The columns of a file, or some of them. DataError if there is no such file or column, or no rows."""
         path = Path(path)
-        chosen, index = made_from_file(path, lambda frame: _chosen(frame, names))
+        first = glance(path, 1000)
+        index = None if names is not None else index_in(first)
+        there = [name for name in first.columns if index is None or name != index.name]
+        require_columns(names or (), there)
+        chosen = checked_column_names(there if names is None else names, len(there if names is None else names))
         found = [*([] if index is None else [INDEX_LEFT_OUT]), *repeated_names_in(path, chosen)]
         return cls(path, chosen, tuple(found))
 
@@ -199,8 +203,7 @@ class _Pass:
         self.missing, self.infinite = np.zeros(p, np.int64), np.zeros(p, np.int64)
         self.low, self.high = np.full(p, np.nan), np.full(p, np.nan)
         self._sums = Sums(names)
-        self._waiting = np.empty((0, p))
-        """Complete rows that do not fill a chunk yet."""
+        self._waiting = np.empty((0, p))  # complete rows that do not fill a chunk yet
 
     @classmethod
     def over(cls, parts: Iterator[Floats], names: tuple[str, ...]) -> Self:
@@ -250,30 +253,6 @@ def _parts(frame: polars.LazyFrame, names: Sequence[str], path: Path, n: int) ->
     for start in range(0, n, rows_at_once):
         part = numbers.slice(start, rows_at_once).collect().filter(polars.col(_IS_ROW)).drop(_IS_ROW)
         yield np.asfortranarray(part.fill_null(np.nan).to_numpy())
-
-
-def _chosen(frame: polars.LazyFrame, names: Sequence[str] | None) -> tuple[tuple[str, ...], str | None]:
-    """The columns to use, and the index column that is left out, if any."""
-    there = frame.collect_schema().names()
-    if names is None:
-        index = _index_in(frame)
-        used = [name for name in there if name != index]
-        return checked_column_names(used, len(used)), index
-    require_columns(names, there)
-    return checked_column_names(names, len(names)), None
-
-
-def _index_in(frame: polars.LazyFrame) -> str | None:
-    """The index column of row numbers that pandas wrote, if there is one."""
-    import polars
-
-    there = frame.collect_schema()
-    first = next(iter(there), None)
-    if LAST_INDEX in there or first is None or first not in INDEX_NAMES:
-        return LAST_INDEX if LAST_INDEX in there else None
-    column = polars.col(first)
-    is_whole = not there[first].is_float() or frame.select((column == column.floor()).all()).collect().item()
-    return first if is_whole else None
 
 
 def _texts(frame: polars.LazyFrame, name: str) -> tuple[str, ...] | None:

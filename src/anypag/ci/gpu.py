@@ -2,25 +2,44 @@
 
 `CudaCard` keeps one correlation matrix on the card; the test suite replaces it by a card made of NumPy.
 Sums are in float64 and multiplications are not fused with additions, so that the same matrix gives the same bits as on
-the CPU. p-values are computed on the CPU, by the caller.
+the CPU. The card preselects by |rho| (`GPUPasses`), then the CPU decides by the p-value. The matrix itself is summed in
+another order on the card: a decision whose p-value is within about 1e-9 of alpha may differ from the CPU's.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats, Indices
-from anypag.ci.passes import NearEdges
+from anypag.ci.base import PValues
+from anypag.ci.passes import (
+    ROUNDING,
+    BestSets,
+    CorrelationPasses,
+    NearEdges,
+    PooledEdges,
+    Singles,
+    least_strength,
+    roots_of,
+)
+from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.moments import Products
-from anypag.errors import AnypagError, Option
+from anypag.errors import AnypagError, AnypagWarning, Option
 from anypag.threads import map_in_threads, slices
 
 WARP = 32
 BLOCK = 256
 PIECE = 8_000_000  # bytes fetched from the card at a time
+AT_ONCE = 2_000_000_000  # questions of a pass that are sent at once
+
+Made = TypeVar("Made")
 
 
 class CardError(AnypagError):
@@ -57,7 +76,7 @@ def cuda_code() -> str:
     """The CUDA C code that cards run."""
     from importlib.resources import files
 
-    return files("anypag.ci.gpu").joinpath("passes.cu").read_text(encoding="utf-8")
+    return files("anypag.ci").joinpath("passes.cu").read_text(encoding="utf-8")
 
 
 def cuda_card() -> Card:
@@ -103,10 +122,11 @@ class CudaCard:
     def _call(self, name: str, threads: int, *arguments: Any) -> None:
         self._kernels[name]((-(-threads // BLOCK),), (BLOCK,), arguments)
 
-    def _guarded(self, work: Any) -> Any:
-        """The value of `work()`; CardError if the card has too little memory."""
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Turns an error for want of memory on the card into a CardError."""
         try:
-            return work()
+            yield
         except self._cupy.cuda.memory.OutOfMemoryError as error:
             free, total = self._cupy.cuda.runtime.memGetInfo()
             raise CardError(
@@ -117,24 +137,19 @@ class CudaCard:
 
     def products(self, centred: Floats) -> Any:
         self._n = len(centred)
-
-        def work() -> Any:
+        with self._guarded():
             values = self._cupy.asarray(centred)
             made = values @ values.T
             self._call("mirror", self._n**2, made, np.int64(self._n))
-            return made
-
-        return self._guarded(work)
+        return made
 
     def added(self, total: Any, more: Any, shift: npt.NDArray[np.int32], difference: Floats) -> Any:
-        def work() -> Any:
+        with self._guarded():
             factor, offset = self._cupy.asarray(np.ldexp(1.0, shift)), self._cupy.asarray(difference)
             for row in range(0, self._n, 1024):  # piece by piece: a temporary table of all pairs would not fit
                 part = slice(row, row + 1024)
                 more[part] += total[part] * (factor[part, None] * factor) + offset[part, None] * offset
-            return more
-
-        return self._guarded(work)
+        return more
 
     def diagonal(self, products: Any) -> Floats:
         diagonal: Floats = self._cupy.asnumpy(products.diagonal())
@@ -144,13 +159,10 @@ class CudaCard:
         return correlation is self._copy
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        def work() -> Any:
-            made = self._cupy.empty_like(products)
-            at = self._cupy.asarray(place.astype(np.int64))
-            self._call("correlate", self._n**2, products, self._cupy.asarray(scale), at, np.int64(self._n), made)
-            return made
-
-        self._matrix = self._guarded(work)
+        with self._guarded():
+            self._matrix = self._cupy.empty_like(products)
+            at, scales = self._cupy.asarray(place.astype(np.int64)), self._cupy.asarray(scale)
+            self._call("correlate", self._n**2, products, scales, at, np.int64(self._n), self._matrix)
         self._cupy.cuda.get_current_stream().synchronize()
         self._copy = self._fetched(threads)
         return self._copy
@@ -174,13 +186,13 @@ class CudaCard:
 
     def take(self, correlation: Floats) -> None:
         self._n = len(correlation)
-        self._matrix = self._guarded(lambda: self._cupy.asarray(correlation))
+        with self._guarded():
+            self._matrix = self._cupy.asarray(correlation)
         self._copy = correlation
 
     def pairs(self, order: Indices, rows: slice, least: float) -> tuple[Indices, Indices, Floats]:
         cupy, n = self._cupy, len(order)
-
-        def work() -> tuple[Any, Any, Any]:
+        with self._guarded():
             columns, height = cupy.asarray(order), rows.stop - rows.start
             count = cupy.zeros(height + 1, cupy.int64)
             shape = (np.int64(self._n), np.int64(n), np.int64(rows.start), np.int64(rows.stop), np.float64(least))
@@ -189,21 +201,78 @@ class CudaCard:
             total = int(first[-1])
             x, y, strengths = cupy.empty(total, cupy.int32), cupy.empty(total, cupy.int32), cupy.empty(total)
             self._call("write_pairs", WARP * height, self._matrix, columns, *shape, first, x, y, strengths)
-            return x, y, strengths
-
-        x, y, strengths = self._guarded(work)
         return cupy.asnumpy(x), cupy.asnumpy(y), cupy.asnumpy(strengths)
 
     def singles(self, order: Indices, edges: NearEdges, tolerance: float, margin: float) -> Least:
         cupy, m = self._cupy, len(edges.x)
-
-        def work() -> tuple[Any, ...]:
+        with self._guarded():
             graph = [cupy.asarray(part) for part in (order, *edges)]
             least, n_nodes, n_near = cupy.empty(m), cupy.empty(m, cupy.int64), cupy.empty(m, cupy.int64)
             node, has_both = cupy.empty(m, cupy.int32), cupy.empty(m, cupy.bool_)
             found = (least, n_nodes, n_near, node, has_both)
             sizes = (np.int64(self._n), np.int64(m), np.float64(tolerance), np.float64(margin))
             self._call("singles", WARP * m, self._matrix, *graph, *sizes, *found)
-            return found
+        return Least(*(cupy.asnumpy(part) for part in found))
 
-        return Least(*(cupy.asnumpy(part) for part in self._guarded(work)))
+
+def on_device(work: Callable[[Card | None], Made], device: str) -> Made:
+    """The value of `work(card)`, or of `work(None)` for the CPU. Where no card can do it, "cuda" raises CardError, and
+    "auto" warns and takes the CPU.
+    """
+    if device == "cpu":
+        return work(None)
+    try:
+        return work(cuda_card())
+    except CardError as error:
+        if device == "cuda":
+            raise
+        warnings.warn(f"{error} The CPU goes on, as device = 'auto' allows.", AnypagWarning, stacklevel=2)
+        return work(None)
+
+
+class GPUPasses:
+    """What a test asks a card for; the card answers one thread at a time."""
+
+    at_once = AT_ONCE
+
+    def __init__(self, card: Card, on_cpu: CorrelationPasses) -> None:
+        self._card, self._on_cpu, self._lock = card, on_cpu, Lock()
+        self.correlation = on_cpu.correlation
+
+    def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
+        with self._lock:
+            x, y, strengths = self._card.pairs(order, rows, least_strength(self._on_cpu.n - 3, alpha))
+        p = self._pvalues(strengths, 0)
+        kept = p <= alpha
+        return x[kept], y[kept], p[kept]
+
+    def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
+        # with too few rows all p-values are 1, so every node is as good as another
+        if roots_of(self._on_cpu.n, 1)[0] == 0.0:
+            return self._on_cpu.best_singles(order, edges, max_sets)
+        with self._lock:
+            found = self._card.singles(order, edges, NOTHING_LEFT, ROUNDING)
+        is_large = found.has_both & (max_sets >= 0) & (found.n_nodes > max_sets)
+        done = found.has_both & ~is_large
+        z, p = found.node[:, None].copy(), np.full(len(edges.x), np.nan)
+        p[done] = self._pvalues(found.strength[done], 1)
+        self._decide_between(order, edges, done & (found.n_near > 1), z, p)
+        return Singles(found.has_both, is_large, z, p, int(found.n_nodes[done].sum()))
+
+    def _decide_between(self, order: Indices, edges: NearEdges, chosen: Flags, z: Indices, p: PValues) -> None:
+        """Where nodes are too close for |rho|, choose by p-value on the CPU, and then by the order of nodes."""
+        some = np.flatnonzero(chosen)
+        graph = (edges.start, edges.neighbour, edges.block)
+        ends = (edges.x[some], edges.y[some], edges.edge_block[some])
+        again = self._on_cpu.best_singles(order, NearEdges(*graph, *ends), -1)
+        z[some], p[some] = again.z, again.p
+
+    def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
+        """See `Passes`. On the CPU: sending the questions to the card takes longer than answering them here."""
+        return self._on_cpu.try_sets(order, edges, best, room)
+
+    def _pvalues(self, strengths: Floats, r: int) -> PValues:
+        from anypag._kernels.gaussian import fisher_z_pvalues
+
+        fisher_z_pvalues(strengths, np.zeros(len(strengths), np.int32), roots_of(self._on_cpu.n, r), strengths)
+        return strengths
