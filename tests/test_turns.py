@@ -78,7 +78,8 @@ PARTS = {
     "discrete_score": {"component", "adding", "removing", "of_set"},
     "gaussian": {"pvalue"},
     "gaussian_score": {
-        *("component", "adding", "removing", "adding_blocks", "removing_blocks", "ricf", "undirected_deviance")
+        *("component", "ceiling", "adding", "removing", "adding_blocks", "removing_blocks"),
+        *("ricf", "undirected_deviance"),
     },
     "mag_chain": {"edge_state", "put", "stays_ancestral", "is_maximal", "agrees", "count_edges"},
 }

@@ -254,7 +254,8 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
     land = landscape
     moves, facts = (land.states, land.allowed, land.likely, land.is_likely), tuple(land.known)
     changed = random, graph, best, scores, made
-    in_turns(kernel.advance, *land.given, moves, facts, land.ancestral, temperature, steps, *changed, look=look)
+    given = land.score.ceiling, *land.given, moves, facts, land.ancestral, temperature, steps
+    in_turns(kernel.advance, *given, *changed, look=look)
     graph, best = land.with_design(graph), land.with_design(best)
     return replace(walker, graph=graph, best=best, scores=scores, random=random, taken=walker.taken + int(made[1]))
 
