@@ -545,7 +545,7 @@ def total(component, data, memory, terms, graph, parts, room):
         if np.isnan(parts[v]):
             if room[0] < 0:
                 return False
-            parts[v] = _component_score(score, graph, key, members, d, False, room)[0]
+            parts[v] = _component_score(score, graph, key, members, d, np.bool_(False), room)[0]
     return True
 
 
@@ -553,7 +553,7 @@ def total(component, data, memory, terms, graph, parts, room):
 def _score_part(score, graph, v, key, stamp, now, members, part, part_score, room):
     """Writes v and the score of v's component for each of its members."""
     d = _members(graph, v, stamp, now, members)
-    found = _component_score(score, graph, key, members, d, False, room)[0]
+    found = _component_score(score, graph, key, members, d, np.bool_(False), room)[0]
     for x in range(d):
         part[members[x]] = v
         part_score[members[x]] = found

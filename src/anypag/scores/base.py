@@ -138,6 +138,11 @@ class Score(ABC):
         return Memory.of_size(18 if len(self.names) <= 20 else 20)
 
     @cached_property
+    def twin(self) -> Self:
+        """The same score with caches of its own, for a chain in another thread."""
+        return replace(self)  # type: ignore[type-var]
+
+    @cached_property
     def for_effects(self) -> Self | None:
         """The score with the price of an edge that graphs for effects are sampled at; None if that is the same.
 
