@@ -31,7 +31,7 @@ MOVE_EDGE = 0.8  # the share of steps that change or move one edge; the rest cha
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
 _COMPONENT = f"FunctionType(float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1]))"
-_SCORE = f"{_COMPONENT}, Tuple(({_DATA})), Tuple((uint64[::1], float64[::1], int64)), float64[:, ::1]"  # and `terms`
+_SCORE = f"{_COMPONENT}, {_COMPONENT}, Tuple(({_DATA})), Tuple((uint64[::1], float64[::1], int64)), float64[:, ::1]"
 _MOVES = "Tuple((uint8[::1], uint8[:, ::1], int32[:, ::1], uint64[:, ::1]))"
 _FACTS = "Tuple((uint64[:, ::1], uint64[:, ::1], uint8[::1]))"
 _GRAPH = "uint64[:, :, ::1]"
@@ -522,7 +522,7 @@ def _prior(terms, count):
 
 
 @njit(f"boolean({_SCORE}, {_GRAPH}, float64[::1], int64[::1])", cache=True, nogil=True)
-def total(component, data, memory, terms, graph, parts, room):
+def total(ceiling, component, data, memory, terms, graph, parts, room):
     """Writes the parts of the score of a whole graph. Returns whether all are done.
 
     `parts` (n + 1,) holds the score of each component at its first node, 0 at its other nodes, and the prior at the
@@ -536,7 +536,7 @@ def total(component, data, memory, terms, graph, parts, room):
     count = np.empty(4, np.int64)
     count_edges(graph, count)
     parts[n] = _prior(terms, count)
-    score = (component, component, data, memory)
+    score = (component, ceiling, data, memory)
     for v in range(n):
         if stamp[v] >= 0:
             parts[v] = 0.0
@@ -560,7 +560,7 @@ def _score_part(score, graph, v, key, stamp, now, members, part, part_score, roo
 
 
 @njit(
-    f"boolean({_COMPONENT}, {_SCORE}, {_MOVES}, {_FACTS}, boolean, float64, int64, uint64[::1], {_GRAPH}, {_GRAPH}, "
+    f"boolean({_SCORE}, {_MOVES}, {_FACTS}, boolean, float64, int64, uint64[::1], {_GRAPH}, {_GRAPH}, "
     "float64[::1], int64[::1], int64[::1])",
     cache=True,
     nogil=True,

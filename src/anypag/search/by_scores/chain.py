@@ -182,7 +182,7 @@ class Landscape:
     def given(self) -> tuple[Any, ...]:
         """The score and the prior as the kernels of chains take them."""
         score = self.score
-        return score.component, tuple(score.bound), (*score.of_components, self.largest), self.terms
+        return score.ceiling, score.component, tuple(score.bound), (*score.of_components, self.largest), self.terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +260,7 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
     land = landscape
     moves, facts = (land.states, land.allowed, land.likely, land.is_likely), tuple(land.known)
     changed = random, graph, best, scores, made
-    given = land.score.ceiling, *land.given, moves, facts, land.ancestral, temperature, steps
+    given = *land.given, moves, facts, land.ancestral, temperature, steps
     in_turns(kernel.advance, *given, *changed, look=look)
     graph, best = land.with_design(graph), land.with_design(best)
     return replace(walker, graph=graph, best=best, scores=scores, random=random, taken=walker.taken + int(made[1]))
