@@ -29,6 +29,30 @@ def regression_deviance(s: Floats, v: int, parents: Sequence[int]) -> float:
     return log(s[v, v] - beta @ s[chosen, v])
 
 
+def least_deviance(s: Floats, size: int, relation: npt.NDArray[np.uint8]) -> float:
+    """A deviance that no fit of a component is below: the sum of its members' regressions on all that each depends on
+    among those placed before it. The member with the fewest of these comes next; of several, the one with the fewest
+    spouses; parents come before children.
+    """
+    parents = [{int(j) for j in np.flatnonzero(row == 1)} for row in relation]
+    spouses = [{int(j) for j in np.flatnonzero(row == 2)} for row in relation]
+    placed: list[int] = []
+    total = 0.0
+
+    def depends_on(member: int) -> set[int]:
+        district = {member}
+        while more := {j for i in district for j in spouses[i] if j in placed} - district:
+            district |= more
+        return (district | {j for i in district for j in parents[i]}) - {member}
+
+    while len(placed) < size:
+        free = [i for i in range(size) if i not in placed and parents[i] & {*range(size)} <= {*placed}]
+        member = min(free, key=lambda i: (len(depends_on(i)), len(spouses[i]), i))
+        total += regression_deviance(s, member, sorted(depends_on(member)))
+        placed.append(member)
+    return total
+
+
 def grow_shrink(s: Floats, rows: int, v: int, candidates: Sequence[int]) -> set[int]:
     """The parents that grow-shrink finds by BIC: the best is added while that helps, then the worst removed."""
 

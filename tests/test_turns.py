@@ -70,7 +70,8 @@ PARTS = {
     "discrete_score": {"component", "adding", "removing", "of_set"},
     "gaussian": {"pvalue"},
     "gaussian_score": {
-        *("component", "adding", "removing", "adding_blocks", "removing_blocks", "ricf", "undirected_deviance")
+        *("component", "ceiling", "adding", "removing", "adding_blocks", "removing_blocks"),
+        *("ricf", "undirected_deviance"),
     },
     "separation": {"chain_lists"},
     "mag_chain": {"edge_state", "put", "stays_ancestral", "is_maximal", "agrees", "count_edges"},

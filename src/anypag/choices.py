@@ -182,7 +182,7 @@ _ABOUT_KINDS = (
     "Say which columns are continuous, discrete or ordinal instead of guessing; 'q*' stands for all that match it, and "
     "'low < high' for ordinal texts in this order."
 )
-_ABOUT_THREADS = "Threads that test edges; 0: one per core. Same result."
+_ABOUT_THREADS = "Threads that test edges and sample graphs; 0: one per core. Same result."
 _ABOUT_MISSING = (
     "Missing values: auto (leave out columns with a value in fewer than half of the rows, then rows with gaps), error "
     "(stop), drop (rows) or pairwise (for each test its own rows)."

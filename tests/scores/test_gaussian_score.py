@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from anypag import DAG, MAG, AnypagError
 from anypag._kernels.gaussian_score import PARENT, SPOUSE, ricf
+from anypag.scores.base import Score
 from anypag.scores.gaussian import GaussianScore
-from naive_scores import gaussian_deviance, regression_deviance
-from score_examples import components, score_of
+from naive_scores import gaussian_deviance, least_deviance, regression_deviance
+from score_examples import Component, components, mixed_score, score_of
 from strategies import dags, mags
 
 Floats = npt.NDArray[np.float64]
@@ -132,3 +133,68 @@ def test_members_that_are_functions_of_each_other_are_scored_without_a_crash() -
                 relation[b, a] = kind
                 relation[a, b] = SPOUSE if kind == SPOUSE else 0
             assert not np.isnan(ricf(turned, 4, relation, 1e-6))
+
+
+def both(score: Score, part: Component) -> tuple[float, float]:
+    """The score of a component, and its ceiling."""
+    given = (*score.bound, part.nodes, part.size, len(part.nodes), part.relation)
+    return score.component(*given), score.ceiling(*given)
+
+
+def diagram(n: int, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
+    """Marks of `-->` from earlier to later nodes and of `<->`, also between a node and its ancestor."""
+    kinds = np.array([[0, 0], [2, 3], [2, 2]])[rng.choice(3, p=[0.4, 0.25, 0.35], size=(n, n))]
+    marks = np.triu(kinds[..., 0], 1) + np.triu(kinds[..., 1], 1).T
+    return np.asarray(marks, np.uint8)
+
+
+@given(st.integers(2, 8), st.integers(0, 10**6), st.sampled_from([30, 1000, 10**6]))
+@settings(deadline=None, max_examples=200)
+def test_no_score_of_a_district_is_above_its_ceiling(n: int, seed: int, rows: int) -> None:
+    """And the ceiling is the sum of regressions that it is meant to be."""
+    rng = np.random.default_rng(seed)
+    score = GaussianScore(tuple(f"X{i}" for i in range(n)), rows, correlations(n, seed), gamma=0.5)
+    for part in components(diagram(n, rng)):
+        found, ceiling = both(score, part)
+        assert found <= ceiling
+        if np.isfinite(ceiling) and part.size > 1:
+            s = score.correlation[np.ix_(part.nodes, part.nodes)]
+            n_edges = (part.relation == PARENT).sum() + (part.relation == SPOUSE).sum() / 2
+            by_hand = -rows / 2 * least_deviance(s, part.size, part.relation) - n_edges * score.bound.numbers[1:3].sum()
+            assert ceiling == pytest.approx(by_hand, abs=2e-3 + 2e-6 * rows / 2)
+
+
+@given(mags(most=7), st.integers(0, 10**6))
+@settings(deadline=None)
+def test_no_score_of_a_mag_is_above_its_ceiling(mag: MAG, seed: int) -> None:
+    score = GaussianScore(mag.names, 200, correlations(len(mag), seed, rows=200))
+    for part in components(mag.marks):
+        found, ceiling = both(score, part)
+        assert found <= ceiling
+
+
+@pytest.mark.parametrize("text", ["A --- B; B --- C; C --- D", "A <-> B; B <-> C; A <-> C; D", "A <-> B; C --> B; D"])
+def test_the_ceiling_of_a_part_with_a_closed_form_is_its_score(text: str) -> None:
+    score = unpriced(correlations(4, 3))
+    for part in components(MAG.from_string(text).marks):
+        found, ceiling = both(score, part)
+        assert found <= ceiling <= found + 2e-3
+
+
+@given(st.integers(0, 10**6))
+@settings(deadline=None, max_examples=40)
+def test_no_score_of_variables_with_several_columns_is_above_its_ceiling(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(300, 5)) @ (np.eye(5) + 0.5 * rng.normal(size=(5, 5)))
+    table = {f"x{i}": np.digitize(values[:, i], [-1, 0, 1]) if i % 2 else values[:, i] for i in range(5)}
+    score = mixed_score(table)
+    for part in components(diagram(5, rng)):
+        found, ceiling = both(score, part)
+        assert found <= ceiling
+
+
+def test_columns_that_nearly_determine_each_other_have_no_ceiling() -> None:
+    s = np.array([[1.0, 0.99999, 0.5], [0.99999, 1.0, 0.5], [0.5, 0.5, 1.0]])
+    score = GaussianScore(("A", "B", "C"), 100, s)
+    (part,) = components(MAG.from_string("A <-> B; B <-> C").marks)
+    assert both(score, part)[1] == np.inf

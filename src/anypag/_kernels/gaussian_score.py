@@ -40,10 +40,39 @@ NEVER = -np.inf
 IMPOSSIBLE = -1e15
 """The score of a component that cannot be fitted."""
 
+CLEAR = 1e-4
+"""A column with less variance than this given others is too near to their span for a ceiling: rounding might matter."""
+
+SLACK, SLACK_OF_DEVIANCE = 1e-3, 1e-6
+"""By how much a ceiling is above its formula, for rounding errors of a fit: a number, and a multiple of half the rows.
+"""
+
+UNKNOWN = -np.inf
+
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
 COMPONENT = f"float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1])"
 ADDING = f"float64({_DATA}, int64, int64[::1], int64, int64[::1], int64, float64[::1], int64[::1])"
 REMOVING = f"float64({_DATA}, int64, int64[::1], int64, float64[::1], int64[::1])"
+
+
+@njit(cache=True, nogil=True)
+def _lowest(x):
+    """The place of the lowest bit of x, which is not 0."""
+    k = 0
+    for half in (32, 16, 8, 4, 2, 1):
+        if x & ((np.uint64(1) << np.uint64(half)) - np.uint64(1)) == 0:
+            k += half
+            x >>= np.uint64(half)
+    return k
+
+
+@njit(cache=True, nogil=True)
+def _n_bits(x):
+    k = 0
+    while x != 0:
+        x &= x - np.uint64(1)
+        k += 1
+    return k
 
 
 @njit(cache=True, nogil=True)
@@ -373,10 +402,10 @@ def undirected_deviance(s, relation, stop):
     return value
 
 
-@njit(COMPONENT, cache=True, nogil=True)
-def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
-    """The score of a component: its log-likelihood minus the prices of its parameters and edges."""
-    half_rows, price, price_of_edge = numbers[0], numbers[1], numbers[2]
+@njit(cache=True, nogil=True)
+def _cost(table, numbers, nodes, d, m, relation):
+    """The prices of a component's parameters and edges, and whether it has `---`."""
+    price, price_of_edge = numbers[1], numbers[2]
     cost = 0.0
     undirected = False
     for i in range(d):
@@ -389,6 +418,14 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
             undirected |= relation[i, j] == NEIGHBOUR
             other = (_end(table, nodes[j], nodes[i]) if is_parent else table[1, nodes[j]]) - table[0, nodes[j]]
             cost += share * (price * width * other + price_of_edge)
+    return cost, undirected
+
+
+@njit(COMPONENT, cache=True, nogil=True)
+def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
+    """The score of a component: its log-likelihood minus the prices of its parameters and edges."""
+    half_rows = numbers[0]
+    cost, undirected = _cost(table, numbers, nodes, d, m, relation)
     if d == 1:
         deviance = _regression(matrix, table, nodes, m, relation)
     else:
@@ -399,6 +436,135 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
     if deviance >= -IMPOSSIBLE:
         return IMPOSSIBLE
     return -half_rows * deviance - cost
+
+
+@njit(cache=True, nogil=True)
+def _log_variance(s, v, given, factor):
+    """The log of the variance of v given a set of others (bits); `UNKNOWN` if they nearly determine each other."""
+    k = 0
+    pivot = 1.0
+    while True:
+        last = given == 0
+        column = v if last else _lowest(given)
+        given &= given - np.uint64(1)
+        pivot = s[column, column]
+        for a in range(k):
+            x = s[column, np.int64(factor[a, 0])]
+            for b in range(a):
+                x -= factor[a, 2 + b] * factor[k, 2 + b]
+            x *= factor[a, 1]
+            factor[k, 2 + a] = x
+            pivot -= x * x
+        if pivot < CLEAR:
+            return UNKNOWN
+        if last:
+            return math.log(pivot)
+        factor[k, 0], factor[k, 1] = column, 1.0 / math.sqrt(pivot)
+        k += 1
+
+
+@njit(cache=True, nogil=True)
+def _least_of_district(s, d, relation):
+    """A deviance that no fit of a district is below; `UNKNOWN` if none was found.
+
+    Members are placed one after the other, parents first. In the model a member depends, among the placed ones, on its
+    parents, on those that paths of `<->` among placed ones lead to, and on their parents (Tian and Pearl 2002). So no
+    fit gives it a smaller variance than its regression on all of these does. The member with the fewest of them comes
+    next.
+    """
+    parents, spouses = np.zeros(d, np.uint64), np.zeros(d, np.uint64)
+    group, above = np.zeros(d, np.uint64), np.zeros(d, np.uint64)  # of placed members: those paths lead to, and parents
+    for i in range(d):
+        for j in range(len(s)):
+            if relation[i, j] == PARENT:
+                parents[i] |= np.uint64(1) << np.uint64(j)
+            elif relation[i, j] == SPOUSE:
+                spouses[i] |= np.uint64(1) << np.uint64(j)
+    factor = np.empty((len(s) + 1, len(s) + 2))
+    left = (np.uint64(1) << np.uint64(d)) - np.uint64(1)
+    total = 0.0
+    while left != 0:
+        chosen, least, joined, given = 0, 1 << 40, np.uint64(0), np.uint64(0)
+        waiting = left
+        while waiting != 0:
+            i = _lowest(waiting)
+            waiting &= waiting - np.uint64(1)
+            if parents[i] & left != 0:
+                continue
+            his, his_given = np.uint64(0), parents[i]
+            rest = spouses[i] & ~left
+            while rest != 0:
+                j = _lowest(rest)
+                his |= group[j]
+                his_given |= group[j] | above[j]
+                rest &= ~his
+            much = (_n_bits(his_given) << 8) + _n_bits(spouses[i])
+            if much < least:
+                chosen, least, joined, given = i, much, his, his_given
+        found = _log_variance(s, chosen, given, factor)
+        if found == UNKNOWN:
+            return UNKNOWN
+        total += found
+        left &= ~(np.uint64(1) << np.uint64(chosen))
+        joined |= np.uint64(1) << np.uint64(chosen)
+        rest = joined
+        while rest != 0:
+            j = _lowest(rest)
+            group[j], above[j] = joined, given
+            rest &= rest - np.uint64(1)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _least_of_undirected(s, relation):
+    """A deviance that no fit of a component with `---` is below; `UNKNOWN` if none was found.
+
+    Nodes are taken away one after the other, the one with the fewest neighbours first, and its neighbours are joined to
+    each other. The model with these edges too has more parameters, and its deviance is a sum of regressions.
+    """
+    d = len(s)
+    near = np.zeros(d, np.uint64)
+    for i in range(d):
+        for j in range(d):
+            if relation[i, j] == NEIGHBOUR:
+                near[i] |= np.uint64(1) << np.uint64(j)
+    factor = np.empty((d + 1, d + 2))
+    left = (np.uint64(1) << np.uint64(d)) - np.uint64(1)
+    total = 0.0
+    while left != 0:
+        i, least = 0, d + 1
+        rest = left
+        while rest != 0:
+            j = _lowest(rest)
+            rest &= rest - np.uint64(1)
+            if _n_bits(near[j] & left) < least:
+                i, least = j, _n_bits(near[j] & left)
+        left &= ~(np.uint64(1) << np.uint64(i))
+        around = near[i] & left
+        found = _log_variance(s, i, around, factor)
+        if found == UNKNOWN:
+            return UNKNOWN
+        total += found
+        rest = around
+        while rest != 0:
+            j = _lowest(rest)
+            rest &= rest - np.uint64(1)
+            near[j] |= around & ~(np.uint64(1) << np.uint64(j))
+    return total
+
+
+@njit(COMPONENT, cache=True, nogil=True)
+def ceiling(matrix, table, numbers, keys, values, nodes, d, m, relation):
+    """A number that `component` of the same arguments is not above, found without iterations; infinite where columns
+    nearly determine each other, or are too many.
+    """
+    cost, undirected = _cost(table, numbers, nodes, d, m, relation)
+    columns, c, between = _spread(table, nodes, d, m, relation)
+    if len(columns) > 63:
+        return np.inf
+    part = _submatrix(matrix, columns)
+    least = _least_of_undirected(part, between) if undirected else _least_of_district(part, c, between)
+    return np.inf if least == UNKNOWN else SLACK - numbers[0] * (least - SLACK_OF_DEVIANCE) - cost
 
 
 @njit(cache=True, nogil=True)

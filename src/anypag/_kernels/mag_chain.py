@@ -9,10 +9,11 @@ One step draws a pair (i, j), from a list of likely ones or from all, and then
 - takes the edge i–j away and joins i to another node, or
 - gives two edges at i new states;
 it is accepted with the Metropolis probability for a target proportional to exp(score / temperature). Graphs that are
-not ancestral and maximal are rejected. Scores are rounded to 2⁻²⁰, so that sums and differences are exact: the running
-score equals the score of the graph to the bit after any number of steps. With background knowledge the chain stays
-among the graphs that agree with it: `allowed` says which states a pair may have, `agrees` checks required and forbidden
-causes.
+not ancestral and maximal are rejected. A fit of several members takes long, and most steps are rejected: so a number
+that the score cannot exceed, its ceiling, is tried first. Scores are rounded to 2⁻²⁰, so that sums and differences are
+exact: the running score equals the score of the graph to the bit after any number of steps. With background knowledge
+the chain stays among the graphs that agree with it: `allowed` says which states a pair may have, `agrees` checks
+required and forbidden causes.
 """
 
 import math
@@ -30,7 +31,7 @@ MOVE_EDGE = 0.8  # the share of steps that change or move one edge; the rest cha
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
 _COMPONENT = f"FunctionType(float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1]))"
-_SCORE = f"{_COMPONENT}, Tuple(({_DATA})), Tuple((uint64[::1], float64[::1], int64)), float64[:, ::1]"  # and `terms`
+_SCORE = f"{_COMPONENT}, {_COMPONENT}, Tuple(({_DATA})), Tuple((uint64[::1], float64[::1], int64)), float64[:, ::1]"
 _MOVES = "Tuple((uint8[::1], uint8[:, ::1], int32[:, ::1], uint64[:, ::1]))"
 _FACTS = "Tuple((uint64[:, ::1], uint64[:, ::1], uint8[::1]))"
 _GRAPH = "uint64[:, :, ::1]"
@@ -386,8 +387,11 @@ def _work(matrix, table, n, d, m):
 
 
 @njit(cache=True, nogil=True)
-def _fresh_score(component, data, graph, members, d, room):
-    """The rounded score of a component, which is written in the form that scores take (members ascending)."""
+def _fresh_score(score, graph, members, d, only_ceiling, room):
+    """The rounded score of a component, or its ceiling. The component is written in the form that scores take (members
+    ascending).
+    """
+    component, ceiling, data, _ = score
     n, words = graph.shape[1], graph.shape[2]
     nodes = np.empty(n, np.int64)
     place = np.full(n, -1, np.int64)
@@ -421,18 +425,24 @@ def _fresh_score(component, data, graph, members, d, room):
             elif y < d and _has(graph[NEIGHBOURS, nodes[x]], nodes[y]):
                 relation[x, y] = 3
     matrix, table, _, _, _ = data
+    if only_ceiling:
+        room[0] -= _work(matrix, table, n, 1, m)
+        return ceiling(*data, nodes[:m].copy(), d, m, relation)
     room[0] -= _work(matrix, table, n, d, m)
     score = component(*data, nodes[:m].copy(), d, m, relation)
     return max(math.floor(score * 1048576.0 + 0.5) / 1048576.0, IMPOSSIBLE)
 
 
 @njit(cache=True, nogil=True)
-def _component_score(score, graph, key, members, d, room):
-    """The score of the component with these d members, from the cache or computed."""
-    component, data, memory = score
-    known, score_of, largest = memory
+def _component_score(score, graph, key, members, d, ceiling_will_do, room):
+    """The score of the component with these d members, from the cache or computed; and whether it is the score. If
+    `ceiling_will_do` and the score is not in the cache, a number that the score is not above.
+
+    The key of a score is odd; the same key, less 1, is that of its ceiling.
+    """
+    known, score_of, largest = score[3]
     if d > largest:
-        return IMPOSSIBLE
+        return IMPOSSIBLE, True
     whole = np.uint64(d)
     for x in range(d):
         whole += _key(members[x], np.int64(0), np.int64(7)) + key[members[x]]
@@ -440,16 +450,19 @@ def _component_score(score, graph, key, members, d, room):
     mask = np.uint64(len(known) - 1)
     slot = whole & mask
     for _ in range(32):
-        if known[slot] == whole:
-            return score_of[slot]
+        if known[slot] | np.uint64(1) == whole:
+            if ceiling_will_do or known[slot] == whole:
+                return score_of[slot], known[slot] == whole
+            break
         if known[slot] == 0:
             break
         slot = (slot + np.uint64(1)) & mask
-    found = _fresh_score(component, data, graph, members, d, room)
-    if known[slot] == 0:
-        known[slot] = whole
+    is_score = d == 1 or not ceiling_will_do
+    found = _fresh_score(score, graph, members, d, not is_score, room)
+    if known[slot] == 0 or known[slot] | np.uint64(1) == whole:
+        known[slot] = whole if is_score else whole - np.uint64(1)
         score_of[slot] = found
-    return found
+    return found, is_score
 
 
 @njit(cache=True, nogil=True)
@@ -509,7 +522,7 @@ def _prior(terms, count):
 
 
 @njit(f"boolean({_SCORE}, {_GRAPH}, float64[::1], int64[::1])", cache=True, nogil=True)
-def total(component, data, memory, terms, graph, parts, room):
+def total(ceiling, component, data, memory, terms, graph, parts, room):
     """Writes the parts of the score of a whole graph. Returns whether all are done.
 
     `parts` (n + 1,) holds the score of each component at its first node, 0 at its other nodes, and the prior at the
@@ -523,7 +536,7 @@ def total(component, data, memory, terms, graph, parts, room):
     count = np.empty(4, np.int64)
     count_edges(graph, count)
     parts[n] = _prior(terms, count)
-    score = (component, data, memory)
+    score = (component, ceiling, data, memory)
     for v in range(n):
         if stamp[v] >= 0:
             parts[v] = 0.0
@@ -532,7 +545,7 @@ def total(component, data, memory, terms, graph, parts, room):
         if np.isnan(parts[v]):
             if room[0] < 0:
                 return False
-            parts[v] = _component_score(score, graph, key, members, d, room)
+            parts[v] = _component_score(score, graph, key, members, d, np.bool_(False), room)[0]
     return True
 
 
@@ -540,24 +553,40 @@ def total(component, data, memory, terms, graph, parts, room):
 def _score_part(score, graph, v, key, stamp, now, members, part, part_score, room):
     """Writes v and the score of v's component for each of its members."""
     d = _members(graph, v, stamp, now, members)
-    found = _component_score(score, graph, key, members, d, room)
+    found = _component_score(score, graph, key, members, d, np.bool_(False), room)[0]
     for x in range(d):
         part[members[x]] = v
         part_score[members[x]] = found
 
 
 @njit(
-    f"boolean({_SCORE}, {_MOVES}, {_FACTS}, boolean, float64, int64, uint64[::1], {_GRAPH}, {_GRAPH}, float64[::1], "
-    "int64[::1], int64[::1])",
+    f"boolean({_SCORE}, {_MOVES}, {_FACTS}, boolean, float64, int64, uint64[::1], {_GRAPH}, {_GRAPH}, "
+    "float64[::1], int64[::1], int64[::1])",
     cache=True,
     nogil=True,
 )
 def advance(
-    component, data, memory, terms, moves, facts, ancestral, temperature, steps, random, graph, best, scores, made, room
+    ceiling,
+    component,
+    data,
+    memory,
+    terms,
+    moves,
+    facts,
+    ancestral,
+    temperature,
+    steps,
+    random,
+    graph,
+    best,
+    scores,
+    made,
+    room,
 ):
     """Make steps of the chain. Returns whether all are made.
 
     Args:
+        ceiling: as `component`; a number that the score of a component with several members is not above.
         component, data: the score; see `_kernels.gaussian_score`.
         memory: a cache of components' scores (keys and values; their length is a power of two), and the most members of
             a component: graphs with larger ones are rejected.
@@ -593,7 +622,8 @@ def advance(
     sets = np.empty((3, words), np.uint64)
     touched = np.empty(3, np.int64)
     n_touched = 0
-    score = (component, data, memory)
+    gain = 0.0
+    score = (component, ceiling, data, memory)
     for v in range(n):
         if stamp[v] != now:
             _score_part(score, graph, v, key, stamp, now, members, part, part_score, room)
@@ -659,24 +689,33 @@ def advance(
                     put(graph, key, i, k, new_k)
         if fits:
             n_touched = _touched(i, j, k, old, new, old_k, new_k, touched)
-            gain = 0.0
+            before = 0.0
             now += 1
             for t in range(n_touched):
                 if stamp[part[touched[t]]] != now:
                     stamp[part[touched[t]]] = now
-                    gain -= part_score[touched[t]]
-            now += 1
-            for t in range(n_touched):
-                if stamp[touched[t]] != now:
-                    d = _members(graph, touched[t], stamp, now, members)
-                    gain += _component_score(score, graph, key, members, d, room)
+                    before += part_score[touched[t]]
             _copy(count, new_count)
             _recount(new_count, old, -1)
             _recount(new_count, new, 1)
             _recount(new_count, old_k, -1)
             _recount(new_count, new_k, 1)
-            gain += _prior(terms, new_count) - _prior(terms, count)
-            fits = math.log(_uniform(random) + 1e-300) < gain / temperature + ratio
+            before -= _prior(terms, new_count) - _prior(terms, count)
+            drawn = math.log(_uniform(random) + 1e-300)
+            is_score = False
+            for ceiling_will_do in (True, False):  # most steps are rejected by ceilings
+                if is_score or not fits:
+                    break
+                gain = -before
+                is_score = True
+                now += 1
+                for t in range(n_touched):
+                    if stamp[touched[t]] != now:
+                        d = _members(graph, touched[t], stamp, now, members)
+                        found, is_found = _component_score(score, graph, key, members, d, ceiling_will_do, room)
+                        gain += found
+                        is_score &= is_found
+                fits = drawn < gain / temperature + ratio
             if fits and ancestral:
                 room[0] -= 20 * n * words
                 fits = is_maximal(graph)

@@ -105,21 +105,26 @@ class Score(ABC):
     @property
     def component(self) -> Any:
         """Compiled: the score of a component."""
-        return self._compiled(1)
+        return self._kernel(self.kernels[1])
+
+    @property
+    def ceiling(self) -> Any:
+        """Compiled: a number that the score of a component with several members is not above, found quickly."""
+        return self.component
 
     @property
     def adding(self) -> Any:
         """Compiled: the worth of each further parent."""
-        return self._compiled(2)
+        return self._kernel(self.kernels[2])
 
     @property
     def removing(self) -> Any:
         """Compiled: the worth of removing each parent."""
-        return self._compiled(3)
+        return self._kernel(self.kernels[3])
 
-    def _compiled(self, which: int) -> Any:
+    def _kernel(self, name: str) -> Any:
         """The kernel as numba knows it, to be handed to other kernels."""
-        kernel = getattr(import_module(f"anypag._kernels.{self.kernels[0]}"), self.kernels[which])
+        kernel = getattr(import_module(f"anypag._kernels.{self.kernels[0]}"), name)
         return getattr(kernel, "compiled", kernel)
 
     @cached_property
@@ -131,6 +136,11 @@ class Score(ABC):
     def of_components(self) -> Memory:
         """A cache of the scores of components, for chains."""
         return Memory.of_size(18 if len(self.names) <= 20 else 20)
+
+    @cached_property
+    def twin(self) -> Self:
+        """The same score with caches of its own, for a chain in another thread."""
+        return replace(self)  # type: ignore[type-var]
 
     @cached_property
     def for_effects(self) -> Self | None:

@@ -67,6 +67,10 @@ class GaussianScore(Score):
         memory = np.zeros(slots * (p + 2), np.uint64), np.empty(slots * 3 * p * p)
         return Bound(np.ascontiguousarray(self.correlation), one_column_each, numbers, *memory)
 
+    @property
+    def ceiling(self) -> Any:
+        return self._kernel("ceiling")
+
     @cached_property
     def association(self) -> Floats:
         """Squared correlations."""

@@ -79,6 +79,10 @@ class MixedScore(Score):
         table = np.stack(rows).astype(np.int32)
         return Bound(np.ascontiguousarray(self.correlation), table, numbers, np.zeros(1, np.uint64), np.zeros(1))
 
+    @property
+    def ceiling(self) -> Any:
+        return self._kernel("ceiling")
+
     @cached_property
     def association(self) -> Floats:
         """The largest squared correlation between columns of each two variables."""

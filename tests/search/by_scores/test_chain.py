@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -13,7 +15,19 @@ from anypag import MAG, AnypagError
 from anypag._kernels import mag_chain as kernel
 from anypag.graphs.projection import mag_of_diagram
 from anypag.scores.gaussian import GaussianScore
-from anypag.search.by_scores.chain import Landscape, Prior, Walker, advance, bits_of, flags_of, graph_of, marks_of
+from anypag.search.by_scores import chain
+from anypag.search.by_scores.chain import (
+    Landscape,
+    Prior,
+    Walker,
+    advance,
+    bits_of,
+    each_advanced,
+    flags_of,
+    graph_of,
+    marks_of,
+)
+from anypag.threads import do_nothing
 from naive_scores import all_mag_marks
 from score_examples import score_of
 from strategies import mags, seeded_mags
@@ -232,6 +246,35 @@ def test_a_chain_stopped_and_gone_on_is_the_same_chain() -> None:
     assert whole.random == parts.random
     assert whole.score == parts.score
     assert whole.taken == parts.taken
+
+
+def chains(landscape: Landscape) -> list[Walker]:
+    return [Walker.at(graph_of(np.zeros((7, 7), np.uint8)), landscape, seed) for seed in (1, 2, 3)]
+
+
+def test_chains_in_threads_are_the_same_to_the_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain, "LEAST_STEPS", 1)
+    found = []
+    for threads in (1, 2, 3):
+        landscape = Landscape.of(gaussian(7, 1))
+        walkers = chains(landscape)
+        for _ in range(40):
+            walkers = each_advanced(walkers, landscape, (1.0, 1.3, 2.0), threads, do_nothing)
+        found.append([(w.graph.tobytes(), w.best.tobytes(), w.score, int(w.random[0]), w.taken) for w in walkers])
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_look_that_raises_ends_chains_in_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain, "LEAST_STEPS", 1)
+    monkeypatch.setattr("anypag.threads.ROOM", 1)
+    landscape = replace(Landscape.of(gaussian(7, 1)), free=10**9)  # for ever
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    for threads in (1, 2):
+        with pytest.raises(KeyboardInterrupt):
+            each_advanced(chains(landscape), landscape, (1.0, 1.3, 2.0), threads, stop)
 
 
 def test_more_than_64_variables() -> None:

@@ -60,9 +60,9 @@ from anypag.search.by_scores.chain import (
     Landscape,
     Walker,
     Walkers,
-    advance,
     are_graphs,
     cooled,
+    each_advanced,
     graph_of,
     marks_of,
 )
@@ -397,10 +397,7 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     for _ in range(min(-(-effort.samples // BLOCKS), effort.samples - rounds)):
         look = partial(tick, Progress(max(state.r, 0), "sampling", rounds, effort.samples, 0))
         look()
-        walkers = [
-            advance(walker, landscape, landscape.round, temperature, look)
-            for walker, temperature in zip(walkers, effort.temperatures, strict=True)
-        ]
+        walkers = each_advanced(walkers, landscape, effort.temperatures, problem.threads, look)
         drawn += [walker.graph for walker in walkers]
         walkers = exchanged(walkers, effort.temperatures, rounds)
         rounds += 1
@@ -433,10 +430,7 @@ def draws_for_effects(state: BayesState, problem: Problem, tick: Tick) -> Iterat
     for turn in range(0 if sample.for_effects is None else len(sample.for_effects) // len(walkers), state.rounds):
         look = partial(tick, Progress(0, "sampling for effects", turn, state.rounds, 0, asks=False))
         look()
-        walkers = [
-            advance(walker, cheaper, cheaper.round, temperature, look)
-            for walker, temperature in zip(walkers, effort.temperatures, strict=True)
-        ]
+        walkers = each_advanced(walkers, cheaper, effort.temperatures, problem.threads, look)
         diagrams = state.diagram_of(np.stack([walker.graph for walker in walkers]))
         sample = sample.adding_for_effects(state.diagram_for_effects(diagrams))
         walkers = exchanged(walkers, effort.temperatures, turn)

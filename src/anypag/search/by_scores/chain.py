@@ -6,9 +6,11 @@ A graph is kept as bits, `(4, n, words)`: parents, children, spouses (`<->`) and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import lgamma, log
+from threading import Event, get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +24,7 @@ from anypag.scores.base import Score
 from anypag.search.by_scores.effort import Effort
 from anypag.search.progress import Progress, Tick
 from anypag.stored import Array, stored
-from anypag.threads import Look, do_nothing, in_turns
+from anypag.threads import Look, do_nothing, in_turns, map_in_threads
 
 Bits = npt.NDArray[np.uint64]
 
@@ -33,6 +35,10 @@ SPOUSES = 2  # where a graph keeps its `<->`
 
 LARGEST = 10
 """The most members of a district or an undirected part: larger ones take long to fit, and data rarely support them."""
+
+
+LEAST_STEPS = 1000
+"""Shorter rounds, of about a millisecond, are not shared among threads."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +182,7 @@ class Landscape:
     def given(self) -> tuple[Any, ...]:
         """The score and the prior as the kernels of chains take them."""
         score = self.score
-        return score.component, tuple(score.bound), (*score.of_components, self.largest), self.terms
+        return score.ceiling, score.component, tuple(score.bound), (*score.of_components, self.largest), self.terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,9 +260,35 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
     land = landscape
     moves, facts = (land.states, land.allowed, land.likely, land.is_likely), tuple(land.known)
     changed = random, graph, best, scores, made
-    in_turns(kernel.advance, *land.given, moves, facts, land.ancestral, temperature, steps, *changed, look=look)
+    given = *land.given, moves, facts, land.ancestral, temperature, steps
+    in_turns(kernel.advance, *given, *changed, look=look)
     graph, best = land.with_design(graph), land.with_design(best)
     return replace(walker, graph=graph, best=best, scores=scores, random=random, taken=walker.taken + int(made[1]))
+
+
+def each_advanced(
+    walkers: Sequence[Walker], landscape: Landscape, temperatures: Sequence[float], threads: int, look: Look
+) -> list[Walker]:
+    """The chains, each at its temperature, after a round of steps. With several threads each chain has a cache of
+    scores of its own, so that they give the same graphs to the bit; `look` is called in the calling thread only.
+    """
+    threads = threads if landscape.round >= LEAST_STEPS else 1
+    land, jobs = landscape, list[tuple[Walker, Landscape, float]]()
+    for walker, temperature in zip(walkers, temperatures, strict=True):
+        jobs.append((walker, land, temperature))
+        land = land if threads == 1 else replace(land, score=land.score.twin)
+    caller, is_over = get_ident(), Event()
+
+    def listen() -> None:
+        if get_ident() == caller:
+            look()
+        elif is_over.is_set():
+            raise CancelledError
+
+    def one(job: tuple[Walker, Landscape, float]) -> Walker:
+        return advance(job[0], job[1], landscape.round, job[2], listen)
+
+    return map_in_threads(one, jobs, threads, meanwhile=look, on_error=is_over.set)
 
 
 def cooled(walker: Walker, landscape: Landscape, effort: Effort, tick: Tick) -> Walker:
