@@ -136,11 +136,11 @@ class CountTest(StatisticTest):
 
     def score(self) -> DiscreteScore:
         """The BDeu score, from the counts of the test. DataError if values are missing, or there are too many rows."""
-        from anypag.scores.discrete import DiscreteScore, rarity_of
+        from anypag.scores.discrete import DiscreteScore
 
         require_no_gaps(self.has_gaps)
         codes = np.ascontiguousarray(self.codes, np.int32)
-        return DiscreteScore(self.names, codes, rarity=rarity_of(codes))
+        return DiscreteScore.priced(self.names, codes)
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
