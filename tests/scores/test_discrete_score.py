@@ -77,7 +77,7 @@ def test_large_tables_are_counted_as_small_ones_are() -> None:
     by_hand = sum(bdeu(levels, v, [0, 1, 2, 3] if v == 4 else [], 5.0) for v in range(5))
     names = ("A", "B", "C", "D", "E")
     assert score_of(
-        DiscreteScore(names, levels), DAG(dag.adjacency[np.ix_([0, 2, 3, 4, 1], [0, 2, 3, 4, 1])], names)
+        DiscreteScore(names, levels, ess=5.0), DAG(dag.adjacency[np.ix_([0, 2, 3, 4, 1], [0, 2, 3, 4, 1])], names)
     ) == (pytest.approx(by_hand, abs=1e-6))
 
 
@@ -88,6 +88,15 @@ def test_equivalent_dags_score_the_same() -> None:
     for score in (DiscreteScore(names, levels), DiscreteScore(names, levels, rarity=rarity_of(levels))):
         found = [score_of(score, DAG.from_string(text, names)) for text in chains]
         assert np.ptp(found) < 1e-9
+
+
+def test_an_edge_of_the_priced_score_costs_the_log_of_the_number_of_columns() -> None:
+    levels, names = levels_of(3, 1), ("A", "B", "C")
+    rare = DiscreteScore(names, levels, rarity=rarity_of(levels))
+    for text, edges in (("A; B; C", 0), ("A --> B; B --> C", 2)):
+        dag = DAG.from_string(text, names)
+        lost = score_of(rare, dag) - score_of(DiscreteScore.priced(names, levels), dag)
+        assert lost == pytest.approx(edges * np.log(3), abs=1e-9)
 
 
 def test_bad_data_are_refused_in_a_sentence() -> None:

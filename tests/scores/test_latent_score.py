@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from anypag import DAG
 from anypag._kernels.discrete_score import draw
 from anypag.graphs.projection import LatentDAG, latent_projection
-from anypag.scores.discrete import DiscreteScore, rarity_of
+from anypag.scores.discrete import ESS, DiscreteScore, rarity_of
 from anypag.scores.latent import IMPOSSIBLE, MOST_CELLS, LatentScore, distinct_rows
 from anypag.threads import in_turns
 from naive_scores import LatentFit, bdeu, cheeseman_stutz, price_of_edge, rarity, rows_apart
@@ -81,7 +81,7 @@ def by_hand_of(
         sizes = [int(many[p]) for p in parents[c]] + [latent.n_levels[h] for h in hidden[c]]
         groups = product(*(range(size) for size in sizes))
         dictionaries.append({group: tables[c, g * many[v] : (g + 1) * many[v]] for g, group in enumerate(groups)})
-    fitted = LatentFit([shares[h, :size] for h, size in enumerate(latent.n_levels)], dictionaries, 5.0)
+    fitted = LatentFit([shares[h, :size] for h, size in enumerate(latent.n_levels)], dictionaries, ESS)
     return levels[[*children, *others]], [[place[p] for p in one] for one in parents], hidden, fitted
 
 

@@ -24,6 +24,7 @@ IMPOSSIBLE = -1e15
 LEAST_GAIN = 1e-9  # a parent is added only if the score rises by more than this
 LEVELS_AT = 1
 DENSE = 65536  # tables with more cells than this are counted by sorting
+FORBIDDEN = 1e8  # an edge with a higher price is in no graph
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
 COMPONENT = f"float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1])"
@@ -68,8 +69,11 @@ def _counted(table, numbers, nodes, k, room):
         for r in range(n_rows):
             counts[small[r]] += 1
         room[0] -= len(counts)
+        once = math.lgamma(1 + share) - empty  # most cells of a large table have one row
         for c in range(len(counts)):
-            if counts[c] > 0:
+            if counts[c] == 1:
+                value += once
+            elif counts[c] > 0:
                 value += math.lgamma(counts[c] + share) - empty
     else:
         room[0] -= 80 * n_rows
@@ -151,7 +155,9 @@ def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, coun
         nodes[x] = parents[x]
     score = _of_node(*data, v, nodes, k, room)
     for c in range(count):
-        if np.isnan(worth[candidates[c]]) and room[0] >= 0:
+        if matrix[v, candidates[c]] > FORBIDDEN:
+            worth[candidates[c]] = -np.inf
+        elif np.isnan(worth[candidates[c]]) and room[0] >= 0:
             nodes[k] = candidates[c]
             worth[candidates[c]] = _of_node(*data, v, nodes, k + 1, room)
     return score + LEAST_GAIN

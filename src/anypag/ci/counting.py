@@ -128,11 +128,11 @@ class CountTest(StatisticTest):
 
     def score(self) -> DiscreteScore:
         """The BDeu score, from the counts of the test. DataError if values are missing, or there are too many rows."""
-        from anypag.scores.discrete import DiscreteScore, rarity_of
+        from anypag.scores.discrete import DiscreteScore
 
         require_no_gaps(self.has_gaps)
         codes = np.ascontiguousarray(self.codes, np.int32)
-        return DiscreteScore(self.names, codes, rarity=rarity_of(codes))
+        return DiscreteScore.priced(self.names, codes)
 
     def effective_n(self, queries: Queries) -> Counts:
         if self._grouped is None and not self.has_gaps:

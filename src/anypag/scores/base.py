@@ -133,6 +133,11 @@ class Score(ABC):
         return Trees.of(len(self.names))
 
     @cached_property
+    def of_orders(self) -> dict[bytes, Any]:
+        """A cache of the DAGs of orders."""
+        return {}
+
+    @cached_property
     def of_components(self) -> Memory:
         """A cache of the scores of components, for chains."""
         return Memory.of_size(18 if len(self.names) <= 20 else 20)

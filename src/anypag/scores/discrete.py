@@ -24,6 +24,11 @@ parameters, a hidden cause with two levels only 1 + 2 (r - 1): it would win beca
 support it (`docs/accuracy.md`).
 """
 
+MANY_COLUMNS = 50  # with more columns more counts are cached: 16 MB
+
+ESS = 3.0
+"""Prior rows (`docs/decisions.md`)."""
+
 FORBIDDEN = 1e9
 """The price of an edge that no graph may have."""
 
@@ -41,6 +46,7 @@ class DiscreteScore(Score):
             rows.
         rarity: for each column, what its rare levels add to the price of its edges (`rarity_of`); default 0.
         n_hidden: how many columns, the last ones, were not measured but drawn.
+        price: of every edge, apart from what rare levels add.
 
     >>> DiscreteScore.of({"A": [0, 1, 2, 0], "B": [1, 1, 0, 0]}).n_levels
     (3, 2)
@@ -51,10 +57,11 @@ class DiscreteScore(Score):
 
     names: tuple[str, ...]
     levels: npt.NDArray[np.int32]
-    ess: float = 5.0
+    ess: float = ESS
     n_levels: tuple[int, ...] = ()
     rarity: tuple[float, ...] = ()
     n_hidden: int = 0
+    price: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_levels", self.n_levels or tuple((self.levels.max(axis=1) + 1).tolist()))
@@ -79,6 +86,13 @@ class DiscreteScore(Score):
         columns = [np.unique(column, return_inverse=True)[1] for column in table.values.T]
         return cls(table.names, np.ascontiguousarray(columns, np.int32))
 
+    @classmethod
+    def priced(cls, names: tuple[str, ...], levels: npt.NDArray[np.int32]) -> Self:
+        """The score as searches use it: an edge pays for rare levels, and log(p) because p columns could be at its
+        other end, as in the score of numbers (`scores.base.GAMMA`).
+        """
+        return cls(names, levels, rarity=rarity_of(levels), price=float(np.log(len(names))))
+
     @property
     def n(self) -> int:  # type: ignore[override]  # it follows from the levels
         """The number of rows."""
@@ -88,7 +102,8 @@ class DiscreteScore(Score):
     def bound(self) -> Bound:
         """The arguments of the compiled functions; the cache of counts lives as long as the score."""
         numbers = np.array([self.ess, *self.n_levels], np.float64)
-        return Bound(self.prices(), self.levels, numbers, np.zeros(1 << 18, np.uint64), np.zeros(1 << 18))
+        size = 1 << (18 if len(self.names) - self.n_hidden <= MANY_COLUMNS else 20)
+        return Bound(self.prices(), self.levels, numbers, np.zeros(size, np.uint64), np.zeros(size))
 
     @property
     def has_few_levels(self) -> Flags:
@@ -104,7 +119,7 @@ class DiscreteScore(Score):
         rarity = np.array([*self.rarity, *(0.0 for _ in hidden)])
         more_levels = np.array([*self.n_levels, *hidden]) - 1.0
         of_one_side = np.outer(rarity, more_levels)
-        priced: Floats = of_one_side + of_one_side.T
+        priced: Floats = of_one_side + of_one_side.T + self.price
         first_hidden = len(self.names) - self.n_hidden
         many = np.flatnonzero(~self.has_few_levels)
         priced[many, first_hidden:] = priced[first_hidden:, many] = FORBIDDEN

@@ -14,6 +14,7 @@ from anypag.graphs.projection import marks_of_class
 from anypag.scores.base import Score
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.gaussian import GaussianScore
+from anypag.search.by_scores.boss import BossState
 from anypag.search.by_scores.orders import (
     FoundDAG,
     Orders,
@@ -23,6 +24,7 @@ from anypag.search.by_scores.orders import (
     found,
     of_distinct_classes,
     swept,
+    turned,
 )
 from naive_scores import best_order, regression_deviance
 from score_examples import components, gaussian_score, mixed_score, score_of
@@ -77,7 +79,38 @@ def test_sweeps_never_lower_the_score() -> None:
         before = after
 
 
-def sum_of_order(score: GaussianScore, order: npt.NDArray[np.int64]) -> float:
+def test_a_turned_order_has_some_effects_before_their_causes_and_keeps_to_tiers() -> None:
+    score = gaussian(data_of(8, 3))
+    for tier in (None, [0, 0, 0, 0, 1, 1, 1, 1]):
+        orders = first_orders(8, 4, tier=tier)
+        while not orders.settled[:3].all():
+            orders = swept(orders, score)
+        best = max(orders.order[:3], key=lambda row: sum_of_order(score, row))
+        after = turned(orders, 3, score)
+        assert np.array_equal(after.order[:3], orders.order[:3])
+        assert np.array_equal(turned(orders, 3, score).order, after.order)
+        assert sorted(after.order[3]) == list(range(8))
+        assert (np.diff(orders.tier[after.order[3]]) >= 0).all()
+        assert not np.array_equal(after.order[3], best)
+
+
+def test_orders_of_counts_after_the_first_begin_at_the_best() -> None:
+    """The best DAG is at least as good as that of the four starts, and its PAG is the answer."""
+    rng = np.random.default_rng(5)
+    levels = rng.integers(0, 2, (300, 7))
+    levels[:, 1:] = np.where(rng.random((300, 6)) < 0.6, levels[:, :-1], levels[:, 1:])
+    state = list(ap.iterate(levels, method="boss", test="gsq"))[-1][0]
+    assert isinstance(state, BossState)
+    in_order = np.ascontiguousarray(levels.T[state.nodes.order], np.int32)
+    score = DiscreteScore.priced(state.nodes.names, in_order)
+    scores = [sum_of_order(score, row) for row in state.orders.order]
+    assert len(scores) == 34
+    assert max(scores) >= max(scores[:4])
+    best = found(state.orders, score)[0]
+    assert np.array_equal(marks_of_class(dag_marks(best.parents)), state.marks)
+
+
+def sum_of_order(score: Score, order: npt.NDArray[np.int64]) -> float:
     orders = Orders(order[None], np.ones(1, np.bool_), np.zeros(len(order), np.int64))
     return found(orders, score)[0].score
 

@@ -192,7 +192,7 @@ def test_a_search_for_hidden_causes_can_be_ended_within_one_refinement() -> None
         pass
 
     def tick(progress: Progress) -> None:
-        if progress.total == 2:  # two orders: the search for the best DAG with drawn levels
+        if progress.total == 1:  # one order: the search for the best DAG with drawn levels
             raise EnoughError
 
     discrete = DiscreteScore.of(four_children(rows=300))

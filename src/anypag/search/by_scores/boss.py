@@ -21,7 +21,7 @@ from anypag.knowledge.facts import Facts
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_scores.chain import Landscape, Walker, cooled, graph_of, marks_of
 from anypag.search.by_scores.effort import Effort
-from anypag.search.by_scores.orders import Orders, dag_marks, first_orders, found, swept
+from anypag.search.by_scores.orders import Orders, dag_marks, first_orders, found, swept, turned
 from anypag.search.by_scores.starting_graphs import (
     agreeing,
     agrees,
@@ -90,8 +90,8 @@ def _least_dag(problem: Problem, facts: Facts) -> Marks | None:
 
 def orders_of(problem: Problem) -> Orders:
     """The orders to start from, in the tiers that are known."""
-    tier = None if problem.facts is None else tiers_of(problem.facts)
-    return first_orders(problem.n, Effort.of(problem).orders, tier=tier)
+    tier, effort = None if problem.facts is None else tiers_of(problem.facts), Effort.of(problem)
+    return first_orders(problem.n, effort.orders + effort.turns, tier=tier)
 
 
 def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[BossState, StepInfo]:
@@ -124,7 +124,8 @@ def _improved(dag: Marks, problem: Problem, facts: Facts, tick: Tick) -> Marks:
 
 def free_dag(problem: Problem, tick: Tick) -> Marks:
     """The best DAG without knowledge."""
-    orders = first_orders(problem.n, Effort.of(problem).orders)
+    effort = Effort.of(problem)
+    orders = first_orders(problem.n, effort.orders + effort.turns)
     while not orders.all_settled:
         orders = settle_next(orders, problem, tick)
     return dag_marks(found(orders, problem.score_in_order, look_at(orders, tick))[0].parents)
@@ -136,14 +137,17 @@ def with_marks(state: Kind, marks: Marks) -> Kind:
 
 
 def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
-    """Sweep the first order that has not settled until it has, or for as many sweeps as a step has."""
+    """Sweep the first order that has not settled until it has, or for as many sweeps as a step has. Once it has, the
+    next one begins at the best so far, if the starts are used up.
+    """
     at, look = int(np.argmin(orders.settled)), look_at(orders, tick)
     for _ in range(max(1, SWEEPS_TIMES_PAIRS // problem.n**2)):
         look()
         orders = swept(orders, problem.score_in_order, look)
         if orders.settled[at]:
             break
-    return orders
+    more = Effort.of(problem).orders <= at + 1 < len(orders.order)
+    return turned(orders, at + 1, problem.score_in_order, look) if orders.settled[at] and more else orders
 
 
 def with_orders(state: Kind, orders: Orders, problem: Problem, tick: Tick) -> Kind:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from anypag.scores.discrete import DiscreteScore
@@ -21,6 +21,8 @@ class Effort:
 
     Args:
         orders: starts of the search over orders.
+        turns: orders after these, which begin at the best so far with a few edges turned round. Scores from counts have
+            many optima.
         dags: how many of the DAGs found chains start from.
         cooling: rounds of cooling for each chain; a round is n² steps.
         samples: rounds of sampling; each gives a graph of every chain.
@@ -39,6 +41,7 @@ class Effort:
     cooling: int
     samples: int
     temperatures: tuple[float, ...]
+    turns: int = 0
     tries: int = 4
     hottest: float = 2.0
 
@@ -57,8 +60,11 @@ class Effort:
     @classmethod
     def of(cls, problem: Problem) -> Self:
         """As the choices and the data of a problem say."""
-        is_discrete = isinstance(problem.score, DiscreteScore)
-        return cls.scaled(problem.choices.effort, problem.n, WARMEST_OF_COUNTS if is_discrete else WARMEST)
+        effort, n = problem.choices.effort, problem.n
+        if not isinstance(problem.score, DiscreteScore):
+            return cls.scaled(effort, n)
+        scaled = cls.scaled(effort, n, WARMEST_OF_COUNTS)
+        return replace(scaled, orders=max(2, round(4 * effort)), turns=max(1, round(30 * effort)))
 
 
 def warmth(n: int, warmest: float = WARMEST) -> float:

@@ -237,14 +237,13 @@ def _best_dag(
 
 
 def _orders(dag: LatentDAG, facts: Facts) -> Orders:
-    """Two orders: one of the graph, and one with the measured columns reversed within each tier."""
+    """The order of the graph, in tiers, after the hidden causes."""
     among_measured = DAG(dag.parents)
     measured = [among_measured.index(name) for name in among_measured.topological_order()]
     hidden = range(dag.n, dag.n + len(dag.n_levels))
     tier = np.array([*(1 + tiers_of(facts)), *(0 for _ in hidden)], np.int64)
-    rows = np.array([[*hidden, *measured], [*hidden, *reversed(measured)]], np.int64)
-    rows = np.stack([row[np.argsort(tier[row], kind="stable")] for row in rows])
-    return Orders(rows, np.zeros(len(rows), np.bool_), tier)
+    row = np.array([*hidden, *measured], np.int64)
+    return Orders(row[np.argsort(tier[row], kind="stable")][None], np.zeros(1, np.bool_), tier)
 
 
 def _with_more_levels(
