@@ -21,6 +21,7 @@ from anypag.search.by_scores.reported import (
     believed,
     mark_probabilities,
     reported,
+    worth_of,
 )
 from anypag.search.by_scores.sampled_graphs import NUMBERS, state_shares, states_of
 from strategies import seeded_mags
@@ -70,20 +71,19 @@ def test_usual_marks_are_as_frequent_from_both_ends() -> None:
 
 
 def test_marks_by_hand() -> None:
-    pags = np.zeros((10, 2, 2), np.uint8)
+    pags = np.zeros((10, 8, 8), np.uint8)
     pags[:4, 0, 1], pags[:4, 1, 0] = 2, 3  # A --> B in four of ten graphs
     pags[4:8, 0, 1], pags[4:8, 1, 0] = 1, 1  # A o-o B in another four
-    cold = shares_of(pags[:5])  # A --> B in four of five, A o-o B in one
-    seen = {"-->": 0.12 * (0.5 + 0.004), "o-o": 0.5 + 0.004}
-    unseen = 0.004 * (0.6 + 0.6 + 0.33 + 0.17 + 0.12 + 0.065 + 0.065)
-    forth, circles = (weight / (sum(seen.values()) + unseen) for weight in seen.values())
-    marks = believed(cold, shares_of(pags), 2)
-    assert marks[:, 0, 1].sum() == pytest.approx(1) and marks[0, 0, 1] == 0
-    rest = 0.004 / (sum(seen.values()) + unseen)
-    assert marks[2, 0, 1] == pytest.approx(forth + rest * (0.6 + 0.33))  # o->, <->
-    assert marks[1, 0, 1] == pytest.approx(circles + rest * (0.6 + 0.065))  # <-o, --o
-    states = reported(cold, shares_of(pags), pags[0])
-    assert states[NUMBERS["-->"], 0] / (1 - states[0, 0]) == pytest.approx(forth)
+    worth = {symbol: number**0.5 for symbol, number in WORTH.items()}  # 8 variables, twice as many as few
+    weights = {symbol: number * (0.5 * (symbol in {"-->", "o-o"}) + 0.004) for symbol, number in worth.items()}
+    given_edge = {symbol: weight / sum(weights.values()) for symbol, weight in weights.items()}
+    cold, every = shares_of(pags[:5]), shares_of(pags)  # at temperature 1 all have the edge
+    marks = believed(cold, every, 8)
+    assert marks[0, 0, 1] == 0
+    assert marks[2, 0, 1] == pytest.approx(sum(given_edge[symbol] for symbol in ("-->", "o->", "<->")))
+    assert marks[1, 0, 1] == pytest.approx(sum(given_edge[symbol] for symbol in ("o-o", "<-o", "--o")))
+    states = reported(cold, every, pags[0])
+    assert states[NUMBERS["-->"], 0] / (1 - states[0, 0]) == pytest.approx(given_edge["-->"])
 
 
 @given(st.lists(seeded_mags(most=5).filter(lambda mag: len(mag) == 5), min_size=1, max_size=5))
@@ -92,7 +92,7 @@ def test_marks_are_weighed_pair_by_pair(found: list[MAG]) -> None:
     states = states_of(np.stack([mag.to_pag().marks for mag in found]))
     shares, graphs = state_shares(states, np.ones(len(states), np.int64)), [(one, 1) for one in states.tolist()]
     said = reported(shares, shares, found[0].to_pag().marks)
-    worth = {NUMBERS[symbol]: number for symbol, number in WORTH.items()}
+    worth = {NUMBERS[symbol]: number for symbol, number in worth_of(5).items()}
     for pair in range(10):
         by_hand = naive_posterior.weighed(graphs, pair, worth, RARE)
         edge = 1 - said[0, pair]

@@ -48,8 +48,9 @@ WORTH = {
     "--o": 0.065,
 }
 """Correlations: how often an edge is marked like this in the true graph, for each time that it is in sampled graphs; as
-multiples of `o-o`.
+multiples of `o-o`, for many variables (`worth_of`).
 """
+FEW = 4  # up to this many variables sampled marks are right as often as circles
 RARE = 0.004  # the share, among graphs that have the edge, that marks count for which none of them has
 
 
@@ -96,6 +97,16 @@ def _log_odds(share: Floats) -> Floats:
     return np.asarray(np.log((FINEST * share + 0.5) / (FINEST * (1 - share) + 0.5)), np.float64)
 
 
+def worth_of(n: int) -> dict[str, float]:
+    """The worth of each state for n variables. The more there are, the more edges too weak for the rows are missing in
+    all sampled graphs, and the more marks are wrong that follow from their absence.
+
+    >>> round(worth_of(4)["-->"], 2), round(worth_of(40)["-->"], 2)
+    (1.0, 0.15)
+    """
+    return {symbol: number ** max(0.0, 1 - FEW / n) for symbol, number in WORTH.items()}
+
+
 def _kept(cold: Floats, facts: Facts | None, n: int) -> Floats:
     """(16, p) counts: the probability of each state with an edge, given that there is one."""
     usual = _allowed(USUAL, facts, n)
@@ -106,7 +117,7 @@ def _kept(cold: Floats, facts: Facts | None, n: int) -> Floats:
 def _weighed(every: Floats, facts: Facts | None, n: int) -> Floats:
     """(16, p) correlations: the probability of each state with an edge, given that there is one."""
     sampled = _given_edge(every, np.zeros_like(every))
-    found = _allowed(WORTH, None, n) * sampled + _allowed(WORTH, facts, n) * RARE
+    found = _allowed(worth_of(n), None, n) * sampled + _allowed(worth_of(n), facts, n) * RARE
     return np.asarray(found / np.maximum(found.sum(axis=0), 1e-300), np.float64)
 
 
