@@ -36,9 +36,9 @@ import numpy.typing as npt
 
 import anypag as ap
 from anypag.graphs.base import transitive
-from anypag.search.by_scores import reported as rule
 from anypag.search.by_scores.posterior import expected_errors
-from anypag.search.by_scores.sampled_graphs import NUMBERS
+from anypag.search.by_scores.reported import mark_probabilities, reported
+from anypag.search.by_scores.sampled_graphs import state_shares, states_of
 
 MARKS = {"o": 1, ">": 2, "-": 3}
 METHODS = ("bayes", "boss", "icd")
@@ -120,19 +120,16 @@ def learned(path: Path, out: Path, until: float) -> bool:
         if result.posterior is not None and result.misfit is not None:
             posterior, misfit = result.posterior, result.misfit
             sampled = posterior.sample
-            cold, all_of_them = (shares(sampled.pags, counts) for counts in (sampled.cold, sampled.counts))
-            found |= {"cold": cold, "sampled": all_of_them, "causes": np.stack(posterior.causes())}
+            states = states_of(sampled.pags)
+            for name, counts in (("cold", sampled.cold), ("every", sampled.counts)):
+                found[name] = state_shares(states, counts).astype(np.float32)
+            found["causes"] = np.stack(posterior.causes())
             found["misfit"] = np.array([misfit.rows_per_number or np.nan, misfit.share], float)
             found["n_hidden"] = len(posterior.n_levels)
     truth, ancestors = truth_of(about, result.pag.names)
     found |= {"truth": truth, "ancestors": ancestors, "n": result.n_rows, "discrete": bool(more)}
     np.savez_compressed(out / f"{path.name}.npz", **found)
     return True
-
-
-def shares(pags: Marks, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-    often = np.stack([np.tensordot(counts, pags == mark, axes=1) for mark in range(4)])
-    return np.asarray(often / counts.sum(), np.float32)
 
 
 def truth_of(about: dict[str, Any], names: Sequence[str]) -> tuple[Marks, npt.NDArray[np.bool_]]:
@@ -220,20 +217,10 @@ class Learned:
 
 
 def reported_marks(found: dict[str, npt.NDArray[Any]]) -> Floats:
-    """`Posterior.reported` from shares of marks alone: the rule is linear in the marks of each end."""
-    cold, every = (found[name].astype(np.float64) for name in ("cold", "sampled"))
-    adjacent = (found["bayes"] != 0).astype(np.int64)
-    near, joined = adjacent @ adjacent > 0, 1 - cold[0]
-    least = np.where(near, rule.LEAST_NEAR, rule.LEAST)
-    kept = rule.OF_COUNTS if found["discrete"] else rule.OF_CORRELATIONS
-    of_counts = least + (rule.MOST - least) * joined
-    edge = of_counts if found["discrete"] else rule._of_correlations(joined, 1 - every[0], near)
-    usual = np.zeros((3, 1, 1))
-    for symbol, often in kept.usual.items():
-        usual[NUMBERS[symbol] % 4 - 1] += often
-    given = [np.where(part[0] < 1, part[1:] / np.maximum(1 - part[0], 1e-9), usual) for part in (cold, every)]
-    marks = kept.cold * given[0] + kept.every * given[1] + (1 - kept.cold - kept.every) * usual
-    return np.concatenate([(1 - edge)[None], edge * marks])
+    """`Posterior.reported` from the shares of states."""
+    cold, every = (found[name].astype(np.float64) for name in ("cold", "every"))
+    states = reported(cold, every, found["bayes"], from_counts=bool(found["discrete"]))
+    return mark_probabilities(states, len(found["bayes"]))
 
 
 def said_by(peers: list[Path]) -> dict[str, Any]:

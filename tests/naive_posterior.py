@@ -18,6 +18,13 @@ def share(graphs: Sampled, pair: int, state: int) -> float:
     return sum(count for graph, count in graphs if graph[pair] == state) / n if n else 0.0
 
 
+def weighed(graphs: Sampled, pair: int, worth: dict[int, float], rare: float) -> dict[int, float]:
+    """How probable each way to join a pair is, given that it is joined: by how often graphs do so, and by worth."""
+    joined = [(graph, count) for graph, count in graphs if graph[pair] != 0]
+    each = {state: worth[state] * (share(joined, pair, state) + rare) for state in worth}
+    return {state: number / sum(each.values()) for state, number in each.items()}
+
+
 def changes_with(graphs: Sampled, answers: Sequence[Graph], pair: int, state: int) -> list[tuple[int, int, float]]:
     """The at most two other pairs that mostly are joined otherwise where one is, and seldom where it is not."""
     with_it = [(graph, count) for graph, count in graphs if graph[pair] == state]

@@ -164,7 +164,9 @@ def _states_of_pairs(posterior: Posterior) -> tuple[dict[tuple[str, str], States
         return tuple(row for row in rows if row[1] or row[2])
 
     nothing = np.array([[1.0]] + 15 * [[0.0]])
-    usual = reported(nothing, nothing, np.zeros((2, 2), np.uint8), from_counts=posterior.from_counts)
+    n = max(len(posterior.names), 2)
+    nowhere = np.repeat(nothing, n * (n - 1) // 2, axis=1)
+    usual = reported(nowhere, nowhere, np.zeros((n, n), np.uint8), from_counts=posterior.from_counts)[:, :1]
     found, shares = posterior.state_probabilities, posterior.state_shares
     differ = np.flatnonzero((found != usual).any(axis=0) | (shares != nothing).any(axis=0)).tolist()
     ends = _pairs_of(posterior.names)

@@ -8,16 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
+import naive_posterior
 from anypag.graphs.pag import MAG
 from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.reported import (
     LEAST,
     LEAST_NEAR,
     MOST,
-    OF_CORRELATIONS,
-    OF_COUNTS,
+    RARE,
+    USUAL,
+    WORTH,
+    believed,
     mark_probabilities,
     reported,
+    worth_of,
 )
 from anypag.search.by_scores.sampled_graphs import NUMBERS, state_shares, states_of
 from strategies import seeded_mags
@@ -51,7 +55,7 @@ def test_an_edge_by_hand() -> None:
     pags[:3, 0, 1], pags[:3, 1, 0] = 2, 3  # A --> B in three of four graphs
     states = reported(shares_of(pags), shares_of(pags), pags[0], from_counts=True)
     edge = LEAST + (MOST - LEAST) * 0.75
-    assert states[NUMBERS["-->"], 0] == pytest.approx(edge * (0.842 + 0.158 * OF_COUNTS.usual["-->"]))
+    assert states[NUMBERS["-->"], 0] == pytest.approx(edge * (0.842 + 0.158 * USUAL["-->"]))
     assert states[0].tolist() == pytest.approx([1 - edge, 1 - LEAST, 1 - LEAST])
     answer = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]], np.uint8)  # A and B share the neighbour C
     nothing = np.eye(16)[:, [0, 0, 0]]
@@ -61,9 +65,38 @@ def test_an_edge_by_hand() -> None:
 
 
 def test_usual_marks_are_as_frequent_from_both_ends() -> None:
-    for _, _, usual in (OF_COUNTS, OF_CORRELATIONS):
-        assert sum(usual.values()) == pytest.approx(1)
-        assert (usual["o->"], usual["-->"]) == (usual["<-o"], usual["<--"])
+    assert sum(USUAL.values()) == pytest.approx(1)
+    for often in (USUAL, WORTH):
+        assert (often["o->"], often["-->"]) == (often["<-o"], often["<--"])
+
+
+def test_marks_by_hand() -> None:
+    pags = np.zeros((10, 8, 8), np.uint8)
+    pags[:4, 0, 1], pags[:4, 1, 0] = 2, 3  # A --> B in four of ten graphs
+    pags[4:8, 0, 1], pags[4:8, 1, 0] = 1, 1  # A o-o B in another four
+    worth = {symbol: number**0.5 for symbol, number in WORTH.items()}  # 8 variables, twice as many as few
+    weights = {symbol: number * (0.5 * (symbol in {"-->", "o-o"}) + 0.004) for symbol, number in worth.items()}
+    given_edge = {symbol: weight / sum(weights.values()) for symbol, weight in weights.items()}
+    cold, every = shares_of(pags[:5]), shares_of(pags)  # at temperature 1 all have the edge
+    marks = believed(cold, every, 8)
+    assert marks[0, 0, 1] == 0
+    assert marks[2, 0, 1] == pytest.approx(sum(given_edge[symbol] for symbol in ("-->", "o->", "<->")))
+    assert marks[1, 0, 1] == pytest.approx(sum(given_edge[symbol] for symbol in ("o-o", "<-o", "--o")))
+    states = reported(cold, every, pags[0])
+    assert states[NUMBERS["-->"], 0] / (1 - states[0, 0]) == pytest.approx(given_edge["-->"])
+
+
+@given(st.lists(seeded_mags(most=5).filter(lambda mag: len(mag) == 5), min_size=1, max_size=5))
+@settings(deadline=None, max_examples=30)
+def test_marks_are_weighed_pair_by_pair(found: list[MAG]) -> None:
+    states = states_of(np.stack([mag.to_pag().marks for mag in found]))
+    shares, graphs = state_shares(states, np.ones(len(states), np.int64)), [(one, 1) for one in states.tolist()]
+    said = reported(shares, shares, found[0].to_pag().marks)
+    worth = {NUMBERS[symbol]: number for symbol, number in worth_of(5).items()}
+    for pair in range(10):
+        by_hand = naive_posterior.weighed(graphs, pair, worth, RARE)
+        edge = 1 - said[0, pair]
+        assert {state: said[state, pair] / edge for state in by_hand} == pytest.approx(by_hand)
 
 
 def test_what_is_known_stays_certain() -> None:

@@ -13,11 +13,12 @@
    more chains in which an edge costs less, because a missing edge denies an effect. Hidden columns are drawn again
    before every block of rounds, given the graph of the coldest chain.
 
-The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`). It is the PAG of a MAG,
-so it is always valid, and so is the PAG after every step. Knowledge holds in every graph of every chain: states that a
-pair cannot have are not drawn, and steps that break a statement are rejected (`by_scores.starting_graphs`). So some
-member of the answer's class agrees with the knowledge. Random numbers come from fixed seeds, and the data decide the
-order of nodes: the same data give the same answer, in any order of columns.
+The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`); for correlations marks
+count by how often such marks are right (`by_scores.reported`). It is the PAG of a MAG, so it is always valid, and so is
+the PAG after every step. Knowledge holds in every graph of every chain: states that a pair cannot have are not drawn,
+and steps that break a statement are rejected (`by_scores.starting_graphs`). So some member of the answer's class agrees
+with the knowledge. Random numbers come from fixed seeds, and the data decide the order of nodes: the same data give the
+same answer, in any order of columns.
 """
 
 from __future__ import annotations
@@ -291,7 +292,7 @@ def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -
     scores, starts = [score for score, _ in possible], np.stack([graph for _, graph in possible])
     best = int(np.argmax(scores))
     return _answered(
-        replace(state, phase="cooling", starts=starts, best=starts[best], best_score=np.array([scores[best]]))
+        replace(state, phase="cooling", starts=starts, best=starts[best], best_score=np.array([scores[best]])), problem
     )
 
 
@@ -301,7 +302,7 @@ def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     walker = cooled(Walker.at(state.starts[state.cooled], landscape, seed=state.cooled + 1), landscape, effort, tick)
     state = replace(_with_best(state, walker), cooled=state.cooled + 1)
     if state.cooled < len(state.starts):
-        return _answered(state)
+        return _answered(state, problem)
     if problem.facts is not None and state.has_rival:
         freely = landscape.freely()
         dag = free_dag(problem, tick)
@@ -310,7 +311,7 @@ def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
         free = cooled(Walker.at(start, freely, seed=state.cooled + 1), freely, effort, tick)
         state = replace(state, rival=Rival.of(marks_of(free.best), marks_of(state.best), problem))
     if _hides_columns(problem):
-        return _answered(replace(state, phase="hidden causes"))
+        return _answered(replace(state, phase="hidden causes"), problem)
     return _ready_to_sample(state, problem)
 
 
@@ -328,7 +329,7 @@ def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
         hidden=after.hidden,
         n_levels=np.array(after.dag.n_levels, np.int64),
     )
-    return _ready_to_sample(state, problem) if after is before else _answered(state)
+    return _ready_to_sample(state, problem) if after is before else _answered(state, problem)
 
 
 def _completed_dag(state: BayesState, discrete: DiscreteScore) -> CompletedDAG:
@@ -376,7 +377,7 @@ def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
     if cheaper is not None:
         chains = [Walker.at(state.best, cheaper, 1000 + seed) for seed in seeds]
         state = replace(state, for_effects=Walkers.of(chains))
-    return _answered(replace(state, phase="sampling", walkers=walkers))
+    return _answered(replace(state, phase="sampling", walkers=walkers), problem)
 
 
 def _for_effects(landscape: Landscape, problem: Problem) -> Landscape | None:
@@ -404,7 +405,7 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     for walker in walkers if not len(state.n_levels) else ():  # newly drawn levels change the scores
         state = _with_best(state, walker)
     state = replace(state, walkers=Walkers.of(walkers), sample=_counted(state, effort, drawn), rounds=rounds)
-    return _answered(replace(state, done=rounds >= effort.samples))
+    return _answered(replace(state, done=rounds >= effort.samples), problem)
 
 
 def _counted(state: BayesState, effort: Effort, drawn: Sequence[Bits]) -> GraphSample:
@@ -518,9 +519,11 @@ def _with_best(state: BayesState, walker: Walker) -> BayesState:
     return replace(state, best=walker.best, best_score=np.array([walker.best_score]))
 
 
-def _answered(state: BayesState) -> BayesState:
+def _answered(state: BayesState, problem: Problem) -> BayesState:
     """The state with the marks of the best answer so far."""
-    return with_marks(state, state.posterior_of_nodes.marks)
+    from_counts = isinstance(problem.score, DiscreteScore)
+    posterior = replace(state.posterior_of_nodes, from_counts=from_counts, facts=problem.facts)
+    return with_marks(state, posterior.marks)
 
 
 ALGORITHM = Algorithm(

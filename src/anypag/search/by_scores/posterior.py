@@ -22,7 +22,7 @@ from anypag.graphs.projection import marks_of_class
 from anypag.graphs.validity import completed
 from anypag.knowledge.closure import class_with_knowledge
 from anypag.knowledge.facts import Facts
-from anypag.search.by_scores.reported import mark_probabilities, reported
+from anypag.search.by_scores.reported import believed, mark_probabilities, reported
 from anypag.search.by_scores.sampled_graphs import MOST_NODES, STATES, Diagrams, PairStates, state_shares, states_of
 from anypag.stored import Array, marks_matrix, stored
 
@@ -234,8 +234,19 @@ class Posterior:
         without what follows from `facts`.
         """
         candidates = np.concatenate([self.best[None], self.sample.pags[self.sample.cold > 0]])
-        chosen: Marks = candidates[least_expected_error(candidates, self._shares_in(self.sample.pags))]
+        chosen: Marks = candidates[least_expected_error(candidates, self._believed)]
         return chosen
+
+    @property
+    def _believed(self) -> Floats:
+        """(4, n, n) the probabilities of marks by which the answer is chosen: shares, and for correlations corrected
+        ones, unless `facts` say how edges are marked: then graphs of a class differ from those that were corrected for.
+        """
+        if self.from_counts or self._has_facts or not self.n_samples:
+            return self._shares_in(self.sample.pags)
+        states = states_of(self.sample.pags)
+        cold, every = (state_shares(states, counts) for counts in (self.sample.cold, self.sample.counts))
+        return believed(cold, every, len(self.names))
 
     @property
     def pag(self) -> PAG:

@@ -1,16 +1,15 @@
 """Reported probabilities: shares of sampled graphs, corrected by how often such shares are right.
 
 A score is too sure of itself: it takes its prices and approximations as exact, and a chain stays near one mode. What
-all graphs of a sample have is not certain. For correlations the shares at temperature 1 and at all temperatures are
-weighed against each other; the numbers were fitted by log loss on tables with known truth, those with even seeds, and
-are reported on the others. For counts there are a least and a most, fitted alike on the development grid and on public
-networks together, so that networks with nothing hidden expect at most 1.55 times the errors made (`benchmarks/grid.py`,
+all graphs of a sample have is not certain. For correlations an edge is weighed by its shares at temperature 1 and at
+all temperatures, and its marks by how often such marks are right: a sampled tail is wrong far more often than a sampled
+circle. The numbers were fitted by log loss on tables with known truth, those with even seeds, and are reported on the
+others. For counts there are a least and a most, fitted alike on the development grid and on public networks together,
+so that networks with nothing hidden expect at most 1.55 times the errors made (`benchmarks/grid.py`,
 `docs/accuracy.md`). What knowledge settles stays settled.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -33,18 +32,27 @@ FINEST = 200  # shares stay half a graph away from 0 and 1, as if this many grap
 NO_EDGE = NUMBERS[""]
 
 
-class Kept(NamedTuple):
-    """How much of the marks at temperature 1 and at all temperatures is kept, given that there is an edge; the rest is
-    how edges of true graphs are usually marked.
-    """
+KEPT = 0.842
+"""Counts: how much of the marks at temperature 1 is kept, given that there is an edge; the rest is `USUAL`."""
+USUAL = {"o-o": 0.24, "o->": 0.10, "<-o": 0.10, "-->": 0.26, "<--": 0.26, "<->": 0.04}
+"""Counts: how edges of true graphs are usually marked."""
 
-    cold: float
-    every: float
-    usual: dict[str, float]
-
-
-OF_COUNTS = Kept(0.842, 0.0, {"o-o": 0.24, "o->": 0.10, "<-o": 0.10, "-->": 0.26, "<--": 0.26, "<->": 0.04})
-OF_CORRELATIONS = Kept(0.33, 0.59, {"o-o": 0.74, "o->": 0.08, "<-o": 0.08, "-->": 0.04, "<--": 0.04, "<->": 0.02})
+WORTH = {
+    "o-o": 1.0,
+    "o->": 0.6,
+    "<-o": 0.6,
+    "<->": 0.33,
+    "---": 0.17,
+    "-->": 0.12,
+    "<--": 0.12,
+    "o--": 0.065,
+    "--o": 0.065,
+}
+"""Correlations: how often an edge is marked like this in the true graph, for each time that it is in sampled graphs; as
+multiples of `o-o`, for many variables (`worth_of`).
+"""
+FEW = 4  # up to this many variables sampled marks are right as often as circles
+RARE = 0.004  # the share, among graphs that have the edge, that marks count for which none of them has
 
 
 def reported(
@@ -64,15 +72,20 @@ def reported(
     if facts is not None:
         settled = (facts.joined | facts.not_joined | (facts.design[:, None] & facts.design))[i, j]
         edge = np.where(settled, joined, edge)
-    kept = OF_COUNTS if from_counts else OF_CORRELATIONS
-    usual = _usual(kept.usual, facts, len(answer))[:, i, j]
-    of_cold, of_every = (_given_edge(part, usual) for part in (cold, every))
-    rest = (1 - kept.cold - kept.every) * usual
-    found = kept.cold * of_cold + kept.every * of_every + rest
+    found = _kept(cold, facts, len(answer)) if from_counts else _weighed(every, facts, len(answer))
     found[NO_EDGE] = 0
     found *= edge / np.maximum(found.sum(axis=0), 1e-300)
     found[NO_EDGE] = 1 - edge
     return np.asarray(found, np.float64)
+
+
+def believed(cold: Floats, every: Floats, n: int) -> Floats:
+    """(4, n, n) the probabilities of marks by which an answer is chosen: edges have their shares at temperature 1, and
+    their marks are corrected as for correlations. Arguments as for `reported`.
+    """
+    found = _weighed(every, None, n) * (1 - cold[NO_EDGE])
+    found[NO_EDGE] = cold[NO_EDGE]
+    return mark_probabilities(found, n)
 
 
 def _of_correlations(joined: Floats, joined_at_all: Floats, near: Flags) -> Floats:
@@ -85,23 +98,47 @@ def _log_odds(share: Floats) -> Floats:
     return np.asarray(np.log((FINEST * share + 0.5) / (FINEST * (1 - share) + 0.5)), np.float64)
 
 
-def _given_edge(shares: Floats, usual: Floats) -> Floats:
-    """The shares of the states with an edge among those graphs that have one; the usual ones if none has."""
+def worth_of(n: int) -> dict[str, float]:
+    """The worth of each state for n variables. The more there are, the more edges too weak for the rows are missing in
+    all sampled graphs, and the more marks are wrong that follow from their absence.
+
+    >>> round(worth_of(4)["-->"], 2), round(worth_of(40)["-->"], 2)
+    (1.0, 0.15)
+    """
+    return {symbol: number ** max(0.0, 1 - FEW / n) for symbol, number in WORTH.items()}
+
+
+def _kept(cold: Floats, facts: Facts | None, n: int) -> Floats:
+    """(16, p) counts: the probability of each state with an edge, given that there is one."""
+    usual = _allowed(USUAL, facts, n)
+    usual = usual / np.maximum(usual.sum(axis=0), 1e-300)
+    return np.asarray(KEPT * _given_edge(cold, usual) + (1 - KEPT) * usual, np.float64)
+
+
+def _weighed(every: Floats, facts: Facts | None, n: int) -> Floats:
+    """(16, p) correlations: the probability of each state with an edge, given that there is one."""
+    sampled = _given_edge(every, np.zeros_like(every))
+    found = _allowed(worth_of(n), None, n) * sampled + _allowed(worth_of(n), facts, n) * RARE
+    return np.asarray(found / np.maximum(found.sum(axis=0), 1e-300), np.float64)
+
+
+def _given_edge(shares: Floats, otherwise: Floats) -> Floats:
+    """The shares of the states with an edge among those graphs that have one; if none has, `otherwise`."""
     joined = 1 - shares[NO_EDGE]
-    return np.asarray(np.where(joined > 1e-9, shares / np.maximum(joined, 1e-9), usual), np.float64)
+    return np.asarray(np.where(joined > 1e-9, shares / np.maximum(joined, 1e-9), otherwise), np.float64)
 
 
-def _usual(often: dict[str, float], facts: Facts | None, n: int) -> Floats:
-    """(16, n, n) how an edge between i and j is usually marked, among the ways that knowledge allows."""
-    usual = np.zeros((16, n, n))
+def _allowed(often: dict[str, float], facts: Facts | None, n: int) -> Floats:
+    """(16, p) a number for every state with an edge; 0 where knowledge does not allow the state."""
+    found = np.zeros((16, n, n))
     said = np.full((n, n), Mark.CIRCLE) if facts is None else facts.seeds(np.ones((n, n), np.uint8), final=True)
     for symbol, share in often.items():
         at_i, at_j = EDGE_SYMBOLS[symbol]
         fits = np.isin(said.T, (Mark.CIRCLE, at_i)) & np.isin(said, (Mark.CIRCLE, at_j))
         if facts is not None and symbol == "<->":
             fits &= ~facts.unconfounded
-        usual[NUMBERS[symbol]] = share * fits
-    return np.asarray(usual / np.maximum(usual.sum(axis=0), 1e-300), np.float64)
+        found[NUMBERS[symbol]] = share * fits
+    return found[(slice(None), *np.triu_indices(n, 1))]
 
 
 def mark_probabilities(states: Floats, n: int) -> Floats:
