@@ -24,9 +24,7 @@ from anypag.threads import Look, do_nothing, in_turns
 Order = npt.NDArray[np.int64]
 
 TURNED = 3
-"""How many edges are turned round. Three and six find equally good DAGs; orders shuffled in part, or anew, find worse
-ones in the same time.
-"""
+"""How many edges are turned round (`docs/decisions.md`)."""
 
 
 @dataclass(frozen=True, eq=False)
