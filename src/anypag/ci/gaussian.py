@@ -31,7 +31,7 @@ from anypag.choices import Choices, Device, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import NEARLY_NORMAL, DataTest, excess_of_numbers, pvalues_of_traces, require_no_gaps
 from anypag.ci.gpu import Card, GPUPasses, on_device
-from anypag.ci.passes import CorrelationPasses, Passes, RaisedPasses, roots_of
+from anypag.ci.passes import CorrelationPasses, Passes, RaisedPasses, roots_of, strength_at
 from anypag.data.audit.checklist import Audited, audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.files.scan import AS_USUAL, Reading
@@ -239,6 +239,22 @@ class FisherZ(DataTest):
         """(b,) |partial correlation|; it still ranks dependences where all p-values are 0."""
         return self._answers(queries)[0]
 
+    def independent(self, queries: Queries, alpha: float) -> npt.NDArray[np.bool_]:
+        """(b,) p > alpha, mostly by comparing |rho| with the value at which p is alpha."""
+        strengths, left_out, rows, excess = self._answers(queries)
+        if rows.ndim == 0:
+            found = strengths < _thresholds(self.n - np.arange(queries.r, -1, -1) - 3, alpha)[left_out]
+        else:
+            found = strengths < _thresholds(rows - (queries.r - left_out) - 3, alpha)
+        far = np.flatnonzero((excess > NEARLY_NORMAL) & ~found)
+        if len(far):
+            found[far] = self.pvalues(queries.take(far)) > alpha
+        return found
+
+    def left_out(self, queries: Queries) -> npt.NDArray[np.int32]:
+        """(b,) how many members of each condition set add nothing to the others and were left out."""
+        return self._answers(queries)[1]
+
     def effective_n(self, queries: Queries) -> Counts:
         return np.array(np.broadcast_to(self._answers(queries)[2], len(queries)))
 
@@ -307,3 +323,8 @@ def _pvalues(strengths: Floats, freedom: Counts) -> PValues:
     with np.errstate(divide="ignore"):  # |rho| = 1 gives an infinite z and p = 0
         pvalues[testable] = erfc(np.sqrt(freedom[testable] / 2.0) * np.arctanh(strengths[testable]))
     return pvalues
+
+
+def _thresholds(freedom: Counts, alpha: float) -> Floats:
+    """The |rho| at which p is alpha; 2, which no |rho| reaches, if there are too few rows."""
+    return np.where(freedom > 0, strength_at(alpha, np.maximum(freedom, 1)), 2.0)
