@@ -79,6 +79,16 @@ def test_sizes_are_right_where_tails_are_heavy() -> None:
     assert (p < 0.01).mean() < 0.015 and (p < 0.05).mean() < 0.055
 
 
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), r=st.integers(0, 5), alpha=st.floats(1e-6, 0.5), make=st.sampled_from(MAKES))
+def test_the_threshold_on_rho_decides_as_the_p_value_does(seed: int, r: int, alpha: float, make: Make) -> None:
+    test = FisherZ(make(25, 8, seed))
+    queries = random_queries(8, r, 30, seed)
+    p = test.pvalues(queries)
+    clear = np.abs(p - alpha) > 1e-12
+    assert np.array_equal(test.independent(queries, alpha)[clear], (p > alpha)[clear])
+
+
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), r=st.integers(0, 5))
 def test_column_order_does_not_change_a_bit(seed: int, r: int) -> None:
@@ -115,8 +125,8 @@ def test_a_member_that_adds_nothing_is_left_out(r: int) -> None:
     test = FisherZ(values, singular="keep")
     z = [2, 5, 3, 4][:r]
     with_copy, without = Queries.one(0, 1, z), Queries.one(0, 1, [i for i in z if i != 5])
-    assert test._answers(with_copy)[1].tolist() == [1]
-    assert test._answers(without)[1].tolist() == [0]
+    assert test.left_out(with_copy).tolist() == [1]
+    assert test.left_out(without).tolist() == [0]
     np.testing.assert_allclose(test.pvalues(with_copy), test.pvalues(without), rtol=1e-6)
 
 
@@ -126,7 +136,7 @@ def test_which_of_two_near_copies_is_left_out_does_not_depend_on_how_the_set_is_
     values[:, 5] = values[:, 2] * (1 + 1e-6 * np.random.default_rng(r).normal(size=40))
     test = FisherZ(values, singular="keep")
     z = [2, 5, 3][:r]
-    assert test._answers(Queries.one(0, 1, z))[1].tolist() == [1]
+    assert test.left_out(Queries.one(0, 1, z)).tolist() == [1]
     assert np.array_equal(test.pvalues(Queries.one(0, 1, z)), test.pvalues(Queries.one(0, 1, z[::-1])))
     only_first = Queries.one(0, 1, [i for i in z if i != 5])  # X2 comes before X5
     np.testing.assert_allclose(test.pvalues(Queries.one(0, 1, z)), test.pvalues(only_first), rtol=1e-12)
@@ -141,7 +151,7 @@ def test_sets_that_repeat_give_the_same_bits_as_sets_asked_for_alone(r: int) -> 
     queries = Queries([0, 1, 0, 1, 0, 6], [1, 0, 1, 3, 6, 7], [z[:r] for z in sets])
     alone = [queries.take(slice(i, i + 1)) for i in range(6)]
     assert np.array_equal(test.pvalues(queries), [test.pvalues(query)[0] for query in alone])
-    assert test._answers(queries)[1].tolist() == [0, 0, 1, 1, 0, 0]
+    assert test.left_out(queries).tolist() == [0, 0, 1, 1, 0, 0]
 
 
 @pytest.mark.parametrize("r", [1, 2, 3])
@@ -174,7 +184,7 @@ def test_more_columns_than_rows_works() -> None:
     queries = random_queries(50, 4, 100, seed=0)
     p = test.pvalues(queries)
     assert ((p > 0) & (p < 1)).all()
-    assert not test._answers(queries)[1].any()
+    assert not test.left_out(queries).any()
 
 
 def test_from_covariance_is_the_same_test() -> None:

@@ -85,14 +85,18 @@ def test_nodes_that_tie_are_decided_as_on_the_cpu(card: NumpyCard) -> None:
     assert told(there) == told(here)
 
 
+def test_a_close_call_is_counted_and_said(card: NumpyCard) -> None:
+    values = data(2)
+    p = np.sort([why.p for why in ap.learn(values, method="icd").sepsets.values()])[0]
+    with pytest.warns(AnypagWarning, match="within 1e-9 of alpha: the CPU"):
+        ap.learn(values, method="icd", device="cuda", alpha=float(p) + 1e-12)
+
+
 @pytest.mark.parametrize("fails_after", [0, 1, 2])
 def test_a_card_whose_memory_is_full(fails_after: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the first pass (after the matrix) it ends the run; before that, the CPU may take over."""
     monkeypatch.setattr(gpu, "cuda_card", lambda: NumpyCard(fails_after))
     with pytest.raises(CardError, match="memory of the graphics card is too small"):
-        ap.learn(data(0), method="icd", device="cuda" if fails_after < 1 else "auto")
-    if fails_after:
-        return
+        ap.learn(data(0), method="icd", device="cuda")
     with pytest.warns(AnypagWarning, match="The CPU goes on, as device = 'auto' allows"):
         found = ap.learn(data(0), method="icd", device="auto")
     assert told(found) == told(ap.learn(data(0), method="icd"))
@@ -134,6 +138,13 @@ def test_resamples_use_the_card(card: NumpyCard) -> None:
     there = ap.bootstrap(table, method="icd", n=3, test="fisherz", device="cuda")
     assert there.graphs == here.graphs
     assert card.calls["products"] == 4  # once for the whole, once for each resample
+
+
+def test_resamples_leave_a_card_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, "cuda_card", lambda: NumpyCard(2))
+    here = ap.bootstrap(data(0), method="icd", n=3, test="fisherz")
+    with pytest.warns(AnypagWarning, match="The CPU goes on, as device = 'auto' allows"):
+        assert ap.bootstrap(data(0), method="icd", n=3, test="fisherz", device="auto").graphs == here.graphs
 
 
 def test_a_table_in_an_engine_uses_the_card(card: NumpyCard) -> None:

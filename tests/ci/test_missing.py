@@ -42,6 +42,7 @@ def test_pairwise_fisher_z_is_the_test_on_the_rows_that_are_complete_for_it(seed
     expected = naive_ci.partial_correlation(complete, x, y, z)
     np.testing.assert_allclose(test.strength(query), expected, atol=1e-9)
     np.testing.assert_allclose(test.pvalues(query), naive_ci.fisher_z(complete, x, y, z), atol=1e-8)
+    assert test.independent(query, 0.05).tolist() == (test.pvalues(query) > 0.05).tolist()
 
 
 @pytest.mark.parametrize("make", [FisherZ, DegenerateGaussian])
@@ -105,7 +106,7 @@ def test_a_member_that_does_not_change_in_the_rows_used_costs_no_degree_of_freed
     for make in (FisherZ, DegenerateGaussian):
         test, alone = make(values, missing="pairwise"), make(values[20:, :2])
         np.testing.assert_allclose(test.pvalues(query), alone.pvalues(Queries.one(0, 1)), rtol=1e-9)
-    assert FisherZ(values, missing="pairwise")._answers(query)[1].tolist() == [1]
+    assert FisherZ(values, missing="pairwise").left_out(query).tolist() == [1]
 
 
 def test_pairwise_correlations_come_from_the_rows_that_both_columns_have() -> None:

@@ -27,11 +27,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats, Indices
-from anypag.choices import Device, require
+from anypag.choices import Choices, Device, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import NEARLY_NORMAL, DataTest, excess_of_numbers, pvalues_of_traces, require_no_gaps
 from anypag.ci.gpu import Card, GPUPasses, on_device
-from anypag.ci.passes import CorrelationPasses, Passes, RaisedPasses, roots_of
+from anypag.ci.passes import CorrelationPasses, Passes, RaisedPasses, roots_of, strength_at
 from anypag.data.audit.checklist import Audited, audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.files.scan import AS_USUAL, Reading
@@ -98,7 +98,7 @@ class FisherZ(DataTest):
             self._read(ready)
             no_card = "'cpu' with missing values that each test leaves out for itself"
             require(card is None or not ready.has_gaps, "device", no_card, device)
-            self.use_card(card)
+            self.use_card(card, device)
 
         on_device(read, device)
 
@@ -115,12 +115,20 @@ class FisherZ(DataTest):
             self._set_up(ready.source.moments(), ready.audit)
             self._keep_some_rows(ready.source)
 
-    def use_card(self, card: Card | None) -> None:
+    @classmethod
+    def bind(cls, data: Any, choices: Choices) -> Self:
+        test = super().bind(data, choices)
+        if test._gpu is not None:
+            test._gpu.alpha = choices.alpha
+        return test
+
+    def use_card(self, card: Card | None, device: Device) -> None:
         """Lets a graphics card, if there is one, answer too."""
         if card is not None:
             if not card.has(self._matrix):
                 card.take(self._matrix)
-            self._gpu: GPUPasses | None = GPUPasses(card, CorrelationPasses(self._matrix, self.n, self.place))
+            on_cpu = CorrelationPasses(self._matrix, self.n, self.place)
+            self._gpu: GPUPasses | None = GPUPasses(card, on_cpu, may_leave=device == "auto")
 
     def _set_up(self, moments: Moments, audit: Audit) -> None:
         super().__init__(moments.names, moments.n, audit)
@@ -201,8 +209,13 @@ class FisherZ(DataTest):
 
     @property
     def device(self) -> Device:
-        """Where it computes: "cpu" or "cuda"."""
-        return "cpu" if self._gpu is None else "cuda"
+        """Where it computes: "cpu"; on a card "cuda", or "auto" if the CPU takes over when the card fails."""
+        return "cpu" if self._gpu is None else "auto" if self._gpu.may_leave else "cuda"
+
+    @property
+    def close_calls(self) -> int:
+        """How many answers of a graphics card were so close to alpha that the CPU may decide otherwise."""
+        return 0 if self._gpu is None else self._gpu.close_calls
 
     def pvalues(self, queries: Queries) -> PValues:
         from anypag._kernels.gaussian import fisher_z_pvalues
@@ -218,11 +231,29 @@ class FisherZ(DataTest):
             freedom, one = (rows - 1 - (queries.r - left_out))[far], np.ones(1, np.int64)
             permuted = pvalues_of_traces(strengths[far] ** 2, one, one, freedom, excess[far])
             p[far] = np.maximum(p[far], permuted)
+        if self._gpu is not None:
+            self._gpu.note(p)
         return p
 
     def strength(self, queries: Queries) -> Floats:
         """(b,) |partial correlation|; it still ranks dependences where all p-values are 0."""
         return self._answers(queries)[0]
+
+    def independent(self, queries: Queries, alpha: float) -> npt.NDArray[np.bool_]:
+        """(b,) p > alpha, mostly by comparing |rho| with the value at which p is alpha."""
+        strengths, left_out, rows, excess = self._answers(queries)
+        if rows.ndim == 0:
+            found = strengths < _thresholds(self.n - np.arange(queries.r, -1, -1) - 3, alpha)[left_out]
+        else:
+            found = strengths < _thresholds(rows - (queries.r - left_out) - 3, alpha)
+        far = np.flatnonzero((excess > NEARLY_NORMAL) & ~found)
+        if len(far):
+            found[far] = self.pvalues(queries.take(far)) > alpha
+        return found
+
+    def left_out(self, queries: Queries) -> npt.NDArray[np.int32]:
+        """(b,) how many members of each condition set add nothing to the others and were left out."""
+        return self._answers(queries)[1]
 
     def effective_n(self, queries: Queries) -> Counts:
         return np.array(np.broadcast_to(self._answers(queries)[2], len(queries)))
@@ -292,3 +323,8 @@ def _pvalues(strengths: Floats, freedom: Counts) -> PValues:
     with np.errstate(divide="ignore"):  # |rho| = 1 gives an infinite z and p = 0
         pvalues[testable] = erfc(np.sqrt(freedom[testable] / 2.0) * np.arctanh(strengths[testable]))
     return pvalues
+
+
+def _thresholds(freedom: Counts, alpha: float) -> Floats:
+    """The |rho| at which p is alpha; 2, which no |rho| reaches, if there are too few rows."""
+    return np.where(freedom > 0, strength_at(alpha, np.maximum(freedom, 1)), 2.0)

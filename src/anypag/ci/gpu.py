@@ -3,7 +3,7 @@
 `CudaCard` keeps one correlation matrix on the card; the test suite replaces it by a card made of NumPy.
 Sums are in float64 and multiplications are not fused with additions, so that the same matrix gives the same bits as on
 the CPU. The card preselects by |rho| (`GPUPasses`), then the CPU decides by the p-value. The matrix itself is summed in
-another order on the card: a decision whose p-value is within about 1e-9 of alpha may differ from the CPU's.
+another order on the card: a decision whose p-value is within `CLOSE` of alpha may differ from the CPU's; it is counted.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from anypag.threads import map_in_threads, slices
 WARP = 32
 BLOCK = 256
 PIECE = 8_000_000  # bytes fetched from the card at a time
+CLOSE = 1e-9
 AT_ONCE = 2_000_000_000  # questions of a pass that are sent at once
 
 Made = TypeVar("Made")
@@ -226,37 +227,70 @@ def on_device(work: Callable[[Card | None], Made], device: str) -> Made:
     except CardError as error:
         if device == "cuda":
             raise
-        warnings.warn(f"{error} The CPU goes on, as device = 'auto' allows.", AnypagWarning, stacklevel=2)
+        _warn_of_leaving(error)
         return work(None)
 
 
+def _warn_of_leaving(error: CardError) -> None:
+    warnings.warn(f"{error} The CPU goes on, as device = 'auto' allows.", AnypagWarning, stacklevel=3)
+
+
 class GPUPasses:
-    """What a test asks a card for; the card answers one thread at a time."""
+    """What a test asks a card for. With `may_leave` the CPU goes on, with a warning, if the card lacks memory."""
 
     at_once = AT_ONCE
 
-    def __init__(self, card: Card, on_cpu: CorrelationPasses) -> None:
-        self._card, self._on_cpu, self._lock = card, on_cpu, Lock()
+    def __init__(self, card: Card, on_cpu: CorrelationPasses, *, may_leave: bool) -> None:
+        self._card: Card | None = card
+        self._on_cpu, self._lock, self.may_leave = on_cpu, Lock(), may_leave
         self.correlation = on_cpu.correlation
+        self.alpha: float | None = None  # the significance level of decisions; None if it is not known
+        self.close_calls = 0  # decisions with a p-value within `CLOSE` of alpha
+
+    def _ask_card(self, work: Callable[[Card], Made]) -> Made | None:
+        """The answer of the card, one thread at a time; None if the CPU has taken over."""
+        with self._lock:
+            if self._card is None:
+                return None
+            try:
+                return work(self._card)
+            except CardError as error:
+                if not self.may_leave:
+                    raise
+                self._card = None
+                _warn_of_leaving(error)
+                return None
+
+    def note(self, p: PValues, alpha: float | None = None) -> None:
+        """Count the p-values, among those that decide, which are close to alpha."""
+        alpha = self.alpha if alpha is None else alpha
+        if alpha is not None:
+            with self._lock:
+                self.close_calls += int(np.count_nonzero(np.abs(p - alpha) <= CLOSE))
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
-        with self._lock:
-            x, y, strengths = self._card.pairs(order, rows, least_strength(self._on_cpu.n - 3, alpha))
+        least = least_strength(self._on_cpu.n - 3, min(alpha + 2 * CLOSE, (1 + alpha) / 2))
+        found = self._ask_card(lambda card: card.pairs(order, rows, least))
+        if found is None:
+            return self._on_cpu.dependent_pairs(order, alpha, rows)
+        x, y, strengths = found
         p = self._pvalues(strengths, 0)
+        self.note(p, alpha)
         kept = p <= alpha
         return x[kept], y[kept], p[kept]
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
         # with too few rows all p-values are 1, so every node is as good as another
-        if roots_of(self._on_cpu.n, 1)[0] == 0.0:
+        has_rows = roots_of(self._on_cpu.n, 1)[0] > 0.0
+        found = self._ask_card(lambda card: card.singles(order, edges, NOTHING_LEFT, ROUNDING)) if has_rows else None
+        if found is None:
             return self._on_cpu.best_singles(order, edges, max_sets)
-        with self._lock:
-            found = self._card.singles(order, edges, NOTHING_LEFT, ROUNDING)
         is_large = found.has_both & (max_sets >= 0) & (found.n_nodes > max_sets)
         done = found.has_both & ~is_large
         z, p = found.node[:, None].copy(), np.full(len(edges.x), np.nan)
         p[done] = self._pvalues(found.strength[done], 1)
         self._decide_between(order, edges, done & (found.n_near > 1), z, p)
+        self.note(p[done])
         return Singles(found.has_both, is_large, z, p, int(found.n_nodes[done].sum()))
 
     def _decide_between(self, order: Indices, edges: NearEdges, chosen: Flags, z: Indices, p: PValues) -> None:
@@ -269,7 +303,10 @@ class GPUPasses:
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """See `Passes`. On the CPU: sending the questions to the card takes longer than answering them here."""
-        return self._on_cpu.try_sets(order, edges, best, room)
+        before = best.p.copy()
+        count = self._on_cpu.try_sets(order, edges, best, room)
+        self.note(best.p[best.p != before])
+        return count
 
     def _pvalues(self, strengths: Floats, r: int) -> PValues:
         from anypag._kernels.gaussian import fisher_z_pvalues

@@ -258,7 +258,7 @@ class BySums:
         audit.require_usable()
         if issubclass(self.kind_of_test, FisherZ):
             test = self.kind_of_test.from_moments(replace(moments, names=self.names), audit)
-            test.use_card(card)
+            test.use_card(card, self.device)
             return test
         columns = np.concatenate(chosen)
         start = np.append(0, np.cumsum([len(some) for some in chosen])).astype(np.int64)

@@ -272,6 +272,7 @@ def learn(
     warn_of(search)
     with showing(progress) as tick:
         result = learned(search, choices, Listeners(progress=tick, clock=clock))
+    warn_of_close_calls(search)
     warn_of_contradictions(result)
     return result
 
@@ -379,6 +380,14 @@ def warn_of(search: Search) -> None:
     """Warn about the findings in the data."""
     for finding in search.problem.audit.warnings if search.problem.audit else ():
         warnings.warn(str(finding), AnypagWarning, stacklevel=3)
+
+
+def warn_of_close_calls(search: Search) -> None:
+    """Warn about decisions of a graphics card that the CPU might make differently."""
+    count = getattr(search.problem.bound_test, "close_calls", 0)
+    if count:
+        message = f"{count} p-values were within 1e-9 of alpha: the CPU might decide otherwise."
+        warnings.warn(message, AnypagWarning, stacklevel=3)
 
 
 def warn_of_contradictions(result: Result) -> None:
