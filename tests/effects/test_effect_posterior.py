@@ -21,8 +21,7 @@ from anypag.effects.estimate.draws import DrawnColumn, LinearColumns, drawn_effe
 from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.effects.identify.verdict import holds_if_selected, verdict
-from anypag.effects.sampled import _missing_told, sampled_effect
-from anypag.effects.sampled_words import _limits, headline
+from anypag.effects.sampled import _limits, _missing_told, headline, sampled_effect
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.node_sets import members as nodes_in
 from anypag.graphs.node_sets import spread
@@ -96,11 +95,9 @@ def test_an_answer_has_draws_shares_and_intervals(answer: Effect) -> None:
     assert answer.interval == pytest.approx(tuple(np.quantile(answer.draws, [0.025, 0.975])))
     assert answer.if_causal.low < 0.7 < answer.if_causal.high
     assert answer.p_positive == pytest.approx((answer.draws > 0).mean())
-    assert answer.given_effect is not None and answer.given_effect[0] > 0
     assert 1 <= len(answer.by_class) <= 3
     assert sum(group.share for group in answer.by_class) <= 1 + 1e-9
     assert answer.status == ("unidentified" if answer.p_open >= 0.5 else "identified")
-    assert answer.graph_answer is not None and answer.graph_answer.sampled is None
     assert str(answer).startswith("smoking raises cancer by 0.")
     assert answer.to_dict()["posterior"]["p_zero"] == answer.p_zero
     assert "<" not in repr(answer.sampled.by_class)
@@ -123,6 +120,13 @@ def test_without_data_there_are_shares_and_no_number(answer: Effect) -> None:
     assert (bare.p_zero, bare.status) == (answer.p_zero, answer.status)
     again = bare.estimated(study())
     np.testing.assert_array_equal(again.draws, answer.draws)
+
+
+def test_a_model_is_for_one_graph() -> None:
+    asked = learned(study()).effect("smoking", "cancer")
+    with pytest.raises(ap.AnypagError, match="'model' is for the numbers of one graph"):
+        asked.estimated(study(), model="linear")
+    assert asked.estimated(study(), model="linear", adjust_for=asked.adjustment_set).numbers is not None
 
 
 def test_no_effect_is_said_where_the_classes_say_so() -> None:

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 import anypag as ap
 from anypag.errors import AnypagError, ParameterError
 from anypag.graphs.marks import EDGE_SYMBOLS
-from anypag.plot import MissingExtraError, figure, svg, write_picture
+from anypag.plot import MissingExtraError, svg, write_picture
+from anypag.plot.draw import drawn_with
+from anypag.plot.with_matplotlib import figure_of
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -81,14 +83,16 @@ def test_files_by_extension(tmp_path: Path) -> None:
 
 
 def test_the_figure_has_the_size_and_the_names_of_the_picture() -> None:
-    drawn = figure(ap.PAG.from_string("smoking o-> tar; tar --> cancer"), legend=False)
+    drawn = figure_of(*drawn_with(ap.PAG.from_string("smoking o-> tar; tar --> cancer"), legend=False))
     texts = [text.get_text() for text in drawn.axes[0].texts]
     assert texts == ["smoking", "tar", "cancer"]
     root = ET.fromstring(svg(ap.PAG.from_string("smoking o-> tar; tar --> cancer"), legend=False))
     assert drawn.get_size_inches()[0] * 96 == pytest.approx(float(root.get("width", "0")), rel=1e-3)
 
 
-@pytest.mark.parametrize(("module", "draw"), [("igraph", svg), ("matplotlib.figure", figure)])
+@pytest.mark.parametrize(
+    ("module", "draw"), [("igraph", svg), ("matplotlib.figure", lambda graph: figure_of(*drawn_with(graph)))]
+)
 def test_a_missing_library_is_named_with_the_remedy(module: str, draw: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     library = module.partition(".")[0]
@@ -126,6 +130,6 @@ def test_contradicting_edges_are_dashed_and_a_banner_says_why(tmp_path: Path) ->
     assert len(re.findall(r'class="edge \w+ doubted"', text)) == 3
     assert text.count("stroke-dasharray") == 3
     assert "1 contradiction: dashed edges take part in claims that cannot all be true." in text
-    assert any("1 contradiction" in shown.get_text() for shown in figure(bad).axes[0].texts)
+    assert any("1 contradiction" in shown.get_text() for shown in figure_of(*drawn_with(bad)).axes[0].texts)
     write_picture(bad, tmp_path / "bad.png")
     assert (tmp_path / "bad.png").read_bytes()[:4] == b"\x89PNG"

@@ -112,7 +112,6 @@ MOST_ALONE = 30  # variables without an edge that are named
 
 MOST_WITHDRAWN = 10  # the most withdrawn claims shown
 
-MOST_DIFFERENCES = 6  # the most differences shown between a probable graph and the answer
 
 MARKED = "(contradicted, see below) "  # marks groups of edges whose claims contradict others
 
@@ -139,10 +138,10 @@ class Group(NamedTuple):
 
 def groups(result: Result) -> list[Group]:
     """All edges in the usual direction, grouped by meaning and certainty, the surest first."""
-    from anypag.explain.contexts import by_design
     from anypag.explain.facts import known_of
     from anypag.explain.pair import reading_of
     from anypag.explain.sampled import hedge_level, hedged
+    from anypag.explain.summary import by_design
 
     selection, known = result.choices.selection_bias, known_of(result)
     by_tests = not result.from_scores
@@ -174,9 +173,9 @@ def headings(result: Result) -> Iterator[tuple[str, list[str]]]:
 
 def _few_groups(result: Result) -> Iterator[tuple[str, list[str]]]:
     """The edges of a graph with many groups under at most six headings, the surest first."""
-    from anypag.explain.contexts import by_design
     from anypag.explain.facts import facts_of
     from anypag.explain.sampled import hedge_level
+    from anypag.explain.summary import by_design
     from anypag.plot.labels import legend_for
 
     design = set(by_design(result))
@@ -215,8 +214,8 @@ def _certainty(result: Result, edge: Edge) -> str:
 
 def tell_edges(terminal: Terminal, result: Result) -> None:
     """Print the edges of a result."""
-    from anypag.explain.contexts import BY_DESIGN, by_design, contexts_told
     from anypag.explain.facts import assumed_of
+    from anypag.explain.summary import BY_DESIGN, by_design, contexts_told
 
     assumed = assumed_of(result)
     if assumed is not None:
@@ -250,22 +249,6 @@ def tell_why_unlikely(terminal: Terminal, result: Result) -> None:
 
     if result.probabilities is not None and (why := why_unlikely(result.probabilities, result.pag)):
         terminal.line(why)
-
-
-def tell_probable(terminal: Terminal, result: Result) -> None:
-    """Print how the most probable sampled graphs differ from the answer."""
-    from anypag.explain.sampled import about_probable, probable_graphs
-    from anypag.markup import shown_share
-
-    about = " ".join(about_probable(result))
-    if not about:
-        return
-    terminal.line()
-    terminal.line(about, "bold")
-    for graph in probable_graphs(result):
-        listed = graph.lines() or ["the answer"]
-        more = [f"and {len(listed) - MOST_DIFFERENCES:,} more"] if len(listed) > MOST_DIFFERENCES else []
-        terminal.line(f"  {shown_share(graph.share)}  {'; '.join([*listed[:MOST_DIFFERENCES], *more])}")
 
 
 def tell_contradictions(terminal: Terminal, result: Result) -> None:

@@ -12,10 +12,9 @@ from anypag.data.table import Table
 from anypag.effects.drawn_effect import DrawnEffect
 from anypag.effects.estimate.draws import SEED, DrawnColumn
 from anypag.effects.estimate.estimates import NOT_WEIGHTED, Estimate
-from anypag.effects.estimate.fitted_adjustment import Adjustment
+from anypag.effects.estimate.fitted_adjustment import Adjustment, Robustness
 from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.learners import Learner, partially_linear
-from anypag.effects.estimate.sensitivity import Robustness
 from anypag.effects.identify.adjustment import Between, between, canonical, is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.question import nodes_of

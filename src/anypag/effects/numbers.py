@@ -20,34 +20,26 @@ from anypag.effects.estimate.fitting import (
     estimated,
     gaps_told,
 )
-from anypag.effects.estimate.ranges import possible_effects
-from anypag.effects.identify.adjustment import is_adjustment
+from anypag.effects.identify.adjustment import is_adjustment, smallest
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.expressions import Expression, P, mentioned
-from anypag.effects.identify.minimal_sets import smallest
 from anypag.effects.identify.verdict import Verdict, adjustment_formula
 from anypag.effects.learned import Adjusting, Beside
 from anypag.effects.question import AFewNodes, nodes_of
 from anypag.effects.sampled import SampledEffect
-from anypag.errors import DataError, Option, ParameterError, listed
+from anypag.errors import Option, ParameterError, listed
 from anypag.graphs.node_sets import NodeSet
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
 
-MOST_MEMBERS = 200  # how many members of a class a range is computed from; a random sample of larger classes
-FALSE_ZEROS = {500: (92, 150), 32_000: (32, 145)}
-"""By number of rows: false zeros, and identified effects, in the simulations of `docs/effects.md`
-(`benchmarks/intervals.py`).
-"""
 BY_GRAPH = (
     "That there is no effect follows from the graph, whatever the rows say of the two: one wrong arrowhead or missing "
     "edge is enough to deny an effect that is there."
 )
-(_FEWER_ROWS, _OF_FEWER), (_MORE_ROWS, _OF_MORE) = FALSE_ZEROS.items()
-HOW_OFTEN_FALSE = (
-    f"Such answers are often false: of simulated effects that were there, {_OF_FEWER[0]} of {_OF_FEWER[1]} that came "
-    f"out identified with {_FEWER_ROWS:,} rows were denied, and {_OF_MORE[0]} of {_OF_MORE[1]} with {_MORE_ROWS:,}."
+HOW_OFTEN_FALSE = (  # as `docs/effects.md` has it, by `benchmarks/intervals.py`
+    "Such answers are often false: of simulated effects that were there, 92 of 150 that came out identified with 500 "
+    "rows were denied, and 32 of 145 with 32,000."
 )
 ASK_OTHERS = (
     'Sampled graphs (method="auto") say how probable that is. Resamples (bootstrap) show what depends on which rows '
@@ -60,10 +52,15 @@ SAME_ROWS = (
     "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
     'them. Draws over sampled graphs (method="auto"; --method auto on the command line) take that into account.'
 )
+NEEDS_ONE_GRAPH = (
+    f"The option {Option('model')} is for the numbers of one graph: ask that of the result (`result.pag`), or give "
+    f"{Option('adjust_for')}. Sampled graphs go by the test of the search."
+)
 NEEDS_SAMPLED_GRAPHS = (
     f"The option {Option('confounding')} moves the numbers of sampled linear systems: search with "
     f"{Option('method', 'auto')}. Beside the number of one graph stands its robustness value."
 )
+NO_NUMBER = "The rows give no number: systems that fit them equally well differ in the effect."
 IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
 ACROSS_SETS = "This compares the sets {sets}: the numbers come from their {n:,} rows."
 UNVARIED = "Contexts that have one value in these rows, {names}, stand in the formula only."
@@ -152,22 +149,12 @@ class EffectBasis:
 
 
 def of_sampled_graphs(
-    effect: Effect,
-    sampled: SampledEffect,
-    used: RowsUsed,
-    model: Model | None,
-    how: Adjusting,
-    confounding: float | None,
+    effect: Effect, sampled: SampledEffect, used: RowsUsed, how: Adjusting, confounding: float | None
 ) -> Effect:
-    """The answer with draws, and with numbers for the single graph if there are any."""
+    """The answer with draws."""
     basis = effect.basis
     part, n_dropped = basis.all_columns(used.table)
     here = how.for_rows(complete_rows(used.table, part.names))
-    by_graph = effect.graph_answer
-    try:
-        by_graph = None if by_graph is None else by_graph.estimated(used.table, model=model)
-    except DataError as error:
-        by_graph = None if by_graph is None else replace(by_graph, notes=(*by_graph.notes, str(error)))
     drawn, beside = here.drawn(sampled, part, basis.within, confounding), Beside()
     if sampled.status != "zero":
         beside = here.beside_draws(sampled, part, basis.within)
@@ -180,21 +167,19 @@ def of_sampled_graphs(
     gaps = (gaps_told(n_dropped),) if n_dropped else ()
     gaps = gaps if part.weights is None else (*gaps, WEIGHTED)
     notes = (*effect.notes, *used.told, *gaps, *beside.notes)
-    found = replace(effect, sampled=drawn, graph_answer=by_graph, notes=notes)
-    return replace(found, along=beside.along, robustness=strength)
+    return replace(effect, sampled=drawn, notes=notes, along=beside.along, robustness=strength)
 
 
 def of_one_graph(
     effect: Effect, used: RowsUsed, model: Model | None, how: Adjusting, adjust_for: AFewNodes | None
 ) -> Effect:
-    """The answer with the numbers of one graph: the estimate, the association if it is "zero", or the range."""
+    """The answer with the numbers of one graph: the estimate, or the association if it is "zero"."""
     basis, way, table = effect.basis, effect.basis.verdict.way, used.table
     named = [name for name in used.same if effect.sampled is None and name in (effect.adjustment_set or ())]
     unvaried = (UNVARIED.format(names=" and ".join(named)),) if named else ()
     notes = (*effect.notes, *unvaried, *used.told)
     if basis.verdict.formula is None:
-        found = possible_effects(basis.causal, way, table, model, MOST_MEMBERS, how.sampling.seed)
-        return replace(effect, possible=found, notes=notes)
+        return replace(effect, notes=(*notes, NO_NUMBER))
     if effect.status == "zero" and adjust_for is None:
         seen = association(basis, table, model, how.sampling)
         others = (note for note in ZERO_NOTES if note not in notes)

@@ -1,8 +1,9 @@
-"""A question to sampled graphs: the verdict of each class, and draws of the effect from each graph."""
+"""A question to sampled graphs: the verdict of each class, groups of classes, and draws of the effect by graph."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
@@ -14,13 +15,67 @@ from anypag.arrays import Counts, Flags, Floats
 from anypag.data.table import Table
 from anypag.effects.drawn_effect import DrawnEffect
 from anypag.effects.estimate.draws import Hidden, LinearColumns, drawn_effects
+from anypag.effects.estimate.estimates import number
 from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.effects.identify.verdict import Verdict
 from anypag.graphs.base import ancestry
+from anypag.graphs.marks import listed
 from anypag.graphs.node_sets import NodeSet, members
+from anypag.graphs.text import quote
 
 Said = Literal["zero", "identified", "open"]
+
+
+MOST_GROUPS = 3  # how many groups of classes are listed
+
+
+class ClassGroup(NamedTuple):
+    """Sampled classes that say the same of an effect: their share of all sampled graphs, the status, the adjustment set
+    if there is one, and with data the mean of the draws of these graphs, without those that are missing.
+    """
+
+    share: float
+    verdict: str
+    adjustment_set: tuple[str, ...] | None
+    mean: float | None = None
+
+    def __str__(self) -> str:
+        said = {"zero": "no effect", "formula": "identified, by a formula", "unidentified": "left open"}
+        if self.adjustment_set is None:
+            words = said[self.verdict]
+        else:
+            words = f"identified, adjusting for {listed(tuple(map(quote, self.adjustment_set))) or 'nothing'}"
+        mean = "" if self.mean is None or self.verdict == "zero" else f", mean {number(self.mean)}"
+        return f"{share(self.share)} of the graphs: {words}{mean}"
+
+
+def groups_of(
+    classes: SampledClasses, verdicts: list[Verdict], draws: Floats | None, same: Collection[str] = ()
+) -> tuple[ClassGroup, ...]:
+    """The largest groups of classes that say the same; sets leave out columns that are the `same` in all rows."""
+    keys = list[tuple[str, tuple[str, ...] | None]]()
+    for verdict, of in zip(verdicts, classes.classes, strict=True):
+        names = None if verdict.z is None else of.causal.names(verdict.z)
+        keys.append((verdict.status, names and tuple(name for name in names if name not in same)))
+    counted = Counter(keys[k] for k in classes.of[classes.counts].tolist())
+    found = []
+    for key, count in counted.most_common(MOST_GROUPS):
+        within = np.array([other == key for other in keys])[classes.of]
+        known = None if draws is None else draws[within & np.isfinite(draws)]
+        mean = None if known is None or not len(known) else float(known.mean())
+        found.append(ClassGroup(count / counted.total(), key[0], key[1], mean))
+    return tuple(found)
+
+
+def share(of_graphs: float) -> str:
+    """A share in per cent; one that is not 0 or 1 is not rounded to it.
+
+    >>> share(0.0), share(0.005), share(0.14), share(0.998)
+    ('0%', '<1%', '14%', '>99%')
+    """
+    rounded = f"{of_graphs:.0%}"
+    return {"0%": "<1%", "100%": ">99%"}.get(rounded, rounded) if 0 < of_graphs < 1 else rounded
 
 
 @dataclass(frozen=True, eq=False)

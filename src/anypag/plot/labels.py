@@ -10,7 +10,7 @@ import numpy as np
 
 from anypag.arrays import Floats
 from anypag.graphs.marks import Edge, Mark
-from anypag.plot.geometry import MARK_LENGTH, Box, Line, Point, Tip, text_width
+from anypag.plot.geometry import MARK_LENGTH, Box, Line, Picture, Point, Tip, text_width
 
 
 class Colours(NamedTuple):
@@ -76,6 +76,12 @@ class Legend:
     width: float
     height: float
     entries: tuple[Entry, ...]
+
+
+def size_of(drawn: Picture, legend: Legend | None) -> tuple[float, float]:
+    """Width and height of a picture with its legend below, in pixels."""
+    across, below = (0.0, 0.0) if legend is None else (legend.width, legend.height)
+    return max(drawn.width, across, 1.0), max(drawn.height + below, 1.0)
 
 
 def legend_for(edges: Iterable[Edge], *, selection: bool = True, contexts: Collection[str] = ()) -> Legend:

@@ -21,7 +21,7 @@ from anypag.plot.geometry import (
     Tip,
     kind_of,
 )
-from anypag.plot.labels import DARK, KINDS, LIGHT, Legend, variables
+from anypag.plot.labels import DARK, KINDS, LIGHT, Legend, size_of, variables
 
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -86,17 +86,16 @@ def escape(text: str) -> str:
 
 def svg_text(drawn: Picture, legend: Legend | None) -> str:
     """The SVG of a picture, with its legend below."""
-    below = 0.0 if legend is None else legend.height
-    width = drawn.width if legend is None else max(drawn.width, legend.width)
+    width, height = size_of(drawn, legend)
     shift = (width - drawn.width) / 2
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="anypag" role="img" viewBox="0 0 {width:.0f} '
-            f'{drawn.height + below:.0f}" width="{width:.0f}" height="{drawn.height + below:.0f}" '
+            f'{height:.0f}" width="{width:.0f}" height="{height:.0f}" '
             f'font-family="{_FONTS}">',
             f"<title>Graph of {counted(len(drawn.boxes), 'variable')} and {counted(len(drawn.lines), 'edge')}</title>",
             f"<style>{_STYLE}</style>",
-            f'<rect class="paper" width="{width:.0f}" height="{drawn.height + below:.0f}" fill="{LIGHT.paper}"/>',
+            f'<rect class="paper" width="{width:.0f}" height="{height:.0f}" fill="{LIGHT.paper}"/>',
             f'<g transform="translate({shift:.1f} 0)">',
             *(line_svg(line) for line in drawn.lines),
             *(box_svg(box) for box in drawn.boxes),

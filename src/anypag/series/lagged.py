@@ -29,6 +29,7 @@ _QUARTER = re.compile(r"(\d{4})-?[qQ]([1-4])")
 NO_TIMES = (
     "Rows of a data set that the column {by!r} tells apart need not be neighbours in time. Name the column of times by "
 )
+HAS_HAVE = ("has", "have")
 TOLERANCE = 1e-4
 """How far two times may be from one step apart, as a share of the step (1959.25 is not exact)."""
 
@@ -79,16 +80,13 @@ class Lagged:
         units += f" in {len(self.sets)} data sets, {self.sets[0]!r} the observed one" if self.sets else ""
         lags = f"of lags 0 to {self.window.max_lag}"
         whole = f"{counted(self.table.n, 'window')} {lags} from {counted(self.n_rows, 'row')}{units}"
-        why = [
-            f"{counted(self.n_breaks, 'gap')} in time {_were(self.n_breaks)} not crossed" if self.n_breaks else "",
-            f"{counted(self.n_without_past, 'row')} {_have(self.n_without_past)} too little past"
-            if self.n_without_past
-            else "",
-            f"{counted(self.n_incomplete, 'window')} {_have(self.n_incomplete)} missing values"
-            if self.n_incomplete
-            else "",
-        ]
-        return f"{whole}: {', '.join(filter(None, why))}." if any(why) else f"{whole}."
+        reasons = (
+            (self.n_breaks, "gap", ("in time was", "in time were"), "not crossed"),
+            (self.n_without_past, "row", HAS_HAVE, "too little past"),
+            (self.n_incomplete, "window", HAS_HAVE, "missing values"),
+        )
+        why = ", ".join(f"{counted(n, what)} {verbs[n > 1]} {rest}" for n, what, verbs, rest in reasons if n)
+        return f"{whole}: {why}." if why else f"{whole}."
 
     def clusters(self, block: int | None = None) -> Counts:
         """(n,) which windows are drawn together when they are resampled: those of a unit, or blocks of neighbours."""
@@ -107,14 +105,6 @@ class Lagged:
         return places
 
 
-def _have(n: int) -> str:
-    return "has" if n == 1 else "have"
-
-
-def _were(n: int) -> str:
-    return "was" if n == 1 else "were"
-
-
 def lagged(
     data: Any,
     max_lag: int,
@@ -124,18 +114,8 @@ def lagged(
     names: Sequence[str] | None = None,
     kinds: Mapping[str, str] | None = None,
 ) -> Lagged:
-    """The windows of a frame.
-
-    Args:
-        data: any table that `learn` takes, its rows in the order of time unless `time` is given.
-        max_lag: how many steps back the window goes, 1 or more.
-        time: the column of times: numbers, or dates such as 2020-01-31, 2020-01 or 2020Q1.
-        unit: the column that says whose row it is, in a panel.
-        names: the processes; all other columns by default.
-        kinds: of processes whose kind should not be guessed.
-
-    Raises:
-        DataError: there are no windows, two rows have one time, or times cannot be read.
+    """The windows of a frame; the arguments are those of `learn_series`. Times are numbers, or dates: 2020-01-31,
+    2020-01 or 2020Q1. DataError if there are no windows, two rows have one time, or times cannot be read.
     """
     require(is_whole(max_lag, 1), "max_lag", "a whole number from 1 on", max_lag)
     whole = as_table(data)
@@ -274,7 +254,7 @@ def _follows(units: Counts, times: Floats, unit: str | None) -> tuple[Flags, flo
         )
         remedy = name_it if unit is None else "Keep one of them."
         raise DataError(
-            f"In order of time {counted(n, 'row')}{whose} {_have(n)} the same time as the row before. {remedy}"
+            f"In order of time {counted(n, 'row')}{whose} {HAS_HAVE[n > 1]} the same time as the row before. {remedy}"
         )
     step = _step(apart[same])
     is_next = same & (np.abs(apart - step) <= TOLERANCE * step)

@@ -27,11 +27,10 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Tick
 from anypag.series import sampling
 from anypag.series.checks import series_findings
-from anypag.series.known import known_of
 from anypag.series.lagged import Lagged, lagged
 from anypag.series.series_result import SeriesResult
 from anypag.series.shifts import icd_over_shifts
-from anypag.series.window import Window
+from anypag.series.window import Window, known_of
 
 
 def learn_series(
@@ -109,12 +108,8 @@ def learn_series(
 
 
 class SeriesSearch:
-    """A search over windows, set up and ready to run: everything checked, nothing tested yet.
-
-    Args:
-        windows: the table to search in.
-        choices: those of `learn`, with knowledge about processes.
-        source: the name of the data file.
+    """A search over windows, set up and ready to run: everything checked, nothing tested yet. The choices are those of
+    `learn`, with knowledge about processes; `source` is the name of the data file.
     """
 
     def __init__(self, windows: Lagged, choices: Choices, source: str | None = None) -> None:

@@ -99,11 +99,7 @@ REST = 9.0  # the pause after drawing a step is so many times as long as the dra
 
 class Painter:
     """Draws the steps of a run in their order. A search by scores takes many steps: only some are drawn, so that
-    drawing takes about a tenth of the time.
-
-    Args:
-        board: where the graphs are shown.
-        failed: called with what went wrong.
+    drawing takes about a tenth of the time. `failed` is called with what went wrong.
     """
 
     def __init__(self, board: Board, failed: Callable[[Exception], None]) -> None:

@@ -70,12 +70,7 @@ class Opened:
 
 
 def open_file(path: Path, address: str) -> Opened:
-    """A file of the user, where it is.
-
-    Raises:
-        DataError: there is no such file.
-        OpenElsewhereError: another studio has it open.
-    """
+    """A file of the user, where it is. OpenElsewhereError if another studio has it open."""
     if not path.is_file():
         raise DataError(f"{path} is a folder, not a file." if path.is_dir() else f"There is no file {path}.")
     checked_ending(path.name)
@@ -93,11 +88,7 @@ def open_upload(part: Path, name: str, digest: str, address: str) -> Opened:
 
 
 def checked_ending(name: str) -> str:
-    """The last part of a file name, if its ending is one that is read.
-
-    Raises:
-        ParameterError: it has another ending.
-    """
+    """The last part of a file name. ParameterError if its ending is none that is read."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1].strip()[-100:]
     if ending_of(Path(last or "-")) not in ENDINGS:
         raise ParameterError(f"A table is a file that ends in {', '.join(ENDINGS)}; got {last!r}.")
@@ -120,11 +111,7 @@ def open_again(key: str, address: str) -> Opened:
 
 
 def forget(key: str) -> None:
-    """Remove the copy of a table that was dropped, with its settings and checkpoints.
-
-    Raises:
-        OpenElsewhereError: a studio has it open, this one or another.
-    """
+    """Remove the copy of a table that was dropped, its settings and checkpoints, unless some studio has it open."""
     name = _name_of(key)
     with (home() / key / "lock").open("a+b") as held:
         if lock(held) is False:

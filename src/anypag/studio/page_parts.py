@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from anypag.data.findings import Audit
 from anypag.data.sources.protocol import Source
 from anypag.errors import AnypagError, MissingExtraError
+from anypag.explain.facts import facts_of, facts_on_the_way
+from anypag.explain.pair import CONTRADICTED, Explanation, explain_pair
 from anypag.explain.summary import end_told
+from anypag.graphs.marks import A_MARK
 from anypag.graphs.pag import PAG
+from anypag.plot.effect_draws import effect_svg
 from anypag.plot.geometry import Picture, joined, picture, ring
 from anypag.plot.labels import apart
 from anypag.plot.layout import is_drawable
+from anypag.report import write_report
 from anypag.report.content import boxes_shown, legend_shown, line_shown
 from anypag.results.result import Iteration, Result
+from anypag.saving import save
 from anypag.studio.columns_shown import advised, columns_shown, findings_shown, spelled
 from anypag.studio.settings import WORDS, Settings, in_words, offered
-from anypag.studio.take_away import in_python, on_command_line
 
 Shape = dict[str, Any]
 
@@ -74,15 +81,14 @@ def run_shown(status: str, said: str, settings: Settings, result: Result | None,
     }
 
 
-def texts_shown(settings: Settings, names: Sequence[str], file: str, result: Result) -> Shape:
-    """The texts that learn the same graph again; a note says whether they stop where the search was stopped."""
+def text_shown(settings: Settings, names: Sequence[str], file: str, result: Result) -> Shape:
+    """The text that learns the same graph again; a note says whether it stops where the search was stopped."""
     note, max_r = "", None
     if not result.complete and not result.from_scores and not result.tests_done and result.history:
-        max_r, note = result.r, f"The search was stopped after r = {result.r}; these stop there too."
+        max_r, note = result.r, f"The search was stopped after r = {result.r}; this stops there too."
     elif not result.complete:
-        note = "The search was stopped on its way; these run to the end."
-    python = in_python(settings, names, file, max_r)
-    return {"python": python, "shell": on_command_line(settings, names, file, max_r), "note": note}
+        note = "The search was stopped on its way; this runs to the end."
+    return {"python": in_python(settings, names, file, max_r), "note": note}
 
 
 MOST_CHECKED = 500  # up to this many variables contradictions are searched for at the end
@@ -145,3 +151,95 @@ def _step(items: list[Iteration]) -> dict[str, Any]:
         "tests": sum(item.info.n_tests for item in items),
         "seconds": round(sum(item.seconds for item in items), 2),
     }
+
+
+FORMATS = {
+    "report.html": "text/html; charset=utf-8",
+    "graph.svg": "image/svg+xml",
+    "graph.png": "image/png",
+    "result.json": "application/json",
+    "edges.csv": "text/csv; charset=utf-8",
+}
+"""The files that can be taken, and their types."""
+
+
+def file_taken(result: Result, name: str, call: str, data: Any) -> bytes:
+    """The bytes of one of `FORMATS`."""
+
+    def report(learned: Result, path: Path) -> None:
+        write_report(learned, path, call=call, data=data)
+
+    with tempfile.TemporaryDirectory(prefix="anypag-") as folder:
+        path = Path(folder) / name
+        save(result, path, report=report)
+        return path.read_bytes()
+
+
+def in_python(settings: Settings, names: Sequence[str], file: str, max_r: int | None = None) -> str:
+    """A program that learns the same graph; `max_r` for a search by tests that was stopped after it."""
+    lines = ["import anypag as ap", ""]
+    stop = {} if max_r is None else {"method": "icd", "max_r": max_r}
+    choices, data = {**settings.choices, **stop}, repr(file)
+    if settings.reading:
+        data = "table"
+        lines += [f"table = ap.read_table({file!r}, {_arguments(settings.reading)})"]
+    search = settings.of_search(names)
+    given: dict[str, Any] = {} if search.names is None else {"names": list(search.names)}
+    given |= {"kinds": dict(search.kinds)} if search.kinds else {}
+    arguments = [data, *([_arguments({**given, **choices})] if given or choices else [])]
+    if search.knowledge:
+        said = "\n".join(f"    {line + chr(10)!r}" for line in str(search.knowledge).split("\n"))
+        lines += ["known = ap.Knowledge.from_text(", said, ")"]
+        arguments.append("knowledge=known")
+    lines += [f"result = ap.learn({', '.join(arguments)})", "print(result.pag)"]
+    return "\n".join(lines) + "\n"
+
+
+def _arguments(given: Any) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in given.items())
+
+
+Block = list[str]
+
+
+def pair_told(result: Result, a: str, b: str) -> list[Block]:
+    """Why two variables are joined as they are, or not; how sure that is; the alternatives."""
+    facts = facts_of(result) if result.complete else facts_on_the_way(result)
+    first, second = (a, b) if result.pag.index(a) < result.pag.index(b) else (b, a)
+    return list(_explained(explain_pair(facts, first, second), facts.assumed))
+
+
+def _explained(said: Explanation, assumed: str | None) -> Iterator[Block]:
+    yield ["h2", "pair", str(said.edge) if said.edge else f"{said.a} and {said.b}: no edge"]
+    yield from (["p", "doubt", f"{CONTRADICTED} {sentence}"] for sentence in said.contradictions)
+    if said.probability is not None:
+        yield ["p", "sure", f"Probability {said.probability:.2f}"]
+    yield from ([["p", "soft", assumed]] if assumed else [])
+    yield ["p", "", said.summary]
+    for end in said.ends:
+        yield ["h3", "", f"At {end.at} {A_MARK[end.mark]}"]
+        yield ["p", "", end.meaning]
+        yield from ([["p", "why", end.why]] if end.why else [])
+        yield from (["p", "why conflict", text] for text in end.conflicts)
+    yield from (["p", "soft", note] for note in said.notes)
+
+
+def node_told(pag: PAG, i: int) -> list[Block]:
+    """The edges of one variable."""
+    name = pag.names[i]
+    edges = [str(edge) for edge in pag.edges() if name in (edge.a, edge.b)]
+    count = f"{len(edges)} edge{'s' * (len(edges) != 1)}" if edges else "No edges"
+    listed = [["p", "", text] for text in edges]
+    return [["h2", "pair", name], ["p", "soft", f"{count}. Click a second variable for the pair."], *listed]
+
+
+def effect_told(result: Result, cause: str, outcome: str, data: Any) -> list[Block]:
+    """How much a variable changes when another is set, with its density; or why that cannot be said."""
+    try:
+        found = result.effect(cause, outcome, data=data)
+    except AnypagError as error:
+        heading = f"The effect of {cause} on {outcome} is not told"
+        return [["h3", "effect", heading], ["p", "soft", error.sentence.spelled(spelled)]]
+    first, *rest = str(found).splitlines()
+    drawn = [] if found.sampled is None else [["svg", first, effect_svg(found.sampled)]]
+    return [["h3", "effect", first], *drawn, *(["p", "soft", line.strip()] for line in rest)]

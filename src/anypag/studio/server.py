@@ -35,8 +35,8 @@ from anypag.studio.folder import (
     open_file,
     open_upload,
 )
+from anypag.studio.page_parts import FORMATS
 from anypag.studio.session import Session, said_of
-from anypag.studio.take_away import FORMATS
 
 LARGEST_UPLOAD = 500_000_000
 LARGEST_CHANGE = 2_000_000  # bytes of a change to the settings
@@ -70,13 +70,7 @@ class Refused(Exception):  # noqa: N818
 
 
 class StudioServer(ThreadingHTTPServer):
-    """The server of one session.
-
-    Args:
-        session: what the page works on.
-        port: 0 for any that is free.
-        largest: bytes of the largest upload.
-    """
+    """The server of one session; port 0 is any that is free, `largest` the bytes of the largest upload."""
 
     daemon_threads = True
     block_on_close = False

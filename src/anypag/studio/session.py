@@ -26,13 +26,22 @@ from anypag.run.engine import Search, learned
 from anypag.run.watcher import Estimated, Listeners, Stopped
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress
-from anypag.studio import answers
 from anypag.studio.board import Board, Painter
 from anypag.studio.columns_shown import spelled
 from anypag.studio.folder import Opened
-from anypag.studio.page_parts import around, known_shown, run_shown, table_shown, texts_shown
+from anypag.studio.page_parts import (
+    Block,
+    around,
+    effect_told,
+    file_taken,
+    known_shown,
+    node_told,
+    pair_told,
+    run_shown,
+    table_shown,
+    text_shown,
+)
 from anypag.studio.settings import Settings
-from anypag.studio.take_away import file_taken
 
 SECONDS_BETWEEN_TICKS = 0.25
 COMPILES = "Starting; the first search of its kind compiles for up to a minute…"
@@ -86,11 +95,7 @@ class Session:
             return self._opened is not None and self._opened.folder.name == key
 
     def change(self, what: str, *values: Any) -> None:
-        """Change the settings; a search that runs starts again.
-
-        Raises:
-            ParameterError: there is no such change, or no table.
-        """
+        """Change the settings; a search that runs starts again. ParameterError if there is no table."""
         with self._changed:
             settings = self._settings.changed(what, *values)
             if self._opened is None:
@@ -120,28 +125,28 @@ class Session:
         if self._opened is not None:
             self._opened.close()
 
-    def pair(self, i: int, j: int) -> list[answers.Block]:
+    def pair(self, i: int, j: int) -> list[Block]:
         """Why two variables are joined as they are."""
         result, _ = self._latest()
-        return answers.pair_told(result, *_names(result, i, j))
+        return pair_told(result, *_names(result, i, j))
 
     def node(self, i: int) -> dict[str, Any]:
         """The edges of a variable, with their lines for a graph that is too large to be drawn whole."""
         result, _ = self._latest()
         _names(result, i)
-        return {"told": answers.node_told(result.pag, i), **around(result.pag, self._painter.picture_of(result.pag), i)}
+        return {"told": node_told(result.pag, i), **around(result.pag, self._painter.picture_of(result.pag), i)}
 
-    def effect(self, i: int, j: int) -> list[answers.Block]:
+    def effect(self, i: int, j: int) -> list[Block]:
         """The effect of one variable on another, drawn from the rows."""
         result, data = self._latest()
         cause, outcome = _names(result, i, j)
-        return answers.effect_told(result, cause, outcome, data)
+        return effect_told(result, cause, outcome, data)
 
     def take(self, name: str) -> bytes:
         """The bytes of a file to take away."""
         result, data = self._latest()
-        texts = self.board.part("take") or {"shell": ""}  # a change may have just withdrawn them
-        return file_taken(result, name, texts["shell"], data)
+        text = self.board.part("take") or {"python": ""}  # a change may have just withdrawn it
+        return file_taken(result, name, text["python"], data)
 
     def _latest(self) -> tuple[Result, Any]:
         """The latest result and the data behind it."""
@@ -282,7 +287,7 @@ class Session:
         about = "" if self._bound is None else _about(self._bound.search.problem)
         self.board.publish("run", {**run_shown(status, said, self._settings, result, share), "about": about})
         if result is not None and result.history and source is not None and opened is not None:
-            self.board.publish("take", texts_shown(self._settings, source[2].names, opened.typed, result))
+            self.board.publish("take", text_shown(self._settings, source[2].names, opened.typed, result))
         elif result is None:
             self.board.publish("take", None)
 

@@ -63,11 +63,7 @@ class Settings:
         return asdict(self)
 
     def changed(self, what: str, *values: Any) -> Self:
-        """The settings after one change, as the page sends it: ["off", "age", true], say.
-
-        Raises:
-            ParameterError: there is no such change, or a value does not fit.
-        """
+        """The settings after one change, as the page sends it: ["off", "age", true], say."""
         change = _CHANGES.get(what)
         if change is None:
             raise ParameterError(f"The page can change {', '.join(_CHANGES)}; got {abbreviated(what)}.")

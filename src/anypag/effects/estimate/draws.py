@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from math import sqrt
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -19,7 +20,6 @@ from anypag.arrays import Counts, Flags, Floats
 from anypag.data.moments import moments_of
 from anypag.data.table import Table
 from anypag.effects.estimate.estimates import NOT_WEIGHTED, Level, levels_of, shown
-from anypag.effects.estimate.sensitivity import with_hidden_causes
 from anypag.errors import DataError, ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
@@ -117,6 +117,28 @@ def _spread(table: Table, name: str, values: Floats, is_discrete: bool) -> list[
         (DrawnColumn(name, level, first), (values == value).astype(np.float64))
         for level, value in zip(others, levels[1:], strict=True)
     ]
+
+
+def with_hidden_causes(
+    arrow: Flags, weights: Floats, noise: Floats, open_arrows: Flags, strength: float, random: np.random.Generator
+) -> Floats:
+    """Weights of another linear system with the same distribution of what is measured, in which arrows hide common
+    causes of their ends.
+
+    An arrow a → b can if a has no spouse and all parents of a are parents of b: with e the noise of a, adding d · e to
+    the noise of b and taking d off the weight of a changes nothing that can be seen. The correlation between the two
+    noises is drawn between -strength and strength, for every such arrow that may hide a cause (`open_arrows`).
+    `weights` holds at [j, i] the weight of i in the equation of j; `noise` is a covariance.
+    """
+    found, is_alone = weights.copy(), (noise != 0).sum(axis=1) == 1
+    for a, b in np.argwhere(arrow & open_arrows):
+        correlation = random.uniform(-strength, strength)
+        if not is_alone[a] or (arrow[:, a] & ~arrow[:, b]).any():
+            continue
+        d = correlation / sqrt(1 - correlation**2) * sqrt(noise[b, b] / noise[a, a])
+        found[b, a] -= d
+        found[b] += d * np.where(arrow[:, a], weights[a], 0.0)
+    return found
 
 
 class Hidden(NamedTuple):

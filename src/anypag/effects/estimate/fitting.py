@@ -23,6 +23,7 @@ from anypag.errors import DataError, Option, ParameterError, listed
 from anypag.graphs.node_sets import NodeSet, members
 
 Fitted = Linear | Tables | Regression
+Numbers = tuple[Floats, Floats, Floats]  # values, and the ends of their intervals
 
 MOST_CELLS_NAMED = 5
 
@@ -79,7 +80,9 @@ def estimated(
     if isinstance(fitted, Tables):
         notes += _empty(part, fitted, formula, way)
     notes += [NO_INTERVAL] if sampling.resamples and np.any(np.isnan(low) & ~np.isnan(values)) else []
-    entries = entries_of(causal, part, fitted, way, (values, low, high))
+    shown_as = part.all_of_kind("continuous") if kind == "linear" else part
+    told = (causal, shown_as, way, (values, low, high))
+    entries: Entries = tuple(_probabilities(*told) if kind == "tables" else _changes(*told))
     return Estimate(kind, entries, part.n, sampling.level, tuple(notes))
 
 
@@ -106,15 +109,6 @@ def _determined(part: Table) -> str:
         by = listed([part.names[k] for k in others])
         return f"{name!r} is determined by {by}" if others else f"{name!r} is constant"
     return "the columns that it needs nearly determine each other"
-
-
-def entries_of(
-    causal: CausalGraph, part: Table, fitted: Fitted, way: Between, numbers: tuple[Floats, Floats, Floats]
-) -> Entries:
-    """The entries: values and their intervals, each with the names of its cause and outcome."""
-    if isinstance(fitted, Tables):
-        return _probabilities(causal, part, way, numbers)
-    return tuple(_changes(causal, part if isinstance(fitted, Regression) else None, way, numbers))
 
 
 def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Table, int]:
@@ -238,31 +232,26 @@ def cluster_counts(rng: np.random.Generator, clusters: Counts) -> Floats:
     return rng.multinomial(n, np.full(n, 1 / n))[clusters].astype(np.float64)
 
 
-def _changes(
-    causal: CausalGraph, part: Table | None, way: Between, numbers: tuple[Floats, Floats, Floats]
-) -> Iterator[MeanChange]:
-    """For each cause: its slope, or, where `part` has levels of it, each of them against the first."""
+def _changes(causal: CausalGraph, part: Table, way: Between, numbers: Numbers) -> Iterator[MeanChange]:
+    """For each cause: its slope, or, if it is discrete, each of its levels against the first."""
     rows = zip(*(ends.tolist() for ends in numbers), strict=True)
     for cause in causal.names(way.x):
-        is_number = part is None or part.kinds[part.names.index(cause)] == "continuous"
-        first, *levels = [None, None] if part is None or is_number else levels_of(part, cause)
+        is_number = part.kinds[part.names.index(cause)] == "continuous"
+        first, *levels = [None, None] if is_number else levels_of(part, cause)
         for level, outcome in combinations_of(levels, causal.names(way.y)):
             value, low, high = next(rows)
             yield MeanChange(cause, outcome, value, low, high, level, first)
 
 
-def _probabilities(
-    causal: CausalGraph, part: Table, way: Between, numbers: tuple[Floats, Floats, Floats]
-) -> tuple[Probability, ...]:
+def _probabilities(causal: CausalGraph, part: Table, way: Between, numbers: Numbers) -> Iterator[Probability]:
+    """For each combination of levels its probability."""
     groups = [causal.names(nodes) for nodes in (way.x, way.given, way.y)]
     names = [name for group in groups for name in group]
     levels = combinations_of(*(levels_of(part, name) for name in names))
-    rows = []
     for combination, row in zip(levels, zip(*numbers, strict=True), strict=True):
         setting = dict(zip(names, combination, strict=True))
         do, given, outcome = ({name: setting[name] for name in group} for group in groups)
-        rows.append(Probability(do, given, outcome, *map(float, row)))
-    return tuple(rows)
+        yield Probability(do, given, outcome, *map(float, row))
 
 
 def _empty(part: Table, fitted: Tables, formula: Expression, way: Between) -> list[str]:

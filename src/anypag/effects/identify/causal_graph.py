@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -37,11 +36,6 @@ class CausalGraph:
     pag: PAG
     near: Neighbours
     member: MAG
-
-    @classmethod
-    def of_mag(cls, mag: MAG) -> Self:
-        """The prepared graph of one member of a class."""
-        return cls(PAG.trusted(np.array(mag.marks), mag.names), Neighbours.of(mag.marks), mag)
 
     @property
     def everyone(self) -> NodeSet:
@@ -113,13 +107,8 @@ class _Exactly:
 
 
 def causal_graph_under(shown: PAG, alone: PAG, known: Knowledge | None) -> CausalGraph | None:
-    """The graph with what contexts and other knowledge decide; None without contexts, or if no member of its class
-    agrees.
-
-    Args:
-        shown: the graph with marks from knowledge.
-        alone: the graph of the data alone.
-        known: what was known.
+    """The graph with what contexts and other knowledge decide, from the one that is `shown` with marks from knowledge
+    and the one of the data `alone`; None without contexts, or if no member of its class agrees.
     """
     return _causal_graph_under(_Exactly(shown), _Exactly(alone), known) if known and known.contexts else None
 
@@ -148,7 +137,7 @@ def _causal_graph_of(exactly: _Exactly, what_helps: str) -> CausalGraph:
         )
     pag = PAG.trusted(np.array(graph.marks), graph.names)
     if isinstance(graph, MAG):
-        return CausalGraph.of_mag(graph)
+        return CausalGraph(pag, Neighbours.of(graph.marks), graph)
     if isinstance(graph, DAG):
         arrows = (graph.marks == Mark.ARROW) & (graph.marks.T == Mark.TAIL)
         return CausalGraph(pag, Neighbours.of(graph.marks, arrows), MAG.trusted(np.array(graph.marks), graph.names))

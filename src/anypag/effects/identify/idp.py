@@ -83,13 +83,11 @@ class _Plan:
         idle = over & ~spread(near.parents, wanted, over)
         if idle:
             return idle
-        buckets = (bucket for bucket in bucket_sets(near, over) if not bucket & wanted)
-        return next((bucket for bucket in buckets if self._is_removable(bucket, over)), 0)
-
-    def _is_removable(self, bucket: NodeSet, over: NodeSet) -> bool:
-        """Is no descendant of the bucket outside it possibly confounded with it?"""
-        after = spread(self.causal.near.children, bucket, over) & ~bucket
-        return not pc_component_set(self.causal.near, bucket, over) & after
+        for bucket in (bucket for bucket in bucket_sets(near, over) if not bucket & wanted):
+            after = spread(near.children, bucket, over) & ~bucket
+            if not pc_component_set(near, bucket, over) & after:  # none of these is possibly confounded with it
+                return bucket
+        return 0
 
     def _regions(self, wanted: NodeSet) -> Regions | None:
         """The wanted set as a region and the region of what is left; None if all of it is one region."""

@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags
-from anypag.effects.identify.adjustment import between
+from anypag.effects.identify.adjustment import between, smallest
 from anypag.effects.identify.causal_graph import CausalGraph, agrees, causal_graph_with
-from anypag.effects.identify.minimal_sets import smallest
 from anypag.effects.identify.verdict import Verdict, verdict, without_formula
 from anypag.errors import ContradictionError
 from anypag.graphs.base import Marks
