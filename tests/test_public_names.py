@@ -115,7 +115,6 @@ def test_the_signatures_of_the_design() -> None:
             "model",
             "assume",
             "learner",
-            "by",
             "cluster",
             "confounding",
         ],

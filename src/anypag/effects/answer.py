@@ -10,18 +10,17 @@ from typing import Any
 
 from anypag.arrays import Floats
 from anypag.data.table import clusters_in
-from anypag.effects.drawn_effect import DrawnEffect, Span
 from anypag.effects.estimate.estimates import Entries, Estimate, Model
 from anypag.effects.estimate.fitted_adjustment import Robustness
 from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.learners import Learner
 from anypag.effects.identify.adjustment import minimal_sets, smallest
 from anypag.effects.identify.verdict import Status
-from anypag.effects.learned import Adjusting
+from anypag.effects.learned import ONE_PAIR, Adjusting, is_one_pair
 from anypag.effects.numbers import NEEDS_ONE_GRAPH, NEEDS_SAMPLED_GRAPHS, EffectBasis, of_one_graph, of_sampled_graphs
 from anypag.effects.question import AFewNodes
 from anypag.effects.sampled import SampledEffect, headline, told
-from anypag.effects.sampled_question import ClassGroup
+from anypag.effects.sampled_question import ClassGroup, DrawnEffect, Span
 from anypag.errors import Option, ParameterError
 from anypag.files import write_whole
 from anypag.graphs.text import quote
@@ -60,7 +59,6 @@ class Effect:
             The zero itself has no interval, because it follows from the graph.
         notes: what a reader must know.
         sampled: what the graphs of a posterior say, and draws of the effect where data were given (`method="auto"`).
-        along: the effect in the groups of a column (`by`), where data were given.
         robustness: what a hidden cause would need to explain the estimate away, where data were given: of sampled
             graphs for the adjustment set of the largest class that allows an effect.
         assumed: statements that this answer assumes besides knowledge.
@@ -79,7 +77,6 @@ class Effect:
     association: Estimate | None = None
     notes: tuple[str, ...] = ()
     sampled: SampledEffect | None = None
-    along: Estimate | None = None
     robustness: Robustness | None = None
     assumed: tuple[str, ...] = ()
     unassumed: Effect | None = None
@@ -141,9 +138,7 @@ class Effect:
 
     @property
     def draws(self) -> Floats | None:
-        """(m,) draws of the effect, one for each sampled graph; None without data, and where there are several lines
-        (`sampled.lines`).
-        """
+        """(m,) draws of the effect, one for each sampled graph; None without data, and if there are several numbers."""
         return None if self._line is None else self._line.draws
 
     @property
@@ -197,7 +192,6 @@ class Effect:
         level: float = 0.95,
         seed: int = 0,
         learner: Learner | None = None,
-        by: str | None = None,
         cluster: Any = None,
         confounding: float | None = None,
     ) -> Effect:
@@ -220,8 +214,6 @@ class Effect:
                 five folds; it is partially linear, or doubly robust (AIPW) for a cause with two levels, which has an
                 interval only where groups overlap and rows are enough. For one cause and one outcome, and an adjustment
                 set.
-            by: tell the effect along this column besides, level by level or in four bands of a number; with splines
-                if no learner is named.
             cluster: a column, or a value for each row, that says which rows belong together: errors, resamples, folds
                 and draws then go by clusters. The graphs were searched for as if rows were independent.
             confounding: for sampled graphs of numbers, besides: how far the number moves if arrows hide common causes
@@ -232,11 +224,13 @@ class Effect:
             none (to see what the rows say of that, adjust for a set of your choice); no number if the effect is not
             identified.
         """
-        used = self.basis.rows(data, cluster, by)
+        used = self.basis.rows(data, cluster)
         sampling = Sampling(resamples, level, seed, clusters_in(used.cluster, used.table))
-        how = Adjusting.of(self.basis.verdict.way, sampling, learner, by)
-        if how.learner is not None and model is not None:
+        if learner is not None and model is not None:
             raise ParameterError("Give ", Option("model"), " or ", Option("learner"), ", not both.")
+        if learner is not None and not is_one_pair(self.basis.verdict.way):
+            raise ParameterError(ONE_PAIR)
+        how = Adjusting(sampling, learner)
         if self.sampled is not None and adjust_for is None:
             if model is not None:
                 raise ParameterError(NEEDS_ONE_GRAPH)
@@ -259,7 +253,7 @@ class Effect:
         """The lines below the answer: numbers and notes."""
         if self.sampled is not None:
             return self._told(self.sampled)
-        lines = [] if self.numbers is None else [*self.numbers.lines(), *self._lines_beside()]
+        lines = [] if self.numbers is None else [*self.numbers.lines(), *self._robust]
         if self.association is not None:
             lines += [SEEN, *(f"  {line}" for line in self.association.lines())]
         return [*lines, *self.notes]
@@ -269,12 +263,11 @@ class Effect:
         assumed = [f"Assumed: {'; '.join(self.assumed)}."] if self.assumed else []
         if self.unassumed is not None:
             assumed.append(f"Without that: {str(self.unassumed).splitlines()[0]}")
-        return [*assumed, *told(sampled), *self._lines_beside(), *self.notes]
+        return [*assumed, *told(sampled), *self._robust, *self.notes]
 
-    def _lines_beside(self) -> list[str]:
-        """Groups and robustness."""
-        lines = [] if self.along is None else self.along.lines()
-        return [*lines, *([] if self.robustness is None else [str(self.robustness)])]
+    @property
+    def _robust(self) -> list[str]:
+        return [] if self.robustness is None else [str(self.robustness)]
 
     @property
     def heading(self) -> str:

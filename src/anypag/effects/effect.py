@@ -70,7 +70,6 @@ def effect(
     model: Model | None = None,
     assume: str | Knowledge | None = None,
     learner: Learner | None = None,
-    by: str | None = None,
     cluster: Any = None,
     confounding: float | None = None,
 ) -> Effect:
@@ -95,7 +94,6 @@ def effect(
             cancer" says that nothing hidden is a cause of both. Graphs are sampled again from `data` with these
             assumptions; `unassumed` is the answer without them; for results with sampled graphs (`method="auto"`).
         learner: "splines", or regressors of your own, in place of straight lines (`Effect.estimated` has more).
-        by: also report the effect in the groups of this column.
         cluster: which rows belong together: a column of `data`, or a value for each row.
         confounding: how far the number moves if arrows hide common causes as strong as this, 0.7 say.
 
@@ -122,7 +120,7 @@ def effect(
     stress o-> smoking: this edge may hide a common cause of both, and be nothing else; a measured cause of stress \
 that has nothing else to do with smoking would settle it.
     """
-    how: dict[str, Any] = {"model": model, "learner": learner, "by": by, "cluster": cluster, "confounding": confounding}
+    how: dict[str, Any] = {"model": model, "learner": learner, "cluster": cluster, "confounding": confounding}
     if assume is not None:
         assumed = Knowledge.from_text(assume) if isinstance(assume, str) else assume
         question = partial(effect, cause=cause, outcome=outcome, given=given, within=within, data=data, **how)
@@ -181,7 +179,7 @@ def effect_of_graph(graph: MixedGraph | Result, asked: EffectAsked) -> Effect:
     found = verdict(causal, x, y, z, usable)
     is_selected = is_selection_possible(graph, asked.selection_bias)
     if is_selected and not holds_if_selected(found):
-        refuse_selection(graph_of(graph), x, y)
+        refuse_selection()
     why = reason(causal, found, within=None if asked.within is None else usable)
     notes = [IN_THE_SAMPLE] if is_selected else []
     if rests_on_knowledge(graph) and causal.pag == of_data_alone(graph.pag):

@@ -94,22 +94,22 @@ class EffectBasis:
     reading: Reading | None
     sets: DataSets | None
 
-    def rows(self, data: Any, cluster: Any = None, by: str | None = None) -> RowsUsed:
+    def rows(self, data: Any, cluster: Any = None) -> RowsUsed:
         """The rows that numbers come from. Columns have the kinds that they had in the search; texts stay levels."""
         more = [cluster] if isinstance(cluster, str) else []
         found = in_sets(data, self.reading, self.causal.pag.names, self.sets, more)
-        used = self._rows_of_sets(found, cluster, by) if isinstance(found, Pooled) else RowsUsed(found, cluster)
+        used = self._rows_of_sets(found, cluster) if isinstance(found, Pooled) else RowsUsed(found, cluster)
         table = used.table
-        texts = {name for name, labels in zip(table.names, table.labels, strict=True) if labels is not None}
-        kinds: dict[str, str] = {**dict(zip(table.names, table.kinds, strict=True)), **self.kinds}
-        as_levels = [kinds[name] == "discrete" or name in texts for name in table.names]
-        said: list[Kind] = ["discrete" if are_levels else "continuous" for are_levels in as_levels]
-        return used._replace(table=table.with_kinds(dict(zip(table.names, said, strict=True))))
+        said: dict[str, Kind] = {}
+        for name, kind, labels in zip(table.names, table.kinds, table.labels, strict=True):
+            are_levels = labels is not None or self.kinds.get(name, kind) == "discrete"
+            said[name] = "discrete" if are_levels else "continuous"
+        return used._replace(table=table.with_kinds(said))
 
-    def _rows_of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> RowsUsed:
+    def _rows_of_sets(self, pool: Pooled, cluster: Any) -> RowsUsed:
         """The rows of the observed set; if contexts are causes or outcomes, also those of the sets they compare."""
         way, names = self.verdict.way, self.causal.names
-        grouping = (*names(way.given), by, cluster if isinstance(cluster, str) else None)
+        grouping = (*names(way.given), cluster if isinstance(cluster, str) else None)
         for name in pool.contexts:
             if name in grouping:
                 raise ParameterError(NO_GROUP.format(name=name))
@@ -154,7 +154,8 @@ def of_sampled_graphs(
     """The answer with draws."""
     basis = effect.basis
     part, n_dropped = basis.all_columns(used.table)
-    here = how.for_rows(complete_rows(used.table, part.names))
+    sampling = how.sampling.of_rows(complete_rows(used.table, part.names))
+    here = replace(how, sampling=sampling)
     drawn, beside = here.drawn(sampled, part, basis.within, confounding), Beside()
     if sampled.status != "zero":
         beside = here.beside_draws(sampled, part, basis.within)
@@ -167,7 +168,7 @@ def of_sampled_graphs(
     gaps = (gaps_told(n_dropped),) if n_dropped else ()
     gaps = gaps if part.weights is None else (*gaps, WEIGHTED)
     notes = (*effect.notes, *used.told, *gaps, *beside.notes)
-    return replace(effect, sampled=drawn, notes=notes, along=beside.along, robustness=strength)
+    return replace(effect, sampled=drawn, notes=notes, robustness=strength)
 
 
 def of_one_graph(
@@ -191,7 +192,7 @@ def of_one_graph(
         formula, is_formula = basis.formula_for(table, model, adjust_for), effect.status == "formula"
         numbers = estimated(basis.causal, formula, way, table, model, how.sampling, by_adjustment=not is_formula)
     notes = (*notes, *numbers.notes, *beside.notes, *(() if basis.is_given else (SAME_ROWS,)))
-    return replace(effect, numbers=numbers, notes=notes, along=beside.along, robustness=beside.robustness)
+    return replace(effect, numbers=numbers, notes=notes, robustness=beside.robustness)
 
 
 def association(basis: EffectBasis, table: Table, model: Model | None, sampling: Sampling) -> Estimate:

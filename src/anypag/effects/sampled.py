@@ -10,14 +10,13 @@ import numpy as np
 
 from anypag.arrays import Counts
 from anypag.data.table import Table
-from anypag.effects.drawn_effect import DrawnEffect, Span
 from anypag.effects.estimate.draws import LinearColumns
 from anypag.effects.estimate.estimates import number
 from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.effects.identify.verdict import Verdict
-from anypag.effects.sampled_question import AllDraws, ClassGroup, Question, groups_of, share
+from anypag.effects.sampled_question import AllDraws, ClassGroup, DrawnEffect, Question, Span, groups_of, share
 from anypag.graphs.marks import listed
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote

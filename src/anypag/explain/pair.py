@@ -102,7 +102,11 @@ class Explanation:
 
     def lines(self) -> tuple[str, ...]:
         """All sentences besides the summary, one a line."""
-        return (*(line for end in self.ends for line in _end_lines(end)), *self.notes)
+        lines = list[str]()
+        for end in self.ends:
+            lines.append(f"At {end.at} {A_MARK[end.mark]}: {end.meaning}")
+            lines += [f"  {reason}" for reason in (end.why, *end.conflicts) if reason]
+        return (*lines, *self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation for machines: only strings, numbers, lists and None."""
@@ -309,17 +313,14 @@ def _notes_of_edge(facts: PairFacts, edge: Edge, p: float) -> tuple[str, ...]:
         return (known, *against, *sampled)
     if facts.learned is None or not facts.by_tests:
         return (*against, *sampled)
-    return (*_edge_notes(facts.learned, p), *against)
-
-
-def _edge_notes(learned: Result, p: float) -> tuple[str, ...]:
+    learned, kept = facts.learned, "No test separated them"
     rows = "" if learned.n_rows is None else f", n = {learned.n_rows:,}"
-    kept = "No test separated them"
     if p > 0 or (rows and not math.isnan(p)):
         kept += f": the largest p-value was {p:.3g} (alpha = {learned.choices.alpha:g}{rows})"
     if learned.complete or learned.tests_done:
-        return (f"{kept}.",)
-    return (f"{kept}.", f"The search stopped after r = {learned.r}: larger condition sets may still remove this edge.")
+        return (f"{kept}.", *against)
+    early = f"The search stopped after r = {learned.r}: larger condition sets may still remove this edge."
+    return (f"{kept}.", early, *against)
 
 
 def _notes_of_none(facts: PairFacts, a: str, b: str, found: Separation | None) -> tuple[str, ...]:
@@ -338,8 +339,3 @@ def found_by(found: Separation) -> str:
     """How a separation was found."""
     rows = "" if found.n is None else f"{found.n:,}"
     return FOUND["rows" if rows else "no rows"].format(r=found.r, p=f"{found.p:.3g}", n=rows)
-
-
-def _end_lines(end: End) -> list[str]:
-    lines = [f"At {end.at} {A_MARK[end.mark]}: {end.meaning}"]
-    return lines + [f"  {reason}" for reason in (end.why, *end.conflicts) if reason]

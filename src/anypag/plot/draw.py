@@ -19,12 +19,11 @@ from anypag.plot.with_matplotlib import axes_of, file_of
 from anypag.results.result import Result
 
 
-def svg(graph: Any, *, legend: bool = True) -> str:
+def svg(graph: Any) -> str:
     """The picture of a graph as SVG: boxes, edges with their marks, and a legend.
 
     Args:
         graph: what a search learned, or a graph (anything that `anypag.as_graph` takes).
-        legend: whether to add a legend below.
 
     Raises:
         MissingExtraError: igraph, which computes the layout, is not installed.
@@ -34,7 +33,7 @@ def svg(graph: Any, *, legend: bool = True) -> str:
     >>> svg(ap.PAG.from_string("smoking o-> tar; tar --> cancer")).count('class="node"')
     3
     """
-    return svg_text(*drawn_with(graph, legend=legend))
+    return svg_text(*drawn_with(graph))
 
 
 def svg_if_possible(graph: Any) -> str | None:
@@ -45,37 +44,25 @@ def svg_if_possible(graph: Any) -> str | None:
         return None
 
 
-def plot(graph: Any, ax: Any = None, *, legend: bool = True) -> Any:
-    """Draw the picture on axes of matplotlib's `pyplot`, which notebooks and scripts show.
-
-    Args:
-        graph: what a search learned, or a graph (anything that `anypag.as_graph` takes).
-        ax: the axes to draw on; those of a new figure if left out.
-        legend: whether to add a legend below.
-
-    Returns:
-        The axes. A notebook shows the figure by itself, a script by `matplotlib.pyplot.show()`.
-
-    Raises:
-        MissingExtraError: matplotlib or igraph is not installed.
-        GraphError: the graph is too large for a picture that can be read.
+def plot(graph: Any, ax: Any = None) -> Any:
+    """Draw the picture of `svg` on axes of matplotlib's `pyplot`, by default those of a new figure, and return them. A
+    notebook shows the figure by itself, a script by `matplotlib.pyplot.show()`. Raises as `svg` does, and
+    MissingExtraError if matplotlib is not installed.
     """
-    return axes_of(*drawn_with(graph, legend=legend), ax)
+    return axes_of(*drawn_with(graph), ax)
 
 
-def write_picture(graph: Any, path: str | os.PathLike[str], *, legend: bool = True) -> None:
-    """Write the picture of a graph to a file, whole or not at all; the extension says how: `.svg`, `.png` or `.pdf`
-    (else ParameterError). Raises as `plot` does.
-    """
+def write_picture(graph: Any, path: str | os.PathLike[str]) -> None:
+    """Write the picture of a graph to a file, whole or not at all, as its ending says: .svg, .png or .pdf."""
     path = Path(path)
     extension = path.suffix.lower()
     if extension not in {".svg", ".png", ".pdf"}:
         raise ParameterError(f"A picture is written to a file that ends in .svg, .png or .pdf; got {path.name!r}.")
-    write_whole(path, file_of(*drawn_with(graph, legend=legend), extension))
+    write_whole(path, file_of(*drawn_with(graph), extension))
 
 
-def drawn_with(graph: Any, *, legend: bool = True) -> tuple[Picture, Legend | None]:
-    """The picture of a graph, and its legend unless it is to have none."""
+def drawn_with(graph: Any) -> tuple[Picture, Legend]:
+    """The picture of a graph, and its legend."""
     learned, mixed = (graph if isinstance(graph, Result) else None), as_graph(graph)
     selection = not isinstance(mixed, DAG) if learned is None else learned.choices.selection_bias
     found = contradictions(PAG.trusted(mixed.marks, mixed.names))[0] if learned is None else learned.contradictions
@@ -85,7 +72,7 @@ def drawn_with(graph: Any, *, legend: bool = True) -> tuple[Picture, Legend | No
         many = f"{len(found):,} contradiction{'s' * (len(found) != 1)}"
         drawn = drawn.doubting(pairs, f"{many}: dashed edges take part in claims that cannot all be true.")
     contexts = learned.choices.knowledge.design if learned is not None and learned.choices.knowledge else ()
-    return drawn, legend_for(mixed.edges(), selection=selection, contexts=contexts) if legend else None
+    return drawn, legend_for(mixed.edges(), selection=selection, contexts=contexts)
 
 
 def with_contexts(drawn: Picture, learned: Result) -> Picture:

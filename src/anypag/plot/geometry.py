@@ -1,7 +1,4 @@
-"""A picture as numbers: boxes with names, lines between their borders, marks at the ends.
-
-SVG and matplotlib both draw these.
-"""
+"""A picture as numbers, for SVG and matplotlib: boxes with names, lines between their borders, marks at the ends."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def escape(text: str) -> str:
     return html.escape(_NOT_IN_XML.sub("\ufffd", text))
 
 
-def svg_text(drawn: Picture, legend: Legend | None) -> str:
+def svg_text(drawn: Picture, legend: Legend) -> str:
     """The SVG of a picture, with its legend below."""
     width, height = size_of(drawn, legend)
     shift = (width - drawn.width) / 2
@@ -99,9 +99,9 @@ def svg_text(drawn: Picture, legend: Legend | None) -> str:
             f'<g transform="translate({shift:.1f} 0)">',
             *(line_svg(line) for line in drawn.lines),
             *(box_svg(box) for box in drawn.boxes),
-            *_banner_svg(drawn),
+            *([_banner_svg(drawn)] if drawn.banner else []),
             "</g>",
-            *(() if legend is None else _legend_svg(legend, drawn.height)),
+            *_legend_svg(legend, drawn.height),
             "</svg>",
         ]
     )
@@ -165,12 +165,10 @@ def box_svg(box: Box) -> str:
     )
 
 
-def _banner_svg(drawn: Picture) -> Iterator[str]:
-    if drawn.banner:
-        x, y = drawn.width / 2, drawn.height - BANNER_HEIGHT / 2
-        look = f'font-size="13" font-weight="600" fill="{LIGHT.confounded}" text-anchor="middle"'
-        yield f'<text class="banner" x="{x:.1f}" y="{y:.1f}" {look}>'
-        yield f"{escape(drawn.banner)}</text>"
+def _banner_svg(drawn: Picture) -> str:
+    x, y = drawn.width / 2, drawn.height - BANNER_HEIGHT / 2
+    look = f'font-size="13" font-weight="600" fill="{LIGHT.confounded}" text-anchor="middle"'
+    return f'<text class="banner" x="{x:.1f}" y="{y:.1f}" {look}>{escape(drawn.banner)}</text>'
 
 
 def _legend_svg(legend: Legend, top: float) -> Iterator[str]:

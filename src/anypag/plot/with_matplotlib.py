@@ -31,12 +31,12 @@ _MOST_PIXELS = 20_000_000
 _POINTS = 72.0 / _PIXELS_PER_INCH  # points per pixel: font sizes and line widths of matplotlib are in points
 
 
-def figure_of(drawn: Picture, legend: Legend | None) -> Any:
+def figure_of(drawn: Picture, legend: Legend) -> Any:
     """A figure of the picture's size, one pixel per unit."""
     return _drawn_on(_new_axes("matplotlib.figure", "Figure", drawn, legend), drawn, legend).figure
 
 
-def axes_of(drawn: Picture, legend: Legend | None, axes: Any = None) -> Any:
+def axes_of(drawn: Picture, legend: Legend, axes: Any = None) -> Any:
     """The picture on the given axes, or on those of a new pyplot figure."""
     if axes is None:
         return _drawn_on(_new_axes("matplotlib.pyplot", "figure", drawn, legend), drawn, legend)
@@ -44,7 +44,7 @@ def axes_of(drawn: Picture, legend: Legend | None, axes: Any = None) -> Any:
     return _drawn_on(axes, drawn, legend)
 
 
-def _drawn_on(axes: Any, drawn: Picture, legend: Legend | None) -> Any:
+def _drawn_on(axes: Any, drawn: Picture, legend: Legend) -> Any:
     width, height = size_of(drawn, legend)
     shift = (width - drawn.width) / 2
     axes.set_xlim(-shift, width - shift)
@@ -56,17 +56,16 @@ def _drawn_on(axes: Any, drawn: Picture, legend: Legend | None) -> Any:
     if drawn.banner:
         at = Point(drawn.width / 2, drawn.height - BANNER_HEIGHT / 2)
         _draw_text(axes, at, drawn.banner, 13.0, LIGHT.confounded)
-    if legend is not None:
-        below = plotting("matplotlib.transforms").Affine2D().translate(-shift, drawn.height) + axes.transData
-        _draw_lines(axes, [entry.line for entry in legend.entries], below)
-        for entry in legend.entries:
-            for name, place in entry.names:
-                _draw_text(axes, place, name, 13.0, LIGHT.soft, transform=below)
-            _draw_text(axes, entry.text_at, entry.text, 13.0, LIGHT.soft, ha="left", transform=below)
+    below = plotting("matplotlib.transforms").Affine2D().translate(-shift, drawn.height) + axes.transData
+    _draw_lines(axes, [entry.line for entry in legend.entries], below)
+    for entry in legend.entries:
+        for name, place in entry.names:
+            _draw_text(axes, place, name, 13.0, LIGHT.soft, transform=below)
+        _draw_text(axes, entry.text_at, entry.text, 13.0, LIGHT.soft, ha="left", transform=below)
     return axes
 
 
-def _new_axes(module: str, maker: str, drawn: Picture, legend: Legend | None) -> Any:
+def _new_axes(module: str, maker: str, drawn: Picture, legend: Legend) -> Any:
     """Axes that fill a new figure of the picture's size."""
     width, height = size_of(drawn, legend)
     inches = (width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH)
@@ -74,7 +73,7 @@ def _new_axes(module: str, maker: str, drawn: Picture, legend: Legend | None) ->
     return figure.add_axes((0.0, 0.0, 1.0, 1.0))
 
 
-def file_of(drawn: Picture, legend: Legend | None, ending: str) -> bytes:
+def file_of(drawn: Picture, legend: Legend, ending: str) -> bytes:
     """The picture as SVG, as a PDF page of its size, or as a PNG with two pixels per unit, fewer if it is large."""
     if ending == ".svg":
         return svg_text(drawn, legend).encode()

@@ -54,6 +54,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
     facts, is_whole, said = facts_of(result), is_drawable(result.pag), result.probabilities
     drawn = with_contexts(picture(result.pag) if is_whole else ring(result.pag), result)
     words: Words = {}
+    n, first = len(result.pag), result.history[0].info if result.history else None
     lines = _all_lines(result, drawn.boxes)
     place = {(line.edge.a, line.edge.b): k for k, line in enumerate(lines)}
     frames = [_frame(item, facts, words, place, item is result.history[-1]) for item in result.history]
@@ -69,7 +70,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "boxes": boxes_shown(drawn.boxes),
         "lines": [line_shown(line, result.pag) for line in lines],
         "frames": frames,
-        "starts_complete": _starts_complete(result),
+        "starts_complete": first is not None and first.n_edges + first.removed == n * (n - 1) // 2,
         "by_scores": result.from_scores,
         "words": [list(sentences) for sentences in words],
         "edges": [
@@ -221,13 +222,6 @@ def _frame_edges(pag: PAG, facts: PairFacts, words: Words, place: Places, *, fin
     return rows
 
 
-def _starts_complete(result: Result) -> bool:
-    """Did the search start with every pair joined?"""
-    n = len(result.pag)
-    first = result.history[0].info if result.history else None
-    return first is not None and first.n_edges + first.removed == n * (n - 1) // 2
-
-
 def _rounded(*numbers: float) -> list[float]:
     return [round(number, 1) for number in numbers]
 
@@ -298,7 +292,7 @@ def _sampled(facts: PairFacts, a: str, b: str) -> tuple[float | None, list[str]]
 
 def _separation(found: Separation | None, index: dict[str, int]) -> list[Any]:
     if found is None:
-        return [None, None, None, None]
+        return [None] * 4
     p = None if math.isnan(found.p) else float(f"{found.p:.4g}")
     return [[index[name] for name in found.given], p, found.r, found.n]
 

@@ -15,7 +15,7 @@ from anypag.stability.stability import Stability
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
-    from anypag.effects.drawn_effect import Span
+    from anypag.effects.sampled_question import Span
 
 
 class SeriesEdge(NamedTuple):
@@ -132,9 +132,7 @@ class Response(NamedTuple):
 
     @property
     def spans(self) -> dict[int, Span | None]:
-        """By lag, the median and the 95 % interval over sampled graphs, zeros of graphs without an effect included;
-        None where there is no single number.
-        """
+        """By lag, median and interval over sampled graphs, zeros included; None where there is no single number."""
         lines = {lag: () if effect.sampled is None else effect.sampled.lines for lag, effect in self.effects}
         return {lag: some[0].span if len(some) == 1 else None for lag, some in lines.items()}
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.choices import is_whole, require
@@ -166,9 +165,7 @@ def _with_contexts(windows: Table, window: Window, pool: Pooled, last: Counts) -
 def _cut(
     window: Window, series: Table, values: Floats, units: Counts, is_next: Flags, irregular: float
 ) -> tuple[Lagged, Counts]:
-    """The windows of rows in order, and the latest row of each; `is_next[i]` says that row i is one step after row
-    i - 1 of the same unit.
-    """
+    """The windows of rows in order, and the latest row of each; `is_next`: is a row one step after that before it?"""
     runs = np.cumsum(~is_next) - 1
     first = np.flatnonzero(~is_next)
     past = np.arange(len(values)) - first[runs]
@@ -217,20 +214,15 @@ def _times(table: Table, time: str) -> Floats:
     _require_all(values, time)
     if labels is None:
         return values
-    dates = _dates(labels, time)[values.astype(np.int64)]
+    with warnings.catch_warnings():  # numpy warns of zones; dates are in universal time
+        warnings.simplefilter("ignore", UserWarning)
+        dates = np.array([_date(text, time) for text in labels])[values.astype(np.int64)]
     months = dates.astype("datetime64[M]")
     days = (dates.astype("datetime64[D]") - months.astype("datetime64[D]")).astype(np.int64)
     is_last = (dates.astype("datetime64[D]") + 1).astype("datetime64[M]") > months
     is_monthly = len(np.unique(months)) == len(np.unique(dates)) and bool((days == days[0]).all() or is_last.all())
     found: Floats = months.astype(np.int64) if is_monthly else (dates - dates.min()).astype(np.int64)
     return found.astype(np.float64)
-
-
-def _dates(texts: Sequence[str], time: str) -> npt.NDArray[np.datetime64]:
-    """The dates, in universal time where texts name a zone."""
-    with warnings.catch_warnings():  # numpy warns of zones
-        warnings.simplefilter("ignore", UserWarning)
-        return np.array([_date(text, time) for text in texts])
 
 
 def _date(text: str, time: str) -> np.datetime64:

@@ -269,14 +269,14 @@ class SeriesResult:
     def plot(self, ax: Any = None, *, what: str = "summary") -> Any:
         """A picture by matplotlib: the "summary" of processes, or the "window" with a column for each lag."""
         from anypag.plot.with_matplotlib import axes_of
-        from anypag.series.pictures import drawn
+        from anypag.series.files import drawn
 
         return axes_of(*drawn(self, what), ax)
 
     def svg(self, what: str = "summary") -> str:
         """The picture of `plot` as SVG."""
         from anypag.plot.svg import svg_text
-        from anypag.series.pictures import drawn
+        from anypag.series.files import drawn
 
         return svg_text(*drawn(self, what))
 

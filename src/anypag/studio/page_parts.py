@@ -139,18 +139,17 @@ def around(pag: PAG, drawn: Picture, i: int) -> dict[str, Any]:
 def steps_shown(history: Iterable[Iteration]) -> list[dict[str, Any]]:
     """A line for each iteration, and one for each phase of the search by scores."""
     phases = groupby(enumerate(history), key=lambda pair: pair[0] if pair[1].info.has_r else pair[1].info.phase)
-    return [_step([item for _, item in some]) for _, some in phases]
-
-
-def _step(items: list[Iteration]) -> dict[str, Any]:
-    info = items[-1].info
-    return {
-        "name": f"r = {info.r}" if info.has_r else info.phase,
-        "edges": info.n_edges,
-        "removed": sum(item.info.removed for item in items) if info.has_r else None,
-        "tests": sum(item.info.n_tests for item in items),
-        "seconds": round(sum(item.seconds for item in items), 2),
-    }
+    steps = [[item for _, item in some] for _, some in phases]
+    return [
+        {
+            "name": f"r = {items[-1].info.r}" if items[-1].info.has_r else items[-1].info.phase,
+            "edges": items[-1].info.n_edges,
+            "removed": sum(item.info.removed for item in items) if items[-1].info.has_r else None,
+            "tests": sum(item.info.n_tests for item in items),
+            "seconds": round(sum(item.seconds for item in items), 2),
+        }
+        for items in steps
+    ]
 
 
 FORMATS = {

@@ -262,7 +262,7 @@ class Session:
                 return
             self._result, self._goes = result, False
         if result.history:
-            self._painter.add_last(result)
+            self._painter.add(result, ended=True)
         self._show_run("done" if _is_done(result) else "stopped")
 
     def _stepped(self, result: Result) -> None:

@@ -14,7 +14,6 @@ from math import sqrt
 from typing import NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.moments import moments_of
@@ -170,7 +169,12 @@ def drawn_effects(
     Causes and outcomes are places among the columns. Columns in `is_set` (c,) are set together: the effect of each with
     the others fixed. `hidden`: common causes that arrows hide.
     """
-    factor = _factor(rows.correlation)
+    try:
+        factor = np.asarray(np.linalg.cholesky(rows.correlation))
+    except np.linalg.LinAlgError:
+        raise DataError(
+            "Effects cannot be drawn: one of the columns is determined by the others. Leave it out of the search."
+        ) from None
     ratio = rows.scale[outcomes] / rows.scale[causes][:, None]
     held = np.zeros(len(rows.columns), np.bool_) if is_set is None else is_set
     found = np.full((len(diagrams), len(causes), len(outcomes)), np.nan)
@@ -184,15 +188,6 @@ def drawn_effects(
         if effects is not None:
             found[k] = effects[np.ix_(causes, outcomes)] * ratio
     return found
-
-
-def _factor(correlation: Floats) -> Floats:
-    try:
-        return np.asarray(np.linalg.cholesky(correlation))
-    except np.linalg.LinAlgError:
-        raise DataError(
-            "Effects cannot be drawn: one of the columns is determined by the others. Leave it out of the search."
-        ) from None
 
 
 def covariance_drawn(factor: Floats, n: int, number: int) -> Floats:
@@ -235,10 +230,10 @@ def total_effects_of(
 
     arrow, tail = diagram == Mark.ARROW, diagram == Mark.TAIL
     undirected = tail & tail.T
-    same = node[:, None] == node
+    same, over = node[:, None] == node, np.ix_(node, node)  # flags between variables are those of all their columns
     np.fill_diagonal(same, False)
-    causes = _over_columns(arrow & tail.T, node)
-    spouses = _over_columns((arrow & arrow.T) | undirected, node) | same
+    causes = np.ascontiguousarray((arrow & tail.T)[over], np.uint8)
+    spouses = ((arrow & arrow.T) | undirected)[over] | same
     weights, noise, effects = np.zeros((3, *covariance.shape))
     if kernel.fit(covariance, causes, spouses.astype(np.uint8), STOP, MOST_SWEEPS, weights, noise) < 0:
         return None
@@ -248,8 +243,3 @@ def total_effects_of(
         return None
     effects[undirected.any(axis=1)[node]] = np.nan
     return np.asarray(effects, np.float64)
-
-
-def _over_columns(flags: Flags, node: Counts) -> npt.NDArray[np.uint8]:
-    """Flags between variables, expanded to all of their columns."""
-    return np.ascontiguousarray(flags[np.ix_(node, node)], np.uint8)

@@ -19,8 +19,8 @@ EstimateModel = Model | Literal["partially linear", "doubly robust"]
 
 
 NOT_WEIGHTED = (
-    "Rows are weighted here. Learners, groups, draws of tables and draws by clusters count all rows alike: leave out "
-    f"{Option('learner')}, {Option('by')} and {Option('cluster')}, or search by tests ({Option('method', 'icd')})."
+    "Rows are weighted here. Learners, draws of tables and draws by clusters count all rows alike: leave out "
+    f"{Option('learner')} and {Option('cluster')}, or search by tests ({Option('method', 'icd')})."
 )
 
 
@@ -52,7 +52,7 @@ class Probability:
 @dataclass(frozen=True)
 class MeanChange:
     """How much the mean of the outcome changes, with its interval: when the cause is set one unit higher, or, for a
-    discrete cause, from the level `against` to `level`. `where`: the group of rows, if it is not all of them.
+    discrete cause, from the level `against` to `level`.
     """
 
     cause: str
@@ -62,16 +62,14 @@ class MeanChange:
     high: float
     level: Level | None = None
     against: Level | None = None
-    where: str = ""
 
     @property
     def label(self) -> str:
         """How the line is written."""
         cause, outcome = quote(self.cause), quote(self.outcome)
-        of = f"{outcome} per unit of {cause}"
         if self.level is not None and self.against is not None:
-            of = f"{outcome}, {cause} = {shown(self.level)} against {shown(self.against)}"
-        return f"{of}, {self.where}" if self.where else of
+            return f"{outcome}, {cause} = {shown(self.level)} against {shown(self.against)}"
+        return f"{outcome} per unit of {cause}"
 
 
 Entries = tuple[MeanChange | Probability, ...]
@@ -103,21 +101,13 @@ class Estimate:
 
     def lines(self) -> list[str]:
         """A line for each number, and one for what they all rest on."""
-        rows = f"n = {self.n:,}"
-        if len(self.entries) == 1:
-            return [
-                f"{entry.label}: {number(entry.value, 4)} ({self._interval(entry)}{rows})" for entry in self.entries
-            ]
-        ends = (self._interval(entry).removesuffix(", ") for entry in self.entries)
-        told = (f" ({interval})" if interval else "" for interval in ends)
-        pairs = zip(self.entries, told, strict=True)
-        return [*(f"{entry.label}: {number(entry.value, 4)}{interval}" for entry, interval in pairs), rows]
-
-    def _interval(self, entry: MeanChange | Probability) -> str:
-        """Its interval, if there is one."""
-        if math.isnan(entry.low):
-            return ""
-        return f"{self.level:.0%} interval {number(entry.low, 4)} to {number(entry.high, 4)}, "
+        rows, lines = f"n = {self.n:,}", list[str]()
+        for entry in self.entries:
+            interval = f"{self.level:.0%} interval {number(entry.low, 4)} to {number(entry.high, 4)}"
+            told = [*([] if math.isnan(entry.low) else [interval]), *([rows] if len(self.entries) == 1 else [])]
+            behind = f" ({', '.join(told)})" if told else ""
+            lines.append(f"{entry.label}: {number(entry.value, 4)}{behind}")
+        return lines if len(lines) == 1 else [*lines, rows]
 
 
 def number(value: float, digits: int = 3) -> str:

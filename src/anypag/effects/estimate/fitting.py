@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product as combinations_of
+from typing import Self
 
 import numpy as np
 
@@ -43,6 +44,10 @@ class Sampling:
                 f"An interval needs resamples ≥ 0 and a level between 0 and 1; got {self.resamples} and {self.level}."
             )
 
+    def of_rows(self, chosen: Flags) -> Self:
+        """For some of the rows."""
+        return self if self.clusters is None else replace(self, clusters=self.clusters[chosen])
+
 
 def estimated(
     causal: CausalGraph,
@@ -70,10 +75,12 @@ def estimated(
         raise DataError(
             f"The effect cannot be computed: {_determined(part)}. Leave it out, and search again."
         ) from None
-    clusters = None if sampling.clusters is None else sampling.clusters[complete_rows(table, part.names)]
-    if clusters is None and part.weights is not None:
-        clusters = np.arange(part.n)  # rows are drawn, each with its weight
-    low, high = _interval(fitted, formula, way, sampling, clusters, part.weights)
+    sampling = sampling.of_rows(complete_rows(table, part.names))
+    if sampling.clusters is None and part.weights is not None:
+        sampling = replace(sampling, clusters=np.arange(part.n))  # rows are drawn, each with its weight
+    low, high = np.full((2, len(values)), np.nan)
+    if sampling.resamples:
+        low, high = _interval(fitted, formula, way, sampling, part.weights)
     notes = [gaps_told(n_dropped)] if n_dropped else []
     notes += [WEIGHTED] if part.weights is not None else []
     notes += [ADDITIVE] if isinstance(fitted, Regression) else []
@@ -196,26 +203,18 @@ def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Fitted:
 
 
 def _interval(
-    fitted: Fitted,
-    formula: Expression,
-    way: Between,
-    sampling: Sampling,
-    clusters: Counts | None,
-    weights: Floats | None = None,
+    fitted: Fitted, formula: Expression, way: Between, sampling: Sampling, weights: Floats | None
 ) -> tuple[Floats, Floats]:
     """The two ends of the interval: percentiles of the value over resamples of the rows, or of clusters of them."""
     rng = np.random.default_rng(sampling.seed)
     drawn = []
     for _ in range(sampling.resamples):
-        if clusters is None:
+        if sampling.clusters is None:
             resample = fitted.resampled(rng)
         else:
-            times = cluster_counts(rng, clusters)
+            times = cluster_counts(rng, sampling.clusters)
             resample = fitted.weighted(times if weights is None else times * weights)
         drawn.append(resample.values(formula, way))
-    if not drawn:
-        nothing = np.full_like(fitted.values(formula, way), np.nan)
-        return nothing, nothing
     rare = (1 - sampling.level) / 2
     # regression leaves out resamples that lack a level of a discrete cause; with tables, one resample that lacks a cell
     # makes both ends NaN

@@ -114,16 +114,14 @@ class _Formulas:
         if wanted == over:
             return q_over
         if (wanted, over) not in self.known:
-            self.known[wanted, over] = self._q(wanted, over, q_over)
+            step = self.plan.step(wanted, over)
+            assert not isinstance(step, Stuck)
+            if isinstance(step, Regions):
+                first, second, both = (self.q(part, over, q_over) for part in step)
+                self.known[wanted, over] = quotient(product(first, second), both)
+            else:
+                self.known[wanted, over] = self.q(wanted, over & ~step, self._without(step, over, q_over))
         return self.known[wanted, over]
-
-    def _q(self, wanted: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
-        step = self.plan.step(wanted, over)
-        assert not isinstance(step, Stuck)
-        if isinstance(step, Regions):
-            first, second, both = (self.q(part, over, q_over) for part in step)
-            return quotient(product(first, second), both)
-        return self.q(wanted, over & ~step, self._without(step, over, q_over))
 
     def _without(self, bucket: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
         """Q[over] / Q[over](bucket | those not after it), as Q[over](not after) Q[over](after | not after, bucket)."""
