@@ -1,7 +1,9 @@
-"""The text to take away: it runs as it is, and gives the graph of the page to the bit."""
+"""Texts to take away: they run as they are, and give the graph of the page to the bit."""
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +13,10 @@ import numpy as np
 import pytest
 from test_session import OneStep, _home  # noqa: F401
 
-from anypag.studio.page_parts import FORMATS, in_python
+from anypag.knowledge.knowledge import Knowledge
+from anypag.results.files import load_result
 from anypag.studio.settings import Settings
+from anypag.studio.take_away import FORMATS, in_python, on_command_line
 from studio_examples import session_on, small_table, status_of, told, write
 
 HOSTILE = "a \"b\", 'c' $(touch x) `y` </script>"
@@ -47,15 +51,18 @@ def table_with_everything(path: Path) -> Path:
     return path
 
 
-def run_text(texts: dict[str, str], folder: Path) -> str:
-    """What the program prints."""
+def run_texts(texts: dict[str, str], folder: Path) -> tuple[str, str]:
+    """What the program prints, and the graph that the commands write."""
     (folder / "program.py").write_text(texts["python"], encoding="utf-8")
-    how: dict[str, Any] = {"cwd": folder, "capture_output": True, "text": True, "check": True}
-    return str(subprocess.run([sys.executable, "-W", "ignore", "program.py"], **how).stdout).strip()
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    how: dict[str, Any] = {"cwd": folder, "env": environment, "capture_output": True, "text": True, "check": True}
+    printed = subprocess.run([sys.executable, "-W", "ignore", "program.py"], **how).stdout
+    subprocess.run(["bash", "-e", "-c", texts["shell"]], **how)
+    return printed.strip(), str(load_result(json.loads((folder / "result.json").read_text(encoding="utf-8"))).pag)
 
 
 @pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
-def test_the_text_gives_the_same_graph_to_the_bit(changes: list[list[Any]], tmp_path: Path) -> None:
+def test_both_texts_give_the_same_graph_to_the_bit(changes: list[list[Any]], tmp_path: Path) -> None:
     with session_on(table_with_everything(tmp_path / "my table.csv")) as session:
         for change in changes:
             told(session, *change)
@@ -63,8 +70,8 @@ def test_the_text_gives_the_same_graph_to_the_bit(changes: list[list[Any]], tmp_
         status_of(session, "done")
         result = session._result
         assert result is not None
-        printed = run_text(session.board.part("take"), tmp_path)
-    assert printed == str(result.pag)
+        printed, written = run_texts(session.board.part("take"), tmp_path)
+    assert printed == written == str(result.pag)
     assert not (tmp_path / "x").exists()
 
 
@@ -74,6 +81,8 @@ def test_names_with_strange_line_ends_stay_whole(name: str) -> None:
     told: dict[str, Any] = {}
     exec(in_python(made, names, "t.csv").split("result =")[0], told)
     assert told["known"] == made.of_search(names).knowledge
+    written = on_command_line(made, names, "t.csv").split("<<'END'\n")[1].split("\nEND\n")[0]
+    assert Knowledge.from_text(written) == told["known"]
 
 
 def test_texts_of_a_stopped_search_stop_there_too(tmp_path: Path) -> None:
@@ -82,8 +91,8 @@ def test_texts_of_a_stopped_search_stop_there_too(tmp_path: Path) -> None:
         status_of(session, "stopped")
         result, texts = session._result, session.board.part("take")
         assert result is not None and "stopped after r = 0" in texts["note"]
-        printed = run_text(texts, tmp_path)
-    assert printed == str(result.pag)
+        printed, written = run_texts(texts, tmp_path)
+    assert printed == written == str(result.pag)
 
 
 def test_every_file_can_be_taken(tmp_path: Path) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from anypag.data.findings import Audit
@@ -22,12 +20,11 @@ from anypag.plot.effect_draws import effect_svg
 from anypag.plot.geometry import Picture, joined, picture, ring
 from anypag.plot.labels import apart
 from anypag.plot.layout import is_drawable
-from anypag.report import write_report
 from anypag.report.content import boxes_shown, legend_shown, line_shown
 from anypag.results.result import Iteration, Result
-from anypag.saving import save
 from anypag.studio.columns_shown import advised, columns_shown, findings_shown, spelled
 from anypag.studio.settings import WORDS, Settings, in_words, offered
+from anypag.studio.take_away import in_python, on_command_line
 
 Shape = dict[str, Any]
 
@@ -81,14 +78,15 @@ def run_shown(status: str, said: str, settings: Settings, result: Result | None,
     }
 
 
-def text_shown(settings: Settings, names: Sequence[str], file: str, result: Result) -> Shape:
-    """The text that learns the same graph again; a note says whether it stops where the search was stopped."""
+def texts_shown(settings: Settings, names: Sequence[str], file: str, result: Result) -> Shape:
+    """The texts that learn the same graph again; a note says whether they stop where the search was stopped."""
     note, max_r = "", None
     if not result.complete and not result.from_scores and not result.tests_done and result.history:
-        max_r, note = result.r, f"The search was stopped after r = {result.r}; this stops there too."
+        max_r, note = result.r, f"The search was stopped after r = {result.r}; these stop there too."
     elif not result.complete:
-        note = "The search was stopped on its way; this runs to the end."
-    return {"python": in_python(settings, names, file, max_r), "note": note}
+        note = "The search was stopped on its way; these run to the end."
+    python = in_python(settings, names, file, max_r)
+    return {"python": python, "shell": on_command_line(settings, names, file, max_r), "note": note}
 
 
 MOST_CHECKED = 500  # up to this many variables contradictions are searched for at the end
@@ -150,52 +148,6 @@ def steps_shown(history: Iterable[Iteration]) -> list[dict[str, Any]]:
         }
         for items in steps
     ]
-
-
-FORMATS = {
-    "report.html": "text/html; charset=utf-8",
-    "graph.svg": "image/svg+xml",
-    "graph.png": "image/png",
-    "result.json": "application/json",
-    "edges.csv": "text/csv; charset=utf-8",
-}
-"""The files that can be taken, and their types."""
-
-
-def file_taken(result: Result, name: str, call: str, data: Any) -> bytes:
-    """The bytes of one of `FORMATS`."""
-
-    def report(learned: Result, path: Path) -> None:
-        write_report(learned, path, call=call, data=data)
-
-    with tempfile.TemporaryDirectory(prefix="anypag-") as folder:
-        path = Path(folder) / name
-        save(result, path, report=report)
-        return path.read_bytes()
-
-
-def in_python(settings: Settings, names: Sequence[str], file: str, max_r: int | None = None) -> str:
-    """A program that learns the same graph; `max_r` for a search by tests that was stopped after it."""
-    lines = ["import anypag as ap", ""]
-    stop = {} if max_r is None else {"method": "icd", "max_r": max_r}
-    choices, data = {**settings.choices, **stop}, repr(file)
-    if settings.reading:
-        data = "table"
-        lines += [f"table = ap.read_table({file!r}, {_arguments(settings.reading)})"]
-    search = settings.of_search(names)
-    given: dict[str, Any] = {} if search.names is None else {"names": list(search.names)}
-    given |= {"kinds": dict(search.kinds)} if search.kinds else {}
-    arguments = [data, *([_arguments({**given, **choices})] if given or choices else [])]
-    if search.knowledge:
-        said = "\n".join(f"    {line + chr(10)!r}" for line in str(search.knowledge).split("\n"))
-        lines += ["known = ap.Knowledge.from_text(", said, ")"]
-        arguments.append("knowledge=known")
-    lines += [f"result = ap.learn({', '.join(arguments)})", "print(result.pag)"]
-    return "\n".join(lines) + "\n"
-
-
-def _arguments(given: Any) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in given.items())
 
 
 Block = list[str]

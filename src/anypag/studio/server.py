@@ -35,8 +35,8 @@ from anypag.studio.folder import (
     open_file,
     open_upload,
 )
-from anypag.studio.page_parts import FORMATS
 from anypag.studio.session import Session, said_of
+from anypag.studio.take_away import FORMATS
 
 LARGEST_UPLOAD = 500_000_000
 LARGEST_CHANGE = 2_000_000  # bytes of a change to the settings

@@ -33,15 +33,15 @@ from anypag.studio.page_parts import (
     Block,
     around,
     effect_told,
-    file_taken,
     known_shown,
     node_told,
     pair_told,
     run_shown,
     table_shown,
-    text_shown,
+    texts_shown,
 )
 from anypag.studio.settings import Settings
+from anypag.studio.take_away import file_taken
 
 SECONDS_BETWEEN_TICKS = 0.25
 COMPILES = "Starting; the first search of its kind compiles for up to a minute…"
@@ -145,8 +145,8 @@ class Session:
     def take(self, name: str) -> bytes:
         """The bytes of a file to take away."""
         result, data = self._latest()
-        text = self.board.part("take") or {"python": ""}  # a change may have just withdrawn it
-        return file_taken(result, name, text["python"], data)
+        texts = self.board.part("take") or {"shell": ""}  # a change may have just withdrawn them
+        return file_taken(result, name, texts["shell"], data)
 
     def _latest(self) -> tuple[Result, Any]:
         """The latest result and the data behind it."""
@@ -287,7 +287,7 @@ class Session:
         about = "" if self._bound is None else _about(self._bound.search.problem)
         self.board.publish("run", {**run_shown(status, said, self._settings, result, share), "about": about})
         if result is not None and result.history and source is not None and opened is not None:
-            self.board.publish("take", text_shown(self._settings, source[2].names, opened.typed, result))
+            self.board.publish("take", texts_shown(self._settings, source[2].names, opened.typed, result))
         elif result is None:
             self.board.publish("take", None)
 

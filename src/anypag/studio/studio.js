@@ -412,6 +412,7 @@
   // ---- 5 take away --------------------------------------------------------------------------------------------
   function showTake(shown) {
     byId("python").textContent = shown ? shown.python : "Learn a graph first.";
+    byId("shell").textContent = shown ? shown.shell : "Learn a graph first.";
     byId("stopped").textContent = shown ? shown.note : "";
     byId("files").toggleAttribute("inert", !shown);
   }
