@@ -13,7 +13,7 @@ from anypag import read_result
 from anypag.cli.running import shown_on
 from anypag.cli.tell import MARKED, MOST_HEADINGS, groups, headings
 from anypag.cli.terminal import Terminal
-from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedged
+from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedged, probable_graphs
 from anypag.explain.summary import how_far
 from anypag.results.result import Result
 from anypag.search.state import StepInfo
@@ -154,3 +154,20 @@ def test_the_end_says_that_what_is_known_rules_arrows_out(table: Path, method: l
     known = anypag(*run, "--tiers", "a b | c | d")
     assert "arrows that cannot be" not in known.out
     assert "arrows that cannot be" not in anypag(*run, "--json").out
+
+
+def test_show_lists_the_most_probable_graphs(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "graph.json"
+    anypag("learn", table, "--method", "bayes", "--effort", "0.1", "--out", out)
+    result = read_result(out)
+    assert isinstance(result, Result)
+    shown = anypag("show", out).out
+    assert "graphs were sampled" in shown
+    for graph in probable_graphs(result):
+        assert f"  {graph.share:.2f}  {'; '.join(graph.lines()) or 'the answer'}\n" in shown
+    assert "sampled" not in anypag("show", _bare(out, tmp_path)).out
+
+
+def _bare(out: Path, folder: Path) -> Path:
+    anypag("convert", out, folder / "graph.txt")
+    return folder / "graph.txt"

@@ -84,16 +84,18 @@ def test_the_report_of_a_large_graph_says_what_it_leaves_out() -> None:
     assert shown["edges"][0]["why"] != ["", ""] or shown["edges"][0]["p"] is not None
 
 
-def test_above_its_limits_a_report_has_counts_instead_of_edges(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_above_its_limits_a_report_has_counts_instead_of_edges_and_no_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
     result = ap.learn(ap.simulate.random_system(12, 2.5, seed=5).linear_gaussian(500, seed=5), method="icd")
     whole = content_of(report_html(result))
     assert whole["is_whole"] and whole["left_out"] == []
     monkeypatch.setattr(content, "MOST_EDGES_OF_A_STEP", len(result.pag.edges()))
+    monkeypatch.setattr(content, "MOST_REASONS", 3)
     shown = content_of(report_html(result))
-    assert len(shown["left_out"]) == 1
+    assert len(shown["left_out"]) == 2
     assert shown["frames"][0]["edges"] is None and shown["frames"][0]["count"] == result.history[0].info.n_edges
     assert len(shown["frames"][-1]["edges"]) == len(whole["frames"][-1]["edges"]) == len(result.pag.edges())
     assert [edge["summary"] for edge in shown["edges"]] == [edge["summary"] for edge in whole["edges"]]
+    assert all(edge["why"] == ["", ""] for edge in shown["edges"])
 
 
 @pytest.mark.slow

@@ -147,6 +147,22 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.parametrize(("width", "is_stacked"), [(390, True), (1280, False), (1920, False)])
+def test_the_most_probable_graphs_stand_side_by_side_or_stacked(
+    browser: webdriver.Chrome, sampled: Path, width: int, is_stacked: bool
+) -> None:
+    screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    open_file(browser, sampled)
+    figures = boxes(browser, "#probable figure")
+    assert len(figures) == 3
+    assert len({top for _, top, _, _ in figures}) == (3 if is_stacked else 1)
+    assert not any(overlap(one, other) for k, one in enumerate(figures) for other in figures[:k])
+    assert run(browser, CUT) == []
+    assert all(0 <= left < right <= width for left, _, right, _ in figures)
+    assert run(browser, "return document.querySelectorAll('#probable li').length") > 0
+
+
 def test_the_table_of_a_search_by_score_has_probabilities_and_nothing_empty(
     browser: webdriver.Chrome, sampled: Path
 ) -> None:

@@ -1,6 +1,5 @@
 """The report as a file: self-contained, nothing breaks out of it, whatever the result it is made from."""
 
-import html
 import json
 import re
 from dataclasses import replace
@@ -20,8 +19,8 @@ from anypag.cli.options import spelled
 from anypag.data.findings import Audit, Finding
 from anypag.explain.sampled import LIKELY
 from anypag.markup import shown_share
-from anypag.plot import svg
 from anypag.report import report_html, write_report
+from anypag.report.content import MOST_DIFFERENCES
 from anypag.report.page import as_json
 from anypag.results.files import load_result, save_result
 from anypag.results.result import Result
@@ -255,6 +254,20 @@ def sampled() -> Result:
     return ap.learn(data, method="bayes", effort=0.1)
 
 
+def test_the_most_probable_graphs_stand_beside_each_other_with_what_differs(sampled: Result) -> None:
+    """Compared with the posterior, pair by pair."""
+    content: Any = content_of(report_html(sampled))
+    posterior = sampled.posterior
+    assert posterior is not None
+    classes = posterior.classes()
+    assert len(content["probable"]["graphs"]) == 3 < len(classes)
+    for (told, _, differences), (pag, share) in zip(content["probable"]["graphs"], classes, strict=False):
+        assert told == shown_share(share)
+        differs = np.triu((pag.marks != sampled.pag.marks) | (pag.marks != sampled.pag.marks).T)
+        assert len(differences) == min(differs.sum(), MOST_DIFFERENCES + 1)
+    assert any(f"{len(classes)} different ones" in sentence for sentence in content["probable"]["about"])
+
+
 def test_what_is_told_in_the_page_is_as_sure_as_its_probability(sampled: Result) -> None:
     content: Any = content_of(report_html(sampled))
     said, names = sampled.probabilities, content["names"]
@@ -266,7 +279,7 @@ def test_what_is_told_in_the_page_is_as_sure_as_its_probability(sampled: Result)
         assert row["joined"] == said.of_any_edge(edge.a, edge.b)
         assert row["summary"] == sampled.explain(edge.a, edge.b).summary
         assert row["meanings"] == [end.meaning for end in sampled.explain(edge.a, edge.b).ends]
-    assert content["sampled"]["has_unlikely"] == any(round(row["probability"], 2) < LIKELY for row in content["edges"])
+    assert content["probable"]["has_unlikely"] == any(round(row["probability"], 2) < LIKELY for row in content["edges"])
     assert content["apart"]
     for i, j, *_, probability, notes in content["apart"]:
         explanation = sampled.explain(names[i], names[j])
@@ -274,9 +287,8 @@ def test_what_is_told_in_the_page_is_as_sure_as_its_probability(sampled: Result)
         assert tuple(notes) == (explanation.notes if probability < 1 else ())
 
 
-def test_pictures_have_the_probabilities(sampled: Result) -> None:
-    drawn, said = svg(sampled), sampled.probabilities
-    assert said is not None
-    shares = [shown_share(said.of_edge(edge.a, edge.b, edge.symbol)) for edge in sampled.pag.edges()]
-    assert all(f"with probability {html.escape(share)}</title>" in drawn for share in shares)
-    assert "with probability" not in svg(sampled.pag)
+def test_a_report_of_a_file_shows_the_same_probable_graphs(sampled: Result) -> None:
+    saved = load_result(save_result(sampled))
+    now, then = (content_of(report_html(result))["probable"] for result in (sampled, saved))
+    assert now == then
+    assert content_of(report_html(learned("A --> B; B --> C")))["probable"] is None

@@ -29,6 +29,8 @@ from anypag.data.sources.design import is_determined
 from anypag.data.sources.pooled import Pooled, comparable
 from anypag.data.table import as_table
 from anypag.errors import AnypagWarning, DataError, GraphError, KnowledgeError, ParameterError
+from anypag.explain.experiments import _reasons_in, oriented_by
+from anypag.explain.facts import facts_of
 from anypag.explain.summary import ActsOn, _told, contexts_told
 from anypag.graphs.marks import Mark, Separation
 from anypag.graphs.pag import PAG
@@ -331,6 +333,7 @@ def test_words_say_what_an_experiment_acts_on_and_which_one_decided_a_mark() -> 
     assert "drug acts directly on B, on no other." in text
     assert "heat acts directly on A and D, on no other." in text
     assert 'seen with test="additive"' in text
+    assert "An experiment decides a mark of this edge: heat, by R1." in str(result.explain("A", "B"))
     table = result.targets()
     direct = [row for row in zip(*table.values(), strict=True) if row[2]]
     assert direct == [("drug", "B", True, None), ("heat", "A", True, None), ("heat", "D", True, None)]
@@ -367,6 +370,15 @@ def test_nothing_is_assumed_of_the_distribution_of_contexts() -> None:
     assert not any(result.misfit_told)
     with mock.patch.object(ap.Result, "misfit", Misfit(None, 0.5, (("A", "B"), ("B", "C")))):
         assert "".join(result.misfit_told).endswith("Do not rely on them.")
+
+
+def test_reasons_of_a_graph_by_scores_are_found_by_the_same_rules() -> None:
+    result = ap.learn(ap.pooled(sets()), method="icd")
+    by_tests = facts_of(result)
+    found = _reasons_in(by_tests)
+    edge = result.pag.edge("A", "B")
+    assert edge is not None
+    assert oriented_by(replace(by_tests, reasons=found), edge) == oriented_by(by_tests, edge)
 
 
 def test_contexts_have_boxes_of_another_shape() -> None:

@@ -10,7 +10,7 @@ from anypag.cli.exits import ExitCode, command
 from anypag.cli.options import Json, spelled
 from anypag.cli.outputs import check_outputs, check_replaced
 from anypag.cli.parameters import argument, option
-from anypag.cli.tell import misfit_told, tell_stability, tell_why_unlikely
+from anypag.cli.tell import misfit_told, tell_probable, tell_stability, tell_why_unlikely
 from anypag.cli.terminal import Terminal
 from anypag.saving import PICTURES, check_ending, save
 
@@ -54,6 +54,7 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
     terminal.lines(str(bare) if result is None else "\n".join(edge_lines(result)))
     if result is not None:
         tell_why_unlikely(terminal, result)
+        tell_probable(terminal, result)
         tell_stability(terminal, result)
     return ExitCode.COMPLETE
 

@@ -112,6 +112,7 @@ MOST_ALONE = 30  # variables without an edge that are named
 
 MOST_WITHDRAWN = 10  # the most withdrawn claims shown
 
+MOST_DIFFERENCES = 6  # the most differences shown between a probable graph and the answer
 
 MARKED = "(contradicted, see below) "  # marks groups of edges whose claims contradict others
 
@@ -249,6 +250,22 @@ def tell_why_unlikely(terminal: Terminal, result: Result) -> None:
 
     if result.probabilities is not None and (why := why_unlikely(result.probabilities, result.pag)):
         terminal.line(why)
+
+
+def tell_probable(terminal: Terminal, result: Result) -> None:
+    """Print how the most probable sampled graphs differ from the answer."""
+    from anypag.explain.sampled import about_probable, probable_graphs
+    from anypag.markup import shown_share
+
+    about = " ".join(about_probable(result))
+    if not about:
+        return
+    terminal.line()
+    terminal.line(about, "bold")
+    for graph in probable_graphs(result):
+        listed = graph.lines() or ["the answer"]
+        more = [f"and {len(listed) - MOST_DIFFERENCES:,} more"] if len(listed) > MOST_DIFFERENCES else []
+        terminal.line(f"  {shown_share(graph.share)}  {'; '.join([*listed[:MOST_DIFFERENCES], *more])}")
 
 
 def tell_contradictions(terminal: Terminal, result: Result) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from anypag.errors import GraphError
+from anypag.explain.experiments import oriented_by
 from anypag.explain.facts import PairFacts, facts_of
 from anypag.explain.sampled import hedged
 from anypag.explain.words import MARK_NAMES, Context, EdgeWords, EndClaim, reading, resample_notes
@@ -308,7 +309,7 @@ def _end_probability(facts: PairFacts, edge: Edge, claim: EndClaim) -> float | N
 
 def _notes_of_edge(facts: PairFacts, edge: Edge, p: float) -> tuple[str, ...]:
     known, sampled = facts.said_of_edge(edge.a, edge.b), facts.sampled_notes(edge.a, edge.b, edge.symbol)
-    against = facts.against_what_was_said(edge.a, edge.b)
+    against = (*facts.against_what_was_said(edge.a, edge.b), *oriented_by(facts, edge))
     if known is not None:
         return (known, *against, *sampled)
     if facts.learned is None or not facts.by_tests:

@@ -1,11 +1,16 @@
-"""Sampled graphs in words: how probable an edge is, and what else it may be."""
+"""Sampled graphs in words: how probable an edge is, what else it may be, and the most probable graphs."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge
 from anypag.graphs.pag import PAG
 from anypag.markup import shown_share
-from anypag.results.probabilities import Alternative, Change, Probabilities
+from anypag.metrics import Difference, differences, lines_of
+from anypag.results.probabilities import Alternative, Change, Edges, Probabilities, edges_of
+from anypag.results.result import Result
 
 HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))
 """The first words of a claim, with the least probability for each."""
@@ -123,3 +128,62 @@ def edge_text(a: str, b: str, symbol: str) -> str:
     ('`B --> A`', 'no edge')
     """
     return f"`{Edge(a, b, *EDGE_SYMBOLS[symbol]).forward()}`" if symbol else "no edge"
+
+
+SELDOM = 0.05  # if no graph has a larger share than this, only single edges are reliable
+
+
+class Probable(NamedTuple):
+    """A sampled graph, its share, and its differences from the answer (`first` in each)."""
+
+    share: float
+    pag: PAG
+    differences: tuple[Difference, ...]
+
+    def lines(self) -> list[str]:
+        """What differs, in words."""
+        return lines_of(self.differences, "the answer", "this graph")
+
+
+def probable_graphs(result: Result) -> tuple[Probable, ...]:
+    """The most probable graphs, most probable first; empty without samples. Marks that only the exact closure of
+    knowledge finds are left out of the comparison, because sampled graphs do not have them.
+
+    >>> import anypag as ap
+    >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C"), 500, seed=1)
+    >>> first, *_ = probable_graphs(ap.learn(data, method="bayes", effort=0.1))
+    >>> first.share > 0.5, first.lines()
+    (True, [])
+    """
+    said = result.probabilities
+    if said is None:
+        return ()
+    changed = {frozenset(pair) for pair in said.as_sampled}
+    kept = [edge for edge in edges_of(result.pag) if frozenset(edge[:2]) not in changed]
+    before = [(a, b, symbol) for (a, b), symbol in said.as_sampled.items() if symbol]
+    answer = _pag((*kept, *before), result.pag)
+    graphs = [(share, _pag(edges, result.pag)) for share, edges in said.graphs]
+    return tuple(Probable(share, graph, differences(answer, graph)) for share, graph in graphs)
+
+
+def about_probable(result: Result) -> Iterator[str]:
+    """The sentences about the most probable graphs of a result."""
+    said, graphs = result.probabilities, probable_graphs(result)
+    if said is None or not graphs:
+        return
+    if said.n_classes:
+        met = f"{said.n_samples:,} graphs were sampled, {said.n_classes:,} different ones"
+        is_listed = said.n_classes > len(graphs) and graphs[0].share > SELDOM
+        yield f"{met}; these were met most often." if is_listed else f"{met}."
+    if graphs[0].share <= SELDOM:
+        yield "None of them is probable as a whole: rely on the probabilities of single edges."
+    elif all(graph.differences for graph in graphs):
+        yield "The answer, the graph with the fewest expected errors, is none of them."
+    if not said.hidden:
+        yield "Only graphs without hidden causes were sampled."
+    if said.as_sampled:
+        yield "Marks that rules alone do not find from what was known beforehand are left out here."
+
+
+def _pag(edges: Edges, like: PAG) -> PAG:
+    return PAG.from_edges([Edge(a, b, *EDGE_SYMBOLS[symbol]) for a, b, symbol in edges], like.names)

@@ -21,8 +21,8 @@ from anypag.ci.resolve import fits_of
 from anypag.data.findings import Finding
 from anypag.errors import Option, Sentence
 from anypag.explain.facts import PairFacts, facts_of
-from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, explain_pair, reading_of
-from anypag.explain.sampled import HEDGES, why_unlikely
+from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, explain_pair, reading_of, words_of
+from anypag.explain.sampled import HEDGES, SELDOM, about_probable, probable_graphs, why_unlikely
 from anypag.explain.summary import acts_on, contexts_told, end_told, take_away
 from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
@@ -46,12 +46,14 @@ MOST_IN_BANNER = 20
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
 
 
+MOST_DIFFERENCES = 12  # how many differences are listed for each probable graph; for the others only their number
 MOST_EDGES_OF_A_STEP = 10_000  # for earlier steps with more edges than this only the number of edges is shown
+MOST_REASONS = 20_000  # up to this many edges the reason of every mark is given
 
 
 def content(result: Result, call: str | None, spell: Callable[[Option], str] = str, data: Any = None) -> dict[str, Any]:
     """The content of the page; `spell` writes options as in Python or on the command line; effects come from `data`."""
-    facts, is_whole, said = facts_of(result), is_drawable(result.pag), result.probabilities
+    facts, is_whole = facts_of(result), is_drawable(result.pag)
     drawn = with_contexts(picture(result.pag) if is_whole else ring(result.pag), result)
     words: Words = {}
     n, first = len(result.pag), result.history[0].info if result.history else None
@@ -61,6 +63,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
     if not frames:
         edges = _frame_edges(facts.pag, facts, words, place, final=facts.final)
         frames = [{"r": None, "count": len(edges), "edges": edges}]
+    tell = _edge if len(result.pag.edges()) <= MOST_REASONS else _edge_without_reasons
     return {
         "is_whole": is_whole,
         "take_away": take_away(result),
@@ -74,14 +77,14 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "by_scores": result.from_scores,
         "words": [list(sentences) for sentences in words],
         "edges": [
-            {**_edge(facts, edge, place), "strength": result.strengths.get((edge.a, edge.b))}
+            {**tell(facts, edge, place), "strength": result.strengths.get((edge.a, edge.b))}
             for edge in result.pag.edges()
         ],
         "assumed": list(_assumed(result)),
         "apart": _apart(facts),
         "sentences": {"no_edge": NO_EDGE, "found": FOUND, "contradicted": CONTRADICTED, "hedges": HEDGES},
         "effects": effects_shown(result, data),
-        "sampled": None if said is None else {"has_unlikely": why_unlikely(said, result.pag) is not None},
+        "probable": _probable(result),
         "legend": legend_shown(result),
         "consistency": _consistency(result, place),
         "audit": None if result.audit is None else [_finding(finding, spell) for finding in result.audit.findings],
@@ -143,6 +146,20 @@ def _withdrawn(result: Result, place: Places) -> list[list[Any]]:
     return [[k for k in place.values() if k in lines] for lines in found]
 
 
+def _probable(result: Result) -> dict[str, Any] | None:
+    """How the most probable graphs, unless all are rare, differ from the answer; None without sampled graphs."""
+    graphs, shown = probable_graphs(result), []
+    if result.probabilities is None or not graphs:
+        return None
+    for graph in graphs if graphs[0].share > SELDOM else ():
+        n = len(graph.differences)
+        heading = "the answer" if not n else f"{n:,} pair{'s' * (n != 1)} joined otherwise"
+        more = [f"and {n - MOST_DIFFERENCES:,} more"] if n > MOST_DIFFERENCES else []
+        shown.append([shown_share(graph.share), heading, [*graph.lines()[:MOST_DIFFERENCES], *more]])
+    has_unlikely = why_unlikely(result.probabilities, result.pag) is not None
+    return {"about": list(about_probable(result)), "has_unlikely": has_unlikely, "graphs": shown}
+
+
 def _resampled(stability: Stability | None) -> dict[str, Any] | None:
     """How many resamples there were, and which gave no graph."""
     if stability is None:
@@ -163,6 +180,8 @@ def _left_out(result: Result) -> Iterator[str]:
     if not is_drawable(result.pag):
         size = f"{len(result.pag):,} variables and {n_edges:,} edges"
         yield f"{size} are too many to be drawn at once: choose a variable to see the edges it has."
+    if n_edges > MOST_REASONS:
+        yield f"With more than {MOST_REASONS:,} edges, the reasons for their marks are left out here."
     if any(_is_counted_only(item, result) for item in result.history):
         yield f"Of steps with more than {MOST_EDGES_OF_A_STEP:,} edges only their number is shown."
 
@@ -261,6 +280,15 @@ def _edge(facts: PairFacts, edge: Edge, place: Places) -> dict[str, Any]:
         "p": explained.kept_p,
         "n": explained.n_rows,
     }
+
+
+def _edge_without_reasons(facts: PairFacts, edge: Edge, place: Places) -> dict[str, Any]:
+    words = words_of(facts, edge)
+    at_a, at_b, summary = (text.format(a=edge.a, b=edge.b) for text in (words.at_a, words.at_b, words.summary))
+    said = {"summary": summary, "meanings": [at_a, at_b], "rules": [None, None], "why": ["", ""]}
+    nothing: dict[str, Any] = {"conflicts": [[], []], "notes": [], "p": None, "n": None}
+    contradictions = list(facts.contradictions_of(edge.a, edge.b))
+    return {"line": place[edge.a, edge.b], "symbol": edge.symbol, **said, **nothing, "contradictions": contradictions}
 
 
 def _apart(facts: PairFacts) -> list[list[Any]]:

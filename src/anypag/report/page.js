@@ -124,8 +124,8 @@
         + "cannot tell. Two arrowheads: something not measured is behind both."),
       ...(consistency.if_right ? [paragraph(consistency.if_right + " the graph says no more than follows from them, and on data they err.")] : []),
       ...(content.resamples ? [paragraph("Numbers: the share of the resamples that have the same edge.")]
-        : content.sampled ? [paragraph("Numbers: the probability of the edge."
-          + (content.sampled.has_unlikely ? " One below 0.50 can stand here, because the answer is one whole graph that must fit together; "
+        : content.probable ? [paragraph("Numbers: the probability of the edge."
+          + (content.probable.has_unlikely ? " One below 0.50 can stand here, because the answer is one whole graph that must fit together; "
           + "a click names the other forms it may have." : ""))] : []),
       paragraph("Click an edge to read why it is there, a variable to see its edges, and a second one for the effect of one on the "
         + "other. The slider shows " + (content.by_scores ? "the best graph after every step of the search"
@@ -283,7 +283,7 @@
     again: null, probability: row[7], joined: row[7] === null ? null : 1 - row[7], p: row[3], n: row[5], r: row[4],
     given: row[2] === null ? "" : row[2].length ? row[2].map(g => names[g]).join(", ") : "nothing", strength: "", why: "", rules: "", conflict: "",
     doubt: row[6].length ? "yes" : "" }));
-  const PROBABLE = content.sampled ? [["probability", "Probability"], ["joined", "Joined at all"]] : [];
+  const PROBABLE = content.probable ? [["probability", "Probability"], ["joined", "Joined at all"]] : [];
   const EVERY = [["edge", "Pair"], ...PROBABLE, ["strength", measure ? measure[0].toUpperCase() + measure.slice(1).trim() : "Strength"], ["p", "p"], ["n", "n"], ["given", "Separated by"], ["r", "r"],
     ["rules", "Rules"], ["conflict", "Conflict"], ["doubt", "Contradiction"],
     ...(content.resamples ? [["again", "Of " + content.resamples.n + " resamples"]] : [])];
@@ -368,6 +368,16 @@
       ...(content.kinds.length ? [make("details", {}, make("summary", {}, "What each column was taken for"), kinds)] : [])];
   }
 
+  // The most probable graphs: their shares, and what differs from the answer.
+  function probableGraphs() {
+    const { about, graphs } = content.probable;
+    return [...about.map(text => paragraph(text)), make("div", { class: "graphs" }, ...graphs.map(probableGraph))];
+  }
+  function probableGraph([share, heading, differences]) {
+    const caption = make("figcaption", {}, make("span", { class: "percent" }, share), make("span", {}, heading));
+    return make("figure", {}, caption, make("ul", {}, ...differences.map(text => make("li", {}, text))));
+  }
+
   function knowledge() {
     return [make("ul", {}, ...content.knowledge.map(said =>
       make("li", {}, make("code", {}, said.statement), ": " + said.became + (said.told ? ": " + said.told : "") + ".")))];
@@ -403,6 +413,8 @@
   byId("chart").append(chart());
   byId("legend").append(...content.legend.map(legendItem));
   byId("audit").append(...audit());
+  if (content.probable) byId("probable").append(...probableGraphs());
+  byId("probable").hidden = !content.probable;
   if (content.knowledge.length) byId("knowledge").append(...knowledge());
   byId("knowledge").hidden = !content.knowledge.length;
   byId("experiments").hidden = !content.experiments.told.length;
@@ -411,7 +423,7 @@
   byId("made").append(...made());
   show(lastFrame);
   // The surest first, as on the command line.
-  order = content.resamples && content.resamples.n ? "again" : content.sampled ? "probability" : null;
+  order = content.resamples && content.resamples.n ? "again" : content.probable ? "probability" : null;
   ascending = order === null;
   fillTable();
   drawing.open(content.is_whole);
