@@ -115,6 +115,7 @@ def test_the_signatures_of_the_design() -> None:
             "model",
             "assume",
             "learner",
+            "by",
             "cluster",
             "confounding",
         ],

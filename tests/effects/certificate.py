@@ -30,6 +30,7 @@ def lines(found: tuple[Class, ...]) -> Iterator[Callable[[], checks.Tally]]:
         for given in (False, True):
             yield lambda formula=formula, given=given: checks.identification(found, formula, 2, given)  # type: ignore[misc]
     yield lambda: checks.adjusted_and_derived(found)
+    yield lambda: checks.members(found)
 
 
 def main(n: int, size: int | None) -> int:

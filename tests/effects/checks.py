@@ -29,6 +29,7 @@ from exact_tables import value
 from id_algorithm import identify_conditional
 
 from anypag import MAG, PAG
+from anypag.effects.estimate.ranges import members_of
 from anypag.effects.identify.adjustment import between, canonical, is_adjustment, minimal_sets, smallest
 from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
 from anypag.effects.identify.expressions import Expression, P, Product, Quotient, Sum
@@ -270,3 +271,16 @@ def is_open(behind: list[System], x: list[int], y: list[int], z: list[int], join
             return True
         first = answer if first is None else first
     return False
+
+
+# --- members -------------------------------------------------------------------------------------------------------
+
+
+def members(found: Iterable[Class]) -> Tally:
+    """The members that a range is taken over are those of the class."""
+    tally = Tally("the members of the class are found")
+    for pag, truth in found:
+        mine = members_of(pag_of(pag), 5000)
+        got = [tuple(map(tuple, mag.marks.tolist())) for mag in mine.mags]
+        tally.add(True, mine.exact and sorted(got) == sorted(truth))
+    return tally

@@ -74,3 +74,7 @@ def test_formulas(found: tuple[Class, ...], formula: checks.Formula, given: bool
 
 def test_an_adjustment_set_has_a_formula_by_idp_too(found: tuple[Class, ...]) -> None:
     both_kinds_and_none_wrong(checks.adjusted_and_derived(found))
+
+
+def test_members(found: tuple[Class, ...]) -> None:
+    assert checks.members(found).is_right

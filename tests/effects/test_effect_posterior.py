@@ -95,9 +95,11 @@ def test_an_answer_has_draws_shares_and_intervals(answer: Effect) -> None:
     assert answer.interval == pytest.approx(tuple(np.quantile(answer.draws, [0.025, 0.975])))
     assert answer.if_causal.low < 0.7 < answer.if_causal.high
     assert answer.p_positive == pytest.approx((answer.draws > 0).mean())
+    assert answer.given_effect is not None and answer.given_effect[0] > 0
     assert 1 <= len(answer.by_class) <= 3
     assert sum(group.share for group in answer.by_class) <= 1 + 1e-9
     assert answer.status == ("unidentified" if answer.p_open >= 0.5 else "identified")
+    assert answer.graph_answer is not None and answer.graph_answer.sampled is None
     assert str(answer).startswith("smoking raises cancer by 0.")
     assert answer.to_dict()["posterior"]["p_zero"] == answer.p_zero
     assert "<" not in repr(answer.sampled.by_class)
@@ -122,11 +124,11 @@ def test_without_data_there_are_shares_and_no_number(answer: Effect) -> None:
     np.testing.assert_array_equal(again.draws, answer.draws)
 
 
-def test_a_model_is_for_one_graph() -> None:
-    asked = learned(study()).effect("smoking", "cancer")
-    with pytest.raises(ap.AnypagError, match="'model' is for the numbers of one graph"):
-        asked.estimated(study(), model="linear")
-    assert asked.estimated(study(), model="linear", adjust_for=asked.adjustment_set).numbers is not None
+def test_columns_to_look_within_are_read_once() -> None:
+    """The sampled graphs and the single one see the same columns, whatever holds their names."""
+    result = learned(study())
+    found, by_list = (ap.effect(result, "smoking", "cancer", within=some) for some in (iter(["age"]), ["age"]))
+    assert found.graph_answer == by_list.graph_answer and found.graph_answer is not None
 
 
 def test_no_effect_is_said_where_the_classes_say_so() -> None:

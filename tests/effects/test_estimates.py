@@ -245,6 +245,8 @@ def test_columns_of_both_kinds_that_no_model_here_takes() -> None:
         ap.effect(dag, "dose", "treated", data=data)
     with pytest.raises(ap.AnypagError, match="'region' holds labels"):
         ap.effect(dag, "dose", "treated").estimated(data, model="linear")
+    with pytest.raises(ap.AnypagError, match=r"columns of one kind only. Leave 'model' out"):
+        ap.effect(MIXED, "region", "health", selection_bias=False, data=data, model="mixed")
     pag = ap.PAG.from_string("C o-> A; A --> M; A <-> B; M <-> B; M --> Y; B --> Y")
     rows = dict(zip("CABMY", np.random.default_rng(0).normal(size=(5, 200)), strict=True))
     found = ap.effect(pag, ["A", "B"], "Y", selection_bias=False)
@@ -253,14 +255,21 @@ def test_columns_of_both_kinds_that_no_model_here_takes() -> None:
         found.estimated(rows | {"M": rows["M"] > 0})
 
 
-def test_an_effect_that_is_not_identified_has_no_number_whatever_the_columns_are() -> None:
+def test_what_stands_in_the_way_is_told_whatever_the_columns_are() -> None:
+    """Only how large the effect may be is left out where columns are of both kinds."""
     data = mixed(500, 0) | {"lot": np.arange(500) % 2}
     plain = ap.effect(MIXED, "region", "health", selection_bias=False)
-    for found in (plain.estimated(data), plain.estimated(data, model="mixed"), ask("stress", "cancer", data=data)):
-        assert (
-            found.estimate is None and found.interval is None and found.notes[-1].startswith("The rows give no number")
-        )
-    assert str(plain.estimated(data)).startswith(str(plain))
+    found = plain.estimated(data)
+    assert str(found).startswith(str(plain))
+    assert found.possible is not None
+    assert found.possible.entries == ()
+    assert found.possible.untold in str(found)
+    assert " graphs with these independences.\n" in str(found), "no colon where nothing follows"
+    assert "these are of both" in found.to_dict()["possible"]["untold"]
+    told = ask("stress", "cancer", data=health(500, 0)).possible
+    assert told is not None
+    assert told.entries
+    assert not told.untold
 
 
 def test_a_linear_model_takes_two_levels_as_numbers_if_it_is_told_to() -> None:
@@ -284,6 +293,51 @@ def test_a_linear_model_takes_two_levels_as_numbers_if_it_is_told_to() -> None:
 def test_data_that_do_not_serve(data: dict[str, Values], options: dict[str, object], message: str) -> None:
     with pytest.raises(ap.AnypagError, match=message):
         ask("smoking", "cancer").estimated(data, **options)  # type: ignore[arg-type]
+
+
+def test_the_range_of_an_effect_that_is_not_identified() -> None:
+    found = ask("stress", "cancer", data=health(20_000, 0))
+    assert found.estimate is None
+    assert found.possible is not None
+    assert found.possible.exact
+    assert found.possible.includes_zero
+    assert found.possible.smallest == 0
+    assert found.possible.largest == pytest.approx(TRUTH, abs=0.03)
+    assert "an arrow may hide a common cause" in str(found)
+
+
+@pytest.mark.slow
+def test_the_range_holds_the_truth_where_nothing_is_hidden() -> None:
+    """Over DAGs without hidden causes, the true effect lies in the range of their PAG."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        weights = np.triu(rng.uniform(0.5, 1.5, (5, 5)) * (rng.random((5, 5)) < 0.5), 1)
+        dag = ap.DAG((weights != 0).astype(int))
+        total = np.linalg.inv(np.eye(5) - weights)
+        rows = rng.normal(size=(50_000, 5)) @ total
+        found = ap.effect(ap.true_pag(dag), 0, 4, selection_bias=False, data=rows)
+        if found.possible is None:
+            said = 0.0 if found.status == "zero" else found.estimate
+            assert said == pytest.approx(total[0, 4], abs=0.05)
+        else:
+            low, high = found.possible.smallest, found.possible.largest
+            assert isinstance(low, float)
+            assert isinstance(high, float)
+            assert low - 0.05 < total[0, 4] < high + 0.05
+            assert not found.possible.includes_zero or low <= 0 <= high
+
+
+@pytest.mark.slow
+def test_a_large_class_is_sampled_and_said_to_be() -> None:
+    names = [f"V{i}" for i in range(12)]
+    text = "; ".join(f"{a} o-o {b}" for i, a in enumerate(names) for b in names[i + 1 :])
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 12)) @ rng.normal(size=(12, 12))
+    pag = ap.PAG.from_string(text, names)
+    found = ap.effect(pag, "V0", "V1", selection_bias=False, data=dict(zip(names, rows.T, strict=True)))
+    assert found.possible is not None
+    assert not found.possible.exact
+    assert "a random sample of" in str(found)
 
 
 def test_a_resample_in_which_a_column_is_constant_leaves_no_interval_and_no_warning() -> None:

@@ -184,6 +184,38 @@ def test_splines_do_not_depend_on_units(shift: float, scale: float) -> None:
     assert np.allclose(here, there, atol=1e-5)
 
 
+def test_the_effect_along_a_column() -> None:
+    data = study(4000)
+    data["harm"] = data["harm"] + np.where(data["age"] > 0, 0.5 * data["dose"], 0.0)
+    found = ask(data, by="age")
+    assert found.along is not None
+    values = [entry.value for entry in found.along.entries]
+    assert len(values) == 4
+    assert values[0] == pytest.approx(0.5, abs=0.15) and values[3] == pytest.approx(1.0, abs=0.15)
+    assert all(entry.low < entry.value < entry.high for entry in found.along.entries)
+    assert "harm per unit of dose, age from " in str(found)
+    assert found.to_dict()["along"]["entries"][3]["value"] == values[3]
+
+
+def test_levels_of_a_column_are_groups_and_their_numbers_those_of_the_groups() -> None:
+    data = study(2000)
+    data["age"] = np.where(data["age"] > 0, "old", "young")
+    found = ask(data, by="age", learner=LinearRegression())
+    assert found.along is not None
+    assert [entry.label for entry in found.along.entries] == [
+        "harm per unit of dose, age = old",
+        "harm per unit of dose, age = young",
+    ]
+
+
+@pytest.mark.parametrize("by", ["dose", "harm", "after"])
+def test_a_column_that_the_cause_may_change_is_no_group(by: str) -> None:
+    graph = ap.DAG.from_string("age -> dose; dose -> harm; age -> harm; dose -> after")
+    data = study(300)
+    with pytest.raises(ParameterError, match="'by'"):
+        ap.effect(graph, "dose", "harm", data={**data, "after": data["dose"] + data["age"]}, by=by)
+
+
 def test_a_learner_needs_a_set_one_pair_and_no_model() -> None:
     data = study(300)
     with pytest.raises(ParameterError, match="not both"):
@@ -268,9 +300,9 @@ def test_draws_by_cluster_are_wider_where_rows_are_repeated() -> None:
 def test_sampled_graphs_take_a_learner_and_its_draws_are_around_its_number() -> None:
     data = study(curve=0.0)
     result = learned(data)
-    found = result.effect("dose", "harm", data=data, learner="splines")
+    found = result.effect("dose", "harm", data=data, learner="splines", by="age")
     number = ap.effect(OWN, "dose", "harm", data=data, learner="splines").numbers.entries[0]  # type: ignore[union-attr]
-    assert found.if_causal is not None
+    assert found.if_causal is not None and found.along is not None and len(found.along.entries) == 4
     assert found.if_causal.estimate == pytest.approx(number.value, abs=0.03)
     assert found.if_causal.high - found.if_causal.low == pytest.approx(number.high - number.low, rel=0.3)
     assert found.p_zero == result.effect("dose", "harm").p_zero

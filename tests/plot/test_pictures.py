@@ -12,25 +12,15 @@ from hypothesis import strategies as st
 import anypag as ap
 from anypag.errors import AnypagError, ParameterError
 from anypag.graphs.marks import EDGE_SYMBOLS
-from anypag.plot import MissingExtraError, svg, write_picture
-from anypag.plot.draw import drawn_with
-from anypag.plot.labels import Legend
-from anypag.plot.svg import svg_text
-from anypag.plot.with_matplotlib import figure_of
+from anypag.plot import MissingExtraError, figure, svg, write_picture
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 SPACE = "{http://www.w3.org/2000/svg}"
 ALL_KINDS = "; ".join(f"A{i} {symbol} B{i}" for i, symbol in enumerate(EDGE_SYMBOLS))
 
-NO_LEGEND = Legend(0.0, 0.0, ())
-
-
-def bare_svg(graph: ap.PAG) -> str:
-    return svg_text(drawn_with(graph)[0], NO_LEGEND)
-
 
 def test_every_edge_carries_its_two_marks() -> None:
-    root = ET.fromstring(bare_svg(ap.PAG.from_string(ALL_KINDS)))
+    root = ET.fromstring(svg(ap.PAG.from_string(ALL_KINDS), legend=False))
     groups = [group for group in root.iter(f"{SPACE}g") if group.get("class", "").startswith("edge")]
     assert len(groups) == 9
     for group, symbol in zip(groups, EDGE_SYMBOLS, strict=True):
@@ -46,6 +36,9 @@ def test_the_legend_explains_the_kinds_of_edges_there_are() -> None:
     assert "B is not a cause of A; A may be one of B" in text
     assert "A is a cause of B, or of being in the sample" in text
     assert "a common cause was not measured" not in text
+    assert "legend" not in re.sub(
+        "<style>.*?</style>", "", svg(ap.PAG.from_string("A o-> B"), legend=False), flags=re.S
+    )
 
 
 def test_the_legend_of_a_search_without_selection_does_not_mention_it() -> None:
@@ -88,16 +81,14 @@ def test_files_by_extension(tmp_path: Path) -> None:
 
 
 def test_the_figure_has_the_size_and_the_names_of_the_picture() -> None:
-    drawn = figure_of(drawn_with(ap.PAG.from_string("smoking o-> tar; tar --> cancer"))[0], NO_LEGEND)
+    drawn = figure(ap.PAG.from_string("smoking o-> tar; tar --> cancer"), legend=False)
     texts = [text.get_text() for text in drawn.axes[0].texts]
     assert texts == ["smoking", "tar", "cancer"]
-    root = ET.fromstring(bare_svg(ap.PAG.from_string("smoking o-> tar; tar --> cancer")))
+    root = ET.fromstring(svg(ap.PAG.from_string("smoking o-> tar; tar --> cancer"), legend=False))
     assert drawn.get_size_inches()[0] * 96 == pytest.approx(float(root.get("width", "0")), rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("module", "draw"), [("igraph", svg), ("matplotlib.figure", lambda graph: figure_of(*drawn_with(graph)))]
-)
+@pytest.mark.parametrize(("module", "draw"), [("igraph", svg), ("matplotlib.figure", figure)])
 def test_a_missing_library_is_named_with_the_remedy(module: str, draw: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     library = module.partition(".")[0]
@@ -131,10 +122,10 @@ def test_contradicting_edges_are_dashed_and_a_banner_says_why(tmp_path: Path) ->
         ap.PAG.from_string("A --> B; B --> C; A <-> C; D o-> C"),
     )
     assert "doubted" not in re.sub("<style>.*?</style>", "", svg(good), flags=re.S)
-    text = bare_svg(bad)
+    text = svg(bad, legend=False)
     assert len(re.findall(r'class="edge \w+ doubted"', text)) == 3
     assert text.count("stroke-dasharray") == 3
     assert "1 contradiction: dashed edges take part in claims that cannot all be true." in text
-    assert any("1 contradiction" in shown.get_text() for shown in figure_of(*drawn_with(bad)).axes[0].texts)
+    assert any("1 contradiction" in shown.get_text() for shown in figure(bad).axes[0].texts)
     write_picture(bad, tmp_path / "bad.png")
     assert (tmp_path / "bad.png").read_bytes()[:4] == b"\x89PNG"

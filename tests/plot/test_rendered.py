@@ -14,10 +14,8 @@ import pytest
 
 import anypag as ap
 from anypag.plot import svg
-from anypag.plot.draw import drawn_with
 from anypag.plot.geometry import Point, kind_of, picture
-from anypag.plot.labels import LIGHT, Legend
-from anypag.plot.svg import svg_text
+from anypag.plot.labels import LIGHT
 
 GRAPH = ap.PAG.from_string("smoking o-> tar; tar --> cancer; cough <-> asthma; tar --> cough; sick --- seen")
 
@@ -54,7 +52,7 @@ def is_near(shot: Any, place: Point, colour: str, reach: int = 2, most: int = 60
 
 @pytest.mark.parametrize("render", [by_cairosvg, by_rsvg])
 def test_lines_boxes_and_paper_have_their_colours(render: Callable[[str], bytes]) -> None:
-    shot, drawn = pixels(render(svg_text(drawn_with(GRAPH)[0], Legend(0.0, 0.0, ())))), picture(GRAPH)
+    shot, drawn = pixels(render(svg(GRAPH, legend=False))), picture(GRAPH)
     assert shot.shape[:2] == (round(drawn.height), round(drawn.width))
     for line in drawn.lines:
         colour = getattr(LIGHT, kind_of(line.edge.mark_a, line.edge.mark_b))
@@ -68,7 +66,7 @@ def test_lines_boxes_and_paper_have_their_colours(render: Callable[[str], bytes]
 
 @pytest.mark.parametrize("render", [by_cairosvg, by_rsvg])
 def test_the_names_are_written(render: Callable[[str], bytes]) -> None:
-    text = svg_text(drawn_with(GRAPH)[0], Legend(0.0, 0.0, ()))
+    text = svg(GRAPH, legend=False)
     without = re.sub(r"(<text[^>]*>)[^<]*", r"\1", text)
     dark = [int((pixels(render(shown)).sum(axis=2) < 3 * 110).sum()) for shown in (text, without)]
     assert dark[0] > dark[1] + 200

@@ -17,9 +17,7 @@ from anypag.errors import FormatError
 from anypag.explain.words import resample_notes
 from anypag.graphs.pag import PAG
 from anypag.markup import shown_share
-from anypag.plot import svg
-from anypag.plot.draw import drawn_with
-from anypag.plot.with_matplotlib import figure_of
+from anypag.plot import figure, svg
 from anypag.report import report_html
 from anypag.results.files import load_result, save_result
 from anypag.stability.frequencies import ADVICE, pair_counts, resample_lines
@@ -154,7 +152,7 @@ def test_pictures_have_numbers_and_faint_edges() -> None:
     text = svg(RESULT)
     assert text.count('class="share"') == len(RESULT.pag.edges()) > 0 and ' opacity="' in text
     assert 'class="share"' not in svg(RESULT.pag)
-    shown = {words.get_text() for axes in figure_of(*drawn_with(RESULT)).axes for words in axes.texts}
+    shown = {words.get_text() for axes in figure(RESULT).axes for words in axes.texts}
     stability = RESULT.stability
     assert stability is not None
     assert {shown_share(stability.share(edge)) for edge in RESULT.pag.edges()} <= shown

@@ -94,6 +94,9 @@ def effect(
             "levels doubly robust (AIPW).",
         ),
     ] = None,
+    by: Annotated[
+        str | None, option(metavar="NAME", help="Tell the effect along this column too, by level or in bands.")
+    ] = None,
     cluster: Annotated[
         str | None, option(metavar="NAME", help="The column that says which rows belong together: a person, a school.")
     ] = None,
@@ -136,6 +139,7 @@ def effect(
         model=None if model is None else model.value,
         assume="\n".join(assume) if assume else None,
         learner=_learner(learner),
+        by=by,
         cluster=cluster,
         confounding=confounding,
     )

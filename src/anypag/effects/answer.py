@@ -14,11 +14,12 @@ from anypag.effects.estimate.estimates import Entries, Estimate, Model
 from anypag.effects.estimate.fitted_adjustment import Robustness
 from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.learners import Learner
+from anypag.effects.estimate.ranges import PossibleEffects
 from anypag.effects.identify.adjustment import minimal_sets, smallest
 from anypag.effects.identify.verdict import Status
 from anypag.effects.learned import ONE_PAIR, Adjusting, is_one_pair
-from anypag.effects.numbers import NEEDS_ONE_GRAPH, NEEDS_SAMPLED_GRAPHS, EffectBasis, of_one_graph, of_sampled_graphs
-from anypag.effects.question import AFewNodes
+from anypag.effects.numbers import NEEDS_SAMPLED_GRAPHS, EffectBasis, of_one_graph, of_sampled_graphs
+from anypag.effects.question import WITHOUT_KNOWLEDGE, AFewNodes
 from anypag.effects.sampled import SampledEffect, headline, told
 from anypag.effects.sampled_question import ClassGroup, DrawnEffect, Span
 from anypag.errors import Option, ParameterError
@@ -57,8 +58,11 @@ class Effect:
         numbers: the estimate with all that belongs to it, where data were given; see `estimate` and `interval`.
         association: with data and status "zero": the association of causes and outcomes in the rows, with an interval.
             The zero itself has no interval, because it follows from the graph.
+        possible: the range over the members of the class, where data were given and the effect is not identified.
         notes: what a reader must know.
         sampled: what the graphs of a posterior say, and draws of the effect where data were given (`method="auto"`).
+        graph_answer: with `sampled`, the answer of the single graph; None if it is not reliable.
+        along: the effect in the groups of a column (`by`), where data were given.
         robustness: what a hidden cause would need to explain the estimate away, where data were given: of sampled
             graphs for the adjustment set of the largest class that allows an effect.
         assumed: statements that this answer assumes besides knowledge.
@@ -75,8 +79,11 @@ class Effect:
     latex: str | None
     numbers: Estimate | None = None
     association: Estimate | None = None
+    possible: PossibleEffects | None = None
     notes: tuple[str, ...] = ()
     sampled: SampledEffect | None = None
+    graph_answer: Effect | None = None
+    along: Estimate | None = None
     robustness: Robustness | None = None
     assumed: tuple[str, ...] = ()
     unassumed: Effect | None = None
@@ -147,6 +154,11 @@ class Effect:
         return None if self._line is None else self._line.p_positive
 
     @property
+    def given_effect(self) -> tuple[float, float] | None:
+        """The interval of the draws that are not 0."""
+        return None if self._line is None else self._line.given_effect
+
+    @property
     def if_causal(self) -> Span | None:
         """Estimate, low and high over the classes that allow an effect. A class that leaves it open counts by its
         member in which no arrow hides a common cause of its ends.
@@ -192,6 +204,7 @@ class Effect:
         level: float = 0.95,
         seed: int = 0,
         learner: Learner | None = None,
+        by: str | None = None,
         cluster: Any = None,
         confounding: float | None = None,
     ) -> Effect:
@@ -201,9 +214,9 @@ class Effect:
             data: any table with the columns that the effect needs (see `anypag.learn`). A file is read with the options
                 of the search (`anypag.data.read_table`). Rows with gaps in these columns
                 are left out, and the answer says how many. Columns have the kinds that they had in the search.
-            model: for one graph: "linear", "tables" or "mixed". The default is linear where all columns that matter are
-                continuous, tables where all are discrete, mixed (regression with indicators of levels) where the
-                outcome is continuous and others are not.
+            model: "linear", "tables" or "mixed"; the default is linear where all columns that matter are continuous,
+                tables where all are discrete, mixed (regression with indicators of levels) where the outcome is
+                continuous and others are not.
             adjust_for: an adjustment set of your choice. The default is the canonical one for a linear model and a
                 smallest one for tables, whose cells would soon be empty.
             resamples: bootstrap resamples for the interval; 0 for none.
@@ -214,6 +227,8 @@ class Effect:
                 five folds; it is partially linear, or doubly robust (AIPW) for a cause with two levels, which has an
                 interval only where groups overlap and rows are enough. For one cause and one outcome, and an adjustment
                 set.
+            by: tell the effect along this column besides, level by level or in four bands of a number; with splines
+                if no learner is named.
             cluster: a column, or a value for each row, that says which rows belong together: errors, resamples, folds
                 and draws then go by clusters. The graphs were searched for as if rows were independent.
             confounding: for sampled graphs of numbers, besides: how far the number moves if arrows hide common causes
@@ -221,20 +236,18 @@ class Effect:
 
         Returns:
             `estimate` and `interval` where the effect is identified, `association` where the graph says that there is
-            none (to see what the rows say of that, adjust for a set of your choice); no number if the effect is not
-            identified.
+            none (to see what the rows say of that, adjust for a set of your choice); else `possible`, its range over
+            the members of the class.
         """
-        used = self.basis.rows(data, cluster)
+        used = self.basis.rows(data, cluster, by)
         sampling = Sampling(resamples, level, seed, clusters_in(used.cluster, used.table))
-        if learner is not None and model is not None:
+        how = Adjusting(sampling, "splines" if learner is None and by is not None else learner, by)
+        if how.learner is not None and not is_one_pair(self.basis.verdict.way):
+            raise ParameterError(*ONE_PAIR)
+        if how.learner is not None and model is not None:
             raise ParameterError("Give ", Option("model"), " or ", Option("learner"), ", not both.")
-        if learner is not None and not is_one_pair(self.basis.verdict.way):
-            raise ParameterError(ONE_PAIR)
-        how = Adjusting(sampling, learner)
         if self.sampled is not None and adjust_for is None:
-            if model is not None:
-                raise ParameterError(NEEDS_ONE_GRAPH)
-            return of_sampled_graphs(self, self.sampled, used, how, confounding)
+            return of_sampled_graphs(self, self.sampled, used, model, how, confounding)
         if confounding is not None:
             raise ParameterError(NEEDS_SAMPLED_GRAPHS)
         return of_one_graph(self, used, model, how, adjust_for)
@@ -250,24 +263,35 @@ class Effect:
         return f"{self.heading}: {HEADINGS[self.status]}"
 
     def _below(self) -> list[str]:
-        """The lines below the answer: numbers and notes."""
+        """The lines below the answer: numbers, ranges, notes."""
         if self.sampled is not None:
             return self._told(self.sampled)
-        lines = [] if self.numbers is None else [*self.numbers.lines(), *self._robust]
+        lines = [] if self.numbers is None else [*self.numbers.lines(), *self._beside]
+        lines += [] if self.possible is None else str(self.possible).splitlines()
         if self.association is not None:
             lines += [SEEN, *(f"  {line}" for line in self.association.lines())]
         return [*lines, *self.notes]
 
     def _told(self, sampled: SampledEffect) -> list[str]:
         """The lines below the headline of sampled graphs."""
+        single = [] if self.graph_answer is None else [self.graph_answer._as_single_graph]
         assumed = [f"Assumed: {'; '.join(self.assumed)}."] if self.assumed else []
         if self.unassumed is not None:
             assumed.append(f"Without that: {str(self.unassumed).splitlines()[0]}")
-        return [*assumed, *told(sampled), *self._robust, *self.notes]
+        return [*assumed, *told(sampled), *self._beside, *single, *self.notes]
 
     @property
-    def _robust(self) -> list[str]:
-        return [] if self.robustness is None else [str(self.robustness)]
+    def _as_single_graph(self) -> str:
+        """What the single graph of a result says, in a line."""
+        lacks = ", without what is known," if any(WITHOUT_KNOWLEDGE in note for note in self.notes) else ""
+        why = f" {self.reason}" if self.status == "unidentified" else ""
+        return f"The single graph of the result{lacks} says: {HEADINGS[self.status]}.{why}"
+
+    @property
+    def _beside(self) -> list[str]:
+        """Groups and robustness."""
+        lines = [] if self.along is None else self.along.lines()
+        return [*lines, *([] if self.robustness is None else [str(self.robustness)])]
 
     @property
     def heading(self) -> str:

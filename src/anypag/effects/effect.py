@@ -16,8 +16,9 @@ from anypag.effects.estimate.learners import Learner
 from anypag.effects.identify.adjustment import between, is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.formula_text import LATEX, TEXT, Style, effect_written, written
+from anypag.effects.identify.reasons import reason
 from anypag.effects.identify.sampled_classes import classes_of
-from anypag.effects.identify.verdict import Verdict, holds_if_selected, reason, verdict
+from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
 from anypag.effects.numbers import ZERO_NOTES, EffectBasis
 from anypag.effects.question import (
     AFewNodes,
@@ -32,7 +33,7 @@ from anypag.effects.question import (
     without_copies,
 )
 from anypag.effects.sampled import sampled_effect, shares_told
-from anypag.errors import Option, ParameterError
+from anypag.errors import GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.pag import DAG
@@ -70,6 +71,7 @@ def effect(
     model: Model | None = None,
     assume: str | Knowledge | None = None,
     learner: Learner | None = None,
+    by: str | None = None,
     cluster: Any = None,
     confounding: float | None = None,
 ) -> Effect:
@@ -88,18 +90,19 @@ def effect(
             (`anypag.pooled`) the rows of the observed one are taken: the effect is that in the observed set. The effect
             of a context compares its set with that one: the rows of both are taken. A table of all sets, with the
             column that told them apart, and one of the observed set are recognised.
-        model: for one graph, how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed";
-            the default follows from their kinds.
+        model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed"; the default
+            follows from their kinds.
         assume: statements as `Knowledge.from_text` takes them, to be assumed besides what was known: "smoking !<->
             cancer" says that nothing hidden is a cause of both. Graphs are sampled again from `data` with these
             assumptions; `unassumed` is the answer without them; for results with sampled graphs (`method="auto"`).
         learner: "splines", or regressors of your own, in place of straight lines (`Effect.estimated` has more).
+        by: also report the effect in the groups of this column.
         cluster: which rows belong together: a column of `data`, or a value for each row.
         confounding: how far the number moves if arrows hide common causes as strong as this, 0.7 say.
 
     Returns:
         its status ("zero", "adjustment", "formula" or "unidentified"), the reason in words, adjustment sets, the
-        formula, and with data an estimate and its interval.
+        formula, and with data an estimate and its interval, or the range of possible effects.
 
     Raises:
         GraphError: the graph contradicts itself, the search was not finished, or selection is possible.
@@ -120,7 +123,7 @@ def effect(
     stress o-> smoking: this edge may hide a common cause of both, and be nothing else; a measured cause of stress \
 that has nothing else to do with smoking would settle it.
     """
-    how: dict[str, Any] = {"model": model, "learner": learner, "cluster": cluster, "confounding": confounding}
+    how: dict[str, Any] = {"model": model, "learner": learner, "by": by, "cluster": cluster, "confounding": confounding}
     if assume is not None:
         assumed = Knowledge.from_text(assume) if isinstance(assume, str) else assume
         question = partial(effect, cause=cause, outcome=outcome, given=given, within=within, data=data, **how)
@@ -131,6 +134,7 @@ that has nothing else to do with smoking would settle it.
     if data is None and needless:
         raise ParameterError("The option ", Option(needless[0]), *NEEDS_ROWS)
     (cause, outcome, given), same = without_copies(graph, cause, outcome, given)
+    within = within if within is None or isinstance(within, str) else tuple(within)
     asked = EffectAsked(cause, outcome, given, within, selection_bias)
     sampled = graph.posterior if isinstance(graph, Result) else None
     if isinstance(graph, Result) and sampled is not None and sampled.diagrams is not None:
@@ -142,7 +146,7 @@ that has nothing else to do with smoking would settle it.
 
 
 def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) -> Effect:
-    """The answer of a result's sampled graphs about an effect."""
+    """The answer of a result's sampled graphs about an effect, with that of its single graph."""
     pag, parts = result.pag, (*asked.nodes(result.pag), asked.usable(result.pag))
     refuse_unfinished(result)
     selection = is_selection_possible(result, asked.selection_bias)
@@ -152,9 +156,13 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
     found = sampled_effect(classes, x, y, z, usable, is_discrete=is_discrete, is_curved=is_curved)
     notes = (*result.misfit_told, *_told_of_selection(result)) if selection else result.misfit_told
     notes = (*notes, *([] if is_discrete else _told_of_budget(diagrams, result.choices.time_budget)))
+    try:
+        by_graph = effect_of_graph(result, asked)
+    except GraphError as error:
+        by_graph, notes = None, (*notes, f"The single graph of the result gives no answer: {error}")
     causal, verdict_of_most = found.representative
     answer = _answered(result, causal, verdict_of_most, usable, shares_told(found))
-    return replace(answer, status=found.status, sampled=found, notes=notes)
+    return replace(answer, status=found.status, sampled=found, graph_answer=by_graph, notes=notes)
 
 
 def _told_of_budget(diagrams: Diagrams, time_budget: float | None) -> list[str]:
@@ -179,7 +187,7 @@ def effect_of_graph(graph: MixedGraph | Result, asked: EffectAsked) -> Effect:
     found = verdict(causal, x, y, z, usable)
     is_selected = is_selection_possible(graph, asked.selection_bias)
     if is_selected and not holds_if_selected(found):
-        refuse_selection()
+        refuse_selection(graph_of(graph), x, y)
     why = reason(causal, found, within=None if asked.within is None else usable)
     notes = [IN_THE_SAMPLE] if is_selected else []
     if rests_on_knowledge(graph) and causal.pag == of_data_alone(graph.pag):

@@ -1,4 +1,4 @@
-"""Adjusting for a set, by straight lines or a learner: numbers, robustness, and draws over sampled graphs."""
+"""Adjusting for a set, by straight lines or a learner: numbers, groups, robustness, and draws over sampled graphs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from anypag.effects.estimate.estimates import NOT_WEIGHTED, Estimate
 from anypag.effects.estimate.fitted_adjustment import Adjustment, Robustness
 from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.learners import Learner, partially_linear
-from anypag.effects.identify.adjustment import Between, between, canonical
+from anypag.effects.identify.adjustment import Between, between, canonical, is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph
+from anypag.effects.question import nodes_of
 from anypag.effects.sampled import SampledEffect
 from anypag.effects.sampled_question import DrawnEffect
 from anypag.errors import DataError, Option, ParameterError
@@ -23,7 +24,7 @@ from anypag.graphs.node_sets import NodeSet, members
 
 MOST_SETS = 3  # how many adjustment sets of sampled graphs are fitted, those of the most graphs
 
-ONE_PAIR = "A learner takes one cause and one outcome, without conditions."
+ONE_PAIR = ("A learner takes one cause and one outcome, without conditions; say ", Option("by"), " for groups.")
 NO_SET = ("A learner adjusts for a set of columns, and this effect has none: leave out ", Option("learner"), ".")
 NOT_HIDDEN = (
     f"The option {Option('confounding')} is a correlation between 0 and 1, for draws of linear systems; tables of "
@@ -32,27 +33,31 @@ NOT_HIDDEN = (
 
 
 class Beside(NamedTuple):
-    """The number of a learner, and what stands beside numbers: robustness, what a reader must know."""
+    """The number of a learner, and what stands beside numbers: groups, robustness, what a reader must know."""
 
     numbers: Estimate | None = None
+    along: Estimate | None = None
     robustness: Robustness | None = None
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Adjusting:
-    """How an adjustment is estimated: by straight lines or a learner, from which rows."""
+    """How an adjustment is estimated: by straight lines or a learner, along a column, from which rows."""
 
     sampling: Sampling
     learner: Learner | None = None
+    by: str | None = None
 
     def beside(self, causal: CausalGraph, way: Between, z: NodeSet | None, table: Table) -> Beside:
         """What adjusting for Z gives beside the number; without a learner only for one cause and one outcome."""
         if self.learner is not None:
             if z is None:
                 raise ParameterError(*NO_SET)
-            fitted, level = self._fitted(causal, way, z, table), self.sampling.level
-            return Beside(fitted.estimate(level), fitted.robustness(level))
+            wider = z if self.by is None else _set_with(causal, way, z, self.by)
+            fitted, level = self._fitted(causal, way, wider, table), self.sampling.level
+            along = None if self.by is None else fitted.along(self.by, level)
+            return Beside(fitted.estimate(level), along, fitted.robustness(level))
         if z is None or table.weights is not None or not is_one_pair(way):
             return Beside()
         try:
@@ -84,7 +89,7 @@ class Adjusting:
         if learner is None:
             return sampled.drawn(table, clusters=self.sampling.clusters, confounding=confounding)
         if not is_one_pair(question.verdicts[0].way):
-            raise ParameterError(ONE_PAIR)
+            raise ParameterError(*ONE_PAIR)
         return replace(self, learner=learner)._drawn_by_learner(sampled, table, within)
 
     def _drawn_by_learner(self, sampled: SampledEffect, table: Table, within: NodeSet) -> SampledEffect:
@@ -129,6 +134,16 @@ class Adjusting:
 def is_one_pair(way: Between) -> bool:
     """Is the question about one cause and one outcome, without conditions?"""
     return not (way.given or way.x & (way.x - 1) or way.y & (way.y - 1))
+
+
+def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet:
+    """The set with the column by which the effect is reported; an error if that may be an effect of the cause."""
+    added = nodes_of(causal.pag, by, "column to tell the effect along")
+    if added & (way.x | way.y) or not is_adjustment(causal, between(causal, way.x, way.y, added), z & ~added):
+        raise ParameterError(
+            f"The option {Option('by')} is a column that the cause cannot change; by the graph it may change {by}."
+        )
+    return z | added
 
 
 def _set_of_class(sampled: SampledEffect, k: int, within: NodeSet) -> tuple[CausalGraph, NodeSet | None]:

@@ -20,6 +20,7 @@ from anypag.effects.estimate.fitting import (
     estimated,
     gaps_told,
 )
+from anypag.effects.estimate.ranges import possible_effects
 from anypag.effects.identify.adjustment import is_adjustment, smallest
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.expressions import Expression, P, mentioned
@@ -27,12 +28,13 @@ from anypag.effects.identify.verdict import Verdict, adjustment_formula
 from anypag.effects.learned import Adjusting, Beside
 from anypag.effects.question import AFewNodes, nodes_of
 from anypag.effects.sampled import SampledEffect
-from anypag.errors import Option, ParameterError, listed
+from anypag.errors import DataError, Option, ParameterError, listed
 from anypag.graphs.node_sets import NodeSet
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
 
+MOST_MEMBERS = 200  # how many members of a class a range is computed from; a random sample of larger classes
 BY_GRAPH = (
     "That there is no effect follows from the graph, whatever the rows say of the two: one wrong arrowhead or missing "
     "edge is enough to deny an effect that is there."
@@ -52,15 +54,10 @@ SAME_ROWS = (
     "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
     'them. Draws over sampled graphs (method="auto"; --method auto on the command line) take that into account.'
 )
-NEEDS_ONE_GRAPH = (
-    f"The option {Option('model')} is for the numbers of one graph: ask that of the result (`result.pag`), or give "
-    f"{Option('adjust_for')}. Sampled graphs go by the test of the search."
-)
 NEEDS_SAMPLED_GRAPHS = (
     f"The option {Option('confounding')} moves the numbers of sampled linear systems: search with "
     f"{Option('method', 'auto')}. Beside the number of one graph stands its robustness value."
 )
-NO_NUMBER = "The rows give no number: systems that fit them equally well differ in the effect."
 IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
 ACROSS_SETS = "This compares the sets {sets}: the numbers come from their {n:,} rows."
 UNVARIED = "Contexts that have one value in these rows, {names}, stand in the formula only."
@@ -94,11 +91,11 @@ class EffectBasis:
     reading: Reading | None
     sets: DataSets | None
 
-    def rows(self, data: Any, cluster: Any = None) -> RowsUsed:
+    def rows(self, data: Any, cluster: Any = None, by: str | None = None) -> RowsUsed:
         """The rows that numbers come from. Columns have the kinds that they had in the search; texts stay levels."""
         more = [cluster] if isinstance(cluster, str) else []
         found = in_sets(data, self.reading, self.causal.pag.names, self.sets, more)
-        used = self._rows_of_sets(found, cluster) if isinstance(found, Pooled) else RowsUsed(found, cluster)
+        used = self._rows_of_sets(found, cluster, by) if isinstance(found, Pooled) else RowsUsed(found, cluster)
         table = used.table
         said: dict[str, Kind] = {}
         for name, kind, labels in zip(table.names, table.kinds, table.labels, strict=True):
@@ -106,10 +103,10 @@ class EffectBasis:
             said[name] = "discrete" if are_levels else "continuous"
         return used._replace(table=table.with_kinds(said))
 
-    def _rows_of_sets(self, pool: Pooled, cluster: Any) -> RowsUsed:
+    def _rows_of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> RowsUsed:
         """The rows of the observed set; if contexts are causes or outcomes, also those of the sets they compare."""
         way, names = self.verdict.way, self.causal.names
-        grouping = (*names(way.given), cluster if isinstance(cluster, str) else None)
+        grouping = (*names(way.given), by, cluster if isinstance(cluster, str) else None)
         for name in pool.contexts:
             if name in grouping:
                 raise ParameterError(NO_GROUP.format(name=name))
@@ -149,13 +146,22 @@ class EffectBasis:
 
 
 def of_sampled_graphs(
-    effect: Effect, sampled: SampledEffect, used: RowsUsed, how: Adjusting, confounding: float | None
+    effect: Effect,
+    sampled: SampledEffect,
+    used: RowsUsed,
+    model: Model | None,
+    how: Adjusting,
+    confounding: float | None,
 ) -> Effect:
-    """The answer with draws."""
+    """The answer with draws, and with numbers for the single graph if there are any."""
     basis = effect.basis
     part, n_dropped = basis.all_columns(used.table)
     sampling = how.sampling.of_rows(complete_rows(used.table, part.names))
-    here = replace(how, sampling=sampling)
+    here, by_graph = replace(how, sampling=sampling), effect.graph_answer
+    try:
+        by_graph = by_graph and by_graph.estimated(used.table, model=model)
+    except DataError as error:
+        by_graph = by_graph and replace(by_graph, notes=(*by_graph.notes, str(error)))
     drawn, beside = here.drawn(sampled, part, basis.within, confounding), Beside()
     if sampled.status != "zero":
         beside = here.beside_draws(sampled, part, basis.within)
@@ -168,19 +174,21 @@ def of_sampled_graphs(
     gaps = (gaps_told(n_dropped),) if n_dropped else ()
     gaps = gaps if part.weights is None else (*gaps, WEIGHTED)
     notes = (*effect.notes, *used.told, *gaps, *beside.notes)
-    return replace(effect, sampled=drawn, notes=notes, robustness=strength)
+    found = replace(effect, sampled=drawn, graph_answer=by_graph, notes=notes)
+    return replace(found, along=beside.along, robustness=strength)
 
 
 def of_one_graph(
     effect: Effect, used: RowsUsed, model: Model | None, how: Adjusting, adjust_for: AFewNodes | None
 ) -> Effect:
-    """The answer with the numbers of one graph: the estimate, or the association if it is "zero"."""
+    """The answer with the numbers of one graph: the estimate, the association if it is "zero", or the range."""
     basis, way, table = effect.basis, effect.basis.verdict.way, used.table
     named = [name for name in used.same if effect.sampled is None and name in (effect.adjustment_set or ())]
     unvaried = (UNVARIED.format(names=" and ".join(named)),) if named else ()
     notes = (*effect.notes, *unvaried, *used.told)
     if basis.verdict.formula is None:
-        return replace(effect, notes=(*notes, NO_NUMBER))
+        found = possible_effects(basis.causal, way, table, model, MOST_MEMBERS, how.sampling.seed)
+        return replace(effect, possible=found, notes=notes)
     if effect.status == "zero" and adjust_for is None:
         seen = association(basis, table, model, how.sampling)
         others = (note for note in ZERO_NOTES if note not in notes)
@@ -192,7 +200,7 @@ def of_one_graph(
         formula, is_formula = basis.formula_for(table, model, adjust_for), effect.status == "formula"
         numbers = estimated(basis.causal, formula, way, table, model, how.sampling, by_adjustment=not is_formula)
     notes = (*notes, *numbers.notes, *beside.notes, *(() if basis.is_given else (SAME_ROWS,)))
-    return replace(effect, numbers=numbers, notes=notes, robustness=beside.robustness)
+    return replace(effect, numbers=numbers, notes=notes, along=beside.along, robustness=beside.robustness)
 
 
 def association(basis: EffectBasis, table: Table, model: Model | None, sampling: Sampling) -> Estimate:

@@ -16,7 +16,7 @@ from anypag.effects.identify.causal_graph import (
 from anypag.effects.identify.verdict import Status
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node, possible_steps
-from anypag.graphs.marks import A_MARK
+from anypag.graphs.marks import A_MARK, Edge, Mark
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
 from anypag.graphs.pag import DAG, PAG
 from anypag.graphs.projection import of_data_alone
@@ -105,7 +105,7 @@ def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection
     """
     graph = graph_of(source)
     if is_selection_possible(source, selection_bias) and (rests_on_knowledge(source) or not isinstance(graph, PAG)):
-        refuse_selection()
+        refuse_selection(graph, x, y)
     if isinstance(source, Result):
         refuse_unfinished(source)
         against = next((outcome for outcome in source.knowledge if outcome.became == "contradicted"), None)
@@ -136,13 +136,32 @@ def is_selection_possible(source: MixedGraph | Result, selection_bias: bool | No
     return allowed_for and not (known and known.facts(source.pag.names).not_selecting.all())
 
 
-def refuse_selection() -> NoReturn:
-    """Raise an error because selection would make the effect wrong."""
+def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
+    """Raise an error because selection would make the effect wrong, naming the edges in doubt."""
+    edges = _edges_of_doubt(graph, x, y)
+    named = "; ".join(str(edge) for edge in edges[:MOST_EDGES])
+    more = f" and {len(edges) - MOST_EDGES} more" if len(edges) > MOST_EDGES else ""
+    doubt = f" ({named}{more})" if named else ""
     raise GraphError(
-        "If the sample may have been selected, a tail or a circle may stand for a cause of being in the sample, and "
-        "effects cannot be read from the graph, not even among those in the sample. If selection does not act here, "
-        f"say {Option('selection_bias', False)}."
+        "If the sample may have been selected, a tail or a circle may stand for a cause of being in the "
+        f"sample{doubt}, and effects cannot be read from the graph, not even among those in the sample. If selection "
+        f"does not act here, say {Option('selection_bias', False)}."
     )
+
+
+def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
+    """The edges between possible causes of X and Y at a node that may affect selection: one without an arrowhead."""
+    steps = possible_steps(graph.marks)
+    above = spread(rows_as_sets(steps.T), x | y, (1 << len(graph)) - 1)
+    is_pointed_at = (graph.marks == Mark.ARROW).any(axis=0)
+    found = []
+    for edge in graph.edges():
+        for written in (edge, edge.reversed()):
+            a, b = graph.index(written.a), graph.index(written.b)
+            if steps[a, b] and above >> a & 1 and above >> b & 1 and not is_pointed_at[a]:
+                found.append(written)
+                break
+    return found
 
 
 def refuse_unfinished(source: Result) -> None:

@@ -280,6 +280,12 @@ class DrawnEffect:
         return float("nan") if self.span is None else self.span.estimate
 
     @property
+    def given_effect(self) -> tuple[float, float] | None:
+        """The interval of the draws that are not 0."""
+        span = Span.of(self.draws[self.draws != 0])
+        return None if span is None else (span.low, span.high)
+
+    @property
     def p_positive(self) -> float:
         """The share of draws above 0."""
         return float((self._known > 0).mean()) if len(self._known) else float("nan")
@@ -303,6 +309,7 @@ class DrawnEffect:
             "interval": None if self.span is None else [self.span.low, self.span.high],
             "mean": self.mean,
             "p_positive": self.p_positive,
+            "given_effect": None if self.given_effect is None else list(self.given_effect),
             "if_causal": None if self.if_causal is None else list(self.if_causal),
             "if_hidden": None if self.if_hidden is None else list(self.if_hidden),
         }

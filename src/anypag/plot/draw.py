@@ -1,4 +1,4 @@
-"""`plot`, `svg`: a picture of a result or a graph."""
+"""`plot`, `figure`, `svg`: a picture of a result or a graph."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from anypag.graphs.formats.registry import as_graph
 from anypag.graphs.pag import DAG, PAG
 from anypag.graphs.reasoning.contradictions import contradictions
 from anypag.plot.geometry import Picture, picture
-from anypag.plot.labels import Legend, apart, legend_for
+from anypag.plot.labels import NO_LEGEND, Legend, apart, legend_for
 from anypag.plot.svg import svg_text
-from anypag.plot.with_matplotlib import axes_of, file_of
+from anypag.plot.with_matplotlib import axes_of, figure_of, file_of
 from anypag.results.result import Result
 
 
-def svg(graph: Any) -> str:
+def svg(graph: Any, *, legend: bool = True) -> str:
     """The picture of a graph as SVG: boxes, edges with their marks, and a legend.
 
     Args:
         graph: what a search learned, or a graph (anything that `anypag.as_graph` takes).
+        legend: whether to add a legend below.
 
     Raises:
         MissingExtraError: igraph, which computes the layout, is not installed.
@@ -33,7 +34,7 @@ def svg(graph: Any) -> str:
     >>> svg(ap.PAG.from_string("smoking o-> tar; tar --> cancer")).count('class="node"')
     3
     """
-    return svg_text(*drawn_with(graph))
+    return svg_text(*drawn_with(graph, legend=legend))
 
 
 def svg_if_possible(graph: Any) -> str | None:
@@ -44,25 +45,30 @@ def svg_if_possible(graph: Any) -> str | None:
         return None
 
 
-def plot(graph: Any, ax: Any = None) -> Any:
+def figure(graph: Any, *, legend: bool = True) -> Any:
+    """The picture of a graph as a `matplotlib.figure.Figure`. Raises as `plot` does."""
+    return figure_of(*drawn_with(graph, legend=legend))
+
+
+def plot(graph: Any, ax: Any = None, *, legend: bool = True) -> Any:
     """Draw the picture of `svg` on axes of matplotlib's `pyplot`, by default those of a new figure, and return them. A
     notebook shows the figure by itself, a script by `matplotlib.pyplot.show()`. Raises as `svg` does, and
     MissingExtraError if matplotlib is not installed.
     """
-    return axes_of(*drawn_with(graph), ax)
+    return axes_of(*drawn_with(graph, legend=legend), ax)
 
 
-def write_picture(graph: Any, path: str | os.PathLike[str]) -> None:
+def write_picture(graph: Any, path: str | os.PathLike[str], *, legend: bool = True) -> None:
     """Write the picture of a graph to a file, whole or not at all, as its ending says: .svg, .png or .pdf."""
     path = Path(path)
     extension = path.suffix.lower()
     if extension not in {".svg", ".png", ".pdf"}:
         raise ParameterError(f"A picture is written to a file that ends in .svg, .png or .pdf; got {path.name!r}.")
-    write_whole(path, file_of(*drawn_with(graph), extension))
+    write_whole(path, file_of(*drawn_with(graph, legend=legend), extension))
 
 
-def drawn_with(graph: Any) -> tuple[Picture, Legend]:
-    """The picture of a graph, and its legend."""
+def drawn_with(graph: Any, *, legend: bool = True) -> tuple[Picture, Legend]:
+    """The picture of a graph, and its legend, or an empty one."""
     learned, mixed = (graph if isinstance(graph, Result) else None), as_graph(graph)
     selection = not isinstance(mixed, DAG) if learned is None else learned.choices.selection_bias
     found = contradictions(PAG.trusted(mixed.marks, mixed.names))[0] if learned is None else learned.contradictions
@@ -72,7 +78,7 @@ def drawn_with(graph: Any) -> tuple[Picture, Legend]:
         many = f"{len(found):,} contradiction{'s' * (len(found) != 1)}"
         drawn = drawn.doubting(pairs, f"{many}: dashed edges take part in claims that cannot all be true.")
     contexts = learned.choices.knowledge.design if learned is not None and learned.choices.knowledge else ()
-    return drawn, legend_for(mixed.edges(), selection=selection, contexts=contexts)
+    return drawn, legend_for(mixed.edges(), selection=selection, contexts=contexts) if legend else NO_LEGEND
 
 
 def with_contexts(drawn: Picture, learned: Result) -> Picture:

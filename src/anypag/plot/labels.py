@@ -78,6 +78,9 @@ class Legend:
     entries: tuple[Entry, ...]
 
 
+NO_LEGEND = Legend(0.0, 0.0, ())
+
+
 def size_of(drawn: Picture, legend: Legend) -> tuple[float, float]:
     """Width and height of a picture with its legend below, in pixels."""
     return max(drawn.width, legend.width, 1.0), max(drawn.height + legend.height, 1.0)

@@ -101,7 +101,7 @@ def svg_text(drawn: Picture, legend: Legend) -> str:
             *(box_svg(box) for box in drawn.boxes),
             *([_banner_svg(drawn)] if drawn.banner else []),
             "</g>",
-            *_legend_svg(legend, drawn.height),
+            *(_legend_svg(legend, drawn.height) if legend.width else ()),
             "</svg>",
         ]
     )

@@ -331,6 +331,7 @@ class Result:
         model: Model | None = None,
         assume: str | Knowledge | None = None,
         learner: Learner | None = None,
+        by: str | None = None,
         cluster: Any = None,
         confounding: float | None = None,
     ) -> Effect:

@@ -19,8 +19,8 @@ EstimateModel = Model | Literal["partially linear", "doubly robust"]
 
 
 NOT_WEIGHTED = (
-    "Rows are weighted here. Learners, draws of tables and draws by clusters count all rows alike: leave out "
-    f"{Option('learner')} and {Option('cluster')}, or search by tests ({Option('method', 'icd')})."
+    "Rows are weighted here. Learners, groups, draws of tables and draws by clusters count all rows alike: leave out "
+    f"{Option('learner')}, {Option('by')} and {Option('cluster')}, or search by tests ({Option('method', 'icd')})."
 )
 
 
@@ -52,7 +52,7 @@ class Probability:
 @dataclass(frozen=True)
 class MeanChange:
     """How much the mean of the outcome changes, with its interval: when the cause is set one unit higher, or, for a
-    discrete cause, from the level `against` to `level`.
+    discrete cause, from the level `against` to `level`. `where`: the group of rows, if it is not all of them.
     """
 
     cause: str
@@ -62,14 +62,16 @@ class MeanChange:
     high: float
     level: Level | None = None
     against: Level | None = None
+    where: str = ""
 
     @property
     def label(self) -> str:
         """How the line is written."""
         cause, outcome = quote(self.cause), quote(self.outcome)
+        of = f"{outcome} per unit of {cause}"
         if self.level is not None and self.against is not None:
-            return f"{outcome}, {cause} = {shown(self.level)} against {shown(self.against)}"
-        return f"{outcome} per unit of {cause}"
+            of = f"{outcome}, {cause} = {shown(self.level)} against {shown(self.against)}"
+        return f"{of}, {self.where}" if self.where else of
 
 
 Entries = tuple[MeanChange | Probability, ...]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, sqrt
 from typing import Self
 
 import numpy as np
 
-from anypag.arrays import Floats, in_units
+from anypag.arrays import Flags, Floats, in_units
 from anypag.data.levels import indicators
 from anypag.data.table import Table
 from anypag.effects.estimate.draws import DrawnColumn
-from anypag.effects.estimate.estimates import Estimate, EstimateModel, Level, MeanChange, levels_of, number
+from anypag.effects.estimate.estimates import Estimate, EstimateModel, Level, MeanChange, levels_of, number, shown
 from anypag.effects.estimate.fitting import Sampling, columns_of, complete_rows, gaps_told
 from anypag.effects.estimate.learners import (
     LEAST_ROWS,
@@ -36,6 +36,7 @@ from anypag.graphs.text import quote
 MOST_COMPARED = 20_000
 """Rows in which straight lines are compared with splines; of more rows this many are taken, spread evenly."""
 FAR = 2.0  # standard errors from which on straight lines and a learner are said to differ
+BANDS = 4  # into how many groups of equal size a number is divided to report an effect by group
 
 FEW_ROWS = f"No interval: those of AIPW were seen to hold the truth from {LEAST_ROWS:,} rows on."
 
@@ -77,9 +78,9 @@ class Adjustment:
         scores = straight(rows) if learner is None else fit(rows, learner, seed=sampling.seed)
         return cls(part, cause, outcome, levels, rows, int(at_y) - int(at_x), scores, n_dropped)
 
-    def number(self, scores: Scores | None = None) -> WithError:
+    def number(self, scores: Scores | None = None, chosen: Flags | None = None) -> WithError:
         """The number in the units of the data."""
-        found = (scores or self.scores).number()
+        found = (scores or self.scores).number(chosen)
         ends = np.full(2, self.exponent, np.int32)
         value, error = per_unit(np.array([[found.value, found.error]]), np.zeros(1, np.int32), ends)[0].tolist()
         return WithError(value, error, found.freedom)
@@ -90,10 +91,17 @@ class Adjustment:
         ends = (np.nan, np.nan) if untold else found.interval(level)
         apart = _are_apart(line, found, "the learner")
         notes = (gaps_told(self.n_dropped) if self.n_dropped else "", untold, apart)
-        first, other = self.levels or (None, None)
-        entry = MeanChange(self.cause, self.outcome, found.value, *ends, other, first)
-        model: EstimateModel = "partially linear" if self.levels is None else "doubly robust"
-        return Estimate(model, (entry,), self.part.n, level, tuple(note for note in notes if note))
+        entry = self._entry(found.value, *ends)
+        return Estimate(self._fit, (entry,), self.part.n, level, tuple(note for note in notes if note))
+
+    def along(self, by: str, level: float) -> Estimate:
+        """The number in the groups of a column that is adjusted for."""
+        entries = []
+        for where, chosen in _groups(self.part, by):
+            found = self.number(chosen=chosen)
+            ends = (np.nan, np.nan) if self.why_no_interval else found.interval(level)
+            entries.append(replace(self._entry(found.value, *ends), where=where))
+        return Estimate(self._fit, tuple(entries), self.part.n, level, ())
 
     def curve_told(self, seed: int) -> str:
         """That splines say something else than straight lines, where they do; else nothing."""
@@ -129,6 +137,14 @@ class Adjustment:
         """The cause as a column of draws."""
         first, other = self.levels or (None, None)
         return DrawnColumn(self.cause, other, first)
+
+    @property
+    def _fit(self) -> EstimateModel:
+        return "partially linear" if self.levels is None else "doubly robust"
+
+    def _entry(self, value: float, low: float, high: float) -> MeanChange:
+        first, other = self.levels or (None, None)
+        return MeanChange(self.cause, self.outcome, value, low, high, other, first)
 
     @property
     def why_no_interval(self) -> str:
@@ -169,6 +185,18 @@ def _spread(part: Table, name: str) -> Floats:
     column = part.values[:, place]
     is_number = part.kinds[place] == "continuous" or len(np.unique(column)) <= 2
     return column[:, None] if is_number else np.asarray(indicators(column), np.float64)
+
+
+def _groups(part: Table, by: str) -> list[tuple[str, Flags]]:
+    """The levels of a column, or bands of a number with as many rows each, in words; and their rows."""
+    place = part.names.index(by)
+    column, levels = part.values[:, place], levels_of(part, by)
+    if part.kinds[place] == "discrete" or len(levels) <= BANDS:
+        pairs = zip(levels, np.unique(column), strict=True)
+        return [(f"{by} = {shown(level)}", column == value) for level, value in pairs]
+    band = np.searchsorted(np.quantile(column, np.arange(1, BANDS) / BANDS), column)
+    flags = [band == k for k in np.unique(band)]
+    return [(f"{by} from {number(column[own].min())} to {number(column[own].max())}", own) for own in flags]
 
 
 RATIO_OF_DIFFERENCE = 0.91

@@ -87,9 +87,7 @@ def estimated(
     if isinstance(fitted, Tables):
         notes += _empty(part, fitted, formula, way)
     notes += [NO_INTERVAL] if sampling.resamples and np.any(np.isnan(low) & ~np.isnan(values)) else []
-    shown_as = part.all_of_kind("continuous") if kind == "linear" else part
-    told = (causal, shown_as, way, (values, low, high))
-    entries: Entries = tuple(_probabilities(*told) if kind == "tables" else _changes(*told))
+    entries = entries_of(causal, part, kind, way, (values, low, high))
     return Estimate(kind, entries, part.n, sampling.level, tuple(notes))
 
 
@@ -116,6 +114,12 @@ def _determined(part: Table) -> str:
         by = listed([part.names[k] for k in others])
         return f"{name!r} is determined by {by}" if others else f"{name!r} is constant"
     return "the columns that it needs nearly determine each other"
+
+
+def entries_of(causal: CausalGraph, part: Table, model: Model, way: Between, numbers: Numbers) -> Entries:
+    """The entries: values and their intervals, each with the names of its cause and outcome."""
+    shown_as = part.all_of_kind("continuous") if model == "linear" else part
+    return tuple((_probabilities if model == "tables" else _changes)(causal, shown_as, way, numbers))
 
 
 def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Table, int]:

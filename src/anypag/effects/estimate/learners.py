@@ -87,16 +87,16 @@ class Scores(NamedTuple):
             return min(found.value**2 * float(self.bottom.sum()) / self.left, 1.0)
         return found.value**2 / (found.value**2 + freedom * found.error**2) if found.value else 0.0
 
-    def number(self) -> WithError:
-        """The estimate with its sandwich error."""
-        top, bottom = self.top, self.bottom
+    def number(self, chosen: Flags | None = None) -> WithError:
+        """The estimate in some of the rows, with its sandwich error; all rows by default."""
+        top, bottom = (part if chosen is None else part[chosen] for part in (self.top, self.bottom))
         if not bottom.sum() > 0:
             raise DataError("The effect cannot be computed: the columns adjusted for determine the cause.")
         value = float(top.sum() / bottom.sum())
         moved = (top - value * bottom) / bottom.sum()
         if self.cluster is None:
             return WithError(value, float(np.sqrt((moved**2).sum())), max(len(moved) - 1, 1))
-        of = np.unique(self.cluster, return_inverse=True)[1]
+        of = np.unique(self.cluster if chosen is None else self.cluster[chosen], return_inverse=True)[1]
         sums = np.bincount(of, weights=moved)
         n = len(sums)
         if n < 2:

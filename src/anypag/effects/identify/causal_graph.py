@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,11 @@ class CausalGraph:
     pag: PAG
     near: Neighbours
     member: MAG
+
+    @classmethod
+    def of_mag(cls, mag: MAG) -> Self:
+        """The prepared graph of one member of a class."""
+        return cls(PAG.trusted(np.array(mag.marks), mag.names), Neighbours.of(mag.marks), mag)
 
     @property
     def everyone(self) -> NodeSet:
@@ -137,7 +143,7 @@ def _causal_graph_of(exactly: _Exactly, what_helps: str) -> CausalGraph:
         )
     pag = PAG.trusted(np.array(graph.marks), graph.names)
     if isinstance(graph, MAG):
-        return CausalGraph(pag, Neighbours.of(graph.marks), graph)
+        return CausalGraph.of_mag(graph)
     if isinstance(graph, DAG):
         arrows = (graph.marks == Mark.ARROW) & (graph.marks.T == Mark.TAIL)
         return CausalGraph(pag, Neighbours.of(graph.marks, arrows), MAG.trusted(np.array(graph.marks), graph.names))
