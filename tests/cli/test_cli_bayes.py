@@ -13,7 +13,7 @@ from anypag import read_result
 from anypag.cli.running import shown_on
 from anypag.cli.tell import MARKED, MOST_HEADINGS, groups, headings
 from anypag.cli.terminal import Terminal
-from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedge, probable_graphs
+from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedged, probable_graphs
 from anypag.explain.summary import how_far
 from anypag.results.result import Result
 from anypag.search.state import StepInfo
@@ -92,7 +92,7 @@ def test_edges_are_told_with_their_probabilities_and_in_words_that_follow_them(t
         for text in (learned.out, shown.out, str(result)):
             assert re.search(rf"^ *{re.escape(f'{edge}   {certainty(said, edge)}')}(: .*)?$", text, re.MULTILINE)
         heading = next(line for line in learned.out.split("\n") if f" {edge.symbol} " in line and ": " in line)
-        assert heading.split(": ", 1)[1].startswith(hedge(probability))
+        assert heading.split(": ", 1)[1].startswith(hedged("", probability))
 
 
 @pytest.fixture

@@ -30,11 +30,10 @@ from id_algorithm import identify_conditional
 
 from anypag import MAG, PAG
 from anypag.effects.estimate.ranges import members_of
-from anypag.effects.identify.adjustment import between, canonical, is_adjustment
+from anypag.effects.identify.adjustment import between, canonical, is_adjustment, minimal_sets, smallest
 from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
 from anypag.effects.identify.expressions import Expression, P, Product, Quotient, Sum
 from anypag.effects.identify.idp import identified_given
-from anypag.effects.identify.minimal_sets import minimal_sets, smallest
 from anypag.effects.identify.verdict import adjustment_formula, verdict
 from anypag.graphs.node_sets import node_set, visible_edges
 from naive import ARROW, TAIL, Frozen, subsets

@@ -260,3 +260,10 @@ def test_a_path_that_the_columns_given_leave_open_is_named() -> None:
     found = ap.effect(dag, "treat", "y", within=["sex", "m"])
     assert found.status == "formula" and "treat <-- age --> y stays open" in found.reason
     assert found.reason.endswith("A formula does, with age besides.")
+
+
+def test_a_path_along_which_hidden_causes_may_join_a_cause_to_what_follows_is_named() -> None:
+    mag = ap.MAG.from_string("V <-> X; X --> M; M --> Y; W --> Y; X <-> W; W <-> M")
+    found = ap.effect(mag, "X", "Y", selection_bias=False)
+    assert found.status == "unidentified"
+    assert found.reason == "X <-> W <-> M: along this path hidden causes may join X to M, which comes after it."

@@ -16,13 +16,12 @@ from linear_truth import slope_and_effect, systems
 import anypag as ap
 from anypag.data.table import as_table
 from anypag.effects.answer import Effect
-from anypag.effects.drawn_effect import DrawnEffect, Span
 from anypag.effects.estimate.draws import DrawnColumn, LinearColumns, drawn_effects, total_effects_of
 from anypag.effects.estimate.tables import LevelTable
-from anypag.effects.identify.sampled_classes import SampledClasses
+from anypag.effects.identify.sampled_classes import classes_of
 from anypag.effects.identify.verdict import holds_if_selected, verdict
-from anypag.effects.sampled import _missing_told, sampled_effect
-from anypag.effects.sampled_words import _limits, headline
+from anypag.effects.sampled import _limits, _missing_told, headline, sampled_effect
+from anypag.effects.sampled_question import DrawnEffect, Span
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.node_sets import members as nodes_in
 from anypag.graphs.node_sets import spread
@@ -125,6 +124,13 @@ def test_without_data_there_are_shares_and_no_number(answer: Effect) -> None:
     np.testing.assert_array_equal(again.draws, answer.draws)
 
 
+def test_columns_to_look_within_are_read_once() -> None:
+    """The sampled graphs and the single one see the same columns, whatever holds their names."""
+    result = learned(study())
+    found, by_list = (ap.effect(result, "smoking", "cancer", within=some) for some in (iter(["age"]), ["age"]))
+    assert found.graph_answer == by_list.graph_answer and found.graph_answer is not None
+
+
 def test_no_effect_is_said_where_the_classes_say_so() -> None:
     data, known = study(), ap.Knowledge(not_causes=[("cancer", "*")])
     found = learned(data, knowledge=known).effect("cancer", "stress", data=data)
@@ -137,7 +143,7 @@ def test_no_effect_is_not_said_where_it_hangs_on_the_price_of_an_edge() -> None:
     none, edge = np.zeros((2, 2), np.uint8), np.array([[0, 2], [3, 0]], np.uint8)
     for n_edges, status in ((0, "zero"), (5, "zero"), (6, "unidentified")):
         states = states_of(np.stack([none] * (200 - n_edges) + [edge] * n_edges))
-        classes = SampledClasses.of_diagrams(Diagrams(("x", "y"), states, (), 100), None, selection=False)
+        classes = classes_of(Diagrams(("x", "y"), states, (), 100), None, selection=False)
         found = sampled_effect(classes, 1, 2, 0, 3)
         assert (found.p_zero, found.status) == (1, status)
         assert found.question.zero_at_less == 1 - n_edges / 100
@@ -189,7 +195,7 @@ def test_ten_million_rows_break_no_draw() -> None:
         covariance, n = (effects.T @ effects)[np.ix_(seen, seen)], 10_000_000
         result = learned(ap.FisherZ.from_covariance(covariance, n, names))
         assert result.posterior is not None and result.posterior.diagrams is not None
-        classes = SampledClasses.of_diagrams(result.posterior.diagrams, None, selection=False)
+        classes = classes_of(result.posterior.diagrams, None, selection=False)
         scale = np.sqrt(np.diag(covariance))
         order = [names.index(name) for name in classes.names]
         correlation = np.ascontiguousarray((covariance / np.outer(scale, scale))[np.ix_(order, order)])
@@ -210,7 +216,7 @@ def test_ten_million_rows_break_no_draw() -> None:
 def test_in_a_selected_sample_formulas_that_do_not_count_are_not_looked_for() -> None:
     result = learned(study())
     assert result.posterior is not None and result.posterior.diagrams is not None
-    classes = SampledClasses.of_diagrams(result.posterior.diagrams, None, selection=True)
+    classes = classes_of(result.posterior.diagrams, None, selection=True)
     for i, j, given in product(range(len(classes.names)), range(len(classes.names)), (0, 1, 2)):
         x, y, everyone = 1 << i, 1 << j, (1 << len(classes.names)) - 1
         if x == y or given & (x | y):
@@ -284,7 +290,7 @@ def test_what_no_sampled_graph_agrees_with_is_refused() -> None:
     marks = ap.DAG.from_string("A --> B").marks
     found = Diagrams.of(np.asarray(marks)[None], ("A", "B"))
     with pytest.raises(ap.AnypagError, match="No sampled graph agrees"):
-        SampledClasses.of_diagrams(found, ap.Knowledge(tiers=[["B"], ["A"]]), selection=False)
+        classes_of(found, ap.Knowledge(tiers=[["B"], ["A"]]), selection=False)
 
 
 def test_nothing_hidden_says_little_of_a_sample_that_may_be_selected() -> None:
@@ -425,7 +431,7 @@ def test_claims_with_knowledge_hold_in_every_system_that_agrees(kind: str) -> No
         if not mags:
             continue
         diagrams = Diagrams.of(np.stack(mags[:1]), names)
-        classes = SampledClasses.of_diagrams(diagrams, known, selection=False)
+        classes = classes_of(diagrams, known, selection=False)
         behind = [system for mag in mags[:8] for system in systems(mag, rng, selection=False)]
         for x, y in permutations(range(n), 2):
             verdict = classes.verdicts(1 << x, 1 << y, 0, (1 << n) - 1)[0]

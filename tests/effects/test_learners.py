@@ -17,6 +17,8 @@ import anypag as ap
 from anypag.arrays import Floats
 from anypag.data.table import clusters_in
 from anypag.effects.answer import Effect
+from anypag.effects.estimate.draws import with_hidden_causes
+from anypag.effects.estimate.fitted_adjustment import e_value, e_values, robustness_value
 from anypag.effects.estimate.fitting import cluster_counts
 from anypag.effects.estimate.learners import (
     AdjustedRows,
@@ -26,7 +28,6 @@ from anypag.effects.estimate.learners import (
     partially_linear,
     straight,
 )
-from anypag.effects.estimate.sensitivity import e_value, e_values, robustness_value, with_hidden_causes
 from anypag.errors import DataError, ParameterError
 from anypag.run.replicates import Plan
 from naive_effects import clustered_error, cross_fitted_slope, doubly_robust_mean

@@ -17,7 +17,7 @@ import naive_posterior as naive
 from anypag import AnypagError
 from anypag.cli.tell import groups
 from anypag.explain import Explanation
-from anypag.explain.sampled import LIKELY, WHY_UNLIKELY, certainty, edge_text, hedge, hedge_level, hedged, sampled_note
+from anypag.explain.sampled import LIKELY, WHY_UNLIKELY, certainty, edge_text, hedge_level, hedged, sampled_note
 from anypag.explain.words import EndClaim
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.rules import KNOWN
@@ -114,7 +114,7 @@ def test_each_end_is_as_sure_as_its_mark(result: Result) -> None:
                 p for symbol, p, _ in said.states(end.at, other) if symbol and EDGE_SYMBOLS[symbol][0] == end.mark
             ]
             assert end.probability == pytest.approx(sum(shares))
-            assert end.meaning.startswith(hedge(end.probability))
+            assert end.meaning.startswith(hedged("", end.probability))
 
 
 @pytest.fixture(scope="module")
@@ -199,8 +199,8 @@ def test_tables_have_a_column_of_them(result: Result) -> None:
     table = result.edge_table()
     assert all(0 <= p <= 1 for p in table["probability"])
     words = zip(table["in_words"], table["probability"], strict=True)
-    assert all(sentence.startswith(hedge(p)) for sentence, p in words)
-    assert len({hedge(p) for p in table["probability"]}) > 1
+    assert all(sentence.startswith(hedged("", p)) for sentence, p in words)
+    assert len({hedged("", p) for p in table["probability"]}) > 1
     by_tests = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; C")))
     assert by_tests.edge_table()["probability"] == [None] * 3
     shares = zip(*(table[name] for name in ("p_cause", "p_no_cause", "p_open")), strict=True)

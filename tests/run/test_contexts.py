@@ -23,12 +23,14 @@ from anypag.choices import Choices
 from anypag.ci.base import Queries
 from anypag.ci.contexts import OfContexts
 from anypag.ci.resolve import resolve_test
+from anypag.cli.options import spelled
 from anypag.data.sources.data_sets import OTHER_ROWS, DataSets
 from anypag.data.sources.pooled import Pooled, comparable, is_determined
 from anypag.data.table import as_table
 from anypag.errors import AnypagWarning, DataError, GraphError, KnowledgeError, ParameterError
-from anypag.explain.contexts import ActsOn, _reasons_in, _told, contexts_told, oriented_by
+from anypag.explain.experiments import _reasons_in, oriented_by
 from anypag.explain.facts import facts_of
+from anypag.explain.summary import ActsOn, _told, contexts_told
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.knowledge.closure import class_with_knowledge as pag_with
@@ -417,6 +419,22 @@ def test_an_effect_is_that_in_the_observed_set() -> None:
     answer = ap.effect(dag, "B", "C", data=pool)
     assert answer.estimate == pytest.approx(0.8, abs=0.1)
     assert answer.notes[-1] == "This is the effect in the set 'observed': the numbers come from its 500 rows."
+
+
+def test_the_audit_sees_conditions_in_one_table() -> None:
+    every = sets(100)
+    shifted = {
+        name: {key: value + 2 * k for key, value in rows.items()} for k, (name, rows) in enumerate(every.items())
+    }
+    columns = {name: np.concatenate([one[name] for one in shifted.values()]) for name in "ABCD"}
+    frame = {**columns, "arm": np.repeat(list(every), 100)}
+    found = [finding for finding in ap.audit(frame).findings if finding.problem == "conditions"]
+    assert [finding.columns for finding in found] == [("arm",)]
+    assert "--context arm" in found[0].sentence.spelled(spelled)
+    mixed = np.random.default_rng(0).permutation(300)
+    shuffled = {name: column[mixed] for name, column in frame.items()}
+    assert not [finding for finding in ap.audit(shuffled).findings if finding.problem == "conditions"]
+    assert not ap.learn(ap.pooled(frame, by="arm"), method="icd").problem.audit.warnings
 
 
 def test_contexts_that_do_not_vary_in_the_rows_are_not_adjusted_for() -> None:

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from anypag.errors import DataError, KnowledgeError, ParameterError
 from anypag.graphs.marks import Mark
 from anypag.knowledge.knowledge import Knowledge
-from anypag.series.known import known_of
 from anypag.series.shifts import same_at_copies
-from anypag.series.window import Window
+from anypag.series.window import Window, known_of
 from naive_series import copies_by_hand, same_by_hand, spread_by_hand
 
 Size = tuple[int, int, int]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -42,7 +43,7 @@ def after(steps: list[list[Any]]) -> Settings:
 @given(st.lists(changes, max_size=8))
 def test_what_is_kept_is_read_again(steps: list[list[Any]]) -> None:
     settings = after(steps)
-    assert Settings.of(json.loads(json.dumps(settings.to_plain()))) == settings
+    assert Settings.of(json.loads(json.dumps(asdict(settings)))) == settings
 
 
 @given(st.lists(changes, max_size=8))

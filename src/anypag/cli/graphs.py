@@ -29,8 +29,7 @@ def show(graph: Path, *, as_json: bool = False) -> ExitCode:
         graph GRAPH: A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).
         as_json: Print one JSON document instead of text.
     """
-    from anypag.explain.contexts import edge_lines
-    from anypag.explain.summary import how_far
+    from anypag.explain.summary import edge_lines, how_far
 
     terminal = Terminal(as_json=as_json)
     result, bare = _read(graph)

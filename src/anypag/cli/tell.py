@@ -131,7 +131,7 @@ class Group(NamedTuple):
 
 def _edges(result: Result) -> tuple[list[Edge], set[Edge]]:
     """All edges but those of a design, in the usual direction, the surest first; and those that are contradicted."""
-    from anypag.explain.contexts import by_design
+    from anypag.explain.summary import by_design
 
     design = set(by_design(result))
     edges = [edge.forward() for edge in result.pag.edges() if not {edge.a, edge.b} <= design]
@@ -210,8 +210,8 @@ def _certainty(result: Result, edge: Edge) -> str:
 
 def tell_edges(terminal: Terminal, result: Result) -> None:
     """Print the edges of a result."""
-    from anypag.explain.contexts import BY_DESIGN, by_design, contexts_told
     from anypag.explain.facts import assumed_of
+    from anypag.explain.summary import BY_DESIGN, by_design, contexts_told
 
     assumed = assumed_of(result)
     if assumed is not None:

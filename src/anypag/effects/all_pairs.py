@@ -9,7 +9,6 @@ from typing import Any
 from anypag.data.sources.data_sets import in_sets
 from anypag.data.sources.pooled import Pooled
 from anypag.data.table import Table
-from anypag.effects.drawn_effect import DrawnEffect
 from anypag.effects.effect import effect
 from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.tables import LevelTable
@@ -20,6 +19,7 @@ from anypag.errors import DataError, Option, ParameterError
 from anypag.results.result import Result
 
 COLUMNS = ("cause", "outcome", "status", "p_zero", "p_identified", "p_open")
+NONE = (None, None, None)  # of a number that is not known
 OF_DRAWS = ("label", "estimate", "low", "high", "p_positive", "if_causal", "if_causal_low", "if_causal_high")
 
 
@@ -50,7 +50,10 @@ def effects_of_all_pairs(
     for (cause, outcome), found in zip(pairs, effects_of(result, pairs, data, selection_bias), strict=True):
         shares = (cause, outcome, found.status, found.p_zero, found.p_identified, found.p_open)
         of_pair = dict(zip(COLUMNS, shares, strict=True))
-        rows += [of_pair | _numbers(line) for line in found.lines] or [of_pair]
+        for line in found.lines:
+            numbers = (line.label, *(line.span or NONE), line.p_positive, *(line.if_causal or NONE))
+            rows.append(of_pair | dict(zip(OF_DRAWS, numbers, strict=True)))
+        rows += [] if found.lines else [of_pair]
     names = (*COLUMNS, *OF_DRAWS) if any("label" in row for row in rows) else COLUMNS
     return {name: [row.get(name) for row in rows] for name in names}
 
@@ -92,9 +95,3 @@ def _by_splines(found: SampledEffect, table: Table) -> SampledEffect:
         return Adjusting(Sampling(resamples=0)).drawn(found, table, within, None)
     except DataError:  # labels, or a column that the others determine
         return found
-
-
-def _numbers(line: DrawnEffect) -> dict[str, Any]:
-    estimate, low, high = (None,) * 3 if line.span is None else line.span
-    numbers = (line.label, estimate, low, high, line.p_positive, *(line.if_causal or (None,) * 3))
-    return dict(zip(OF_DRAWS, numbers, strict=True))

@@ -10,19 +10,18 @@ from typing import Any
 
 from anypag.arrays import Floats
 from anypag.data.table import clusters_in
-from anypag.effects.drawn_effect import DrawnEffect, Span
 from anypag.effects.estimate.estimates import Entries, Estimate, Model
+from anypag.effects.estimate.fitted_adjustment import Robustness
 from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.learners import Learner
 from anypag.effects.estimate.ranges import PossibleEffects
-from anypag.effects.estimate.sensitivity import Robustness
-from anypag.effects.identify.minimal_sets import minimal_sets, smallest
+from anypag.effects.identify.adjustment import minimal_sets, smallest
 from anypag.effects.identify.verdict import Status
-from anypag.effects.learned import Adjusting
+from anypag.effects.learned import ONE_PAIR, Adjusting, is_one_pair
 from anypag.effects.numbers import NEEDS_SAMPLED_GRAPHS, EffectBasis, of_one_graph, of_sampled_graphs
 from anypag.effects.question import WITHOUT_KNOWLEDGE, AFewNodes
-from anypag.effects.sampled import ClassGroup, SampledEffect
-from anypag.effects.sampled_words import headline, told
+from anypag.effects.sampled import SampledEffect, headline, told
+from anypag.effects.sampled_question import ClassGroup, DrawnEffect, Span
 from anypag.errors import Option, ParameterError
 from anypag.files import write_whole
 from anypag.graphs.text import quote
@@ -146,9 +145,7 @@ class Effect:
 
     @property
     def draws(self) -> Floats | None:
-        """(m,) draws of the effect, one for each sampled graph; None without data, and where there are several lines
-        (`sampled.lines`).
-        """
+        """(m,) draws of the effect, one for each sampled graph; None without data, and if there are several numbers."""
         return None if self._line is None else self._line.draws
 
     @property
@@ -188,12 +185,11 @@ class Effect:
         Args:
             path: a file to write it to as well.
         """
-        found = self.sampled
-        if found is None:
+        if self.sampled is None:
             raise ParameterError("Only draws can be plotted: search with ", Option("method", "auto"), ".")
-        from anypag.plot.effect_draws import draws_svg
+        from anypag.plot.effect_draws import effect_svg
 
-        picture = draws_svg(self.draws, (found.p_zero, found.p_identified, found.p_open))
+        picture = effect_svg(self.sampled)
         if path is not None:
             write_whole(Path(path), picture.encode())
         return picture
@@ -245,7 +241,9 @@ class Effect:
         """
         used = self.basis.rows(data, cluster, by)
         sampling = Sampling(resamples, level, seed, clusters_in(used.cluster, used.table))
-        how = Adjusting.of(self.basis.verdict.way, sampling, learner, by)
+        how = Adjusting(sampling, "splines" if learner is None and by is not None else learner, by)
+        if how.learner is not None and not is_one_pair(self.basis.verdict.way):
+            raise ParameterError(*ONE_PAIR)
         if how.learner is not None and model is not None:
             raise ParameterError("Give ", Option("model"), " or ", Option("learner"), ", not both.")
         if self.sampled is not None and adjust_for is None:
@@ -268,7 +266,7 @@ class Effect:
         """The lines below the answer: numbers, ranges, notes."""
         if self.sampled is not None:
             return self._told(self.sampled)
-        lines = [] if self.numbers is None else [*self.numbers.lines(), *self._lines_beside()]
+        lines = [] if self.numbers is None else [*self.numbers.lines(), *self._beside]
         lines += [] if self.possible is None else str(self.possible).splitlines()
         if self.association is not None:
             lines += [SEEN, *(f"  {line}" for line in self.association.lines())]
@@ -276,12 +274,11 @@ class Effect:
 
     def _told(self, sampled: SampledEffect) -> list[str]:
         """The lines below the headline of sampled graphs."""
-        by_graph = self.graph_answer
-        single = [] if by_graph is None else [by_graph._as_single_graph]
+        single = [] if self.graph_answer is None else [self.graph_answer._as_single_graph]
         assumed = [f"Assumed: {'; '.join(self.assumed)}."] if self.assumed else []
         if self.unassumed is not None:
             assumed.append(f"Without that: {str(self.unassumed).splitlines()[0]}")
-        return [*assumed, *told(sampled), *self._lines_beside(), *single, *self.notes]
+        return [*assumed, *told(sampled), *self._beside, *single, *self.notes]
 
     @property
     def _as_single_graph(self) -> str:
@@ -290,7 +287,8 @@ class Effect:
         why = f" {self.reason}" if self.status == "unidentified" else ""
         return f"The single graph of the result{lacks} says: {HEADINGS[self.status]}.{why}"
 
-    def _lines_beside(self) -> list[str]:
+    @property
+    def _beside(self) -> list[str]:
         """Groups and robustness."""
         lines = [] if self.along is None else self.along.lines()
         return [*lines, *([] if self.robustness is None else [str(self.robustness)])]

@@ -22,20 +22,17 @@ from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
 from anypag.effects.numbers import ZERO_NOTES, EffectBasis
 from anypag.effects.question import (
     AFewNodes,
-    asked,
+    EffectAsked,
     checked_graph,
     graph_of,
     is_selection_possible,
     left_out,
-    may_be_selected,
-    nodes_of,
     refuse_selection,
     refuse_unfinished,
     rests_on_knowledge,
     without_copies,
 )
-from anypag.effects.sampled import sampled_effect
-from anypag.effects.sampled_words import shares_told
+from anypag.effects.sampled import sampled_effect, shares_told
 from anypag.errors import GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.node_sets import NodeSet, members
@@ -137,38 +134,30 @@ that has nothing else to do with smoking would settle it.
     if data is None and needless:
         raise ParameterError("The option ", Option(needless[0]), *NEEDS_ROWS)
     (cause, outcome, given), same = without_copies(graph, cause, outcome, given)
+    within = within if within is None or isinstance(within, str) else tuple(within)
+    asked = EffectAsked(cause, outcome, given, within, selection_bias)
     sampled = graph.posterior if isinstance(graph, Result) else None
     if isinstance(graph, Result) and sampled is not None and sampled.diagrams is not None:
-        answer = effect_of_samples(graph, sampled.diagrams, cause, outcome, given, within, selection_bias)
+        answer = effect_of_samples(graph, sampled.diagrams, asked)
     else:
-        answer = effect_of_graph(graph, cause, outcome, given, within, selection_bias)
+        answer = effect_of_graph(graph, asked)
     answer = replace(answer, notes=(*answer.notes, *same))
     return answer if data is None else answer.estimated(data, **how)
 
 
-def effect_of_samples(
-    result: Result,
-    diagrams: Diagrams,
-    cause: AFewNodes,
-    outcome: AFewNodes,
-    given: AFewNodes = (),
-    within: Iterable[Node] | None = None,
-    selection_bias: bool | None = None,
-) -> Effect:
+def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) -> Effect:
     """The answer of a result's sampled graphs about an effect, with that of its single graph."""
-    x, y, z = asked(result.pag, cause, outcome, given)
+    pag, parts = result.pag, (*asked.nodes(result.pag), asked.usable(result.pag))
     refuse_unfinished(result)
-    selection = may_be_selected(result) if selection_bias is None else selection_bias
+    selection = is_selection_possible(result, asked.selection_bias)
     classes = classes_of(diagrams, result.choices.knowledge, selection=selection)
-    pag = result.pag
-    among = nodes_of(pag, pag.names if within is None else within, "columns to look within")
-    x, y, z, usable = (classes.nodes(tuple(pag.names[node] for node in members(part))) for part in (x, y, z, among))
+    x, y, z, usable = (classes.nodes(tuple(pag.names[node] for node in members(part))) for part in parts)
     is_discrete, is_curved = takes_of(result.test_name) == "discrete", result.test_name == CURVED
     found = sampled_effect(classes, x, y, z, usable, is_discrete=is_discrete, is_curved=is_curved)
     notes = (*result.misfit_told, *_told_of_selection(result)) if selection else result.misfit_told
     notes = (*notes, *([] if is_discrete else _told_of_budget(diagrams, result.choices.time_budget)))
     try:
-        by_graph = effect_of_graph(result, cause, outcome, given, within, selection_bias)
+        by_graph = effect_of_graph(result, asked)
     except GraphError as error:
         by_graph, notes = None, (*notes, f"The single graph of the result gives no answer: {error}")
     causal, verdict_of_most = found.representative
@@ -190,23 +179,16 @@ def _told_of_selection(result: Result) -> tuple[str, ...]:
     return (IN_THE_SAMPLE, NOTHING_HIDDEN) if is_said else (IN_THE_SAMPLE,)
 
 
-def effect_of_graph(
-    graph: MixedGraph | Result,
-    cause: AFewNodes,
-    outcome: AFewNodes,
-    given: AFewNodes = (),
-    within: Iterable[Node] | None = None,
-    selection_bias: bool | None = None,
-) -> Effect:
+def effect_of_graph(graph: MixedGraph | Result, asked: EffectAsked) -> Effect:
     """What one graph says about an effect; of a result, its single graph."""
-    x, y, z = asked(graph_of(graph), cause, outcome, given)
-    causal = checked_graph(graph, x, y, selection_bias)
-    usable = causal.everyone if within is None else nodes_of(causal.pag, within, "columns to look within")
+    x, y, z = asked.nodes(graph_of(graph))
+    causal = checked_graph(graph, x, y, asked.selection_bias)
+    usable = asked.usable(causal.pag)
     found = verdict(causal, x, y, z, usable)
-    is_selected = is_selection_possible(graph, selection_bias)
+    is_selected = is_selection_possible(graph, asked.selection_bias)
     if is_selected and not holds_if_selected(found):
         refuse_selection(graph_of(graph), x, y)
-    why = reason(causal, found, within=None if within is None else usable)
+    why = reason(causal, found, within=None if asked.within is None else usable)
     notes = [IN_THE_SAMPLE] if is_selected else []
     if rests_on_knowledge(graph) and causal.pag == of_data_alone(graph.pag):
         notes.append(left_out(graph.pag, causal.pag, found.status, why))
@@ -238,7 +220,7 @@ def is_adjustment_set(
     >>> is_adjustment_set(pag, "X", "Y", ["A"]), is_adjustment_set(pag, "X", "Y", [])
     (True, False)
     """
-    causes, outcomes, chosen = asked(graph_of(graph), x, y, z)
+    causes, outcomes, chosen = EffectAsked(x, y, z).nodes(graph_of(graph))
     if selection_bias is None and not isinstance(graph, Result):
         selection_bias = False
     causal = checked_graph(graph, causes, outcomes, selection_bias)

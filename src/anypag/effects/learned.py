@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
-from anypag.arrays import Flags
 from anypag.data.table import Table
-from anypag.effects.drawn_effect import DrawnEffect
 from anypag.effects.estimate.draws import SEED, DrawnColumn
 from anypag.effects.estimate.estimates import NOT_WEIGHTED, Estimate
-from anypag.effects.estimate.fitted_adjustment import Adjustment
+from anypag.effects.estimate.fitted_adjustment import Adjustment, Robustness
 from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.learners import Learner, partially_linear
-from anypag.effects.estimate.sensitivity import Robustness
 from anypag.effects.identify.adjustment import Between, between, canonical, is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.question import nodes_of
 from anypag.effects.sampled import SampledEffect
+from anypag.effects.sampled_question import DrawnEffect
 from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.base import ancestry
 from anypag.graphs.node_sets import NodeSet, members
@@ -51,30 +49,16 @@ class Adjusting:
     learner: Learner | None = None
     by: str | None = None
 
-    @classmethod
-    def of(cls, way: Between, sampling: Sampling, learner: Learner | None, by: str | None) -> Self:
-        """As asked for; refused where a learner cannot."""
-        chosen = "splines" if learner is None and by is not None else learner
-        if chosen is not None and not _is_one_pair(way):
-            raise ParameterError(*ONE_PAIR)
-        return cls(sampling, chosen, by)
-
-    def for_rows(self, chosen: Flags) -> Adjusting:
-        """For some of the rows."""
-        clusters = self.sampling.clusters
-        return replace(self, sampling=replace(self.sampling, clusters=None if clusters is None else clusters[chosen]))
-
     def beside(self, causal: CausalGraph, way: Between, z: NodeSet | None, table: Table) -> Beside:
         """What adjusting for Z gives beside the number; without a learner only for one cause and one outcome."""
         if self.learner is not None:
             if z is None:
                 raise ParameterError(*NO_SET)
             wider = z if self.by is None else _set_with(causal, way, z, self.by)
-            fitted = self._fitted(causal, way, wider, table)
-            level = self.sampling.level
+            fitted, level = self._fitted(causal, way, wider, table), self.sampling.level
             along = None if self.by is None else fitted.along(self.by, level)
             return Beside(fitted.estimate(level), along, fitted.robustness(level))
-        if z is None or table.weights is not None or not _is_one_pair(way):
+        if z is None or table.weights is not None or not is_one_pair(way):
             return Beside()
         try:
             fitted = self._fitted(causal, way, z, table)
@@ -104,7 +88,7 @@ class Adjusting:
             raise ParameterError(NOT_HIDDEN)
         if learner is None:
             return sampled.drawn(table, clusters=self.sampling.clusters, confounding=confounding)
-        if not _is_one_pair(question.verdicts[0].way):
+        if not is_one_pair(question.verdicts[0].way):
             raise ParameterError(*ONE_PAIR)
         return replace(self, learner=learner)._drawn_by_learner(sampled, table, within)
 
@@ -147,7 +131,8 @@ class Adjusting:
         return Adjustment.of(causal, way, z, table, self.learner, self.sampling)
 
 
-def _is_one_pair(way: Between) -> bool:
+def is_one_pair(way: Between) -> bool:
+    """Is the question about one cause and one outcome, without conditions?"""
     return not (way.given or way.x & (way.x - 1) or way.y & (way.y - 1))
 
 

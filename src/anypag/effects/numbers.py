@@ -21,10 +21,9 @@ from anypag.effects.estimate.fitting import (
     gaps_told,
 )
 from anypag.effects.estimate.ranges import possible_effects
-from anypag.effects.identify.adjustment import is_adjustment
+from anypag.effects.identify.adjustment import is_adjustment, smallest
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.expressions import Expression, P, mentioned
-from anypag.effects.identify.minimal_sets import smallest
 from anypag.effects.identify.verdict import Verdict, adjustment_formula
 from anypag.effects.learned import Adjusting, Beside
 from anypag.effects.question import AFewNodes, nodes_of
@@ -36,18 +35,13 @@ if TYPE_CHECKING:
     from anypag.effects.answer import Effect
 
 MOST_MEMBERS = 200  # how many members of a class a range is computed from; a random sample of larger classes
-FALSE_ZEROS = {500: (92, 150), 32_000: (32, 145)}
-"""By number of rows: false zeros, and identified effects, in the simulations of `docs/effects.md`
-(`benchmarks/intervals.py`).
-"""
 BY_GRAPH = (
     "That there is no effect follows from the graph, whatever the rows say of the two: one wrong arrowhead or missing "
     "edge is enough to deny an effect that is there."
 )
-(_FEWER_ROWS, _OF_FEWER), (_MORE_ROWS, _OF_MORE) = FALSE_ZEROS.items()
-HOW_OFTEN_FALSE = (
-    f"Such answers are often false: of simulated effects that were there, {_OF_FEWER[0]} of {_OF_FEWER[1]} that came "
-    f"out identified with {_FEWER_ROWS:,} rows were denied, and {_OF_MORE[0]} of {_OF_MORE[1]} with {_MORE_ROWS:,}."
+HOW_OFTEN_FALSE = (  # as `docs/effects.md` has it, by `benchmarks/intervals.py`
+    "Such answers are often false: of simulated effects that were there, 92 of 150 that came out identified with 500 "
+    "rows were denied, and 32 of 145 with 32,000."
 )
 ASK_OTHERS = (
     'Sampled graphs (method="auto") say how probable that is. Resamples (bootstrap) show what depends on which rows '
@@ -103,11 +97,11 @@ class EffectBasis:
         found = in_sets(data, self.reading, self.causal.pag.names, self.sets, more)
         used = self._rows_of_sets(found, cluster, by) if isinstance(found, Pooled) else RowsUsed(found, cluster)
         table = used.table
-        texts = {name for name, labels in zip(table.names, table.labels, strict=True) if labels is not None}
-        kinds: dict[str, str] = {**dict(zip(table.names, table.kinds, strict=True)), **self.kinds}
-        as_levels = [kinds[name] == "discrete" or name in texts for name in table.names]
-        said: list[Kind] = ["discrete" if are_levels else "continuous" for are_levels in as_levels]
-        return used._replace(table=table.with_kinds(dict(zip(table.names, said, strict=True))))
+        said: dict[str, Kind] = {}
+        for name, kind, labels in zip(table.names, table.kinds, table.labels, strict=True):
+            are_levels = labels is not None or self.kinds.get(name, kind) == "discrete"
+            said[name] = "discrete" if are_levels else "continuous"
+        return used._replace(table=table.with_kinds(said))
 
     def _rows_of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> RowsUsed:
         """The rows of the observed set; if contexts are causes or outcomes, also those of the sets they compare."""
@@ -162,12 +156,12 @@ def of_sampled_graphs(
     """The answer with draws, and with numbers for the single graph if there are any."""
     basis = effect.basis
     part, n_dropped = basis.all_columns(used.table)
-    here = how.for_rows(complete_rows(used.table, part.names))
-    by_graph = effect.graph_answer
+    sampling = how.sampling.of_rows(complete_rows(used.table, part.names))
+    here, by_graph = replace(how, sampling=sampling), effect.graph_answer
     try:
-        by_graph = None if by_graph is None else by_graph.estimated(used.table, model=model)
+        by_graph = by_graph and by_graph.estimated(used.table, model=model)
     except DataError as error:
-        by_graph = None if by_graph is None else replace(by_graph, notes=(*by_graph.notes, str(error)))
+        by_graph = by_graph and replace(by_graph, notes=(*by_graph.notes, str(error)))
     drawn, beside = here.drawn(sampled, part, basis.within, confounding), Beside()
     if sampled.status != "zero":
         beside = here.beside_draws(sampled, part, basis.within)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NoReturn, TypeGuard
+from typing import NamedTuple, NoReturn, TypeGuard
 
 from anypag.catalogue import METHODS, AtTheEnd, method_named
 from anypag.effects.identify.causal_graph import (
@@ -16,7 +16,7 @@ from anypag.effects.identify.causal_graph import (
 from anypag.effects.identify.verdict import Status
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node, possible_steps
-from anypag.graphs.marks import Edge, Mark, MarkReason
+from anypag.graphs.marks import A_MARK, Edge, Mark
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
 from anypag.graphs.pag import DAG, PAG
 from anypag.graphs.projection import of_data_alone
@@ -24,6 +24,7 @@ from anypag.results.result import Result, refuse_unsearched
 
 AFewNodes = Node | Iterable[Node]
 
+ROLES = ("causes", "outcomes", "conditions")
 MOST_EDGES = 3  # how many edges a message names
 IF_KNOWLEDGE_IS_CONTRADICTED = (
     "The graph has the marks of the statement all the same, and rules carry them on to other edges: no effect can be "
@@ -70,21 +71,32 @@ def without_copies(source: MixedGraph | Result, *parts: AFewNodes) -> tuple[list
     return [[copies.get(node, node) if isinstance(node, str) else node for node in part] for part in given], told
 
 
-def asked(
-    graph: MixedGraph, cause: AFewNodes, outcome: AFewNodes, given: AFewNodes
-) -> tuple[NodeSet, NodeSet, NodeSet]:
-    """Causes, outcomes and conditions; a variable may be in only one of them."""
-    x, y, z = (
-        nodes_of(graph, part, role) for part, role in ((cause, "causes"), (outcome, "outcomes"), (given, "conditions"))
-    )
-    for part, role in ((x, "cause"), (y, "outcome")):
-        if not part:
-            raise ParameterError(f"An effect needs at least one {role}.")
-    both = x & y | x & z | y & z
-    if both:
-        name = graph.names[both.bit_length() - 1]
-        raise ParameterError(f"Causes, outcomes and conditions are different variables; {name!r} is in two of them.")
-    return x, y, z
+class EffectAsked(NamedTuple):
+    """The question of `effect`, as the user asks it."""
+
+    cause: AFewNodes
+    outcome: AFewNodes
+    given: AFewNodes = ()
+    within: Iterable[Node] | None = None
+    selection_bias: bool | None = None
+
+    def nodes(self, graph: MixedGraph) -> tuple[NodeSet, NodeSet, NodeSet]:
+        """Causes, outcomes and conditions; a variable may be in only one of them."""
+        x, y, z = (nodes_of(graph, part, role) for part, role in zip(self[:3], ROLES, strict=True))
+        for part, role in ((x, "cause"), (y, "outcome")):
+            if not part:
+                raise ParameterError(f"An effect needs at least one {role}.")
+        both = x & y | x & z | y & z
+        if both:
+            name = graph.names[both.bit_length() - 1]
+            raise ParameterError(
+                f"Causes, outcomes and conditions are different variables; {name!r} is in two of them."
+            )
+        return x, y, z
+
+    def usable(self, graph: MixedGraph) -> NodeSet:
+        """The columns that may be adjusted for."""
+        return nodes_of(graph, graph.names if self.within is None else self.within, "columns to look within")
 
 
 def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection_bias: bool | None) -> CausalGraph:
@@ -118,11 +130,14 @@ def is_selection_possible(source: MixedGraph | Result, selection_bias: bool | No
     """May the sample be selected? As the user says, else as in the search; True for a bare graph other than a DAG."""
     if selection_bias is not None:
         return selection_bias
-    return may_be_selected(source) if isinstance(source, Result) else not isinstance(source, DAG)
+    if not isinstance(source, Result):
+        return not isinstance(source, DAG)
+    known, allowed_for = source.choices.knowledge, source.choices.selection_bias
+    return allowed_for and not (known and known.facts(source.pag.names).not_selecting.all())
 
 
 def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
-    """Raise an error if selection would make the effect wrong, naming the edges in doubt."""
+    """Raise an error because selection would make the effect wrong, naming the edges in doubt."""
     edges = _edges_of_doubt(graph, x, y)
     named = "; ".join(str(edge) for edge in edges[:MOST_EDGES])
     more = f" and {len(edges) - MOST_EDGES} more" if len(edges) > MOST_EDGES else ""
@@ -132,14 +147,6 @@ def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
         f"sample{doubt}, and effects cannot be read from the graph, not even among those in the sample. If selection "
         f"does not act here, say {Option('selection_bias', False)}."
     )
-
-
-def may_be_selected(result: Result) -> bool:
-    """Did the search allow for selection?"""
-    known = result.choices.knowledge
-    if not known or not result.choices.selection_bias:
-        return result.choices.selection_bias
-    return not known.facts(result.pag.names).not_selecting.all()
 
 
 def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
@@ -175,21 +182,14 @@ def refuse_unfinished(source: Result) -> None:
 def _refuse_contradicted(source: Result, graph: MixedGraph, x: NodeSet, y: NodeSet) -> None:
     """Raise an error if rules disagreed about an edge between possible causes of X and Y."""
     helps = WHAT_HELPS_BESIDE_KNOWLEDGE if rests_on_knowledge(source) else WHAT_HELPS
-    conflicts = source.conflicts
-    if not conflicts:
-        return
     above = spread(rows_as_sets(possible_steps(graph.marks).T), x | y, (1 << len(graph)) - 1)
-    for conflict in conflicts:
+    for conflict in source.conflicts:
         if all(above >> graph.index(name) & 1 for name in (conflict.at, conflict.other)):
+            mark = f"{A_MARK[conflict.mark]} at {conflict.at} on the edge to {conflict.other}"
             raise ContradictionError(
-                f"The data contradict themselves where the effect is read: {_told(conflict)} {helps} To take the "
-                f"graph as it is, {ALONE}."
+                f"The data contradict themselves where the effect is read: rule R{conflict.rule} wanted {mark}, others "
+                f"did not. {helps} To take the graph as it is, {ALONE}."
             )
-
-
-def _told(conflict: MarkReason) -> str:
-    mark = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail", Mark.CIRCLE: "a circle"}[conflict.mark]
-    return f"rule R{conflict.rule} wanted {mark} at {conflict.at} on the edge to {conflict.other}, others did not."
 
 
 def left_out(shown: MixedGraph, alone: MixedGraph, status: Status, reason: str) -> str:

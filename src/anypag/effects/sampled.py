@@ -2,82 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from anypag.arrays import Counts, Floats
+from anypag.arrays import Counts
 from anypag.data.table import Table
-from anypag.effects.drawn_effect import DrawnEffect
 from anypag.effects.estimate.draws import LinearColumns
 from anypag.effects.estimate.estimates import number
 from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.effects.identify.verdict import Verdict
-from anypag.effects.sampled_question import AllDraws, Question
+from anypag.effects.sampled_question import AllDraws, ClassGroup, DrawnEffect, Question, Span, groups_of, share
 from anypag.graphs.marks import listed
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
-
-MOST_GROUPS = 3  # how many groups of classes are listed
-
-
-class ClassGroup(NamedTuple):
-    """Sampled classes that say the same of an effect.
-
-    Args:
-        share: of all sampled graphs.
-        verdict: "zero", "adjustment", "formula" or "unidentified".
-        adjustment_set: the set, where there is one.
-        mean: of the draws of these graphs, without those that are missing; None without data.
-    """
-
-    share: float
-    verdict: str
-    adjustment_set: tuple[str, ...] | None
-    mean: float | None = None
-
-    def __str__(self) -> str:
-        said = {"zero": "no effect", "formula": "identified, by a formula", "unidentified": "left open"}
-        if self.adjustment_set is None:
-            words = said[self.verdict]
-        else:
-            words = f"identified, adjusting for {listed(tuple(map(quote, self.adjustment_set))) or 'nothing'}"
-        mean = "" if self.mean is None or self.verdict == "zero" else f", mean {number(self.mean)}"
-        return f"{share(self.share)} of the graphs: {words}{mean}"
-
-
-def groups_of(
-    classes: SampledClasses, verdicts: list[Verdict], draws: Floats | None, same: Collection[str] = ()
-) -> tuple[ClassGroup, ...]:
-    """The largest groups of classes that say the same; sets leave out columns that are the `same` in all rows."""
-    keys = list[tuple[str, tuple[str, ...] | None]]()
-    for verdict, of in zip(verdicts, classes.classes, strict=True):
-        names = None if verdict.z is None else of.causal.names(verdict.z)
-        keys.append((verdict.status, names and tuple(name for name in names if name not in same)))
-    counted = Counter(keys[k] for k in classes.of[classes.counts].tolist())
-    found = []
-    for key, count in counted.most_common(MOST_GROUPS):
-        within = np.array([other == key for other in keys])[classes.of]
-        known = None if draws is None else draws[within & np.isfinite(draws)]
-        mean = None if known is None or not len(known) else float(known.mean())
-        found.append(ClassGroup(count / counted.total(), key[0], key[1], mean))
-    return tuple(found)
-
-
-def share(of_graphs: float) -> str:
-    """A share in per cent; one that is not 0 or 1 is not rounded to it.
-
-    >>> share(0.0), share(0.005), share(0.14), share(0.998)
-    ('0%', '<1%', '14%', '>99%')
-    """
-    rounded = f"{of_graphs:.0%}"
-    return {"0%": "<1%", "100%": ">99%"}.get(rounded, rounded) if 0 < of_graphs < 1 else rounded
-
+from anypag.scores.base import GAMMA
 
 SURE_OF_NONE = 0.95
 """If at least this share of classes has no effect, at both prices of an edge, the answer is "no effect"."""
@@ -152,13 +95,8 @@ class SampledEffect:
         clusters: Counts | None = None,
         confounding: float | None = None,
     ) -> SampledEffect:
-        """With draws from linear systems, or from tables of levels.
-
-        Args:
-            table: its columns are the variables in the order of their names.
-            ready: draws between all of its columns, or the table of levels, if at hand.
-            clusters: (n,) the cluster of each row; None if rows are independent.
-            confounding: besides, draws if arrows hide common causes as strong as this.
+        """With draws from linear systems, or from tables of levels; the columns of the table are the variables in the
+        order of their names. `ready`: draws between all of its columns, or the table of levels, if at hand.
         """
         if self.is_discrete:
             levels = ready if isinstance(ready, LevelTable) else None
@@ -231,3 +169,90 @@ def _notes(lines: tuple[DrawnEffect, ...], given: NodeSet, table: Table) -> list
     two = [quote(name) for name, kind, column in columns if kind == "discrete" and len(np.unique(column)) == 2]
     as_numbers = [f"Columns with two levels are taken as numbers, 0 and 1: {listed(tuple(two))}."] if two else []
     return [*_missing_told(lines, given), *as_numbers]
+
+
+LEAST_TOLD = 0.01  # smaller groups of classes are not told in words
+MUCH = 0.2  # a difference between shares that is told
+IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
+
+
+def headline(found: SampledEffect, heading: str) -> str:
+    """The headline: the answer in one sentence."""
+    none = f"{share(found.p_zero)} of the sampled graphs say that there is no effect"
+    if found.status == "zero":
+        return f"{heading}: none; {none}."
+    spans = [line.if_causal for line in found.lines if line.if_causal is not None]
+    condition = f", {IF_NONE_HIDDEN}" if found.p_open else ""
+    if not spans:
+        rest = f"{share(found.p_identified)} identify it, {share(found.p_open)} leave it open"
+        return f"{heading}: {none}, {rest}."
+    if len(found.lines) == 1:
+        return f"{_told(found.lines[0], spans[0])}{condition}; {none}."
+    least, most = (end(span.estimate for span in spans) for end in (min, max))
+    numbers = f"{len(found.lines)} numbers below, from {number(least)} to {number(most)}"
+    return f"{heading}: {numbers}{condition}; {none}."
+
+
+def _told(line: DrawnEffect, span: Span) -> str:
+    """How the outcome changes: "X raises Y by 2 per unit (95 %: 1 to 3)", "X = b in place of a raises Y by 2"."""
+    has_levels, outcome = line.cause.level is not None, line.outcome.as_outcome
+    cause, per = (line.cause.as_cause.removeprefix("for "), "") if has_levels else (line.cause.name, " per unit")
+    if span.low >= 0 or span.high <= 0:
+        verb, sign = ("raises", 1) if span.low >= 0 else ("lowers", -1)
+        ends = sorted((sign * span.low, sign * span.high))
+        return (
+            f"{cause} {verb} {outcome} by {number(sign * span.estimate)}{per} "
+            f"(95 %: {number(ends[0])} to {number(ends[1])})"
+        )
+    return (
+        f"{cause} changes {outcome} by {number(span.estimate)}{per} (95 %: {number(span.low)} to {number(span.high)})"
+    )
+
+
+def told(found: SampledEffect) -> list[str]:
+    """What stands below the headline."""
+    lines = [shares_told(found)]
+    if len(found.lines) > 1:
+        lines += [f"{line.label}: {line.if_causal or 'not known'}" for line in found.lines]
+        is_known = any(line.if_causal is not None for line in found.lines)
+        lines += [f"These numbers hold {IF_NONE_HIDDEN}."] if found.p_open and is_known else []
+    elif found.lines and found.lines[0].span is not None and str(found.lines[0].span) != str(found.lines[0].if_causal):
+        lines.append(f"Over all sampled graphs, with 0 for those without an effect: {found.lines[0].span}.")
+    lines += [
+        f"If arrows hide common causes where they may (noises correlate by up to {found.confounding:g} either way), "
+        f"{line.label}: {line.if_hidden}."
+        for line in found.lines
+        if line.if_hidden is not None
+    ]
+    groups = (str(group) for group in found.by_class if group.share >= LEAST_TOLD)
+    return [*lines, *groups, *_limits(found), *found.notes]
+
+
+def _limits(found: SampledEffect) -> list[str]:
+    """How much depends on the price of an edge, and the smallest effect that these rows would show."""
+    lines, at_less = list[str](), found.question.zero_at_less
+    hangs_on_it = found.p_zero >= SURE_OF_NONE and found.status != "zero"
+    if at_less is not None and (abs(at_less - found.p_zero) >= MUCH or hangs_on_it):
+        lines.append(f"Of graphs sampled at a lower price of an edge, {share(at_less)} say that there is no effect.")
+    if found.rows and found.lines:
+        least = smallest_seen(found.rows, 1 if found.is_discrete else len(found.question.classes.names))
+        lines.append(f"With {found.rows:,} rows, effects below {least:.2g} standard units would mostly not be seen.")
+    return lines
+
+
+def smallest_seen(n: int, p: int) -> float:
+    """The smallest partial correlation that pays the price of an edge (EBIC) in n rows of p variables. With p = 1 the
+    price is that of BIC, as in the score of two columns with two levels.
+
+    >>> round(smallest_seen(400, 5), 2)
+    0.15
+    """
+    return float(np.sqrt(1 - np.exp(-(np.log(n) + 4 * GAMMA * np.log(p)) / n)))
+
+
+def shares_told(found: SampledEffect) -> str:
+    """The three shares, in a sentence."""
+    return (
+        f"Of {found.n:,} sampled graphs {share(found.p_zero)} say that there is no effect, "
+        f"{share(found.p_identified)} identify it, {share(found.p_open)} leave it open."
+    )

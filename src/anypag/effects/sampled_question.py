@@ -1,26 +1,80 @@
-"""A question to sampled graphs: the verdict of each class, and draws of the effect from each graph."""
+"""A question to sampled graphs: the verdict of each class, groups of classes, and draws of the effect by graph."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import product
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.table import Table
-from anypag.effects.drawn_effect import DrawnEffect
-from anypag.effects.estimate.draws import Hidden, LinearColumns, drawn_effects
+from anypag.effects.estimate.draws import DrawnColumn, Hidden, LinearColumns, drawn_effects
+from anypag.effects.estimate.estimates import number
 from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.effects.identify.verdict import Verdict
 from anypag.graphs.base import ancestry
+from anypag.graphs.marks import listed
 from anypag.graphs.node_sets import NodeSet, members
+from anypag.graphs.text import quote
 
 Said = Literal["zero", "identified", "open"]
+
+
+MOST_GROUPS = 3  # how many groups of classes are listed
+
+
+class ClassGroup(NamedTuple):
+    """Sampled classes that say the same of an effect: their share of all sampled graphs, the status, the adjustment set
+    if there is one, and with data the mean of the draws of these graphs, without those that are missing.
+    """
+
+    share: float
+    verdict: str
+    adjustment_set: tuple[str, ...] | None
+    mean: float | None = None
+
+    def __str__(self) -> str:
+        said = {"zero": "no effect", "formula": "identified, by a formula", "unidentified": "left open"}
+        if self.adjustment_set is None:
+            words = said[self.verdict]
+        else:
+            words = f"identified, adjusting for {listed(tuple(map(quote, self.adjustment_set))) or 'nothing'}"
+        mean = "" if self.mean is None or self.verdict == "zero" else f", mean {number(self.mean)}"
+        return f"{share(self.share)} of the graphs: {words}{mean}"
+
+
+def groups_of(
+    classes: SampledClasses, verdicts: list[Verdict], draws: Floats | None, same: Collection[str] = ()
+) -> tuple[ClassGroup, ...]:
+    """The largest groups of classes that say the same; sets leave out columns that are the `same` in all rows."""
+    keys = list[tuple[str, tuple[str, ...] | None]]()
+    for verdict, of in zip(verdicts, classes.classes, strict=True):
+        names = None if verdict.z is None else of.causal.names(verdict.z)
+        keys.append((verdict.status, names and tuple(name for name in names if name not in same)))
+    counted = Counter(keys[k] for k in classes.of[classes.counts].tolist())
+    found = []
+    for key, count in counted.most_common(MOST_GROUPS):
+        within = np.array([other == key for other in keys])[classes.of]
+        known = None if draws is None else draws[within & np.isfinite(draws)]
+        mean = None if known is None or not len(known) else float(known.mean())
+        found.append(ClassGroup(count / counted.total(), key[0], key[1], mean))
+    return tuple(found)
+
+
+def share(of_graphs: float) -> str:
+    """A share in per cent; one that is not 0 or 1 is not rounded to it.
+
+    >>> share(0.0), share(0.005), share(0.14), share(0.998)
+    ('0%', '<1%', '14%', '>99%')
+    """
+    rounded = f"{of_graphs:.0%}"
+    return {"0%": "<1%", "100%": ">99%"}.get(rounded, rounded) if 0 < of_graphs < 1 else rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,19 +130,16 @@ class Question:
         """Draws of all graphs; and of those whose class allows an effect. If the class leaves the effect open, these
         are of its member in which no arrow hides a common cause of its ends.
         """
-        classes, is_open = self.classes, np.flatnonzero(self.graphs_of("open"))
-        drawn = draw(classes.diagrams, classes.place, hidden=hidden)
-        drawn[self._is_spoilt()] = np.nan
-        causal, (at, diagrams) = drawn.copy(), classes.members_if_causal(self.x, is_open)
+        classes = self.classes
+        drawn, causal, is_open = self._known(draw(classes.diagrams, classes.place, hidden=hidden))
+        at, diagrams = classes.members_if_causal(self.x, is_open)
         hide = None if hidden is None else hidden._replace(arrows=hidden.arrows[at])
         causal[at] = draw(diagrams, classes.place[at], hidden=hide)
         return drawn, causal[~self.graphs_of("zero")]
 
     def _taken(self, of_all: AllDraws, causes: Counts, outcomes: Counts) -> tuple[Floats, Floats]:
         """The draws of this question, taken from draws between all columns."""
-        drawn, is_open = of_all.draws[:, causes][:, :, outcomes], np.flatnonzero(self.graphs_of("open"))
-        drawn[self._is_spoilt()] = np.nan
-        causal = drawn.copy()
+        drawn, causal, is_open = self._known(of_all.draws[:, causes][:, :, outcomes])
         causal[is_open] = of_all.if_causal(self.classes, self.x, is_open)[:, :, outcomes]
         return drawn, causal[~self.graphs_of("zero")]
 
@@ -104,10 +155,9 @@ class Question:
 
     def _of_levels(self, rows: LevelTable, causes: tuple[int, ...], y: int, own: Flags | None) -> tuple[Floats, Floats]:
         """Draws of all graphs, and of those whose class allows an effect."""
-        classes, is_open = self.classes, np.flatnonzero(self.graphs_of("open"))
-        drawn = rows.drawn(classes.diagrams, classes.place, causes, y, own)
-        drawn[self._is_spoilt()] = np.nan
-        causal, at = drawn.copy(), np.unique(classes.of[is_open]).tolist()
+        classes = self.classes
+        drawn, causal, is_open = self._known(rows.drawn(classes.diagrams, classes.place, causes, y, own))
+        at = np.unique(classes.of[is_open]).tolist()
         sets = {c: classes.set_if_causal(c, self.x, 1 << y, self.given) for c in at}
         for k in is_open.tolist():
             z = sets[int(classes.of[k])]
@@ -118,13 +168,14 @@ class Question:
                 causal[k] = rows.adjusted(steps, causes, y, int(classes.place[k]), rows=own)
         return drawn, causal[~self.graphs_of("zero")]
 
-    def _is_spoilt(self) -> Flags:
-        """(m,) graphs in which a condition comes after a cause: the effect given it is no total effect."""
-        if not self.given:
-            return np.zeros(len(self.classes), np.bool_)
-        marks = self.classes.diagrams
+    def _known(self, drawn: Floats) -> tuple[Floats, Floats, Counts]:
+        """The draws, NaN for graphs in which a condition comes after a cause (the effect given it is no total effect);
+        a copy, to be changed where the class leaves the effect open; and the places of those graphs.
+        """
         x, z = (list(members(part)) for part in (self.x, self.given))
-        return np.array([ancestry(m)[np.ix_(x, z)].any() for m in marks])
+        if z:
+            drawn[[bool(ancestry(marks)[np.ix_(x, z)].any()) for marks in self.classes.diagrams]] = np.nan
+        return drawn, drawn.copy(), np.flatnonzero(self.graphs_of("open"))
 
 
 class AllDraws(NamedTuple):
@@ -156,3 +207,109 @@ class AllDraws(NamedTuple):
         found[places] = drawn_effects(diagrams, classes.place[places], self.rows, causes, everyone)
         is_done[new] = True
         return np.asarray(found[at])
+
+
+QUANTILES = (0.025, 0.5, 0.975)
+LEAST_DRAWS = 20  # fewer draws give no interval: the ends of one that holds 95 % of them would be single draws
+
+
+class Span(NamedTuple):
+    """A median and the range that holds 95 % of the draws."""
+
+    estimate: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, draws: Floats) -> Self | None:
+        """The median and interval of some draws; None if too few of them are known."""
+        known = draws[np.isfinite(draws)]
+        if len(known) < LEAST_DRAWS:
+            return None
+        low, middle, high = np.quantile(known, QUANTILES).tolist()
+        return cls(middle, low, high)
+
+    def __str__(self) -> str:
+        return f"{number(self.estimate)} ({number(self.low)} to {number(self.high)})"
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnEffect:
+    """Draws of one number: how much an outcome changes with a cause.
+
+    Args:
+        cause: the column that is set: a variable, or one level of it in place of the first.
+        outcome: the column whose change is measured: a variable, or one level of it.
+        draws: (m,) one for each sampled graph, zeros included; NaN if a graph gives none.
+        if_causal_draws: draws of the classes that allow an effect; those that leave it open assume that no arrow hides
+            a common cause.
+        hidden_draws: the same draws if arrows hide common causes (`confounding`).
+        group: in tables, the levels of the conditions, in words.
+    """
+
+    cause: DrawnColumn
+    outcome: DrawnColumn
+    draws: Floats = field(repr=False)
+    if_causal_draws: Floats = field(repr=False)
+    hidden_draws: Floats | None = field(default=None, repr=False)
+    group: str = ""
+
+    @property
+    def label(self) -> str:
+        """What the number is, in words."""
+        return f"{self.outcome.as_outcome} {self.cause.as_cause}{self.group and f', given {self.group}'}"
+
+    @cached_property
+    def span(self) -> Span | None:
+        """Median and interval of the draws, zeros included."""
+        return Span.of(self.draws)
+
+    @cached_property
+    def if_causal(self) -> Span | None:
+        """Median and interval over the classes that allow an effect; None where too few do."""
+        return Span.of(self.if_causal_draws)
+
+    @cached_property
+    def if_hidden(self) -> Span | None:
+        """Median and interval over the classes that allow an effect, if arrows hide common causes."""
+        return None if self.hidden_draws is None else Span.of(self.hidden_draws)
+
+    @property
+    def value(self) -> float:
+        """The median of the draws, so that it has a value like other estimates; NaN without draws."""
+        return float("nan") if self.span is None else self.span.estimate
+
+    @property
+    def given_effect(self) -> tuple[float, float] | None:
+        """The interval of the draws that are not 0."""
+        span = Span.of(self.draws[self.draws != 0])
+        return None if span is None else (span.low, span.high)
+
+    @property
+    def p_positive(self) -> float:
+        """The share of draws above 0."""
+        return float((self._known > 0).mean()) if len(self._known) else float("nan")
+
+    @property
+    def mean(self) -> float:
+        """Of the draws."""
+        return float(self._known.mean()) if len(self._known) else float("nan")
+
+    @property
+    def _known(self) -> Floats:
+        return self.draws[np.isfinite(self.draws)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers for machines, without the draws."""
+        return {
+            "cause": self.cause.variable,
+            "outcome": self.outcome.variable,
+            "label": self.label,
+            "estimate": None if self.span is None else self.span.estimate,
+            "interval": None if self.span is None else [self.span.low, self.span.high],
+            "mean": self.mean,
+            "p_positive": self.p_positive,
+            "given_effect": None if self.given_effect is None else list(self.given_effect),
+            "if_causal": None if self.if_causal is None else list(self.if_causal),
+            "if_hidden": None if self.if_hidden is None else list(self.if_hidden),
+        }

@@ -140,11 +140,7 @@ WRONG = "exclude impossible arrows"
 
 
 def what_to_say(result: Result, how: str) -> str | None:
-    """The hint what knowledge could do for a graph that was learned without it; None if it could do nothing.
-
-    Args:
-        result: what was learned.
-        how: how knowledge is given: `knowledge=`, or the options of the command line.
+    """The hint what knowledge, given by `how`, could do for a graph that was learned without it; None if nothing.
 
     >>> import anypag as ap
     >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 500, seed=1)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from anypag.errors import GraphError
-from anypag.explain.contexts import oriented_by
+from anypag.explain.experiments import oriented_by
 from anypag.explain.facts import PairFacts, facts_of
 from anypag.explain.sampled import hedged
 from anypag.explain.words import MARK_NAMES, Context, EdgeWords, EndClaim, reading, resample_notes
-from anypag.graphs.marks import Edge, Mark, Separation, listed
+from anypag.graphs.marks import A_MARK, Edge, Mark, Separation, listed
 from anypag.graphs.node_sets import is_visible
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import KNOWN, why
@@ -21,9 +21,6 @@ from anypag.markup import block, heading, paragraphs, plain
 from anypag.results.probabilities import Alternative
 from anypag.results.result import Result, refuse_unsearched
 from anypag.results.stability import PairCounts, pair_counts
-
-A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
-
 
 _NOT_JOINED = "neither is a direct cause of the other, and nothing that was not measured acts directly on both."
 NO_EDGE = {
@@ -106,7 +103,11 @@ class Explanation:
 
     def lines(self) -> tuple[str, ...]:
         """All sentences besides the summary, one a line."""
-        return (*(line for end in self.ends for line in _end_lines(end)), *self.notes)
+        lines = list[str]()
+        for end in self.ends:
+            lines.append(f"At {end.at} {A_MARK[end.mark]}: {end.meaning}")
+            lines += [f"  {reason}" for reason in (end.why, *end.conflicts) if reason]
+        return (*lines, *self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation for machines: only strings, numbers, lists and None."""
@@ -160,7 +161,7 @@ def explain_pair(facts: PairFacts, a: str, b: str) -> Explanation:
     if facts.pag.index(a) == facts.pag.index(b):
         raise GraphError(f"Two different variables were wanted; got {a!r} twice.")
     edge = facts.pag.edge(a, b)
-    said = _no_edge(facts, a, b) if edge is None else _edge(facts, edge)
+    said = _joined_or_not(facts, a, b, edge)
     said = replace(said, notes=(*said.notes, *_hanging(facts, said)))
     if facts.tested is not None and facts.tested.learned is not None:
         alone = explain_pair(facts.tested, said.a, said.b)
@@ -239,29 +240,37 @@ def reading_of(
     return reading(edge.mark_a, edge.mark_b, context)
 
 
-def _edge(facts: PairFacts, edge: Edge) -> Explanation:
-    words = reading_of(
+def words_of(facts: PairFacts, edge: Edge) -> EdgeWords:
+    """The meaning of an edge of the graph that is explained."""
+    return reading_of(
         facts.pag, edge, selection=facts.selection, final=facts.final, by_tests=facts.by_tests, known=facts.known
     )
-    p = math.nan if facts.learned is None else facts.learned.kept_p(edge.a, edge.b)
-    pair, said = (edge.a, edge.b, edge.symbol), facts.probabilities
-    probability = None if said is None else said.of_edge(*pair)
+
+
+def _joined_or_not(facts: PairFacts, a: str, b: str, edge: Edge | None) -> Explanation:
+    """The explanation of an edge, or of its absence; without what hangs on single tests, and resamples."""
+    said, symbol = facts.probabilities, "" if edge is None else edge.symbol
+    found = facts.sepsets.get((a, b)) if edge is None else None
+    p = math.nan if facts.learned is None or edge is None else facts.learned.kept_p(a, b)
+    probability = None if said is None else said.of_edge(a, b, symbol)
+    summary, ends = no_edge_summary(a, b, found), tuple[End, ...]()
+    if edge is not None:
+        words = words_of(facts, edge)
+        at_a, at_b, summary = (text.format(a=a, b=b) for text in (words.at_a, words.at_b, words.summary))
+        ends = (_end(facts, edge, words.claim_a, at_a), _end(facts, edge.reversed(), words.claim_b, at_b))
     return Explanation(
-        a=edge.a,
-        b=edge.b,
+        a=a,
+        b=b,
         edge=edge,
-        summary=hedged(_filled(words.summary, edge), probability),
-        ends=(
-            _end(facts, edge, words.claim_a, _filled(words.at_a, edge)),
-            _end(facts, edge.reversed(), words.claim_b, _filled(words.at_b, edge)),
-        ),
-        separation=None,
+        summary=hedged(summary, probability),
+        ends=ends,
+        separation=found,
         kept_p=None if math.isnan(p) else p,
         n_rows=facts.n_rows,
-        notes=_notes_of_edge(facts, edge, p),
+        notes=_notes_of_edge(facts, edge, p) if edge else _notes_of_none(facts, a, b, found),
         probability=probability,
-        alternative=None if said is None else said.alternative(*pair),
-        contradictions=facts.contradictions_of(edge.a, edge.b),
+        alternative=None if said is None else said.alternative(a, b, symbol),
+        contradictions=facts.contradictions_of(a, b),
         assumed=facts.assumed,
     )
 
@@ -305,41 +314,19 @@ def _notes_of_edge(facts: PairFacts, edge: Edge, p: float) -> tuple[str, ...]:
         return (known, *against, *sampled)
     if facts.learned is None or not facts.by_tests:
         return (*against, *sampled)
-    return (*_edge_notes(facts.learned, p), *against)
-
-
-def _edge_notes(learned: Result, p: float) -> tuple[str, ...]:
+    learned, kept = facts.learned, "No test separated them"
     rows = "" if learned.n_rows is None else f", n = {learned.n_rows:,}"
-    kept = "No test separated them"
     if p > 0 or (rows and not math.isnan(p)):
         kept += f": the largest p-value was {p:.3g} (alpha = {learned.choices.alpha:g}{rows})"
     if learned.complete or learned.tests_done:
-        return (f"{kept}.",)
-    return (f"{kept}.", f"The search stopped after r = {learned.r}: larger condition sets may still remove this edge.")
+        return (f"{kept}.", *against)
+    early = f"The search stopped after r = {learned.r}: larger condition sets may still remove this edge."
+    return (f"{kept}.", early, *against)
 
 
-def _no_edge(facts: PairFacts, a: str, b: str) -> Explanation:
-    found, said, known = facts.sepsets.get((a, b)), facts.probabilities, facts.said_of_edge(a, b)
-    probability = None if said is None else said.of_edge(a, b, "")
-    return Explanation(
-        a=a,
-        b=b,
-        edge=None,
-        summary=hedged(no_edge_summary(a, b, found), probability),
-        ends=(),
-        separation=found,
-        kept_p=None,
-        n_rows=facts.n_rows,
-        notes=(
-            *([known] if known else []),
-            *([] if found is None else [found_by(found)]),
-            *facts.sampled_notes(a, b, ""),
-        ),
-        probability=probability,
-        alternative=None if said is None else said.alternative(a, b, ""),
-        contradictions=facts.contradictions_of(a, b),
-        assumed=facts.assumed,
-    )
+def _notes_of_none(facts: PairFacts, a: str, b: str, found: Separation | None) -> tuple[str, ...]:
+    known, tested = facts.said_of_edge(a, b), "" if found is None else found_by(found)
+    return (*filter(None, (known, tested)), *facts.sampled_notes(a, b, ""))
 
 
 def no_edge_summary(a: str, b: str, found: Separation | None) -> str:
@@ -353,12 +340,3 @@ def found_by(found: Separation) -> str:
     """How a separation was found."""
     rows = "" if found.n is None else f"{found.n:,}"
     return FOUND["rows" if rows else "no rows"].format(r=found.r, p=f"{found.p:.3g}", n=rows)
-
-
-def _end_lines(end: End) -> list[str]:
-    lines = [f"At {end.at} {A_MARK[end.mark]}: {end.meaning}"]
-    return lines + [f"  {reason}" for reason in (end.why, *end.conflicts) if reason]
-
-
-def _filled(template: str, edge: Edge) -> str:
-    return template.format(a=edge.a, b=edge.b)

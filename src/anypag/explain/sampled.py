@@ -1,4 +1,4 @@
-"""Sampled graphs in words: how probable an edge is, and the most probable graphs."""
+"""Sampled graphs in words: how probable an edge is, what else it may be, and the most probable graphs."""
 
 from __future__ import annotations
 
@@ -31,12 +31,7 @@ def hedged(sentence: str, probability: float | None) -> str:
     >>> hedged("A is a cause of B.", 0.7)
     'Probably: A is a cause of B.'
     """
-    return f"{hedge(probability)}{sentence}"
-
-
-def hedge(probability: float | None) -> str:
-    """The first words of a claim with this probability."""
-    return "" if probability is None else HEDGES[hedge_level(probability)][1]
+    return f"{HEDGES[hedge_level(probability)][1]}{sentence}"
 
 
 def hedge_level(probability: float | None) -> int:

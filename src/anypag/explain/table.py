@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from anypag.explain.facts import facts_of
-from anypag.explain.pair import End, Explanation, explain_pair, no_edge_summary
+from anypag.explain.pair import Explanation, explain_pair, no_edge_summary
 from anypag.explain.sampled import hedged
 from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole
@@ -76,7 +76,7 @@ def edge_table(result: Result | PAG, *, non_edges: bool = True) -> dict[str, lis
             probability = said.of_edge(a, b, "") if said else None
             doubts = contradicted.get(frozenset((a, b)), "")
             shares = _again(pair_counts(stability, a, b, None))
-            causes = _causes(said, a, b)
+            causes = (said.is_cause(a, b) if said else None) or (None,) * 3
             rows.append((*_gap(a, b, found, facts.n_rows, probability), probability, *causes, doubts, *shares))
     return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
 
@@ -104,16 +104,13 @@ def _row(pair: Explanation, said: Probabilities | None) -> Row:
     """The row of an edge."""
     assert pair.edge is not None
     start, end = pair.ends
+    rules = (None if one.rule is None else RULES[one.rule].name for one in pair.ends)
+    causes = (said.is_cause(pair.a, pair.b) if said else None) or (None,) * 3
     return (
         *(pair.a, pair.b, pair.edge.symbol, MARK_NAMES[start.mark], MARK_NAMES[end.mark], pair.summary),
-        *(pair.kept_p, pair.n_rows, None, None, _rule(start), _rule(end), bool(start.conflicts or end.conflicts)),
-        *(pair.probability, *_causes(said, pair.a, pair.b), " ".join(pair.contradictions), *_again(pair.again)),
+        *(pair.kept_p, pair.n_rows, None, None, *rules, bool(start.conflicts or end.conflicts)),
+        *(pair.probability, *causes, " ".join(pair.contradictions), *_again(pair.again)),
     )
-
-
-def _causes(said: Probabilities | None, a: str, b: str) -> Row:
-    """In which shares of the sampled graphs a is a cause of b, is none, and may be one."""
-    return (None, None, None) if said is None else said.is_cause(a, b)
 
 
 def _gap(a: str, b: str, found: Separation | None, n_rows: int | None, probability: float | None) -> Row:
@@ -129,7 +126,3 @@ def _again(seen: PairCounts | None) -> Row:
     if seen is None:
         return None, None, None, None
     return seen.n, seen.same / seen.n, seen.joined / seen.n, seen.else_mostly
-
-
-def _rule(end: End) -> str | None:
-    return None if end.rule is None else RULES[end.rule].name

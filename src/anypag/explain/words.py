@@ -182,13 +182,10 @@ def resample_notes(seen: PairCounts | None, a: str, b: str) -> tuple[str, ...]:
     """The sentences about a pair in resamples."""
     if seen is None:
         return ()
-    other = "" if seen.else_mostly is None else f"; else mostly {_named(seen.else_mostly)}"
+    mostly = "no edge" if seen.else_mostly == "none" else f"`{seen.else_mostly}`"
+    other = "" if seen.else_mostly is None else f"; else mostly {mostly}"
     lines = [f"The same in {seen.same} of {seen.n} resamples{other}. Joined in {seen.joined}."]
     for x, y, is_cause, is_none in zip((a, b), (b, a), seen.causes, seen.not_causes, strict=True):
         if is_cause:
             lines.append(f"{x} is claimed to be a cause of {y} in {is_cause} of {seen.n}, not to be one in {is_none}.")
     return tuple(lines)
-
-
-def _named(kind: str) -> str:
-    return "no edge" if kind == "none" else f"`{kind}`"

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from anypag.errors import GraphError, MissingExtraError, ParameterError
 from anypag.files import write_whole
-from anypag.graphs.base import MixedGraph
-from anypag.graphs.contradictions import Contradiction, contradictions
+from anypag.graphs.contradictions import contradictions
 from anypag.graphs.formats.registry import as_graph
-from anypag.graphs.marks import Edge
 from anypag.graphs.pag import DAG, PAG
 from anypag.plot.geometry import Picture, picture
-from anypag.plot.labels import Legend, apart, legend_for
+from anypag.plot.labels import NO_LEGEND, Legend, apart, legend_for
 from anypag.plot.svg import svg_text
 from anypag.plot.with_matplotlib import axes_of, figure_of, file_of
 from anypag.results.result import Result
@@ -37,7 +34,7 @@ def svg(graph: Any, *, legend: bool = True) -> str:
     >>> svg(ap.PAG.from_string("smoking o-> tar; tar --> cancer")).count('class="node"')
     3
     """
-    return svg_text(*_drawn(graph, legend=legend))
+    return svg_text(*drawn_with(graph, legend=legend))
 
 
 def svg_if_possible(graph: Any) -> str | None:
@@ -50,57 +47,38 @@ def svg_if_possible(graph: Any) -> str | None:
 
 def figure(graph: Any, *, legend: bool = True) -> Any:
     """The picture of a graph as a `matplotlib.figure.Figure`. Raises as `plot` does."""
-    return figure_of(*_drawn(graph, legend=legend))
+    return figure_of(*drawn_with(graph, legend=legend))
 
 
 def plot(graph: Any, ax: Any = None, *, legend: bool = True) -> Any:
-    """Draw the picture on axes of matplotlib's `pyplot`, which notebooks and scripts show.
-
-    Args:
-        graph: what a search learned, or a graph (anything that `anypag.as_graph` takes).
-        ax: the axes to draw on; those of a new figure if left out.
-        legend: whether to add a legend below.
-
-    Returns:
-        The axes. A notebook shows the figure by itself, a script by `matplotlib.pyplot.show()`.
-
-    Raises:
-        MissingExtraError: matplotlib or igraph is not installed.
-        GraphError: the graph is too large for a picture that can be read.
+    """Draw the picture of `svg` on axes of matplotlib's `pyplot`, by default those of a new figure, and return them. A
+    notebook shows the figure by itself, a script by `matplotlib.pyplot.show()`. Raises as `svg` does, and
+    MissingExtraError if matplotlib is not installed.
     """
-    return axes_of(*_drawn(graph, legend=legend), ax)
+    return axes_of(*drawn_with(graph, legend=legend), ax)
 
 
 def write_picture(graph: Any, path: str | os.PathLike[str], *, legend: bool = True) -> None:
-    """Write the picture of a graph to a file, whole or not at all; the extension says how: `.svg`, `.png` or `.pdf`
-    (else ParameterError). Raises as `plot` does.
-    """
+    """Write the picture of a graph to a file, whole or not at all, as its ending says: .svg, .png or .pdf."""
     path = Path(path)
     extension = path.suffix.lower()
     if extension not in {".svg", ".png", ".pdf"}:
         raise ParameterError(f"A picture is written to a file that ends in .svg, .png or .pdf; got {path.name!r}.")
-    drawn = _drawn(graph, legend=legend)
-    write_whole(path, svg_text(*drawn).encode() if extension == ".svg" else file_of(*drawn, extension))
+    write_whole(path, file_of(*drawn_with(graph, legend=legend), extension))
 
 
-def _drawn(graph: Any, *, legend: bool) -> tuple[Picture, Legend | None]:
+def drawn_with(graph: Any, *, legend: bool = True) -> tuple[Picture, Legend]:
+    """The picture of a graph, and its legend, or an empty one."""
     learned, mixed = (graph if isinstance(graph, Result) else None), as_graph(graph)
     selection = not isinstance(mixed, DAG) if learned is None else learned.choices.selection_bias
-    found = contradictions_in(mixed if learned is None else learned)
+    found = contradictions(PAG.trusted(mixed.marks, mixed.names))[0] if learned is None else learned.contradictions
     drawn = picture(mixed) if learned is None else _with_shares(with_contexts(picture(mixed), learned), learned)
     if found:
         pairs = {frozenset(pair) for item in found for pair in item.pairs}
         many = f"{len(found):,} contradiction{'s' * (len(found) != 1)}"
         drawn = drawn.doubting(pairs, f"{many}: dashed edges take part in claims that cannot all be true.")
     contexts = learned.choices.knowledge.design if learned is not None and learned.choices.knowledge else ()
-    return drawn, legend_for(mixed.edges(), selection=selection, contexts=contexts) if legend else None
-
-
-def contradictions_in(graph: Result | MixedGraph) -> tuple[Contradiction, ...]:
-    """The contradictions to mark in a picture; of a bare graph those between its marks."""
-    if isinstance(graph, Result):
-        return graph.contradictions
-    return contradictions(PAG.trusted(graph.marks, graph.names))[0]
+    return drawn, legend_for(mixed.edges(), selection=selection, contexts=contexts) if legend else NO_LEGEND
 
 
 def with_contexts(drawn: Picture, learned: Result) -> Picture:
@@ -113,15 +91,13 @@ def with_contexts(drawn: Picture, learned: Result) -> Picture:
 def _with_shares(drawn: Picture, learned: Result) -> Picture:
     """The picture with the share of resamples that have each edge, or else its probability by sampled graphs."""
     stability, said = learned.stability, learned.probabilities
+    edges = [line.edge for line in drawn.lines]
     if stability is not None and stability.n:
-        return _sharing(drawn, stability.share)
-    if said is not None:
-        return _sharing(drawn, lambda edge: said.of_edge(edge.a, edge.b, edge.symbol), is_probability=True)
-    return drawn
-
-
-def _sharing(drawn: Picture, share: Callable[[Edge], float], *, is_probability: bool = False) -> Picture:
-    lines = [
-        replace(line, again=share(line.edge), is_probability=is_probability) for line in apart(drawn.lines, drawn.boxes)
-    ]
-    return replace(drawn, lines=tuple(lines))
+        shares = [stability.share(edge) for edge in edges]
+    elif said is not None:
+        shares = [said.of_edge(edge.a, edge.b, edge.symbol) for edge in edges]
+    else:
+        return drawn
+    is_probability = stability is None or not stability.n
+    shared = zip(apart(drawn.lines, drawn.boxes), shares, strict=True)
+    return replace(drawn, lines=tuple(replace(x, again=y, is_probability=is_probability) for x, y in shared))

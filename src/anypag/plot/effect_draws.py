@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anypag.arrays import Floats
+from anypag.effects.sampled import SampledEffect
 
 WIDTH, HEIGHT, BASE = 300, 120, 72  # of the picture, and where the axis of the density stands
 N_BINS = 28
@@ -12,12 +13,15 @@ EDGE = 12
 COLOURS = {"no effect": "#9aa5b1", "identified": "#2a6f97", "open": "#d9a441"}
 
 
-def draws_svg(draws: Floats | None, shares: tuple[float, float, float]) -> str:
-    """SVG of the draws of one effect, zeros included, above a bar of the shares of graphs.
+def effect_svg(found: SampledEffect) -> str:
+    """SVG of what sampled graphs say: the draws if there is one number, and the shares of graphs."""
+    draws = found.lines[0].draws if len(found.lines) == 1 else None
+    return draws_svg(draws, (found.p_zero, found.p_identified, found.p_open))
 
-    Args:
-        draws: (m,) NaN where there is none; None for the bar alone.
-        shares: of the graphs that say that there is no effect, that identify it, and that leave it open.
+
+def draws_svg(draws: Floats | None, shares: tuple[float, float, float]) -> str:
+    """SVG of the draws (m,) of one effect, zeros included, above a bar of the shares of graphs: those that say that
+    there is no effect, that identify it, and that leave it open. Without draws the bar alone.
 
     >>> draws_svg(None, (0.2, 0.5, 0.3)).count("<rect")
     3

@@ -1,7 +1,4 @@
-"""A picture as numbers: boxes with names, lines between their borders, marks at the ends.
-
-SVG and matplotlib both draw these.
-"""
+"""A picture as numbers, for SVG and matplotlib: boxes with names, lines between their borders, marks at the ends."""
 
 from __future__ import annotations
 
@@ -122,10 +119,7 @@ class Picture:
 
 
 def picture(graph: MixedGraph, padding: float = 24.0) -> Picture:
-    """The picture of a graph, laid out.
-
-    Raises:
-        GraphError: it is too large for a picture that can be read.
+    """The picture of a graph, laid out; GraphError if it is too large for a picture that can be read.
 
     >>> import anypag as ap
     >>> drawn = picture(ap.PAG.from_string("A o-> B; B --> C"))
@@ -189,8 +183,7 @@ def joined(boxes: tuple[Box, ...], edges: tuple[Edge, ...], bends: tuple[float, 
 
 def bowed(boxes: tuple[Box, ...], edge: Edge, bend: float) -> Line:
     """The line for an edge, bent by this much: for several between the same two boxes."""
-    place = {box.name: box for box in boxes}
-    a, b = place[edge.a], place[edge.b]
+    a, b = (next(box for box in boxes if box.name == name) for name in edge[:2])
     control = _control(a.centre, b.centre, bend)
     tip_a, tip_b = _tip(a, control), _tip(b, control)
     return Line(edge, _back(tip_a), control, _back(tip_b), tip_a, tip_b)

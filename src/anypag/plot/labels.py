@@ -10,7 +10,7 @@ import numpy as np
 
 from anypag.arrays import Floats
 from anypag.graphs.marks import Edge, Mark
-from anypag.plot.geometry import MARK_LENGTH, Box, Line, Point, Tip, text_width
+from anypag.plot.geometry import MARK_LENGTH, Box, Line, Picture, Point, Tip, text_width
 
 
 class Colours(NamedTuple):
@@ -78,6 +78,14 @@ class Legend:
     entries: tuple[Entry, ...]
 
 
+NO_LEGEND = Legend(0.0, 0.0, ())
+
+
+def size_of(drawn: Picture, legend: Legend) -> tuple[float, float]:
+    """Width and height of a picture with its legend below, in pixels."""
+    return max(drawn.width, legend.width, 1.0), max(drawn.height + legend.height, 1.0)
+
+
 def legend_for(edges: Iterable[Edge], *, selection: bool = True, contexts: Collection[str] = ()) -> Legend:
     """The legend: a line for each kind of edge. With `selection` a tail says less; `contexts` are joined by design."""
     every = {(frozenset({edge.mark_a, edge.mark_b}), {edge.a, edge.b} <= set(contexts)) for edge in edges}
@@ -126,19 +134,15 @@ def apart(lines: Iterable[Line], boxes: Iterable[Box]) -> tuple[Line, ...]:
     for k, line in enumerate(lines):
         others = np.delete(curves, k, axis=0).reshape(-1, 2)
         places = (line.beside(t, side) for side in (1.0, -1.0) for t in ALONG)
-        free = [place for place in places if _is_free(place, taken)]
-        at = next((place for place in free if _room(others, place) >= 1), None)
+        at = next((place for place in places if _is_free(place, taken, others)), None)
         taken += [] if at is None else [(at, WIDTH, HEIGHT)]
         placed.append(replace(line, number_at=at, has_number=at is not None))
     return tuple(placed)
 
 
-def _room(others: Floats, place: Point) -> float:
-    """How free a place for a number is of other lines: 1 if none touches it, less if one does."""
+def _is_free(place: Point, taken: Iterable[tuple[Point, float, float]], others: Floats) -> bool:
+    """Is a place as far from others, in width or height, as each of them wants, and does no other line touch it?"""
+    if not all(abs(place.x - other.x) >= wide or abs(place.y - other.y) >= high for other, wide, high in taken):
+        return False
     reach = np.abs(others - place) / (WIDTH / 2, HEIGHT / 2)
-    return float(min(1.0, reach.max(axis=1).min(initial=1.0)))
-
-
-def _is_free(place: Point, taken: Iterable[tuple[Point, float, float]]) -> bool:
-    """Is a place as far from others, in width or height, as each of them wants?"""
-    return all(abs(place.x - other.x) >= wide or abs(place.y - other.y) >= high for other, wide, high in taken)
+    return bool(reach.max(axis=1).min(initial=1.0) >= 1)

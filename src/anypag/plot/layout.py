@@ -158,7 +158,12 @@ def _turned(points: Points, flow: EdgeEnds) -> Points:
     ways = [
         points @ np.array([[np.cos(t), np.sin(t)], [-np.sin(t), np.cos(t)]]) for t in np.linspace(0, 2 * np.pi, 33)[:-1]
     ]
-    return max(ways, key=lambda way: _downward(way, flow) - 0.6 * _tallness(way))
+
+    def goodness(way: Points) -> float:
+        across, down = np.ptp(way, axis=0) + 1e-9
+        return _downward(way, flow) - 0.6 * float(np.log(max(down / across, 1e-3)))
+
+    return max(ways, key=goodness)
 
 
 def _downward(points: Points, flow: EdgeEnds) -> float:
@@ -167,11 +172,6 @@ def _downward(points: Points, flow: EdgeEnds) -> float:
         return 0.0
     steps = points[flow[:, 1]] - points[flow[:, 0]]
     return float((steps[:, 1] / np.hypot(*steps.T)).mean())
-
-
-def _tallness(points: Points) -> float:
-    across, down = np.ptp(points, axis=0) + 1e-9
-    return float(np.log(max(down / across, 1e-3)))
 
 
 def apart(points: Points, sizes: Points, rounds: int = 40) -> Points:

@@ -21,7 +21,7 @@ from anypag.plot.geometry import (
     Tip,
     kind_of,
 )
-from anypag.plot.labels import DARK, KINDS, LIGHT, Legend, variables
+from anypag.plot.labels import DARK, KINDS, LIGHT, Legend, size_of, variables
 
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -84,25 +84,24 @@ def escape(text: str) -> str:
     return html.escape(_NOT_IN_XML.sub("\ufffd", text))
 
 
-def svg_text(drawn: Picture, legend: Legend | None) -> str:
+def svg_text(drawn: Picture, legend: Legend) -> str:
     """The SVG of a picture, with its legend below."""
-    below = 0.0 if legend is None else legend.height
-    width = drawn.width if legend is None else max(drawn.width, legend.width)
+    width, height = size_of(drawn, legend)
     shift = (width - drawn.width) / 2
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="anypag" role="img" viewBox="0 0 {width:.0f} '
-            f'{drawn.height + below:.0f}" width="{width:.0f}" height="{drawn.height + below:.0f}" '
+            f'{height:.0f}" width="{width:.0f}" height="{height:.0f}" '
             f'font-family="{_FONTS}">',
             f"<title>Graph of {counted(len(drawn.boxes), 'variable')} and {counted(len(drawn.lines), 'edge')}</title>",
             f"<style>{_STYLE}</style>",
-            f'<rect class="paper" width="{width:.0f}" height="{drawn.height + below:.0f}" fill="{LIGHT.paper}"/>',
+            f'<rect class="paper" width="{width:.0f}" height="{height:.0f}" fill="{LIGHT.paper}"/>',
             f'<g transform="translate({shift:.1f} 0)">',
             *(line_svg(line) for line in drawn.lines),
             *(box_svg(box) for box in drawn.boxes),
-            *_banner_svg(drawn),
+            *([_banner_svg(drawn)] if drawn.banner else []),
             "</g>",
-            *(() if legend is None else _legend_svg(legend, drawn.height)),
+            *(_legend_svg(legend, drawn.height) if legend.width else ()),
             "</svg>",
         ]
     )
@@ -166,12 +165,10 @@ def box_svg(box: Box) -> str:
     )
 
 
-def _banner_svg(drawn: Picture) -> Iterator[str]:
-    if drawn.banner:
-        x, y = drawn.width / 2, drawn.height - BANNER_HEIGHT / 2
-        look = f'font-size="13" font-weight="600" fill="{LIGHT.confounded}" text-anchor="middle"'
-        yield f'<text class="banner" x="{x:.1f}" y="{y:.1f}" {look}>'
-        yield f"{escape(drawn.banner)}</text>"
+def _banner_svg(drawn: Picture) -> str:
+    x, y = drawn.width / 2, drawn.height - BANNER_HEIGHT / 2
+    look = f'font-size="13" font-weight="600" fill="{LIGHT.confounded}" text-anchor="middle"'
+    return f'<text class="banner" x="{x:.1f}" y="{y:.1f}" {look}>{escape(drawn.banner)}</text>'
 
 
 def _legend_svg(legend: Legend, top: float) -> Iterator[str]:

@@ -20,11 +20,10 @@ from anypag.choices import is_default
 from anypag.ci.resolve import fits_of
 from anypag.data.findings import Finding
 from anypag.errors import Option, Sentence
-from anypag.explain.contexts import acts_on, contexts_told
 from anypag.explain.facts import PairFacts, facts_of
-from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, explain_pair, reading_of
+from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, explain_pair, reading_of, words_of
 from anypag.explain.sampled import HEDGES, SELDOM, about_probable, probable_graphs, why_unlikely
-from anypag.explain.summary import end_told, take_away
+from anypag.explain.summary import acts_on, contexts_told, end_told, take_away
 from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
@@ -57,6 +56,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
     facts, is_whole = facts_of(result), is_drawable(result.pag)
     drawn = with_contexts(picture(result.pag) if is_whole else ring(result.pag), result)
     words: Words = {}
+    n, first = len(result.pag), result.history[0].info if result.history else None
     lines = _all_lines(result, drawn.boxes)
     place = {(line.edge.a, line.edge.b): k for k, line in enumerate(lines)}
     frames = [_frame(item, facts, words, place, item is result.history[-1]) for item in result.history]
@@ -73,7 +73,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "boxes": boxes_shown(drawn.boxes),
         "lines": [line_shown(line, result.pag) for line in lines],
         "frames": frames,
-        "starts_complete": _starts_complete(result),
+        "starts_complete": first is not None and first.n_edges + first.removed == n * (n - 1) // 2,
         "by_scores": result.from_scores,
         "words": [list(sentences) for sentences in words],
         "edges": [
@@ -241,13 +241,6 @@ def _frame_edges(pag: PAG, facts: PairFacts, words: Words, place: Places, *, fin
     return rows
 
 
-def _starts_complete(result: Result) -> bool:
-    """Did the search start with every pair joined?"""
-    n = len(result.pag)
-    first = result.history[0].info if result.history else None
-    return first is not None and first.n_edges + first.removed == n * (n - 1) // 2
-
-
 def _rounded(*numbers: float) -> list[float]:
     return [round(number, 1) for number in numbers]
 
@@ -290,10 +283,8 @@ def _edge(facts: PairFacts, edge: Edge, place: Places) -> dict[str, Any]:
 
 
 def _edge_without_reasons(facts: PairFacts, edge: Edge, place: Places) -> dict[str, Any]:
-    reading = reading_of(
-        facts.pag, edge, selection=facts.selection, final=facts.final, by_tests=facts.by_tests, known=facts.known
-    )
-    at_a, at_b, summary = (text.format(a=edge.a, b=edge.b) for text in (reading.at_a, reading.at_b, reading.summary))
+    words = words_of(facts, edge)
+    at_a, at_b, summary = (text.format(a=edge.a, b=edge.b) for text in (words.at_a, words.at_b, words.summary))
     said = {"summary": summary, "meanings": [at_a, at_b], "rules": [None, None], "why": ["", ""]}
     nothing: dict[str, Any] = {"conflicts": [[], []], "notes": [], "p": None, "n": None}
     contradictions = list(facts.contradictions_of(edge.a, edge.b))
@@ -329,7 +320,7 @@ def _sampled(facts: PairFacts, a: str, b: str) -> tuple[float | None, list[str]]
 
 def _separation(found: Separation | None, index: dict[str, int]) -> list[Any]:
     if found is None:
-        return [None, None, None, None]
+        return [None] * 4
     p = None if math.isnan(found.p) else float(f"{found.p:.4g}")
     return [[index[name] for name in found.given], p, found.r, found.n]
 

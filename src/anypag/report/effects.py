@@ -9,13 +9,13 @@ from typing import Any
 from anypag.effects.all_pairs import effects_of
 from anypag.effects.answer import HEADINGS
 from anypag.effects.effect import IN_THE_SAMPLE, effect_of_graph
-from anypag.effects.question import checked_graph, may_be_selected
-from anypag.effects.sampled_words import headline, told
+from anypag.effects.question import EffectAsked, checked_graph, is_selection_possible
+from anypag.effects.sampled import headline, told
 from anypag.errors import ContradictionError, DataError, GraphError
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.text import quote
-from anypag.plot.effect_draws import draws_svg
+from anypag.plot.effect_draws import effect_svg
 from anypag.results.result import Result
 
 MOST_VARIABLES = 60  # the most variables: reports of larger graphs would be mostly effects
@@ -38,7 +38,7 @@ def effects_shown(result: Result, data: Any = None) -> dict[str, Any]:
     rows = [_row(result, i, j) for i, j in pairs]
     return {
         "none": why_none,
-        "zero": [HEADINGS["zero"], f"{ZERO} {IN_THE_SAMPLE}" if may_be_selected(result) else ZERO],
+        "zero": [HEADINGS["zero"], f"{ZERO} {IN_THE_SAMPLE}" if is_selection_possible(result, None) else ZERO],
         "pairs": [row for row in rows if row is not None],
         "sampled": list(_sampled(result, data)),
     }
@@ -66,10 +66,8 @@ def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:
     except DataError:  # the rows give no draws; `anypag effect` says why
         answers = list(effects_of(result, pairs))
     for (a, b), found in zip(pairs, answers, strict=True):
-        line = found.lines[0] if len(found.lines) == 1 else None
-        picture = draws_svg(None if line is None else line.draws, (found.p_zero, found.p_identified, found.p_open))
         heading = headline(found, f"The effect of {quote(a)} on {quote(b)}")
-        yield [pag.index(a), pag.index(b), heading, told(found), picture]
+        yield [pag.index(a), pag.index(b), heading, told(found), effect_svg(found)]
 
 
 def _why_none(result: Result) -> str | None:
@@ -85,7 +83,7 @@ def _why_none(result: Result) -> str | None:
 def _row(result: Result, i: int, j: int) -> list[Any] | None:
     """None for a pair without an effect: there are too many to list."""
     try:
-        found = effect_of_graph(result, i, j)
+        found = effect_of_graph(result, EffectAsked(i, j))
     except ContradictionError as error:  # the rules disagreed about an edge that this effect depends on
         return [i, j, "contradicted", str(error), None]
     except GraphError as error:

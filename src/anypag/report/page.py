@@ -21,6 +21,7 @@ from anypag.report.content import content
 from anypag.results.result import Result
 
 _PLACE = re.compile(r"<!--(\w+)-->")
+NO_FORMS = "form-action 'none'"
 _BREAKS_OUT = re.compile("[<>&\u2028\u2029]")
 
 
@@ -49,7 +50,9 @@ def report_html(
     >>> report_html(result).startswith("<!doctype html>")
     True
     """
-    return page_of("anypag.report", "page", _title(result), content=as_json(content(result, call, spell, data)))
+    size = f"{counted(len(result.pag), 'variable')}, {counted(len(result.pag.edges()), 'edge')}"
+    title = size if result.source is None else f"{result.source}: {size}"
+    return page_of("anypag.report", "page", title, content=as_json(content(result, call, spell, data)))
 
 
 def page_of(package: str, name: str, title: str, may: str = "", content: str = "") -> str:
@@ -59,9 +62,10 @@ def page_of(package: str, name: str, title: str, may: str = "", content: str = "
     inside a script element (`as_json`).
     """
     script = _part("drawing.js") + _part(f"{name}.js", package)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()  # it may run this script, load nothing
     marks = "".join(f'<g id="mark-{int(mark)}" class="mark">{MARK_SHAPES[mark]}</g>' for mark in MARK_SHAPES)
     parts = {
-        "policy": f"{policy(script)}{may}",
+        "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; {NO_FORMS}{may}",
         "title": html.escape(title),
         "style": STYLE + _part("drawing.css") + _part(f"{name}.css", package),
         "drawing": _part("drawing.html").replace("<!--marks-->", marks),
@@ -79,17 +83,6 @@ def as_json(value: Any) -> str:
     """
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return _BREAKS_OUT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def policy(script: str) -> str:
-    """The content security policy: the page may run this script and use its style, and load nothing."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; form-action 'none'"
-
-
-def _title(result: Result) -> str:
-    size = f"{counted(len(result.pag), 'variable')}, {counted(len(result.pag.edges()), 'edge')}"
-    return size if result.source is None else f"{result.source}: {size}"
 
 
 def _part(name: str, package: str = "anypag.report") -> str:

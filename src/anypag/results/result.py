@@ -350,7 +350,7 @@ class Result:
         """What each experiment changed, of several data sets (`anypag.pooled`), in columns that any dataframe library
         takes: context, variable, directly (None: it may), probability.
         """
-        from anypag.explain.contexts import targets_table
+        from anypag.explain.summary import targets_table
 
         return targets_table(self)
 
@@ -414,9 +414,9 @@ class Result:
 
     def _edges_told(self) -> list[str]:
         """The graph as text; for sampled graphs with probabilities and an explanation of them."""
-        from anypag.explain.contexts import contexts_told, edge_lines
         from anypag.explain.facts import what_to_say
         from anypag.explain.sampled import why_unlikely
+        from anypag.explain.summary import contexts_told, edge_lines
 
         same = [f"{name}, the same as {first}" for name, first in self.copies.items()]
         lines = [*edge_lines(self), *same, *contexts_told(self)]

@@ -142,9 +142,7 @@ def _seasons(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
 
 
 def _autocorrelations(windows: Lagged, left: dict[str, Floats], most: int) -> dict[str, Floats]:
-    """By process, the correlation of values that are 0, 1, ... steps apart in one stretch of time; 0 if there are too
-    few, or steps are too short for a season.
-    """
+    """By process, the correlation of values 0, 1, ... steps apart in one stretch; 0 if there are too few."""
     rest = np.array([values - values.mean() for values in left.values()])
     found = np.zeros((len(left), most))
     for steps in range(SHORTEST, min(most, windows.table.n) if len(left) else 0):

@@ -1,15 +1,21 @@
-"""The edges of a time series: each between two processes at a lag, and what probabilities and resamples say of it."""
+"""The edges of a time series: each between two processes at a lag, and what probabilities and resamples say of it;
+and the path of an outcome after an intervention.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 from anypag.markup import shown_share
 from anypag.results.probabilities import Probabilities
 from anypag.results.stability import Stability
 from anypag.series.window import named
+
+if TYPE_CHECKING:
+    from anypag.effects.answer import Effect
+    from anypag.effects.sampled_question import Span
 
 
 class SeriesEdge(NamedTuple):
@@ -111,3 +117,30 @@ def edge_line(edge: SeriesEdge) -> str:
     probability = "" if edge.probability is None else f"   {shown_share(edge.probability)}"
     again = "" if edge.again is None else f"   in {shown_share(edge.again)} of the resamples"
     return f"{edge}{probability}{again}"
+
+
+class Response(NamedTuple):
+    """How an outcome changes, step by step, after a process is set one unit higher at one time.
+
+    Nothing is said about lags beyond the window, and later values of the process that was set follow from it.
+    """
+
+    cause: str
+    outcome: str
+    effects: tuple[tuple[int, Effect], ...]
+    """Lags in steps of time, each with the effect; of a process on itself from lag 1 on."""
+
+    @property
+    def spans(self) -> dict[int, Span | None]:
+        """By lag, median and interval over sampled graphs, zeros included; None where there is no single number."""
+        lines = {lag: () if effect.sampled is None else effect.sampled.lines for lag, effect in self.effects}
+        return {lag: some[0].span if len(some) == 1 else None for lag, some in lines.items()}
+
+    def table(self) -> dict[str, list[float | int | None]]:
+        """The path in columns that any dataframe library takes: lag, estimate, low, high."""
+        rows = [(lag, *(span or (None, None, None))) for lag, span in self.spans.items()]
+        return {name: [row[k] for row in rows] for k, name in enumerate(("lag", "estimate", "low", "high"))}
+
+    def __str__(self) -> str:
+        told = (f"  lag {lag}: {span or 'no single number'}" for lag, span in self.spans.items())
+        return "\n".join([f"{self.outcome} after {self.cause} is set one higher at one time:", *told])

@@ -1,10 +1,12 @@
-"""Results of time series in files. The JSON file is that of the window's result, which all commands read, with the
-processes and lags beside it.
-"""
+"""Results of time series for others: JSON (the window's result, with processes and lags), CSV, pictures, the report."""
 
 from __future__ import annotations
 
+import html
 import os
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from anypag.errors import FormatError, ParameterError
@@ -12,12 +14,28 @@ from anypag.explain import explain
 from anypag.files import write_pieces, write_whole
 from anypag.graphs.formats.registry import write_graph
 from anypag.graphs.formats.tables import csv_text
-from anypag.plot.svg import svg_text
+from anypag.graphs.marks import Edge, Mark
+from anypag.graphs.pag import PAG
+from anypag.markup import shown_share
+from anypag.plot.draw import with_contexts
+from anypag.plot.geometry import (
+    BENDS,
+    BOX_HEIGHT,
+    Box,
+    Line,
+    Picture,
+    Point,
+    bowed,
+    joined,
+    on_paper,
+    picture,
+    text_width,
+)
+from anypag.plot.labels import Legend, apart, legend_for
 from anypag.plot.with_matplotlib import file_of
 from anypag.results.files import document_in, json_pieces, load_result, streamed_document
 from anypag.saving import PICTURES, check_ending
-from anypag.series.pictures import drawn
-from anypag.series.report import report_html
+from anypag.series.edges import SeriesEdge, SummaryEdge
 from anypag.series.series_result import SeriesResult
 from anypag.series.window import Window
 
@@ -41,8 +59,7 @@ def save(result: SeriesResult, path: str | os.PathLike[str]) -> None:
     elif ending == ".html":
         write_whole(path, report_html(result).encode())
     elif ending in PICTURES:
-        found = drawn(result, "summary")
-        write_whole(path, svg_text(*found).encode() if ending == ".svg" else file_of(*found, ending))
+        write_whole(path, file_of(*drawn(result, "summary"), ending))
     else:
         write_graph(result.pag, path)
 
@@ -56,11 +73,7 @@ def edge_rows(result: SeriesResult) -> list[tuple[object, ...]]:
 
 
 def read_series(path: str | os.PathLike[str]) -> SeriesResult:
-    """The result of a time series in a JSON file, as `SeriesResult.save` writes it.
-
-    Raises:
-        FormatError: the file holds no such result.
-    """
+    """The result of a time series in a JSON file, as `SeriesResult.save` writes it; FormatError for another file."""
     document = document_in(Path(path))
     meta = document.get("meta") if isinstance(document, dict) else None
     said = meta.get("series") if isinstance(meta, dict) else None
@@ -75,3 +88,146 @@ def read_series(path: str | os.PathLike[str]) -> SeriesResult:
         return SeriesResult(window, found, str(said["told"]))
     except (KeyError, TypeError, ValueError, FormatError) as error:
         raise FormatError(f"{Path(path).name}: {error}") from None
+
+
+STYLE = """
+body{font:16px/1.5 system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;max-width:64rem;margin:2rem auto;
+padding:0 1rem;color:#1d2733;background:#fff}
+h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse}
+td,th{text-align:left;vertical-align:top;padding:.25rem 1rem .25rem 0;border-bottom:1px solid #d8dee6}
+td:first-child{white-space:nowrap;font-family:ui-monospace,"DejaVu Sans Mono",monospace}.soft{color:#5b6775}
+svg{max-width:100%;height:auto}
+@media (prefers-color-scheme:dark){body{color:#e8edf3;background:#14191f}td,th{border-color:#39444f}
+.soft{color:#a5b1bf}}
+"""
+ASSUMED = (
+    "What causes what, and how strongly, is the same at all times (the series are stationary).",
+    "Causes act within the window, or through processes in it; what is older acts as a hidden cause.",
+    "Nothing causes what came before it, and causes do not run in a circle within one time.",
+    "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness).",
+)
+OF_SUMMARY = "Numbers at lines and in boxes are lags; a box names lags of the process itself."
+OF_WINDOW = "Each row is a process, each column a time; edges hold at all times and are drawn once."
+ALL_TIMES = (
+    "An experiment acts in the same way at all times of its data set; nothing measured decides which rows are in it."
+)
+
+
+def report_html(result: SeriesResult) -> str:
+    """One HTML page, without a script, that needs no network and no other file."""
+    title = f"{result.window.k} processes, lags 0 to {result.window.max_lag}"
+    title = html.escape(title if result.result.source is None else f"{result.result.source}: {title}")
+    found = [] if result.audit is None else [*map(str, result.audit.findings)] or [result.audit.all_clear]
+    return "\n".join(
+        [
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
+            f"<title>anypag: {title}</title><style>{STYLE}</style></head><body>",
+            f"<h1>{title}</h1>",
+            *(f"<p>{html.escape(line)}</p>" for line in (*result.lines(), *result.result.misfit_told)),
+            f'<h2>Processes</h2><p class="soft">{OF_SUMMARY}</p>',
+            result.svg("summary"),
+            f'<h2>The window</h2><p class="soft">{OF_WINDOW}</p>',
+            result.svg("window"),
+            *_edges(result),
+            "<h2>What it rests on</h2>",
+            _listed([*ASSUMED, *([ALL_TIMES] if result.window.contexts else [])]),
+            *(["<h2>The data</h2>", _listed(found)] if found else []),
+            "</body></html>",
+        ]
+    )
+
+
+def _edges(result: SeriesResult) -> Iterator[str]:
+    """The table of edges, with the numbers that there are."""
+    shares = {"probability": [e.probability for e in result.edges], "resamples": [e.again for e in result.edges]}
+    shares = {head: values for head, values in shares.items() if any(value is not None for value in values)}
+    heads = "".join(f"<th>{head}</th>" for head in ("edge", *shares, "in words"))
+    yield f"<h2>Edges</h2><table><thead><tr>{heads}</tr></thead><tbody>"
+    for edge, *numbers in zip(result.edges, *shares.values(), strict=True):
+        shown = ["" if number is None else shown_share(number) for number in numbers]
+        cells = [str(edge), *shown, explain(result.shown, *edge.pair).summary]
+        yield f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
+    yield "</tbody></table>"
+
+
+def _listed(lines: list[str]) -> str:
+    return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
+
+
+BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # how lines are bent that join the same two processes
+BENDS_OF_WINDOW = (*BENDS, 0.9, -0.9)
+"""How far lines are bent to get round boxes; those of one column stand close above each other."""
+PADDING = 24.0
+ACROSS, DOWN = 90.0, 64.0  # the room between the columns and the rows of a window
+
+
+def drawn(result: SeriesResult, what: str) -> tuple[Picture, Legend]:
+    """A picture and its legend."""
+    if what not in {"summary", "window"}:
+        raise ParameterError(f"There are pictures of the 'summary' and of the 'window'; got {what!r}.")
+    found = with_contexts(summary_picture(result) if what == "summary" else window_picture(result), result.result)
+    legend = legend_for([line.edge for line in found.lines], selection=result.choices.selection_bias)
+    return found, legend
+
+
+def summary_picture(result: SeriesResult) -> Picture:
+    """The processes, joined by a line for each direction in time and one for edges at the same time, with their lags;
+    a box says which lags of its own a process is joined to.
+    """
+    own = {one.a: _lags(one.edges) for one in result.summary if one.a == one.b}
+    names = (*result.window.contexts, *result.window.processes)
+    shown = {name: f"{name} ({own[name]})" if name in own else name for name in names}
+    between = [one for one in result.summary if one.a != one.b]
+    plain = [Edge(shown[one.a], shown[one.b], Mark.CIRCLE, Mark.CIRCLE) for one in between]
+    boxes = picture(PAG.from_edges(plain, tuple(shown.values()))).boxes
+    contexts = result.window.contexts
+    return on_paper(
+        boxes,
+        lambda placed: apart((x for one in between for x in _lines(placed, shown, one, contexts)), placed),
+        PADDING,
+    )
+
+
+def _lines(
+    boxes: tuple[Box, ...], shown: dict[str, str], one: SummaryEdge, contexts: tuple[str, ...]
+) -> Iterator[Line]:
+    """The lines between two processes, side by side."""
+    groups: dict[tuple[str, str, bool], list[SeriesEdge]] = {}
+    for edge in one.edges:
+        groups.setdefault((edge.cause, edge.effect, edge.lag > 0), []).append(edge)
+    bends = BENDS_OF[len(groups)]
+    for ((cause, effect, _), edges), bend in zip(groups.items(), bends, strict=True):
+        marks = SummaryEdge(cause, effect, tuple(edges)).marks
+        drawn = Edge(shown[cause], shown[effect], *marks)
+        swapped = (cause, effect) != (one.a, one.b)  # seen from the other end, a bend goes to the other side
+        yield replace(
+            bowed(boxes, drawn, -bend if swapped else bend), lags="" if cause in contexts else _lags(tuple(edges))
+        )
+
+
+def _lags(edges: tuple[SeriesEdge, ...]) -> str:
+    return ", ".join(str(lag) for lag in sorted({edge.lag for edge in edges}))
+
+
+def window_picture(result: SeriesResult) -> Picture:
+    """Every process in a row, every lag in a column, the latest on the right; only edges into that column."""
+    window = result.window
+    widths = [max(text_width(name) for name in tier) + 22.0 for tier in window.tiers]
+    centres = [sum(widths[:k]) + widths[k] / 2 + k * ACROSS for k in range(len(widths))]
+    boxes = tuple(
+        Box(name, name, Point(centres[column], row * DOWN), widths[column], BOX_HEIGHT)
+        for column, tier in enumerate(window.tiers)
+        for row, name in enumerate(tier)
+    )
+    edges = tuple(edge.edge.forward() for edge in result.edges)
+    found = on_paper(boxes, partial(joined, edges=edges, bends=BENDS_OF_WINDOW), PADDING)
+    by_pair = {edge.edge.forward()[:2]: edge for edge in result.edges}
+    numbers = [by_pair[line.edge[:2]] for line in found.lines]
+    shares = [edge.probability if edge.again is None else edge.again for edge in numbers]
+    lines = [
+        replace(line, again=share, is_probability=edge.again is None)
+        for line, share, edge in zip(apart(found.lines, found.boxes), shares, numbers, strict=True)
+    ]
+    return replace(found, lines=tuple(lines))

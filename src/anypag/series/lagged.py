@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.choices import is_whole, require
@@ -28,6 +27,7 @@ _QUARTER = re.compile(r"(\d{4})-?[qQ]([1-4])")
 NO_TIMES = (
     "Rows of a data set that the column {by!r} tells apart need not be neighbours in time. Name the column of times by "
 )
+HAS_HAVE = ("has", "have")
 TOLERANCE = 1e-4
 """How far two times may be from one step apart, as a share of the step (1959.25 is not exact)."""
 
@@ -78,16 +78,13 @@ class Lagged:
         units += f" in {len(self.sets)} data sets, {self.sets[0]!r} the observed one" if self.sets else ""
         lags = f"of lags 0 to {self.window.max_lag}"
         whole = f"{counted(self.table.n, 'window')} {lags} from {counted(self.n_rows, 'row')}{units}"
-        why = [
-            f"{counted(self.n_breaks, 'gap')} in time {_were(self.n_breaks)} not crossed" if self.n_breaks else "",
-            f"{counted(self.n_without_past, 'row')} {_have(self.n_without_past)} too little past"
-            if self.n_without_past
-            else "",
-            f"{counted(self.n_incomplete, 'window')} {_have(self.n_incomplete)} missing values"
-            if self.n_incomplete
-            else "",
-        ]
-        return f"{whole}: {', '.join(filter(None, why))}." if any(why) else f"{whole}."
+        reasons = (
+            (self.n_breaks, "gap", ("in time was", "in time were"), "not crossed"),
+            (self.n_without_past, "row", HAS_HAVE, "too little past"),
+            (self.n_incomplete, "window", HAS_HAVE, "missing values"),
+        )
+        why = ", ".join(f"{counted(n, what)} {verbs[n > 1]} {rest}" for n, what, verbs, rest in reasons if n)
+        return f"{whole}: {why}." if why else f"{whole}."
 
     def clusters(self, block: int | None = None) -> Counts:
         """(n,) which windows are drawn together when they are resampled: those of a unit, or blocks of neighbours."""
@@ -106,14 +103,6 @@ class Lagged:
         return places
 
 
-def _have(n: int) -> str:
-    return "has" if n == 1 else "have"
-
-
-def _were(n: int) -> str:
-    return "was" if n == 1 else "were"
-
-
 def lagged(
     data: Any,
     max_lag: int,
@@ -123,18 +112,8 @@ def lagged(
     names: Sequence[str] | None = None,
     kinds: Mapping[str, str] | None = None,
 ) -> Lagged:
-    """The windows of a frame.
-
-    Args:
-        data: any table that `learn` takes, its rows in the order of time unless `time` is given.
-        max_lag: how many steps back the window goes, 1 or more.
-        time: the column of times: numbers, or dates such as 2020-01-31, 2020-01 or 2020Q1.
-        unit: the column that says whose row it is, in a panel.
-        names: the processes; all other columns by default.
-        kinds: of processes whose kind should not be guessed.
-
-    Raises:
-        DataError: there are no windows, two rows have one time, or times cannot be read.
+    """The windows of a frame; the arguments are those of `learn_series`. Times are numbers, or dates: 2020-01-31,
+    2020-01 or 2020Q1. DataError if there are no windows, two rows have one time, or times cannot be read.
     """
     require(is_whole(max_lag, 1), "max_lag", "a whole number from 1 on", max_lag)
     whole = as_table(data)
@@ -185,9 +164,7 @@ def _with_contexts(windows: Table, window: Window, pool: Pooled, last: Counts) -
 def _cut(
     window: Window, series: Table, values: Floats, units: Counts, is_next: Flags, irregular: float
 ) -> tuple[Lagged, Counts]:
-    """The windows of rows in order, and the latest row of each; `is_next[i]` says that row i is one step after row
-    i - 1 of the same unit.
-    """
+    """The windows of rows in order, and the latest row of each; `is_next`: is a row one step after that before it?"""
     runs = np.cumsum(~is_next) - 1
     first = np.flatnonzero(~is_next)
     past = np.arange(len(values)) - first[runs]
@@ -236,20 +213,15 @@ def _times(table: Table, time: str) -> Floats:
     _require_all(values, time)
     if labels is None:
         return values
-    dates = _dates(labels, time)[values.astype(np.int64)]
+    with warnings.catch_warnings():  # numpy warns of zones; dates are in universal time
+        warnings.simplefilter("ignore", UserWarning)
+        dates = np.array([_date(text, time) for text in labels])[values.astype(np.int64)]
     months = dates.astype("datetime64[M]")
     days = (dates.astype("datetime64[D]") - months.astype("datetime64[D]")).astype(np.int64)
     is_last = (dates.astype("datetime64[D]") + 1).astype("datetime64[M]") > months
     is_monthly = len(np.unique(months)) == len(np.unique(dates)) and bool((days == days[0]).all() or is_last.all())
     found: Floats = months.astype(np.int64) if is_monthly else (dates - dates.min()).astype(np.int64)
     return found.astype(np.float64)
-
-
-def _dates(texts: Sequence[str], time: str) -> npt.NDArray[np.datetime64]:
-    """The dates, in universal time where texts name a zone."""
-    with warnings.catch_warnings():  # numpy warns of zones
-        warnings.simplefilter("ignore", UserWarning)
-        return np.array([_date(text, time) for text in texts])
 
 
 def _date(text: str, time: str) -> np.datetime64:
@@ -273,7 +245,7 @@ def _follows(units: Counts, times: Floats, unit: str | None) -> tuple[Flags, flo
         )
         remedy = name_it if unit is None else "Keep one of them."
         raise DataError(
-            f"In order of time {counted(n, 'row')}{whose} {_have(n)} the same time as the row before. {remedy}"
+            f"In order of time {counted(n, 'row')}{whose} {HAS_HAVE[n > 1]} the same time as the row before. {remedy}"
         )
     step = _step(apart[same])
     is_next = same & (np.abs(apart - step) <= TOLERANCE * step)

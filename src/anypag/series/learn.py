@@ -13,12 +13,11 @@ from anypag.choices import Choices
 from anypag.ci.base import CITest
 from anypag.data.audit.copies import copies_in
 from anypag.data.columns import Transform
-from anypag.data.table import Table
 from anypag.errors import AnypagWarning, DataError
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
-from anypag.knowledge.statements import Contexts, Statement
+from anypag.knowledge.statements import Contexts
 from anypag.run.bind import with_design
 from anypag.run.clock import Clock
 from anypag.run.engine import Search, learned, source_of, warn_of, warn_of_close_calls
@@ -27,11 +26,10 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Tick
 from anypag.series import sampling
 from anypag.series.checks import series_findings
-from anypag.series.known import known_of
 from anypag.series.lagged import Lagged, lagged
 from anypag.series.series_result import SeriesResult
 from anypag.series.shifts import icd_over_shifts
-from anypag.series.window import Window
+from anypag.series.window import Window, known_of
 
 
 def learn_series(
@@ -109,12 +107,8 @@ def learn_series(
 
 
 class SeriesSearch:
-    """A search over windows, set up and ready to run: everything checked, nothing tested yet.
-
-    Args:
-        windows: the table to search in.
-        choices: those of `learn`, with knowledge about processes.
-        source: the name of the data file.
+    """A search over windows, set up and ready to run: everything checked, nothing tested yet. The choices are those of
+    `learn`, with knowledge about processes; `source` is the name of the data file.
     """
 
     def __init__(self, windows: Lagged, choices: Choices, source: str | None = None) -> None:
@@ -122,9 +116,12 @@ class SeriesSearch:
         table, window = self.windows.table, windows.window
         choices = with_design(table, choices.strict())  # every process stays, at all lags
         choices = replace(choices, selection_bias=choices.selection_bias and not window.contexts)
-        self._design = Knowledge.of(_about_contexts(choices.knowledge)) if window.contexts else None
+        said = choices.knowledge.statements if choices.knowledge else ()
+        of_sets = [one for one in said if isinstance(one, Contexts)]
+        self._design = Knowledge.of(of_sets) if window.contexts else None
         self.choices = for_window(window, choices)
-        _require_apart(table)
+        for name, first in copies_in(table).items():  # one column would stand for both
+            raise DataError(f"{name} is the same as {first} in every window. Leave one of the two processes out.")
         self.search = Search(table, self.choices, source)
         self._chosen = self.search.problem.chosen
         over_shifts = self._over_shifts(choices)
@@ -169,13 +166,3 @@ def _is_over_shifts(choices: Choices) -> bool:
     """Is one edge searched for all copies of a pair? With selection, time alone decides no arrowhead."""
     facts = METHODS.get(choices.method) if isinstance(choices.method, str) else None
     return facts is not None and facts.over_shifts and not choices.selection_bias
-
-
-def _about_contexts(knowledge: Knowledge | None) -> list[Statement]:
-    return [one for one in knowledge.statements if isinstance(one, Contexts)] if knowledge else []
-
-
-def _require_apart(table: Table) -> None:
-    """Raise an error if a process repeats another one, perhaps later: one column would stand for both."""
-    for name, first in copies_in(table).items():
-        raise DataError(f"{name} is the same as {first} in every window. Leave one of the two processes out.")

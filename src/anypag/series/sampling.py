@@ -59,9 +59,7 @@ class ShiftedState(AutoState):
         return marks_of(graph)[..., *self._latest_copy]
 
     def diagram_for_effects(self, diagram: Marks) -> Marks:
-        """That diagram, in which earlier slices are causes of later ones before the latest: what came before the window
-        joins them.
-        """
+        """That diagram, in which what came before the window joins earlier slices: they are causes of later ones."""
         joins = self._in_past & (self._lags[:, None] > self._lags[None, :]) & (diagram == Mark.NONE)
         tails = np.swapaxes(joins, -1, -2)
         return np.where(joins, np.uint8(Mark.ARROW), np.where(tails, np.uint8(Mark.TAIL), diagram))

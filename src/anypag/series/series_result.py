@@ -20,14 +20,13 @@ from anypag.results.grounds import Searched
 from anypag.results.result import Result
 from anypag.run.bootstrap import Resampling
 from anypag.run.replicates import Plan
-from anypag.series.edges import SeriesEdge, SummaryEdge, edge_line, probability_of, share_of
+from anypag.series.edges import Response, SeriesEdge, SummaryEdge, edge_line, probability_of, share_of
 from anypag.series.lagged import Lagged
 from anypag.series.window import Window, named
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
     from anypag.explain import Explanation
-    from anypag.series.responses import Response
 
 SELECTION = {
     False: "It is assumed that the processes had no say in which times were recorded (selection_bias=True allows for "
@@ -77,7 +76,7 @@ class SeriesResult:
         """The edges, by the process that is later, then by lag; those between contexts that the design makes are left
         out.
         """
-        from anypag.explain.contexts import by_design
+        from anypag.explain.summary import by_design
 
         marks, names = self._marks, self.window.names
         (x, y), design = self.window.latest, set(by_design(self.result))
@@ -187,7 +186,7 @@ class SeriesResult:
         """What each experiment changed, of several data sets (`anypag.pooled`), in columns that any dataframe library
         takes: context, variable (a process at all times), directly (None: it may), probability.
         """
-        from anypag.explain.contexts import targets_table
+        from anypag.explain.summary import targets_table
 
         return targets_table(self.result, self.window.processes)
 
@@ -223,9 +222,10 @@ class SeriesResult:
 
     def response(self, cause: str, outcome: str) -> Response:
         """The path of an outcome after a process is set one higher at one time: the effects at lags 0 to max_lag."""
-        from anypag.series.responses import response_of
-
-        return response_of(self, cause, outcome)
+        if cause in self.window.contexts:
+            raise ParameterError(f"{cause!r} acts at all times: ask for its effect, `effect({cause!r}, {outcome!r})`.")
+        lags = range(1 if cause == outcome else 0, self.window.max_lag + 1)
+        return Response(cause, outcome, tuple((lag, self.effect(cause, outcome, lag)) for lag in lags))
 
     def _nodes(self, cause: str, effect: str, lag: int) -> tuple[str, str]:
         most = self.window.max_lag
@@ -269,14 +269,14 @@ class SeriesResult:
     def plot(self, ax: Any = None, *, what: str = "summary") -> Any:
         """A picture by matplotlib: the "summary" of processes, or the "window" with a column for each lag."""
         from anypag.plot.with_matplotlib import axes_of
-        from anypag.series.pictures import drawn
+        from anypag.series.files import drawn
 
         return axes_of(*drawn(self, what), ax)
 
     def svg(self, what: str = "summary") -> str:
         """The picture of `plot` as SVG."""
         from anypag.plot.svg import svg_text
-        from anypag.series.pictures import drawn
+        from anypag.series.files import drawn
 
         return svg_text(*drawn(self, what))
 
@@ -299,7 +299,7 @@ class SeriesResult:
     @property
     def contexts_told(self) -> list[str]:
         """What each experiment acts on, in sentences; none without several data sets."""
-        from anypag.explain.contexts import contexts_told
+        from anypag.explain.summary import contexts_told
 
         return contexts_told(self.result, self.window.processes)
 

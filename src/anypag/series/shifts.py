@@ -53,9 +53,7 @@ FACTS = Method(
 
 
 def icd_over_shifts(window: Window, joined: Flags | None = None) -> Algorithm:
-    """The algorithm for a window, whose nodes are the variables of the test in the same order; pairs that are known to
-    be joined are not tested.
-    """
+    """The algorithm for a window whose nodes are the variables of the test; pairs known to be joined are not tested."""
     on_data = {"sepset": "largest-p", "max_sets": 1000}
     init = partial(first_of_window, window, joined)
     return Algorithm("icd-over-shifts", FACTS, init, step, on_data, state=WindowState)
@@ -195,9 +193,7 @@ def _keep_largest(best: TestedEdges, edge_of: Counts, z: Indices, p: Floats) -> 
 def oriented_over_shifts(
     window: Window, state: State, colliders: SepsetColliders, problem: Problem, look: Look
 ) -> Orientation:
-    """All marks that follow, the same at all copies of a pair. Marks that copies disagree on, which happens only on
-    data, become circles.
-    """
+    """All marks that follow, the same at all copies of a pair; circles where copies disagree, as they may on data."""
     given, log, conflicts = given_marks(state, problem), [], []
     disputed = np.zeros(given.shape, np.bool_)
     for rules in chain([()], repeat(rules_after_0(selection=False))):  # the other rules rely on R0 at every copy

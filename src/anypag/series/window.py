@@ -21,9 +21,11 @@ from typing import Self
 import numpy as np
 
 from anypag.arrays import Counts, Flags, Indices
-from anypag.errors import DataError, ParameterError
+from anypag.errors import DataError, KnowledgeError, ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
+from anypag.knowledge.knowledge import Knowledge
+from anypag.knowledge.statements import Contexts, NotSelecting, PairStatement, Side, Statement, Tiers
 
 _AT_A_LAG = re.compile(r"(.+)\(t-(\d+)\)")
 
@@ -100,9 +102,6 @@ class Window:
 
         >>> Window(("x", "y"), 2).place("y(t-2)")
         ('y', 2)
-
-        Raises:
-            ParameterError: there is no such process, or the lag is outside the window.
         """
         found = _AT_A_LAG.fullmatch(name)
         process, lag = (found[1], int(found[2])) if found else (name, 0)
@@ -164,3 +163,63 @@ class Window:
 def named(process: str, lag: int) -> str:
     """The name of a process at a lag."""
     return process if lag == 0 else f"{process}(t-{lag})"
+
+
+DENYING = frozenset({"not_causes", "not_joined", "unconfounded"})
+
+
+def known_of(window: Window, knowledge: Knowledge | None) -> Knowledge:
+    """What is known of the nodes of a window: the order of time, and what the user said.
+
+    A name with a lag, `x(t-1) ~> y`, speaks of one pair of nodes and its copies. Bare names in a statement that denies
+    something speak of the processes at every lag: `y !~> x` says that y is no cause of x, however long it takes.
+    Contexts of several data sets have no lags: `drug ~> x` holds of x at all times.
+
+    >>> from anypag.knowledge.knowledge import Knowledge
+    >>> print(known_of(Window(("x", "y"), 1), Knowledge.from_text("x(t-1) ~> y")))
+    tiers: x(t-1) y(t-1) | x y
+    x(t-1) ~> y
+    """
+    in_time = Knowledge(tiers=window.tiers)
+    said = [] if knowledge is None else [one for each in knowledge.statements for one in _spread(window, each)]
+    return Knowledge.of([*in_time.statements, *said])
+
+
+def _spread(window: Window, said: Statement) -> Iterator[Statement]:
+    """A statement at every place in the window where it holds."""
+    if isinstance(said, PairStatement):
+        for a in _side(window, said.left):
+            for b in _side(window, said.right):
+                yield from (PairStatement(said.kind, (x,), (y,), said.place) for x, y in _pairs(window, said, a, b))
+    elif isinstance(said, Contexts) and set(said.names) <= set(window.contexts):
+        yield said
+    elif isinstance(said, NotSelecting):
+        chosen = {window.place(name)[0] for name in said.names or window.names}
+        yield NotSelecting(tuple(name for name in window.names if window.place(name)[0] in chosen), said.place)
+    elif isinstance(said, Tiers):
+        for k, later in enumerate(said.tiers):
+            for earlier in said.tiers[:k]:
+                yield from _spread(window, PairStatement("not_causes", later, earlier, said.place))
+    else:
+        raise KnowledgeError(
+            f"`{said}` says nothing about a time series: its tiers are the times. Use `x(t-1) ~> y`, `y !~> x`, "
+            "`x *-* y(t-1)` and the like, or `tiers: x | y` for processes."
+        )
+
+
+def _pairs(window: Window, said: PairStatement, a: str, b: str) -> Iterator[tuple[str, str]]:
+    """The pairs of nodes that a statement about a and b is about."""
+    (one, i), (other, j) = window.place(a), window.place(b)
+    if i or j or {a, b} & set(window.contexts):
+        yield from window.copies(a, b)
+    elif said.kind in DENYING:
+        lags = range(window.max_lag + 1)
+        pairs = ((named(one, x), named(other, y)) for x in lags for y in lags if x >= y or said.kind != "not_causes")
+        is_own = said.left == said.right == (one,)  # `* !~> x` is about other processes
+        yield from (pair for pair in pairs if (is_own or one != other) and pair[0] != pair[1])
+    else:
+        raise KnowledgeError(f"`{said}` does not say how long it takes. Give a lag: `{named(a, 1)}` for one step.")
+
+
+def _side(window: Window, names: Side) -> tuple[str, ...]:
+    return window.processes if names is None else names

@@ -99,11 +99,7 @@ REST = 9.0  # the pause after drawing a step is so many times as long as the dra
 
 class Painter:
     """Draws the steps of a run in their order. A search by scores takes many steps: only some are drawn, so that
-    drawing takes about a tenth of the time.
-
-    Args:
-        board: where the graphs are shown.
-        failed: called with what went wrong.
+    drawing takes about a tenth of the time. `failed` is called with what went wrong.
     """
 
     def __init__(self, board: Board, failed: Callable[[Exception], None]) -> None:
@@ -113,13 +109,9 @@ class Painter:
         self._rests_until, self._drawn = 0.0, (0, 0)
         threading.Thread(target=self._work, daemon=True).start()
 
-    def add(self, result: Result) -> None:
-        """Draw the latest step of a run that goes on."""
-        self._add(result.history[-1:], result, must=result.history[-1].info.has_r)
-
-    def add_last(self, result: Result) -> None:
-        """Draw the graph of a run that ended, if it is not drawn yet."""
-        self._add(result.history[-1:], result, must=True)
+    def add(self, result: Result, *, ended: bool = False) -> None:
+        """Draw the latest step of a run; one that ended is drawn in any case, if it is not yet."""
+        self._add(result.history[-1:], result, must=ended or result.history[-1].info.has_r)
 
     def add_all(self, result: Result) -> None:
         """Draw an earlier run: its graph for each r, and the last."""

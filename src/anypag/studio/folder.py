@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -50,11 +50,11 @@ class Opened:
 
     def keep(self, settings: Settings) -> None:
         """Write the settings, for the next time."""
-        write_whole(self.folder / "settings.json", json.dumps(settings.to_plain()).encode())
+        write_whole(self.folder / "settings.json", json.dumps(asdict(settings)).encode())
 
     def checkpoint(self, settings: Settings) -> Path:
         """The checkpoint of the search with these settings. Going back to earlier settings finds the earlier run."""
-        text = json.dumps(settings.to_plain(), sort_keys=True)
+        text = json.dumps(asdict(settings), sort_keys=True)
         return self.folder / f"run-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}.anypag"
 
     def clear_old_runs(self) -> None:
@@ -70,12 +70,7 @@ class Opened:
 
 
 def open_file(path: Path, address: str) -> Opened:
-    """A file of the user, where it is.
-
-    Raises:
-        DataError: there is no such file.
-        OpenElsewhereError: another studio has it open.
-    """
+    """A file of the user, where it is. OpenElsewhereError if another studio has it open."""
     if not path.is_file():
         raise DataError(f"{path} is a folder, not a file." if path.is_dir() else f"There is no file {path}.")
     checked_ending(path.name)
@@ -85,7 +80,7 @@ def open_file(path: Path, address: str) -> Opened:
 
 def open_upload(part: Path, name: str, digest: str, address: str) -> Opened:
     """A file that was dropped on the page: its copy moves into a folder whose name is the hash of its content."""
-    folder = _made(digest)
+    folder = made(digest)
     path = folder / f"table{_ending(name)}"
     write_whole(folder / "name.json", json.dumps(name).encode())
     part.replace(path)
@@ -93,11 +88,7 @@ def open_upload(part: Path, name: str, digest: str, address: str) -> Opened:
 
 
 def checked_ending(name: str) -> str:
-    """The last part of a file name, if its ending is one that is read.
-
-    Raises:
-        ParameterError: it has another ending.
-    """
+    """The last part of a file name. ParameterError if its ending is none that is read."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1].strip()[-100:]
     if ending_of(Path(last or "-")) not in ENDINGS:
         raise ParameterError(f"A table is a file that ends in {', '.join(ENDINGS)}; got {last!r}.")
@@ -120,11 +111,7 @@ def open_again(key: str, address: str) -> Opened:
 
 
 def forget(key: str) -> None:
-    """Remove the copy of a table that was dropped, with its settings and checkpoints.
-
-    Raises:
-        OpenElsewhereError: a studio has it open, this one or another.
-    """
+    """Remove the copy of a table that was dropped, its settings and checkpoints, unless some studio has it open."""
     name = _name_of(key)
     with (home() / key / "lock").open("a+b") as held:
         if lock(held) is False:
@@ -145,20 +132,15 @@ def _ending(name: str) -> str:
     return ending_of(Path(name)) + packed
 
 
-def made_home() -> Path:
-    """The folder of all tables, made if it is not there."""
-    home().mkdir(mode=0o700, parents=True, exist_ok=True)
-    return home()
-
-
-def _made(key: str) -> Path:
-    folder = made_home() / key
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
+def made(key: str = "") -> Path:
+    """The folder of a table, or of all tables, made if it is not there."""
+    for folder in (home(), home() / key):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return home() / key
 
 
 def _opened(path: Path, name: str, typed: str, key: str, address: str) -> Opened:
-    folder = _made(key)
+    folder = made(key)
     held = (folder / "lock").open("a+b")
     if lock(held) is False:
         held.seek(0)

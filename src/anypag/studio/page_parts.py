@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -11,8 +11,12 @@ from typing import Any
 from anypag.data.findings import Audit
 from anypag.data.sources.protocol import Source
 from anypag.errors import AnypagError, MissingExtraError
+from anypag.explain.facts import facts_of, facts_on_the_way
+from anypag.explain.pair import CONTRADICTED, Explanation, explain_pair
 from anypag.explain.summary import end_told
+from anypag.graphs.marks import A_MARK
 from anypag.graphs.pag import PAG
+from anypag.plot.effect_draws import effect_svg
 from anypag.plot.geometry import Picture, joined, picture, ring
 from anypag.plot.labels import apart
 from anypag.plot.layout import is_drawable
@@ -133,15 +137,60 @@ def around(pag: PAG, drawn: Picture, i: int) -> dict[str, Any]:
 def steps_shown(history: Iterable[Iteration]) -> list[dict[str, Any]]:
     """A line for each iteration, and one for each phase of the search by scores."""
     phases = groupby(enumerate(history), key=lambda pair: pair[0] if pair[1].info.has_r else pair[1].info.phase)
-    return [_step([item for _, item in some]) for _, some in phases]
+    steps = [[item for _, item in some] for _, some in phases]
+    return [
+        {
+            "name": f"r = {items[-1].info.r}" if items[-1].info.has_r else items[-1].info.phase,
+            "edges": items[-1].info.n_edges,
+            "removed": sum(item.info.removed for item in items) if items[-1].info.has_r else None,
+            "tests": sum(item.info.n_tests for item in items),
+            "seconds": round(sum(item.seconds for item in items), 2),
+        }
+        for items in steps
+    ]
 
 
-def _step(items: list[Iteration]) -> dict[str, Any]:
-    info = items[-1].info
-    return {
-        "name": f"r = {info.r}" if info.has_r else info.phase,
-        "edges": info.n_edges,
-        "removed": sum(item.info.removed for item in items) if info.has_r else None,
-        "tests": sum(item.info.n_tests for item in items),
-        "seconds": round(sum(item.seconds for item in items), 2),
-    }
+Block = list[str]
+
+
+def pair_told(result: Result, a: str, b: str) -> list[Block]:
+    """Why two variables are joined as they are, or not; how sure that is; the alternatives."""
+    facts = facts_of(result) if result.complete else facts_on_the_way(result)
+    first, second = (a, b) if result.pag.index(a) < result.pag.index(b) else (b, a)
+    return list(_explained(explain_pair(facts, first, second), facts.assumed))
+
+
+def _explained(said: Explanation, assumed: str | None) -> Iterator[Block]:
+    yield ["h2", "pair", str(said.edge) if said.edge else f"{said.a} and {said.b}: no edge"]
+    yield from (["p", "doubt", f"{CONTRADICTED} {sentence}"] for sentence in said.contradictions)
+    if said.probability is not None:
+        yield ["p", "sure", f"Probability {said.probability:.2f}"]
+    yield from ([["p", "soft", assumed]] if assumed else [])
+    yield ["p", "", said.summary]
+    for end in said.ends:
+        yield ["h3", "", f"At {end.at} {A_MARK[end.mark]}"]
+        yield ["p", "", end.meaning]
+        yield from ([["p", "why", end.why]] if end.why else [])
+        yield from (["p", "why conflict", text] for text in end.conflicts)
+    yield from (["p", "soft", note] for note in said.notes)
+
+
+def node_told(pag: PAG, i: int) -> list[Block]:
+    """The edges of one variable."""
+    name = pag.names[i]
+    edges = [str(edge) for edge in pag.edges() if name in (edge.a, edge.b)]
+    count = f"{len(edges)} edge{'s' * (len(edges) != 1)}" if edges else "No edges"
+    listed = [["p", "", text] for text in edges]
+    return [["h2", "pair", name], ["p", "soft", f"{count}. Click a second variable for the pair."], *listed]
+
+
+def effect_told(result: Result, cause: str, outcome: str, data: Any) -> list[Block]:
+    """How much a variable changes when another is set, with its density; or why that cannot be said."""
+    try:
+        found = result.effect(cause, outcome, data=data)
+    except AnypagError as error:
+        heading = f"The effect of {cause} on {outcome} is not told"
+        return [["h3", "effect", heading], ["p", "soft", error.sentence.spelled(spelled)]]
+    first, *rest = str(found).splitlines()
+    drawn = [] if found.sampled is None else [["svg", first, effect_svg(found.sampled)]]
+    return [["h3", "effect", first], *drawn, *(["p", "soft", line.strip()] for line in rest)]

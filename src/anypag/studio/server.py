@@ -30,7 +30,7 @@ from anypag.studio.folder import (
     earlier,
     forget,
     home,
-    made_home,
+    made,
     open_again,
     open_file,
     open_upload,
@@ -70,13 +70,7 @@ class Refused(Exception):  # noqa: N818
 
 
 class StudioServer(ThreadingHTTPServer):
-    """The server of one session.
-
-    Args:
-        session: what the page works on.
-        port: 0 for any that is free.
-        largest: bytes of the largest upload.
-    """
+    """The server of one session; port 0 is any that is free, `largest` the bytes of the largest upload."""
 
     daemon_threads = True
     block_on_close = False
@@ -178,13 +172,14 @@ class _Handler(BaseHTTPRequestHandler):
             raise Refused(HTTPStatus.NOT_FOUND, "There is nothing here.")
 
     def _post(self, where: str, query: dict[str, str]) -> None:
-        session, body = self.server.session, None if where == "upload" else self._body()
+        session, address = self.server.session, self.server.address
+        body = None if where == "upload" else self._body()
         done: dict[str, Callable[[], None]] = {
             "upload": lambda: self._upload(query.get("name", "")),
             "change": lambda: session.change(*_change(body)),
             "go": session.go,
             "stop": session.stop,
-            "open": lambda: self._open_again(str(body)),
+            "open": lambda: None if session.has_open(str(body)) else session.open(open_again(str(body), address)),
             "forget": lambda: forget(str(body)),
         }
         if where not in done:
@@ -210,14 +205,10 @@ class _Handler(BaseHTTPRequestHandler):
         except (ValueError, RecursionError):
             raise Refused(HTTPStatus.BAD_REQUEST, "This is no JSON.") from None
 
-    def _open_again(self, key: str) -> None:
-        if not self.server.session.has_open(key):
-            self.server.session.open(open_again(key, self.server.address))
-
     def _upload(self, name: str) -> None:
         """Copy a dropped file to the studio's folder, piece by piece, and open it."""
         name, length = checked_ending(name), self._length(self.server.largest)
-        if shutil.disk_usage(made_home()).free < length + LEAST_FREE:
+        if shutil.disk_usage(made()).free < length + LEAST_FREE:
             raise Refused(HTTPStatus.INSUFFICIENT_STORAGE, "The disk has too little room for this file.")
         if not self.server.uploading.acquire(blocking=False):
             raise Refused(HTTPStatus.CONFLICT, "Another file is being read; try again.")

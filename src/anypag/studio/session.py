@@ -26,11 +26,20 @@ from anypag.run.engine import Search, learned
 from anypag.run.watcher import Estimated, Listeners
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress
-from anypag.studio import answers
 from anypag.studio.board import Board, Painter
 from anypag.studio.columns_shown import spelled
 from anypag.studio.folder import Opened
-from anypag.studio.page_parts import around, known_shown, run_shown, table_shown, texts_shown
+from anypag.studio.page_parts import (
+    Block,
+    around,
+    effect_told,
+    known_shown,
+    node_told,
+    pair_told,
+    run_shown,
+    table_shown,
+    texts_shown,
+)
 from anypag.studio.settings import Settings
 from anypag.studio.take_away import file_taken
 
@@ -86,11 +95,7 @@ class Session(Signals):
             return self._opened is not None and self._opened.folder.name == key
 
     def change(self, what: str, *values: Any) -> None:
-        """Change the settings; a search that runs starts again.
-
-        Raises:
-            ParameterError: there is no such change, or no table.
-        """
+        """Change the settings; a search that runs starts again. ParameterError if there is no table."""
         with self._changed:
             settings = self._settings.changed(what, *values)
             if self._opened is None:
@@ -120,22 +125,22 @@ class Session(Signals):
         if self._opened is not None:
             self._opened.close()
 
-    def pair(self, i: int, j: int) -> list[answers.Block]:
+    def pair(self, i: int, j: int) -> list[Block]:
         """Why two variables are joined as they are."""
         result, _ = self._latest()
-        return answers.pair_told(result, *_names(result, i, j))
+        return pair_told(result, *_names(result, i, j))
 
     def node(self, i: int) -> dict[str, Any]:
         """The edges of a variable, with their lines for a graph that is too large to be drawn whole."""
         result, _ = self._latest()
         _names(result, i)
-        return {"told": answers.node_told(result.pag, i), **around(result.pag, self._painter.picture_of(result.pag), i)}
+        return {"told": node_told(result.pag, i), **around(result.pag, self._painter.picture_of(result.pag), i)}
 
-    def effect(self, i: int, j: int) -> list[answers.Block]:
+    def effect(self, i: int, j: int) -> list[Block]:
         """The effect of one variable on another, drawn from the rows."""
         result, data = self._latest()
         cause, outcome = _names(result, i, j)
-        return answers.effect_told(result, cause, outcome, data)
+        return effect_told(result, cause, outcome, data)
 
     def take(self, name: str) -> bytes:
         """The bytes of a file to take away."""
@@ -257,7 +262,7 @@ class Session(Signals):
                 return
             self._result, self._goes = result, False
         if result.history:
-            self._painter.add_last(result)
+            self._painter.add(result, ended=True)
         self._show_run("done" if _is_done(result) else "stopped")
 
     def _stepped(self, result: Result) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self, get_args
 
 from anypag.choices import DECLARED, DEFAULTS, MISSING_WORDS, Choices, is_default
@@ -18,6 +18,7 @@ from anypag.knowledge.statements import (
     SelectionBefore,
     Statement,
     Tiers,
+    names_in,
 )
 from anypag.knowledge.text import parse_text
 
@@ -49,7 +50,7 @@ class Settings:
 
     @classmethod
     def of(cls, plain: Any) -> Self:
-        """The settings that `to_plain` made; an error says what does not fit."""
+        """The settings that `asdict` made; an error says what does not fit."""
         if not isinstance(plain, dict):
             raise ParameterError("Settings are a JSON object.")
         made = cls()
@@ -58,16 +59,8 @@ class Settings:
                 made = made.changed(*values)
         return made
 
-    def to_plain(self) -> dict[str, Any]:
-        """As JSON holds it."""
-        return asdict(self)
-
     def changed(self, what: str, *values: Any) -> Self:
-        """The settings after one change, as the page sends it: ["off", "age", true], say.
-
-        Raises:
-            ParameterError: there is no such change, or a value does not fit.
-        """
+        """The settings after one change, as the page sends it: ["off", "age", true], say."""
         change = _CHANGES.get(what)
         if change is None:
             raise ParameterError(f"The page can change {', '.join(_CHANGES)}; got {abbreviated(what)}.")
@@ -87,7 +80,7 @@ class Settings:
         for text in self.statements:
             (one,) = parse_text(text)
             speaks_of_tiers = isinstance(one, NoCausesWithinTiers | SelectionBefore)
-            is_on = set(_mentioned(one)) <= set(names) and (len(tiers) > 1 or not speaks_of_tiers)
+            is_on = set(names_in(one)) <= set(names) and (len(tiers) > 1 or not speaks_of_tiers)
             said += [replace(one, place="")] if is_on else []
         return said
 
@@ -127,13 +120,6 @@ def in_words(text: str) -> str:
 
 def _listed(side: tuple[str, ...] | None) -> str:
     return "Any variable" if side is None else ", ".join(side)
-
-
-def _mentioned(one: Statement) -> tuple[str, ...]:
-    """The columns that a statement names."""
-    if isinstance(one, PairStatement):
-        return (*(one.left or ()), *(one.right or ()))
-    return (one.names or ()) if isinstance(one, NotSelecting) else ()
 
 
 Changes = dict[str, Any]  # the fields that a change replaces, with their new values

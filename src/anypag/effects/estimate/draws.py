@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from math import sqrt
 from typing import NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.moments import moments_of
 from anypag.data.table import Table
 from anypag.effects.estimate.estimates import NOT_WEIGHTED, Level, levels_of, shown
-from anypag.effects.estimate.sensitivity import with_hidden_causes
 from anypag.errors import DataError, ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
@@ -119,6 +118,28 @@ def _spread(table: Table, name: str, values: Floats, is_discrete: bool) -> list[
     ]
 
 
+def with_hidden_causes(
+    arrow: Flags, weights: Floats, noise: Floats, open_arrows: Flags, strength: float, random: np.random.Generator
+) -> Floats:
+    """Weights of another linear system with the same distribution of what is measured, in which arrows hide common
+    causes of their ends.
+
+    An arrow a → b can if a has no spouse and all parents of a are parents of b: with e the noise of a, adding d · e to
+    the noise of b and taking d off the weight of a changes nothing that can be seen. The correlation between the two
+    noises is drawn between -strength and strength, for every such arrow that may hide a cause (`open_arrows`).
+    `weights` holds at [j, i] the weight of i in the equation of j; `noise` is a covariance.
+    """
+    found, is_alone = weights.copy(), (noise != 0).sum(axis=1) == 1
+    for a, b in np.argwhere(arrow & open_arrows):
+        correlation = random.uniform(-strength, strength)
+        if not is_alone[a] or (arrow[:, a] & ~arrow[:, b]).any():
+            continue
+        d = correlation / sqrt(1 - correlation**2) * sqrt(noise[b, b] / noise[a, a])
+        found[b, a] -= d
+        found[b] += d * np.where(arrow[:, a], weights[a], 0.0)
+    return found
+
+
 class Hidden(NamedTuple):
     """Common causes that arrows may hide: their strength, and (m, p, p) which arrows of each graph."""
 
@@ -148,7 +169,12 @@ def drawn_effects(
     Causes and outcomes are places among the columns. Columns in `is_set` (c,) are set together: the effect of each with
     the others fixed. `hidden`: common causes that arrows hide.
     """
-    factor = _factor(rows.correlation)
+    try:
+        factor = np.asarray(np.linalg.cholesky(rows.correlation))
+    except np.linalg.LinAlgError:
+        raise DataError(
+            "Effects cannot be drawn: one of the columns is determined by the others. Leave it out of the search."
+        ) from None
     ratio = rows.scale[outcomes] / rows.scale[causes][:, None]
     held = np.zeros(len(rows.columns), np.bool_) if is_set is None else is_set
     found = np.full((len(diagrams), len(causes), len(outcomes)), np.nan)
@@ -162,15 +188,6 @@ def drawn_effects(
         if effects is not None:
             found[k] = effects[np.ix_(causes, outcomes)] * ratio
     return found
-
-
-def _factor(correlation: Floats) -> Floats:
-    try:
-        return np.asarray(np.linalg.cholesky(correlation))
-    except np.linalg.LinAlgError:
-        raise DataError(
-            "Effects cannot be drawn: one of the columns is determined by the others. Leave it out of the search."
-        ) from None
 
 
 def covariance_drawn(factor: Floats, n: int, number: int) -> Floats:
@@ -213,10 +230,10 @@ def total_effects_of(
 
     arrow, tail = diagram == Mark.ARROW, diagram == Mark.TAIL
     undirected = tail & tail.T
-    same = node[:, None] == node
+    same, over = node[:, None] == node, np.ix_(node, node)  # flags between variables are those of all their columns
     np.fill_diagonal(same, False)
-    causes = _over_columns(arrow & tail.T, node)
-    spouses = _over_columns((arrow & arrow.T) | undirected, node) | same
+    causes = np.ascontiguousarray((arrow & tail.T)[over], np.uint8)
+    spouses = ((arrow & arrow.T) | undirected)[over] | same
     weights, noise, effects = np.zeros((3, *covariance.shape))
     if kernel.fit(covariance, causes, spouses.astype(np.uint8), STOP, MOST_SWEEPS, weights, noise) < 0:
         return None
@@ -226,8 +243,3 @@ def total_effects_of(
         return None
     effects[undirected.any(axis=1)[node]] = np.nan
     return np.asarray(effects, np.float64)
-
-
-def _over_columns(flags: Flags, node: Counts) -> npt.NDArray[np.uint8]:
-    """Flags between variables, expanded to all of their columns."""
-    return np.ascontiguousarray(flags[np.ix_(node, node)], np.uint8)

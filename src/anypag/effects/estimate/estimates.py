@@ -103,21 +103,13 @@ class Estimate:
 
     def lines(self) -> list[str]:
         """A line for each number, and one for what they all rest on."""
-        rows = f"n = {self.n:,}"
-        if len(self.entries) == 1:
-            return [
-                f"{entry.label}: {number(entry.value, 4)} ({self._interval(entry)}{rows})" for entry in self.entries
-            ]
-        ends = (self._interval(entry).removesuffix(", ") for entry in self.entries)
-        told = (f" ({interval})" if interval else "" for interval in ends)
-        pairs = zip(self.entries, told, strict=True)
-        return [*(f"{entry.label}: {number(entry.value, 4)}{interval}" for entry, interval in pairs), rows]
-
-    def _interval(self, entry: MeanChange | Probability) -> str:
-        """Its interval, if there is one."""
-        if math.isnan(entry.low):
-            return ""
-        return f"{self.level:.0%} interval {number(entry.low, 4)} to {number(entry.high, 4)}, "
+        rows, lines = f"n = {self.n:,}", list[str]()
+        for entry in self.entries:
+            interval = f"{self.level:.0%} interval {number(entry.low, 4)} to {number(entry.high, 4)}"
+            told = [*([] if math.isnan(entry.low) else [interval]), *([rows] if len(self.entries) == 1 else [])]
+            behind = f" ({', '.join(told)})" if told else ""
+            lines.append(f"{entry.label}: {number(entry.value, 4)}{behind}")
+        return lines if len(lines) == 1 else [*lines, rows]
 
 
 def number(value: float, digits: int = 3) -> str:

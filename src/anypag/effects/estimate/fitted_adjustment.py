@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import exp, sqrt
 from typing import Self
 
 import numpy as np
@@ -25,11 +26,12 @@ from anypag.effects.estimate.learners import (
     straight,
 )
 from anypag.effects.estimate.linear import per_unit
-from anypag.effects.estimate.sensitivity import Robustness, e_values, ratio_of_difference, robustness_value
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.errors import DataError
+from anypag.graphs.marks import listed
 from anypag.graphs.node_sets import NodeSet
+from anypag.graphs.text import quote
 
 MOST_COMPARED = 20_000
 """Rows in which straight lines are compared with splines; of more rows this many are taken, spread evenly."""
@@ -71,8 +73,7 @@ class Adjustment:
             x, at_x = (x == x.max()).astype(np.float64), np.zeros_like(at_x)
         others = [_spread(part, name) for name in causal.names(z)]
         covariates = in_units(np.column_stack(others))[0] if others else np.empty((part.n, 0))
-        clusters = None if sampling.clusters is None else sampling.clusters[complete_rows(table, part.names)]
-        rows = AdjustedRows(y, x, covariates, clusters)
+        rows = AdjustedRows(y, x, covariates, sampling.of_rows(complete_rows(table, part.names)).clusters)
         fit = partially_linear if levels is None else doubly_robust
         scores = straight(rows) if learner is None else fit(rows, learner, seed=sampling.seed)
         return cls(part, cause, outcome, levels, rows, int(at_y) - int(at_x), scores, n_dropped)
@@ -126,7 +127,7 @@ class Adjustment:
         """The risk ratio of an effect: by two risks if both columns have two levels, else by the mean difference."""
         y, x, low, high = self.rows.y, self.rows.x, self.rows.y.min(), self.rows.y.max()
         if self.levels is None or len(np.unique(y)) > 2:
-            return ratio_of_difference(step * (1.0 if self.levels else float(x.std())) / float(y.std()))
+            return exp(RATIO_OF_DIFFERENCE * (step * (1.0 if self.levels else float(x.std())) / float(y.std())))
         base = (y.mean() - step * x.mean() - low) / (high - low)
         risks = np.clip([base, base + step / (high - low)], 1e-6, 1.0)
         return float(risks[1] / risks[0])
@@ -141,6 +142,10 @@ class Adjustment:
     def _fit(self) -> EstimateModel:
         return "partially linear" if self.levels is None else "doubly robust"
 
+    def _entry(self, value: float, low: float, high: float) -> MeanChange:
+        first, other = self.levels or (None, None)
+        return MeanChange(self.cause, self.outcome, value, low, high, other, first)
+
     @property
     def why_no_interval(self) -> str:
         """Why AIPW tells no interval; empty where it does."""
@@ -150,10 +155,6 @@ class Adjustment:
                 "by what is adjusted for, so there is hardly anybody to compare them with (no overlap)."
             )
         return FEW_ROWS if self.levels is not None and self.part.n < LEAST_ROWS else ""
-
-    def _entry(self, value: float, low: float, high: float) -> MeanChange:
-        first, other = self.levels or (None, None)
-        return MeanChange(self.cause, self.outcome, value, low, high, other, first)
 
 
 def _are_apart(line: WithError, other: WithError, what: str) -> str:
@@ -196,3 +197,87 @@ def _groups(part: Table, by: str) -> list[tuple[str, Flags]]:
     band = np.searchsorted(np.quantile(column, np.arange(1, BANDS) / BANDS), column)
     flags = [band == k for k in np.unique(band)]
     return [(f"{by} from {number(column[own].min())} to {number(column[own].max())}", own) for own in flags]
+
+
+RATIO_OF_DIFFERENCE = 0.91
+"""A standardised mean difference d is about a risk ratio of exp(0.91 d) (VanderWeele and Ding 2017)."""
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """How strong a hidden cause of both cause and outcome must be to explain an estimate away.
+
+    Args:
+        partial_r2: of the variance of the outcome that the columns adjusted for leave, the share that the cause
+            explains.
+        value: the robustness value (Cinelli and Hazlett 2020): a hidden cause that explains this share of what is left
+            of the cause and of the outcome makes the estimate 0; none that explains less of both can.
+        value_of_interval: the share from which on the interval would hold 0.
+        e_value: the risk ratio that a hidden cause must have with the cause and with the outcome to explain the
+            estimate away (VanderWeele and Ding 2017). For numbers it comes from the standardised mean difference, of a
+            cause without two levels for one standard deviation of it.
+        e_value_of_interval: the risk ratio from which on the interval would hold no effect; 1 if it does already.
+        adjusting_for: of sampled graphs: these numbers are for the set of the largest class that allows an effect.
+    """
+
+    partial_r2: float
+    value: float
+    value_of_interval: float
+    e_value: float
+    e_value_of_interval: float
+    adjusting_for: tuple[str, ...] | None = None
+
+    def __str__(self) -> str:
+        begin = "To"
+        if self.adjusting_for is not None:
+            z = listed(tuple(map(quote, self.adjusting_for))) or "nothing"
+            begin = f"In the largest class that allows an effect, adjusting for {z}: to"
+        return (
+            f"{begin} explain this away a hidden cause must account for {self.value:.1%} of what is left of both cause "
+            f"and outcome ({self.value_of_interval:.1%} for the interval to hold 0); E-value {self.e_value:.2f} "
+            f"({self.e_value_of_interval:.2f} for the interval)."
+        )
+
+
+def robustness_value(partial_r2: float, freedom: float, level: float | None = None) -> float:
+    """The share of what is left of both that a hidden cause must explain to make an estimate 0, or an interval of some
+    level hold 0, given the residual degrees of freedom of the regression.
+
+    The example of Cinelli and Hazlett (2020), Darfur: t = 4.18 with 783 degrees of freedom.
+
+    >>> r2 = 4.184**2 / (4.184**2 + 783)
+    >>> round(r2, 3), round(robustness_value(r2, 783), 3), round(robustness_value(r2, 783, 0.95), 3)
+    (0.022, 0.139, 0.076)
+    """
+    from scipy.stats import t
+
+    if partial_r2 >= 1:
+        return 1.0
+    whole = sqrt(partial_r2 / (1 - partial_r2))
+    spent = 0.0 if level is None else float(t.ppf((1 + level) / 2, max(freedom - 1, 1))) / sqrt(max(freedom - 1, 1))
+    left = whole - spent
+    if left <= 0:
+        return 0.0
+    if spent > 0 and whole > 1 / spent:
+        return (whole**2 - spent**2) / (1 + whole**2)
+    return (sqrt(left**4 + 4 * left**2) - left**2) / 2
+
+
+def e_value(ratio: float) -> float:
+    """The E-value of a risk ratio.
+
+    >>> round(e_value(3.9), 2), round(e_value(1 / 3.9), 2), e_value(1.0)
+    (7.26, 7.26, 1.0)
+    """
+    larger = max(ratio, 1 / ratio) if ratio > 0 else float("inf")
+    return larger + sqrt(larger * (larger - 1))
+
+
+def e_values(ratio: float, low: float, high: float) -> tuple[float, float]:
+    """The E-values of a risk ratio and of the end of its interval that is nearer to 1.
+
+    >>> e_values(3.9, 1.8, 8.7)[1], e_values(0.8, 0.6, 1.1)[1]
+    (3.0, 1.0)
+    """
+    nearer = 1.0 if low <= 1 <= high else low if low > 1 else high
+    return e_value(ratio), e_value(nearer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product as combinations_of
+from typing import Self
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from anypag.errors import DataError, Option, ParameterError, listed
 from anypag.graphs.node_sets import NodeSet, members
 
 Fitted = Linear | Tables | Regression
+Numbers = tuple[Floats, Floats, Floats]  # values, and the ends of their intervals
 
 MOST_CELLS_NAMED = 5
 
@@ -41,6 +43,10 @@ class Sampling:
             raise ParameterError(
                 f"An interval needs resamples ≥ 0 and a level between 0 and 1; got {self.resamples} and {self.level}."
             )
+
+    def of_rows(self, chosen: Flags) -> Self:
+        """For some of the rows."""
+        return self if self.clusters is None else replace(self, clusters=self.clusters[chosen])
 
 
 def estimated(
@@ -69,17 +75,19 @@ def estimated(
         raise DataError(
             f"The effect cannot be computed: {_determined(part)}. Leave it out, and search again."
         ) from None
-    clusters = None if sampling.clusters is None else sampling.clusters[complete_rows(table, part.names)]
-    if clusters is None and part.weights is not None:
-        clusters = np.arange(part.n)  # rows are drawn, each with its weight
-    low, high = _interval(fitted, formula, way, sampling, clusters, part.weights)
+    sampling = sampling.of_rows(complete_rows(table, part.names))
+    if sampling.clusters is None and part.weights is not None:
+        sampling = replace(sampling, clusters=np.arange(part.n))  # rows are drawn, each with its weight
+    low, high = np.full((2, len(values)), np.nan)
+    if sampling.resamples:
+        low, high = _interval(fitted, formula, way, sampling, part.weights)
     notes = [gaps_told(n_dropped)] if n_dropped else []
     notes += [WEIGHTED] if part.weights is not None else []
     notes += [ADDITIVE] if isinstance(fitted, Regression) else []
     if isinstance(fitted, Tables):
         notes += _empty(part, fitted, formula, way)
     notes += [NO_INTERVAL] if sampling.resamples and np.any(np.isnan(low) & ~np.isnan(values)) else []
-    entries = entries_of(causal, part, fitted, way, (values, low, high))
+    entries = entries_of(causal, part, kind, way, (values, low, high))
     return Estimate(kind, entries, part.n, sampling.level, tuple(notes))
 
 
@@ -108,13 +116,10 @@ def _determined(part: Table) -> str:
     return "the columns that it needs nearly determine each other"
 
 
-def entries_of(
-    causal: CausalGraph, part: Table, fitted: Fitted, way: Between, numbers: tuple[Floats, Floats, Floats]
-) -> Entries:
+def entries_of(causal: CausalGraph, part: Table, model: Model, way: Between, numbers: Numbers) -> Entries:
     """The entries: values and their intervals, each with the names of its cause and outcome."""
-    if isinstance(fitted, Tables):
-        return _probabilities(causal, part, way, numbers)
-    return tuple(_changes(causal, part if isinstance(fitted, Regression) else None, way, numbers))
+    shown_as = part.all_of_kind("continuous") if model == "linear" else part
+    return tuple((_probabilities if model == "tables" else _changes)(causal, shown_as, way, numbers))
 
 
 def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Table, int]:
@@ -202,26 +207,18 @@ def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Fitted:
 
 
 def _interval(
-    fitted: Fitted,
-    formula: Expression,
-    way: Between,
-    sampling: Sampling,
-    clusters: Counts | None,
-    weights: Floats | None = None,
+    fitted: Fitted, formula: Expression, way: Between, sampling: Sampling, weights: Floats | None
 ) -> tuple[Floats, Floats]:
     """The two ends of the interval: percentiles of the value over resamples of the rows, or of clusters of them."""
     rng = np.random.default_rng(sampling.seed)
     drawn = []
     for _ in range(sampling.resamples):
-        if clusters is None:
+        if sampling.clusters is None:
             resample = fitted.resampled(rng)
         else:
-            times = cluster_counts(rng, clusters)
+            times = cluster_counts(rng, sampling.clusters)
             resample = fitted.weighted(times if weights is None else times * weights)
         drawn.append(resample.values(formula, way))
-    if not drawn:
-        nothing = np.full_like(fitted.values(formula, way), np.nan)
-        return nothing, nothing
     rare = (1 - sampling.level) / 2
     # regression leaves out resamples that lack a level of a discrete cause; with tables, one resample that lacks a cell
     # makes both ends NaN
@@ -238,31 +235,26 @@ def cluster_counts(rng: np.random.Generator, clusters: Counts) -> Floats:
     return rng.multinomial(n, np.full(n, 1 / n))[clusters].astype(np.float64)
 
 
-def _changes(
-    causal: CausalGraph, part: Table | None, way: Between, numbers: tuple[Floats, Floats, Floats]
-) -> Iterator[MeanChange]:
-    """For each cause: its slope, or, where `part` has levels of it, each of them against the first."""
+def _changes(causal: CausalGraph, part: Table, way: Between, numbers: Numbers) -> Iterator[MeanChange]:
+    """For each cause: its slope, or, if it is discrete, each of its levels against the first."""
     rows = zip(*(ends.tolist() for ends in numbers), strict=True)
     for cause in causal.names(way.x):
-        is_number = part is None or part.kinds[part.names.index(cause)] == "continuous"
-        first, *levels = [None, None] if part is None or is_number else levels_of(part, cause)
+        is_number = part.kinds[part.names.index(cause)] == "continuous"
+        first, *levels = [None, None] if is_number else levels_of(part, cause)
         for level, outcome in combinations_of(levels, causal.names(way.y)):
             value, low, high = next(rows)
             yield MeanChange(cause, outcome, value, low, high, level, first)
 
 
-def _probabilities(
-    causal: CausalGraph, part: Table, way: Between, numbers: tuple[Floats, Floats, Floats]
-) -> tuple[Probability, ...]:
+def _probabilities(causal: CausalGraph, part: Table, way: Between, numbers: Numbers) -> Iterator[Probability]:
+    """For each combination of levels its probability."""
     groups = [causal.names(nodes) for nodes in (way.x, way.given, way.y)]
     names = [name for group in groups for name in group]
     levels = combinations_of(*(levels_of(part, name) for name in names))
-    rows = []
     for combination, row in zip(levels, zip(*numbers, strict=True), strict=True):
         setting = dict(zip(names, combination, strict=True))
         do, given, outcome = ({name: setting[name] for name in group} for group in groups)
-        rows.append(Probability(do, given, outcome, *map(float, row)))
-    return tuple(rows)
+        yield Probability(do, given, outcome, *map(float, row))
 
 
 def _empty(part: Table, fitted: Tables, formula: Expression, way: Between) -> list[str]:

@@ -153,30 +153,27 @@ class Regression(Weighted):
 
     def values(self, formula: Expression, way: Between) -> Floats:
         """The coefficients, by cause, then column of the cause, then outcome; NaN for levels without rows."""
-        causes, outcomes = self._columns(way.x), self._columns(way.y)
+        (causes, at_x), (outcomes, at_y) = self._columns(way.x), self._columns(way.y)
         if not mentioned(formula) & way.x:
             return np.zeros(causes.shape[1] * outcomes.shape[1])
-        design = np.column_stack([causes, self._columns(mentioned(formula) & ~(way.x | way.y))])
+        design = np.column_stack([causes, self._columns(mentioned(formula) & ~(way.x | way.y))[0]])
         centred, centred_outcomes = self._centred(design), self._centred(outcomes)
         scale = np.sqrt((centred**2).sum(axis=0))
         if not self.is_resample and not scale.all():
             raise DeterminedError
         found = _least_squares(centred / np.where(scale == 0, 1, scale), centred_outcomes, exact=not self.is_resample)
         found /= np.where(scale == 0, np.nan, scale)[:, None]
-        return per_unit(found[: causes.shape[1]], self._exponents(way.x), self._exponents(way.y)).ravel()
+        return per_unit(found[: causes.shape[1]], at_x, at_y).ravel()
 
-    def _columns(self, nodes: NodeSet) -> Floats:
-        """Continuous columns as they are; for a discrete column, an indicator of every level but the first."""
-        parts = [self._coded[self.nodes.index(node)] for node in members(nodes)]
-        return np.column_stack([np.empty((len(self.rows), 0)), *parts])
-
-    def _exponents(self, nodes: NodeSet) -> Indices:
-        """The exponents of the columns that `_columns` returns; 0 for indicators, which are not divided."""
+    def _columns(self, nodes: NodeSet) -> tuple[Floats, Indices]:
+        """Continuous columns as they are, for a discrete column an indicator of every level but the first; and their
+        exponents, 0 for indicators, which are not divided.
+        """
         places = [self.nodes.index(node) for node in members(nodes)]
-        parts = [
-            np.full(self._coded[k].shape[1], 0 if self.is_discrete[k] else self.exponent[k], np.int32) for k in places
-        ]
-        return np.concatenate(parts)
+        parts = [self._coded[k] for k in places]
+        exponents = np.array([0 if self.is_discrete[k] else self.exponent[k] for k in places], np.int32)
+        columns = np.column_stack([np.empty((len(self.rows), 0)), *parts])
+        return columns, np.repeat(exponents, [part.shape[1] for part in parts])
 
     @cached_property
     def _coded(self) -> list[Floats]:

@@ -209,4 +209,4 @@ def _range(
     fitted = fit(part, kind, tuple(causal.pag.index(name) for name in part.names))
     values = np.array([fitted.values(formula, way) for formula in formulas])
     ends = np.full(values.shape[1], np.nan), values.min(axis=0), values.max(axis=0)
-    return entries_of(causal, part, fitted, way, ends), ""
+    return entries_of(causal, part, kind, way, ends), ""

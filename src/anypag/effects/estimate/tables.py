@@ -1,6 +1,4 @@
-"""Effects between discrete variables: the value of a formula by tables of relative frequencies (`Tables`), and draws
-over sampled graphs (`LevelTable`).
-"""
+"""Effects between discrete variables: formulas by relative frequencies (`Tables`), and draws (`LevelTable`)."""
 
 from __future__ import annotations
 

@@ -10,14 +10,25 @@ graph's class, exactly if
 A path is proper if only its first node is in X. Only sets of reachable nodes are needed, not paths, which takes linear
 time. Given 1 and 2, the third condition holds in the PAG if and only if Z separates X and Y in any one member after the
 first edges of the proper possibly directed paths are taken out.
+
+So in that member adjustment sets are the sets that separate X and Y. Minimal ones lie among the ancestors of X and Y,
+where separation becomes a cut in an undirected graph: join all nodes of a district (nodes connected by `<->`) and their
+parents, and contract nodes that may not be used (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor 2019).
+Minimal cuts are enumerated by moving the border past one of its nodes (Berry, Bordat, Cogis 2000), so the time between
+two of them is bounded.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from anypag.effects.identify.causal_graph import CausalGraph
-from anypag.graphs.node_sets import NodeSet, members, spread
+from anypag.graphs.marks import Mark
+from anypag.graphs.node_sets import NodeSet, members, rows_as_sets, spread
 
 
 class Between(NamedTuple):
@@ -81,3 +92,117 @@ def canonical(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet | N
     above = spread(causal.near.parents, way.x | way.y | way.given, causal.everyone)
     z = above & allowed(causal, way, within)
     return z if is_adjustment(causal, way, z) else None
+
+
+class Ways(NamedTuple):
+    """An undirected graph in which cuts between X and Y are the sets that separate them."""
+
+    joined: tuple[NodeSet, ...]
+    x: NodeSet
+    y: NodeSet
+    inside: NodeSet  # X, Y and the nodes a cut may hold
+
+
+def minimal_sets(causal: CausalGraph, way: Between, within: NodeSet) -> Iterator[NodeSet]:
+    """All minimal adjustment sets, lazily, each once; those near X come first.
+
+    >>> from anypag import PAG
+    >>> from anypag.effects.identify.adjustment import between
+    >>> from anypag.effects.identify.causal_graph import causal_graph_of
+    >>> causal = causal_graph_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A o-> C; D o-> C; C --> Y"))
+    >>> way = between(causal, 1 << causal.pag.index("X"), 1 << causal.pag.index("Y"))
+    >>> [causal.names(z) for z in minimal_sets(causal, way, causal.everyone)]
+    [('A',), ('C',)]
+    """
+    if canonical(causal, way, within) is None:
+        return
+    ways = ways_of(causal, way, within)
+    first = _border(ways, _beside(ways, ways.x) | ways.x)
+    seen, waiting = {first}, deque([first])
+    while waiting:
+        cut = waiting.popleft()
+        yield cut
+        side = spread(ways.joined, ways.x, ways.inside & ~cut)
+        for node in members(cut & ~_beside(ways, ways.y)):
+            wider = side | 1 << node
+            following = _border(ways, wider | _beside(ways, wider))
+            if following not in seen:
+                seen.add(following)
+                waiting.append(following)
+
+
+def smallest(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet | None:
+    """An adjustment set with the fewest members; None if there is none. Among several the one nearest to X."""
+    return None if canonical(causal, way, within) is None else _least_cut(ways_of(causal, way, within))
+
+
+def ways_of(causal: CausalGraph, way: Between, within: NodeSet) -> Ways:
+    """The graph whose cuts are the separating sets that may be used."""
+    marks = causal.member.marks
+    arrows = (marks == Mark.ARROW) & (marks.T == Mark.TAIL)
+    arrows &= ~(causal.flags(way.x)[:, None] & causal.flags(way.first))  # first edges are arrows in every member
+    parents = rows_as_sets(arrows.T)
+    spouses = rows_as_sets((marks == Mark.ARROW) & (marks.T == Mark.ARROW))
+    above = spread(parents, way.x | way.y | way.given, causal.everyone)
+    joined = _met(parents, spouses, above)
+    usable = (allowed(causal, way, within) & above) | way.x | way.y
+    for node in members(above & ~(usable | way.given)):
+        _pass_over(joined, node)
+    return Ways(tuple(joined), way.x, way.y, usable)
+
+
+def _met(parents: tuple[NodeSet, ...], spouses: tuple[NodeSet, ...], inside: NodeSet) -> list[NodeSet]:
+    """Join all nodes of each district and their parents with one another."""
+    joined, left = [0] * len(parents), inside
+    while left:
+        district = spread(spouses, left & -left, inside)
+        left &= ~district
+        circle = district
+        for node in members(district):
+            circle |= parents[node]
+        for node in members(circle):
+            joined[node] |= circle & ~(1 << node)
+    return joined
+
+
+def _pass_over(joined: list[NodeSet], node: int) -> None:
+    """Remove a node and join its neighbours: no cut can contain it, so paths lead through it."""
+    circle = joined[node]
+    for other in members(circle):
+        joined[other] = (joined[other] | circle) & ~(1 << other | 1 << node)
+    joined[node] = 0
+
+
+def _beside(ways: Ways, nodes: NodeSet) -> NodeSet:
+    """The neighbours of a set of nodes."""
+    found = 0
+    for node in members(nodes):
+        found |= ways.joined[node]
+    return found & ways.inside & ~nodes
+
+
+def _border(ways: Ways, blocked: NodeSet) -> NodeSet:
+    """The neighbours of Y's component after `blocked` is removed."""
+    return _beside(ways, spread(ways.joined, ways.y, ways.inside & ~blocked))
+
+
+def _least_cut(ways: Ways) -> NodeSet:
+    """A smallest cut: a maximal flow from X to Y in which every other node lets one unit through.
+
+    Node v becomes two, v (in) and n + v (out); what the leftover flow reaches from X ends at the cut.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
+    n = len(ways.joined)
+    source, sink, plenty = 2 * n, 2 * n + 1, n + 1
+    usable = members(ways.inside & ~(ways.x | ways.y))
+    arcs = [(v, n + v, 1) for v in usable]
+    arcs += [(source, n + v, plenty) for v in members(ways.x)] + [(v, sink, plenty) for v in members(ways.y)]
+    arcs += [(n + u, v, plenty) for u in members(ways.inside) for v in members(ways.joined[u] & ways.inside)]
+    start, end, capacity = np.array(arcs, np.int32).T
+    network = csr_array((capacity, (start, end)), shape=(2 * n + 2, 2 * n + 2))
+    left = (network - maximum_flow(network, source, sink).flow).tocsr()
+    left.eliminate_zeros()
+    reached = set(breadth_first_order(left, source, return_predecessors=False).tolist())
+    return sum(1 << v for v in members(ways.inside) if v in reached and n + v not in reached)

@@ -113,13 +113,8 @@ class _Exactly:
 
 
 def causal_graph_under(shown: PAG, alone: PAG, known: Knowledge | None) -> CausalGraph | None:
-    """The graph with what contexts and other knowledge decide; None without contexts, or if no member of its class
-    agrees.
-
-    Args:
-        shown: the graph with marks from knowledge.
-        alone: the graph of the data alone.
-        known: what was known.
+    """The graph with what contexts and other knowledge decide, from the one that is `shown` with marks from knowledge
+    and the one of the data `alone`; None without contexts, or if no member of its class agrees.
     """
     return _causal_graph_under(_Exactly(shown), _Exactly(alone), known) if known and known.contexts else None
 

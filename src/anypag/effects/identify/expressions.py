@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import permutations
 from operator import or_
 from typing import TypeVar
 
@@ -176,18 +177,10 @@ def _chained(factors: list[Expression]) -> list[Expression]:
     """Applies P(a | b, c) P(b | c) = P(a, b | c) as often as possible."""
     chained = list(factors)
     while True:
-        pair = next(
-            (
-                (first, second)
-                for first in chained
-                for second in chained
-                if isinstance(first, P) and isinstance(second, P) and first.given == second.of | second.given
-            ),
-            None,
-        )
-        if pair is None:
+        pairs = ((a, b) for a, b in permutations(chained, 2) if isinstance(a, P) and isinstance(b, P))
+        first, second = next(((a, b) for a, b in pairs if a.given == b.of | b.given), (None, None))
+        if first is None or second is None:
             return chained
-        first, second = pair
         place = chained.index(first)
         chained[place] = P(first.of | second.of, second.given)
         chained.remove(second)

@@ -9,17 +9,8 @@ from anypag.effects.identify.expressions import Expression, P, Product, Quotient
 from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
+_SPECIAL = {letter: f"\\{letter}" for letter in "{}$&#_%"} | {
+    letter: rf"\text{name}{{}}" for letter, name in {"\\": "backslash", "~": "asciitilde", "^": "asciicircum"}.items()
 }
 
 LONGEST = 500  # the most conditional probabilities in a formula that is written out
@@ -48,7 +39,7 @@ TEXT = Style(
     remark=str,
 )
 LATEX = Style(
-    name=lambda name: r"\text{" + "".join(_SPECIAL.get(letter, letter) for letter in name) + "}",
+    name=lambda name: rf"\text{{{''.join(_SPECIAL.get(letter, letter) for letter in name)}}}",
     bar=r" \mid ",
     do=lambda inner: rf"\operatorname{{do}}({inner})",
     total=lambda over: rf"\sum_{{{over}}} ",

@@ -83,13 +83,11 @@ class _Plan:
         idle = over & ~spread(near.parents, wanted, over)
         if idle:
             return idle
-        buckets = (bucket for bucket in bucket_sets(near, over) if not bucket & wanted)
-        return next((bucket for bucket in buckets if self._is_removable(bucket, over)), 0)
-
-    def _is_removable(self, bucket: NodeSet, over: NodeSet) -> bool:
-        """Is no descendant of the bucket outside it possibly confounded with it?"""
-        after = spread(self.causal.near.children, bucket, over) & ~bucket
-        return not pc_component_set(self.causal.near, bucket, over) & after
+        for bucket in (bucket for bucket in bucket_sets(near, over) if not bucket & wanted):
+            after = spread(near.children, bucket, over) & ~bucket
+            if not pc_component_set(near, bucket, over) & after:  # none of these is possibly confounded with it
+                return bucket
+        return 0
 
     def _regions(self, wanted: NodeSet) -> Regions | None:
         """The wanted set as a region and the region of what is left; None if all of it is one region."""
@@ -116,16 +114,14 @@ class _Formulas:
         if wanted == over:
             return q_over
         if (wanted, over) not in self.known:
-            self.known[wanted, over] = self._q(wanted, over, q_over)
+            step = self.plan.step(wanted, over)
+            assert not isinstance(step, Stuck)
+            if isinstance(step, Regions):
+                first, second, both = (self.q(part, over, q_over) for part in step)
+                self.known[wanted, over] = quotient(product(first, second), both)
+            else:
+                self.known[wanted, over] = self.q(wanted, over & ~step, self._without(step, over, q_over))
         return self.known[wanted, over]
-
-    def _q(self, wanted: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
-        step = self.plan.step(wanted, over)
-        assert not isinstance(step, Stuck)
-        if isinstance(step, Regions):
-            first, second, both = (self.q(part, over, q_over) for part in step)
-            return quotient(product(first, second), both)
-        return self.q(wanted, over & ~step, self._without(step, over, q_over))
 
     def _without(self, bucket: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
         """Q[over] / Q[over](bucket | those not after it), as Q[over](not after) Q[over](after | not after, bucket)."""

@@ -15,6 +15,7 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.marks import listed as in_a_sentence
 from anypag.graphs.node_sets import NodeSet, bucket_sets, members, pc_component_set, rows_as_sets, spread
 from anypag.graphs.text import quote
+from anypag.markup import counted
 
 MOST_EDGES = 3  # how many edges a reason names
 
@@ -89,10 +90,9 @@ def _unidentified(causal: CausalGraph, found: Verdict) -> str:
     if found.way.hidden and not found.way.given:
         # the edge to the outcome itself before the others
         edges = sorted(found.way.hidden, key=lambda edge: (not found.way.y >> edge[1] & 1, edge))
-        shown = [_hidden_edge(causal, a, b) for a, b in edges[:MOST_EDGES]]
+        told = [_hidden_edge(causal, a, b) for a, b in edges[:MOST_EDGES]]
         n_more = len(edges) - MOST_EDGES
-        more = f" The same holds for {n_more:,} more {'edge' if n_more == 1 else 'edges'}." if n_more > 0 else ""
-        return " ".join(shown) + more
+        return " ".join([*told, *([f"The same holds for {counted(n_more, 'more edge')}."] if n_more > 0 else [])])
     assert found.stopped is not None
     if isinstance(found.stopped, Torn):
         return _undirected(causal, found.stopped.bucket)
@@ -102,13 +102,13 @@ def _unidentified(causal: CausalGraph, found: Verdict) -> str:
 def _hidden_edge(causal: CausalGraph, a: int, b: int) -> str:
     edge = causal.pag.edge(a, b)
     assert edge is not None
-    first, second = quote(edge.a), quote(edge.b)
-    remedy = f"a measured cause of {first} that has nothing else to do with {second} would settle it."
-    if (edge.mark_a, edge.mark_b) == (Mark.CIRCLE, Mark.CIRCLE):
-        return f"{edge}: the graph does not say which of the two causes the other, if not something hidden; {remedy}"
+    doubt = "this edge may hide a common cause of both"
     if edge.mark_a == Mark.CIRCLE:
-        return f"{edge}: this edge may hide a common cause of both, and be nothing else; {remedy}"
-    return f"{edge}: this edge may hide a common cause of both; {remedy}"
+        doubt += ", and be nothing else"
+    if edge.mark_a == edge.mark_b == Mark.CIRCLE:
+        doubt = "the graph does not say which of the two causes the other, if not something hidden"
+    remedy = f"a measured cause of {quote(edge.a)} that has nothing else to do with {quote(edge.b)} would settle it."
+    return f"{edge}: {doubt}; {remedy}"
 
 
 def _stuck(causal: CausalGraph, stopped: Stuck) -> str:

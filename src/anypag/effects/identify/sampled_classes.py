@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags
-from anypag.effects.identify.adjustment import between
+from anypag.effects.identify.adjustment import between, smallest
 from anypag.effects.identify.causal_graph import CausalGraph, agrees, causal_graph_with
-from anypag.effects.identify.minimal_sets import smallest
 from anypag.effects.identify.verdict import Verdict, verdict, without_formula
 from anypag.errors import ContradictionError
 from anypag.graphs.base import Marks
@@ -62,24 +61,6 @@ class SampledClasses:
     classes: tuple[SampledClass, ...]
     selection: bool
     n_levels: tuple[int, ...]
-
-    @classmethod
-    def of_diagrams(cls, found: Diagrams, known: Knowledge | None, *, selection: bool) -> Self:
-        """The classes of sampled graphs. ContradictionError if none of the graphs agrees with knowledge."""
-        order = np.argsort(np.array(found.names, np.str_), kind="stable")
-        names = tuple(found.names[place] for place in order)
-        marks = found.arranged(order).marks
-        facts = known.facts(names, selection=selection) if known else None
-        measured = marks[:, : len(names), : len(names)]
-        agreeing = [k for k, diagram in enumerate(measured) if agrees(diagram, facts, selection)]
-        if not agreeing:
-            raise ContradictionError(NO_GRAPH_AGREES)
-        kept = np.array(agreeing, np.int64)
-        of, classes = _grouped(marks[kept], names, found.n_levels, facts)
-        counts = kept < (len(found) if found.n_counted is None else found.n_counted)
-        return cls(
-            names, marks[kept], kept, of, counts if counts.any() else ~counts, classes, selection, found.n_levels
-        )
 
     def __len__(self) -> int:
         return len(self.of)
@@ -174,5 +155,16 @@ def _class_of(pag: PAG, mag: MAG, facts: Facts | None) -> SampledClass:
 
 @lru_cache(maxsize=4)
 def classes_of(found: Diagrams, known: Knowledge | None, *, selection: bool) -> SampledClasses:
-    """The classes of sampled graphs with knowledge, cached for the next question."""
-    return SampledClasses.of_diagrams(found, known, selection=selection)
+    """The classes of sampled graphs that agree with knowledge, cached; ContradictionError if none does."""
+    order = np.argsort(np.array(found.names, np.str_), kind="stable")
+    names = tuple(found.names[place] for place in order)
+    marks = found.arranged(order).marks
+    facts = known.facts(names, selection=selection) if known else None
+    measured = marks[:, : len(names), : len(names)]
+    kept = np.array([k for k, diagram in enumerate(measured) if agrees(diagram, facts, selection)], np.int64)
+    if not len(kept):
+        raise ContradictionError(NO_GRAPH_AGREES)
+    of, classes = _grouped(marks[kept], names, found.n_levels, facts)
+    counts = kept < (len(found) if found.n_counted is None else found.n_counted)
+    counts = counts if counts.any() else ~counts
+    return SampledClasses(names, marks[kept], kept, of, counts, classes, selection, found.n_levels)
