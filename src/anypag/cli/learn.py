@@ -178,6 +178,8 @@ def _checked_outputs(inputs: list[Path], out: list[Path], report: Path | None, t
 
 
 def _say_what(terminal: Terminal, source: str, search: Search) -> None:
+    from anypag.run.bind import wait_told
+
     problem, method = search.problem, search.algorithm.name
     variables = f"{problem.n:,} variables"
     size = f"{_rows(problem)}, {variables}" if problem.n_rows else variables
@@ -192,6 +194,9 @@ def _say_what(terminal: Terminal, source: str, search: Search) -> None:
         terminal.line(f"warning: {finding.brief}", "yellow")
     for note in problem.audit.notes if problem.audit else ():
         terminal.line(f"note: {note}")
+    wait = wait_told(problem, search.algorithm)
+    if wait is not None:
+        terminal.line(f"note: {wait.spelled(spelled)}")
     if found:
         terminal.line("`anypag audit` says more about each warning, and what to do.")
 

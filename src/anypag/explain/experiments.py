@@ -45,8 +45,8 @@ def _behind(
 
 def _reasons_in(facts: PairFacts) -> Reasons:
     """The rules by which the marks of a graph found by scores follow from its separations and the design."""
-    from anypag.graphs.validity import completed
     from anypag.graphs.skeleton import Skeleton
+    from anypag.graphs.validity import completed
     from anypag.knowledge.closure import SeparationsOf, orient_with_knowledge
 
     pag, known = facts.pag, facts.known

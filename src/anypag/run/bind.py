@@ -140,10 +140,26 @@ def _posterior_takes(score: Score, rows: int) -> tuple[float, str]:
     return n * SECONDS_A_BLOCK * float((widths**5.0 - 1).sum()), levels
 
 
+def wait_told(problem: Problem, method: Algorithm) -> Sentence | None:
+    """What to say before a search that samples graphs for more than a minute; None before other searches."""
+    if problem.score is None or "sampling" not in method.facts.phases:
+        return None
+    n, rows = problem.n, problem.n_rows or 0
+    seconds, most = max((n**2 * SECONDS_A_PAIR, ""), _posterior_takes(problem.score, rows))
+    if seconds <= MOST_SECONDS:
+        return None
+    ends = " it ends earlier, with the best graph until then."
+    return Sentence(f"{_duration_told(n, rows, seconds, 'takes')}{most}. With ", Option("time_budget"), ends)
+
+
 def _too_long(n: int, rows: int, seconds: float, most: str = "") -> Sentence:
+    took = _duration_told(n, rows, seconds, "would take")
+    return Sentence(f"by tests alone, as {took[0].lower()}{took[1:]}{most} (", Option("method", "bayes"), ")")
+
+
+def _duration_told(n: int, rows: int, seconds: float, takes: str) -> str:
     about = f"about {duration(seconds)}" if seconds < 3600 else "hours"
-    took = f"the posterior of {n:,} variables and {rows:,} rows would take {about}{most}"
-    return Sentence(f"by tests alone, as {took} (", Option("method", "bayes"), ")")
+    return f"The posterior of {n:,} variables and {rows:,} rows {takes} {about}"
 
 
 def bind_again(test: CITest, method: Algorithm, choices: Choices) -> Problem:

@@ -25,7 +25,7 @@ from anypag.files import file_stamp
 from anypag.graphs.pag import PAG
 from anypag.results.grounds import Searched
 from anypag.results.result import Iteration, Result
-from anypag.run.bind import bind, bind_again
+from anypag.run.bind import bind, bind_again, wait_told
 from anypag.run.clock import Clock, Stopped
 from anypag.run.watcher import Estimated, Listeners, Watcher, drawn_for_effects, interruptible, showing
 from anypag.search.algorithm import Algorithm, algorithm
@@ -377,9 +377,11 @@ def reading_of(data: Any) -> Reading | None:
 
 
 def warn_of(search: Search) -> None:
-    """Warn about the findings in the data."""
-    for finding in search.problem.audit.warnings if search.problem.audit else ():
-        warnings.warn(str(finding), AnypagWarning, stacklevel=3)
+    """Warn about the findings in the data, and of a search that will take long."""
+    found = search.problem.audit.warnings if search.problem.audit else ()
+    wait = wait_told(search.problem, search.algorithm)
+    for line in (*map(str, found), *([str(wait)] if wait else [])):
+        warnings.warn(line, AnypagWarning, stacklevel=3)
 
 
 def warn_of_close_calls(search: Search) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from resuming import stopped_and_resumed
 
 import anypag as ap
 from anypag.cli.tell import what_next
-from anypag.errors import ParameterError
+from anypag.errors import AnypagWarning, ParameterError
 from anypag.report.content import content
 from anypag.results.result import Result
 from anypag.run import bind
@@ -194,6 +195,18 @@ def test_more_columns_than_the_posterior_takes_are_searched_by_tests(monkeypatch
     monkeypatch.undo()
     monkeypatch.setattr(bind, "SECONDS_A_CELL", 1.0)
     assert auto().method == "auto" and ap.learn(LEVELS, method="auto").method == "icd"
+
+
+def test_a_posterior_that_takes_long_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bind, "SECONDS_A_PAIR", 10.0)
+    told = rf"The posterior of {len(NAMES)} variables and 400 rows takes about .*\. With 'time_budget' it ends earlier"
+    with pytest.warns(AnypagWarning, match=told):
+        assert ap.learn(DATA, method="bayes").chosen is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AnypagWarning)
+        ap.learn(DATA, method="boss")
+        monkeypatch.undo()
+        ap.learn(DATA, method="bayes")
 
 
 def test_a_column_with_many_levels_beside_numbers_is_named_where_it_would_take_too_long() -> None:
