@@ -161,7 +161,7 @@ TEST_METHODS = tuple(name for name, method in METHODS.items() if not method.need
 """Methods that use the answers of conditional-independence tests and nothing else."""
 
 _WITHOUT_R = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling", "sampling for effects"})
-"""Phases that have no size of condition sets and are made of many short steps."""
+"""Phases of many short steps that belong to no size of condition sets."""
 
 
 def method_named(name: str) -> Method:

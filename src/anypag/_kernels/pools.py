@@ -1,7 +1,7 @@
 """Biconnected blocks, and the pools of nodes from which an edge's candidate sets are taken.
 
 Graphs come as in `_kernels.rules`: `marks[i, j]` is the mark at j on i–j, the neighbours of v are
-`neighbour[start[v]:start[v + 1]]`. Edge k is given by its nodes x and y, whose pools are 2k and 2k + 1.
+`neighbour[start[v]:start[v + 1]]`. Edge k has the nodes x and y; their pools have the numbers 2k and 2k + 1.
 
 Two conventions keep the code quick to compile. Arrays are copied element by element, because assigning a slice makes
 numba compile the formatting of its error message, which takes seconds. A counter that is passed on begins as
@@ -64,7 +64,7 @@ def blocks(start, neighbour):
                 continue
             u = path[depth - 1]
             low[u] = min(low[u], low[v])
-            if low[v] >= order[u]:  # u separates v's subtree from the rest: all edges stacked since u–v form a block
+            if low[v] >= order[u]:  # u cuts off v's subtree: u–v and all edges stacked after it form a block
                 while True:
                     n_edges -= 1
                     e = edges[n_edges]

@@ -126,7 +126,7 @@ class Additive(DataTest):
         return bool(self.basis.has_value.size)
 
     def score(self) -> MixedScore:
-        """The score of the functions that the test has of its columns."""
+        """The score that represents columns by the same functions as the test."""
         from anypag.scores.additive import additive_score
         from anypag.scores.base import GAMMA
 
@@ -174,7 +174,7 @@ class Basis(NamedTuple):
     excess: Floats
     """(p, 3) how far the first one, two and three functions of each variable are from normal (`excess_of_functions`).
 
-    The product for two variables is the share by which R² varies more under permutation than F allows for."""
+    Multiplied for two variables: the share by which R² varies more under permutation than F allows for."""
 
     @classmethod
     def of(cls, table: Table, largest: int, threads: int) -> Self:

@@ -18,7 +18,7 @@ from anypag.errors import Option, Sentence, listed
 from anypag.threads import slices
 
 FEW_ROWS = 20
-ROWS_PER_LEVEL = 5  # or combination of levels
+ROWS_PER_LEVEL = 5  # for each level, or each combination of levels
 MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # the most columns named, and the share of complete rows that ends the list
 MOST_GAPS = 8  # the most columns whose gaps a message counts
 WEAK = 0.2  # a note is given if correlations above this may go unseen
@@ -132,7 +132,7 @@ def _seen(n: int, r: int) -> float:
 
 
 def power_notes(n: int, largest: int) -> tuple[str, ...]:
-    """A note on the correlations that n rows mostly miss; none if these are weak or `few_rows_findings` warns.
+    """A note on the correlations that n rows mostly miss; none if only weak ones are missed or a finding warns already.
 
     >>> power_notes(72, 3)
     ('With 72 rows, correlations below about 0.23 mostly go unseen (0.24 given 3 other columns): a missing ...',)

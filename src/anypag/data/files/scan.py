@@ -195,7 +195,7 @@ def _scan(
 
 
 def _named(names: list[str], *, header: bool) -> list[str]:
-    """X0, X1, … without a header; else the names in the file, with one quote for two, which polars leaves."""
+    """Column names: X0, X1, … without a header; else those that polars read, with doubled quotes undone."""
     return [name.replace('""', '"') if header else f"X{i}" for i, name in enumerate(names)]
 
 
