@@ -35,14 +35,14 @@ class Promises:
 class Method:
     """The facts about a method, available without loading it.
 
-    `module`: where it is declared, as `declared_as`; empty for an algorithm outside the package. `about`: what it is,
-    in a few words. `uses`: the choices declared `by_method` that it reads. `phases`: the names that `state.phase` can
-    have. `orders_nodes`: nodes are numbered by how strongly they depend on each other, so that the order of the columns
-    does not matter. `needs_score`: it works on a score of the data (`problem.score`). `from_scores`: its edges and
-    marks come from scores; else from tests and rules. `tests_by`: the method by tests of its first phase, which
-    replaces it if no score fits the data. `over_shifts`: in time series it searches over shifts, with one edge for all
-    copies of a pair (`series/`). `takes_knowledge`: the end of the search draws conclusions from knowledge; else
-    knowledge, also that about contexts, is passed in as `initial`.
+    `module`: the module that declares it, under the name `declared_as`; empty for an algorithm outside the package.
+    `about`: what it is, in a few words. `uses`: the choices declared `by_method` that it reads. `phases`: the names
+    that `state.phase` can have. `orders_nodes`: nodes are numbered by how strongly they depend on each other, so that
+    the order of the columns does not matter. `needs_score`: it works on a score of the data (`problem.score`).
+    `from_scores`: its edges and marks come from scores; else from tests and rules. `tests_by`: the test-based method of
+    its first phase, which runs alone if no score fits the data. `over_shifts`: in time series it searches over shifts,
+    with one edge for all copies of a pair (`series/`). `takes_knowledge`: the end of the search draws conclusions from
+    knowledge; else all knowledge, also about contexts, comes in through `initial`.
     """
 
     module: str
@@ -70,7 +70,7 @@ _OF_ICD = _OF_SETS | {"initial", "r0", "max_sets"}
 METHODS = {
     "auto": Method(
         "anypag.search.by_scores.auto",
-        "icd first, then the posterior of bayes where a score fits the table",
+        "icd first, then the posterior of bayes if a score fits the table",
         Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
         uses=_OF_ICD | {"effort"},
         phases=("iteration", "orders", "cooling", "hidden causes", "sampling"),
@@ -158,10 +158,10 @@ ANOTHER = Method("", "an algorithm of your own", Promises(OnTheWay.NOTHING, AtTh
 """The assumed facts about a method that is not listed; results in files may name one."""
 
 TEST_METHODS = tuple(name for name, method in METHODS.items() if not method.needs_score)
-"""Methods that ask conditional-independence tests and nothing else: a perfect test makes them perfect."""
+"""Methods that use the answers of conditional-independence tests and nothing else."""
 
 _WITHOUT_R = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling", "sampling for effects"})
-"""Phases that have no size of condition sets and are made of many short steps."""
+"""Phases of many short steps that belong to no size of condition sets."""
 
 
 def method_named(name: str) -> Method:

@@ -181,7 +181,7 @@ def test_scores_are_not_told_of_rows_of_each_test() -> None:
     error = str(audit(gaps).errors[0])
     assert error.endswith(
         "Fill them in, or choose missing=\"drop\" (only the 10 complete rows are used; without 'a' 40 remain) or "
-        'missing="pairwise" (each test uses the rows it can; not for bayes, boss, gfci).'
+        'missing="pairwise" (a test drops only rows with gaps in its columns; not for bayes, boss, gfci).'
     )
 
 
@@ -192,15 +192,15 @@ def test_dropping_rows_has_a_price() -> None:
     none = audit({"a": np.where(most, np.nan, A), "b": np.where(most, B, np.nan)}, missing="drop")
     assert "None of the 40 rows is complete." in str(none.errors[0])
     empty = audit({"a": np.full(40, np.nan), "b": B}, missing="pairwise")
-    assert str(empty.errors[0]) == "There is no value at all in 'a'. Drop it."
+    assert str(empty.errors[0]) == "There is no value in 'a'. Drop every empty column."
 
 
 def test_too_few_rows() -> None:
     assert only(RNG.normal(size=(3, 2))).message == "There must be at least 4 rows to test anything; got 3."
     few, sets = audit(RNG.normal(size=(6, 9))).warnings
     assert few.message == (
-        "With 6 rows only strong dependences show (of two columns alone, a correlation above 0.81): variables may look "
-        "independent that are not."
+        "With 6 rows only strong dependences show (given no other columns, correlations above 0.81): dependent "
+        "variables may look independent."
     )
     assert sets.remedy == "Set 'max_r' to at most 2, or collect more rows."
     assert audit(RNG.normal(size=(6, 9)), max_r=2).findings == (few,)

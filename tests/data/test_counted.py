@@ -68,7 +68,7 @@ def test_any_counts_are_rows(drawn: list[tuple[int, ...]], missing: Any) -> None
 def test_all_is_told_at_once_also_beside_an_empty_column() -> None:
     """Found by chance: a column without a value hid what was wrong with others."""
     frame = pd.DataFrame({"a": [0, 1, 0, 1], "c": [0] * 4, "d": [np.nan] * 4, "n": [1, 1, 2, 2]})
-    with pytest.raises(DataError, match=r"(?s)no value at all in 'd'.*Column 'c' is constant"):
+    with pytest.raises(DataError, match=r"(?s)no value in 'd'.*Column 'c' is constant"):
         ap.GSquared(counted(frame, "n"), missing="pairwise")
 
 

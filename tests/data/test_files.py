@@ -60,14 +60,14 @@ def test_other_encodings_by_their_mark(tmp_path: Path, encoding: str) -> None:
 def test_what_begins_as_utf_16_and_is_none(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes("a,b\n1,2\n".encode("utf-16")[:-1])
-    with pytest.raises(DataError, match="is no UTF-16 text, from byte 16 on"):
+    with pytest.raises(DataError, match="is not UTF-16 text, from byte 16 on"):
         as_table(path)
 
 
 def test_latin_1_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes("Größe,b\n1,2\n".encode("latin-1"))
-    with pytest.raises(DataError, match=r"is no UTF-8 text, from byte 2 on\. Save it as UTF-8"):
+    with pytest.raises(DataError, match=r"is not UTF-8 text, from byte 2 on\. Save it as UTF-8"):
         as_table(path)
 
 
@@ -211,7 +211,7 @@ def test_lines_that_end_as_on_old_machines(tmp_path: Path) -> None:
 def test_a_column_and_a_file_without_values(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,\n2,\n")
-    with pytest.raises(DataError, match="There is no value at all in 'b'"):
+    with pytest.raises(DataError, match="There is no value in 'b'"):
         FisherZ(path)
     path.write_text("a,b\n")
     with pytest.raises(DataError, match="got 0 rows and 2 columns"):

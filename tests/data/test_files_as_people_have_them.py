@@ -61,7 +61,7 @@ def test_an_encoding_is_never_guessed_wrong_in_silence(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     text = "größe,ort\n" + "".join(f"{i / 7},{'Köln' if i % 2 else 'Łódź'[:1] + 'x'}\n" for i in range(30))
     path.write_bytes(text.replace("Łx", "Genève").encode("latin-1"))
-    with pytest.raises(DataError, match=r"is no UTF-8 text.*encoding=\"latin-1\".*read_table"):
+    with pytest.raises(DataError, match=r"is not UTF-8 text.*encoding=\"latin-1\".*read_table"):
         as_table(path)
     table = ap.read_table(path, encoding="latin-1")
     assert table.names == ("größe", "ort")
@@ -73,7 +73,7 @@ def test_an_encoding_is_never_guessed_wrong_in_silence(tmp_path: Path) -> None:
 def test_an_encoding_that_goes_wrong_late_in_a_large_file_is_refused_too(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b"a,b\n" + b"1.5,x\n" * 250_000 + "2.5,é\n".encode("latin-1"))
-    with pytest.raises(DataError, match="is no UTF-8 text"):
+    with pytest.raises(DataError, match="is not UTF-8 text"):
         as_table(path)
     assert ap.read_table(path, encoding="latin-1").labels[1] == ("x", "é")
 

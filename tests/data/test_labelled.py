@@ -47,8 +47,8 @@ def test_declared_codes_are_gaps_and_codes_with_a_label_of_their_own_are_named(p
     table = as_table(path)
     assert np.isnan(table.values[-9:, 1]).all() and not np.isnan(table.values[:-9, 1]).any()
     told = [finding.message for finding in ap.audit(path).findings]
-    assert "Codes that the file declares missing are gaps, in 'income'." in told
-    assert "Column 'age' was read as numbers, though some have labels: 99 ('refused')." in told
+    assert "Codes that the file declares missing were read as gaps in 'income'." in told
+    assert "Column 'age' was read as numbers, though some numbers have labels: 99 ('refused')." in told
 
 
 def test_a_graph_is_learned_from_such_a_file(path: Path) -> None:

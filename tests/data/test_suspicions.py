@@ -49,7 +49,7 @@ def test_columns_that_are_nearly_the_same() -> None:
     assert finding.columns == ("a", "again") and "nearly the same (correlation 0.99" in finding.message
     many = audit(A[:, None] + 0.01 * RNG.normal(size=(N, 8))).findings
     assert [finding.message[:53] for finding in many] == ["28 pairs of columns are nearly the same: 'X0' and 'X1"]
-    assert "and 22 more. Given one, the other tells" in many[0].message
+    assert "and 22 more. Given one, the other adds" in many[0].message
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_what_few_rows_cannot_show_is_noted() -> None:
     assert not few.findings
     assert few.notes == (
         "With 72 rows, correlations below about 0.23 mostly go unseen (0.24 given 3 other columns): "
-        "no edge may mean not seen.",
+        "a missing edge may be an unseen one.",
     )
     assert str(few).endswith(few.notes[0]) and few.notes[0] in few._repr_html_()
     assert audit({"a": A, "b": B, "c": C}).notes == ()
@@ -360,4 +360,4 @@ def test_a_column_without_a_value_is_said_once(tmp_path: Path) -> None:
     path.write_text("a,b,c\n" + "".join(f"{k % 7}.5,,{k * k % 11}.5\n" for k in range(30)), encoding="utf-8")
     with pytest.raises(DataError) as caught:
         ap.learn(path, method="icd", test="fisherz", missing="pairwise")
-    assert str(caught.value) == "There is no value at all in 'b'. Drop it."
+    assert str(caught.value) == "There is no value in 'b'. Drop every empty column."

@@ -239,7 +239,7 @@ def altered(path: Path, content: bytes, *statements: str) -> bytes:
             "CREATE TRIGGER surprise AFTER UPDATE ON facts BEGIN DELETE FROM arrays; END",
             "its tables are not those of a checkpoint",
         ),
-        ("DELETE FROM facts WHERE name = 'run'", "what it was made for is not recorded in it"),
+        ("DELETE FROM facts WHERE name = 'run'", "no run is recorded in it"),
         ("DELETE FROM arrays WHERE name = 'state/marks'", '"state", "marks": the array is not there'),
         ("UPDATE arrays SET dtype = '|O8' WHERE name = 'state/marks'", "'state/marks' is not what was written"),
         (

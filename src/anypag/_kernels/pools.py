@@ -1,11 +1,11 @@
 """Biconnected blocks, and the pools of nodes from which an edge's candidate sets are taken.
 
 Graphs come as in `_kernels.rules`: `marks[i, j]` is the mark at j on i–j, the neighbours of v are
-`neighbour[start[v]:start[v + 1]]`. Edge k is given by its nodes x and y, whose pools are 2k and 2k + 1.
+`neighbour[start[v]:start[v + 1]]`. Edge k has the nodes x and y; their pools have the numbers 2k and 2k + 1.
 
-Two habits keep the code quick to compile. Arrays are copied element by element, because assigning a slice makes numba
-compile the formatting of its error message, which takes seconds. A counter that is passed on begins as `np.int64(0)`,
-because numba gives a literal 0 a type of its own and would compile the called function twice.
+Two conventions keep the code quick to compile. Arrays are copied element by element, because assigning a slice makes
+numba compile the formatting of its error message, which takes seconds. A counter that is passed on begins as
+`np.int64(0)`, because numba gives a literal 0 a type of its own and would compile the called function twice.
 """
 
 import numpy as np
@@ -19,15 +19,15 @@ TAIL = 3
 
 @patient(nogil=True)
 def blocks(start, neighbour):
-    """The biconnected block of every edge: `block[e]` for e in the edge lists, and how many there are.
+    """The biconnected block of every edge: `block[e]` for e in the edge lists, and the number of blocks.
 
     Two nodes of a block lie on a common cycle, or the block is a single edge. So a node lies on a simple path between
-    the ends of an edge exactly if it is in the block of that edge. Tarjan's depth-first search, without recursion.
+    the ends of an edge exactly if it is in the block of that edge. The search is Tarjan's, without recursion.
     """
     n = len(start) - 1
     block = np.full(len(neighbour), -1, np.int64)
     order = np.zeros(n, np.int64)  # when a node was first visited; 0: not yet
-    low = np.zeros(n, np.int64)  # the earliest node its subtree reaches
+    low = np.zeros(n, np.int64)  # the earliest visit that its subtree reaches
     parent = np.full(n, -1, np.int64)
     upcoming = start[:-1].copy()
     path = np.empty(n + 1, np.int64)
@@ -64,7 +64,7 @@ def blocks(start, neighbour):
                 continue
             u = path[depth - 1]
             low[u] = min(low[u], low[v])
-            if low[v] >= order[u]:  # u separates v's subtree from the rest: all edges stacked since u–v form a block
+            if low[v] >= order[u]:  # u cuts off v's subtree: u–v and all edges stacked after it form a block
                 while True:
                     n_edges -= 1
                     e = edges[n_edges]
@@ -76,7 +76,7 @@ def blocks(start, neighbour):
     for v in range(n):  # the search visited each edge from one side only
         for e in range(start[v], start[v + 1]):
             w = neighbour[e]
-            f = upcoming[w]  # v in the list of w: lists ascend, and so does v
+            f = upcoming[w]  # the place of v in the list of w: lists ascend, and so does v
             upcoming[w] += 1
             block[f] = max(block[f], block[e])
     return block, n_blocks
@@ -86,7 +86,7 @@ def blocks(start, neighbour):
 def block_sizes(start, block, n_blocks):
     """How many nodes each block has."""
     size = np.zeros(n_blocks, np.int64)
-    last = np.full(n_blocks, -1, np.int64)  # the node that was counted last
+    last = np.full(n_blocks, -1, np.int64)  # the last node counted in each block
     for v in range(len(start) - 1):
         for e in range(start[v], start[v + 1]):
             if last[block[e]] != v:
@@ -97,12 +97,11 @@ def block_sizes(start, block, n_blocks):
 
 @patient(nogil=True)
 def anteriors(marks, start, neighbour):
-    """Possible anteriors: which nodes have a path to which, without an arrowhead against its direction. Returns the
-    group of each node, and bits.
+    """The group of each node, and bits: bit h of row g is set if nodes of group h are possible anteriors of group g.
 
-    Nodes that have such paths to each other are a group (a strongly connected component). Bit h of row g: a node of
-    group h has a path to the nodes of group g. Tarjan's search finishes a group after all groups it can reach, so its
-    row is a union of finished rows.
+    A possible anterior of v has a path to v without an arrowhead against its direction. Nodes that have such paths to
+    each other are a group (a strongly connected component). Tarjan's search follows paths backwards. It finishes a
+    group after all groups that it reaches from there, so a row is a union of finished rows.
     """
     n = len(start) - 1
     group = np.full(n, -1, np.int32)
@@ -158,14 +157,14 @@ def _reached_groups(marks, start, neighbour, group, finished, n_groups):
             h = group[neighbour[e]]
             if h != g and marks[v, neighbour[e]] != ARROW:
                 if not (bits[g, h >> 6] >> np.uint64(h & 63)) & np.uint64(1):
-                    for word in range((h >> 6) + 1):  # groups that h reaches were finished before it
+                    for word in range((h >> 6) + 1):  # groups in the row of h have no larger number than h
                         bits[g, word] |= bits[h, word]
     return bits
 
 
 @njit(cache=True, nogil=True)
 def _has_path(above, v, x, y):
-    """Does v have a path to x or y, as `anteriors` found?"""
+    """Is v a possible anterior of x or y? `above` is the answer of `anteriors`."""
     group, bits = above
     h = group[v]
     row_x, row_y = bits[group[x]], bits[group[y]]
@@ -174,18 +173,18 @@ def _has_path(above, v, x, y):
 
 @njit(cache=True, nogil=True)
 def _is_out(later, v, x, y):
-    """Is v known to be no cause of x, of y or of selection? (`later` is empty without knowledge.)"""
+    """Is v known to cause neither x nor y nor selection? (`later` is empty without knowledge.)"""
     return len(later) > 0 and later[v, x] and later[v, y]
 
 
 @njit(cache=True, nogil=True)
 def _walk(graph, block, here, x, y, r, most, tails_close, later, narrowed, above, found, walk, room):
-    """Writes the nodes, except y, that a PDS-walk of at most r edges reaches from x: `found[0, :]` nodes, `found[1, :]`
-    distances.
+    """The number of nodes, except y, that a PDS-walk of at most r edges reaches from x. Writes the nodes to `found[0]`,
+    their distances to `found[1]`.
 
     An inner node V of the walk, between U and W, is a collider on it, or U and W are adjacent (and, with
     `tails_close`, V has no tail on either edge). The walk stays in the block, among nodes that knowledge does not rule
-    out and, if `narrowed`, among possible ancestors of x or y. The next step depends on the last two nodes, so the
+    out and, if `narrowed`, among possible anteriors of x or y. The next step depends on the last two nodes, so the
     search runs over edges. It stops after `most` nodes.
     """
     marks, start, neighbour = graph
@@ -237,7 +236,7 @@ def _walk(graph, block, here, x, y, r, most, tails_close, later, narrowed, above
 
 @njit(cache=True, nogil=True)
 def _choose(n, k, limit):
-    """n over k, or `limit` + 1 if it is more than that."""
+    """n choose k, or `limit` + 1 if that is less."""
     if k > n:
         return 0
     value = 1.0
@@ -250,7 +249,7 @@ def _choose(n, k, limit):
 
 @njit(cache=True, nogil=True)
 def _n_sets(found, n_found, r, limit, scratch):
-    """How many sets of r nodes the two pools of an edge have together; a count above `limit` need not be exact."""
+    """The number of different sets of r nodes in the two pools of an edge; a number above `limit` may be inexact."""
     n_shared = np.int64(0)
     for j in range(n_found[0]):
         scratch[0, found[0, 0, j]] = 1
@@ -263,7 +262,7 @@ def _n_sets(found, n_found, r, limit, scratch):
 
 @njit(cache=True, nogil=True)
 def _sort_pool(found, size, strength, place, x, y, dependence):
-    """Shell sort: by distance, then by how strongly a node depends on x and y, then by index."""
+    """Sorts a pool (Shell sort) by distance, then by dependence on x and y, strongest first, then by index."""
     nodes, distances = found[0], found[1]
     for k in range(size):
         of_x, of_y = strength[place[x], place[nodes[k]]], strength[place[y], place[nodes[k]]]
@@ -283,7 +282,7 @@ def _sort_pool(found, size, strength, place, x, y, dependence):
 
 @njit(cache=True, nogil=True)
 def _size_beyond(r, max_sets, n):
-    """The least size of a pool that has more than `max_sets` sets of r nodes; beyond n if none has."""
+    """The least size of a pool that has more than `max_sets` sets of r nodes; above n if there is none."""
     if max_sets < 0:
         return n + 1
     size = r
@@ -294,15 +293,15 @@ def _size_beyond(r, max_sets, n):
 
 @patient(lists=FEW, nogil=True)
 def pools(graph, blocks, above, edges, walks, strengths, later, room):
-    """The two pools of every edge: `first[p]:first[p + 1]` of nodes, distances, and distances in its other pool (or 0).
+    """The two pools of each edge: `first[p]:first[p + 1]` of nodes, distances, and distances in the other pool (or 0).
 
-    Pools are narrowed to possible anteriors (`above`: see `anteriors`) only if an edge has more than `max_sets`
-    candidate sets otherwise; never if `max_sets` is negative. `later[v, x]`: v is known to be no cause of x or of
+    Pools are narrowed to possible anteriors (`above`: see `anteriors`) only if an edge otherwise has more
+    than `max_sets` candidate sets; never if `max_sets` is negative. `later[v, x]`: v is known to cause neither x nor
     selection. With `open_only` both pools are left empty if one has fewer than r nodes. |strength[place[i], place[j]]|
-    says how strongly nodes i and j depend on each other. `blocks` are the block of every edge and the nodes in each.
+    says how strongly nodes i and j depend on each other. `blocks`: the block of each edge, the sizes of blocks.
 
     Walks stop early: if one pool alone has more than `max_sets` sets, only the narrowed walk is needed. Narrowing never
-    adds a node to a pool. When `room` is used up, the answer ends with the last edge reached.
+    adds a node to a pool. `room` is a budget of work; once it is spent, the answer ends with the edge just done.
     """
     _, start, neighbour = graph
     (block, n_in_block), (strength, place), (xs, ys, edge_block) = blocks, strengths, edges
@@ -373,7 +372,7 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
 
 @patient(lists=FEW, nogil=True)
 def possible_d_sep(graph, begin, room):
-    """FCI's Possible-D-Sep of nodes from `begin` on, until `room` is used up: `first[k]:first[k + 1]` of the nodes."""
+    """FCI's Possible-D-Sep of nodes from `begin` on, until `room` is spent: `first[k]:first[k + 1]` of the nodes."""
     _, start, neighbour = graph
     n = len(start) - 1
     block = np.zeros(len(neighbour), np.int64)
@@ -413,9 +412,9 @@ def _is_in_block(start, block, v, edge_block, k):
 
 @patient(lists=FEW, nogil=True)
 def node_pools(first_of, nodes_of, later, start, block, xs, ys, edge_block, room):
-    """Pools that depend on one end only: for each edge the nodes listed for x without y, and for y without x. Nodes
-    known to be no cause of x, of y or of selection are left out and, unless `block` is empty, nodes outside the edge's
-    block.
+    """Pools, as `pools` returns them, from a list of nodes for each end: for each edge the list of x without y, and the
+    list of y without x. Nodes known to cause neither x nor y nor selection are left out. So are nodes outside the
+    edge's block, unless `block` is empty.
     """
     first = np.zeros(2 * len(xs) + 1, np.int64)
     total = 0

@@ -39,7 +39,7 @@ TITLES = {
 
 
 def fingerprint(algorithm: Algorithm, problem: Problem, data_or_test: Any) -> Fingerprint:
-    """The facts that determine the course of a run. A user's algorithm is identified by its code, ours by its name."""
+    """The facts that determine the course of a run. A user's algorithm is identified by its code, others by name."""
     from anypag import __version__
 
     choices, recorded = problem.choices, problem.choices.recorded()
@@ -54,7 +54,7 @@ def fingerprint(algorithm: Algorithm, problem: Problem, data_or_test: Any) -> Fi
         **{
             name: recorded[name] if name in recorded else content_hash(getattr(choices, name))
             for name, choice in DECLARED.items()
-            if choice.part != "run" and name not in {"method", "test", "names"}  # these are facts of their own
+            if choice.part != "run" and name not in {"method", "test", "names"}  # these are recorded above
         },
     }
 
@@ -73,7 +73,7 @@ def _data_hash(data: Any, problem: Problem) -> str:
     if isinstance(data, str | Path):
         return file_hash(Path(data)) + of_test
     table = as_table(data, choices.names)
-    apart = getattr(data, "contexts_test", "all")  # of `anypag.pooled`
+    apart = getattr(data, "contexts_test", "all")  # set by `anypag.pooled`
     return (
         content_hash((table.names, table.values, table.labels, table.kinds, table.weights))
         + of_test
@@ -82,7 +82,7 @@ def _data_hash(data: Any, problem: Problem) -> str:
 
 
 def _answers_for_pairs(test: DataTest) -> list[float]:
-    """The first digits of all pairs' strengths, which identify a table in an engine: sums vary in their last digits."""
+    """All pairs' strengths to six decimals. They identify a table in an engine, whose sums vary in the last digits."""
     x, y = np.triu_indices(len(test.names), 1)
     strengths = test.strength(Queries(x, y, np.empty((len(x), 0))))
     return [round(float(value), 6) for value in strengths]
@@ -91,7 +91,7 @@ def _answers_for_pairs(test: DataTest) -> list[float]:
 def differences(then: object, now: Fingerprint) -> list[str]:
     """The facts in which two runs differ, one clause each; hashes themselves are not shown."""
     if not isinstance(then, dict):
-        return ["what it was made for is not recorded in it"]
+        return ["no run is recorded in it"]
     pairs = {name: (then.get(name), now.get(name)) for name in {**now, **then}}
     return [_difference(name, *pair) for name, pair in pairs.items() if pair[0] != pair[1]]
 

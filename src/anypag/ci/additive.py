@@ -1,32 +1,32 @@
-"""A test for smooth dependences of any shape, between continuous and discrete columns, by an F test each way.
+"""A test for smooth dependences of any shape, between continuous and discrete columns, by an F test in each direction.
 
 If x and y are independent given z, no function of y helps to predict x once its mean given z is known. So a continuous
 column is represented by functions of its ranks: its normal scores s, Legendre polynomials of degree 2 and 3 of the
 ranks scaled to [-1, 1], s² and s³, and then polynomials of degree 4 and 5. The model of s(x) has the first five
-functions of each member of z (seven from 2,500 rows on), and the products of every two members if there are at most a
-twentieth as many as rows. An F test asks whether the first three functions of y improve this model; a second one swaps
-x and y. The two p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). The response is always
-the single function s: a test of polynomials on both sides rejects even where everything is linear, since the mean of x²
-given z has products that no sum of functions of z can take in.
+functions of each member of z (seven from 2,500 rows on), and the products of every two members if these products are at
+most a twentieth as many as the rows. An F test asks whether the first three functions of y improve this model; a
+second one swaps x and y. The two p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). The
+response is always the single function s: a test of polynomials on both sides rejects even where everything is linear,
+since the mean of x² given z has products that no sum of functions of z can express.
 
 A discrete column is represented by one column of zeros and ones for each level. As a response all levels are predicted
 at once (Wilks' lambda with Rao's F), from at most two functions of a continuous column. Probabilities near 0 or 1 are
 not a sum of functions of z. This misfit is not taken for dependence as long as the means of the tested functions given
 z are such sums.
 
-F supposes normal columns. Columns that are mostly one value (zeros, a rare level) are far from normal, and R² then
+F assumes normal columns. Columns that are mostly one value (zeros, a rare level) are far from normal, and R² then
 varies more than F allows for. So the degrees of freedom are chosen to give R² the variance that it has when rows are
-permuted (Box and Watson 1962), for each pair of columns without their condition set. If they are within 1 % of those of
-F, plain F is used.
+permuted (Box and Watson 1962), for each pair of columns without their condition set. If these are within 1 % of
+those of F, plain F is used.
 
 p is uniform under independence if the functions of z can express the means of s(x) and s(y) given z, and the spread
 around these means is constant (exactly so if the residuals are normal). The test sees changes of one column's mean with
-the other column, given z; it does not see changes of the spread alone. `docs/tests.md` has the table, failures
-included.
+the other column, given z; it does not see changes of the spread alone. `docs/tests.md` has its sizes and power,
+failures included.
 
 Because only ranks enter, any increasing or decreasing transform of a column leaves the answers the same to the bit. All
 answers come from one correlation matrix. Degenerate cases follow the rules of Fisher's z: a column that adds nothing to
-those before it is left out; with nothing left of x or y, or too few rows, p = 1. With fewer than 20 rows to a member of
+those before it is left out; with nothing left of x or y, or too few rows, p = 1. With fewer than 20 rows per member of
 z the degrees are lower, down to the normal scores alone.
 """
 
@@ -58,13 +58,13 @@ if TYPE_CHECKING:
     from anypag.scores.mixed import MixedScore
 
 DEGREE = 5  # how many functions a condition variable has
-DEGREE_OF_MANY_ROWS = 7
+DEGREE_OF_MANY_ROWS = 7  # from MANY_ROWS rows on
 MANY_ROWS = 2500
 MOST_WORK = 5e9
 """Up to this many multiplications, the correlations of all products (with the columns and with each other) are computed
 in advance; above, each question computes its own from the rows.
 """
-MOST_NUMBERS = 3e7  # correlations of products that are kept (a quarter of a gigabyte)
+MOST_NUMBERS = 3e7  # the most correlations of products with columns that are kept (a quarter of a gigabyte)
 PANEL = 512  # rows multiplied at once
 
 
@@ -126,7 +126,7 @@ class Additive(DataTest):
         return bool(self.basis.has_value.size)
 
     def score(self) -> MixedScore:
-        """The score of the functions that the test has of its columns."""
+        """The score that represents columns by the same functions as the test."""
         from anypag.scores.additive import additive_score
         from anypag.scores.base import GAMMA
 
@@ -154,27 +154,27 @@ class Additive(DataTest):
 
 
 def degree_for(n: int) -> int:
-    """The degree of the functions of a condition variable, from the rows for each of them."""
+    """The number of functions of a condition variable in a table of n rows."""
     return DEGREE if n < MANY_ROWS else DEGREE_OF_MANY_ROWS
 
 
 class Basis(NamedTuple):
-    """A table as functions of its columns, as `additive_tests` takes it."""
+    """A table in the form that `additive_tests` takes: p variables, q columns (functions of them), k products."""
 
     gram: Floats  # (q + 1, q + 1 or more) correlations of all columns; zeros in the last row and in columns after q
     cross: Floats
-    """(k, q + 2) correlations of products with columns; at the end a zero, and 1 or 0: does the product change?"""
+    """(k, q + 2) correlations of products with columns; at the end 0, and 1 if the product varies, else 0."""
     products: Floats
-    """(k, k) correlations of products; (0, 0) where they are made from rows, or no set has more than one product."""
-    columns: Floats  # (q, n) the columns, with mean 0 and length 1; (q, 0) where no question needs them
-    has_value: Flags  # (p, n); (p, 0) where there are no gaps
+    """(k, k) correlations of products; (0, 0) if they are computed from rows, or no set has more than one product."""
+    columns: Floats  # (q, n) the columns, with mean 0 and length 1; (q, 0) if no question needs them
+    has_value: Flags  # (p, n); (p, 0) if there are no gaps
     start: Counts  # (p + 1,) columns start[i]:start[i + 1] belong to variable i
     is_discrete: Flags
-    pair_start: Counts  # (p, p) the first product of two variables; (0, 0) where `cross` has none
+    pair_start: Counts  # (p, p) the first product of two variables; (0, 0) if there are gaps
     excess: Floats
     """(p, 3) how far the first one, two and three functions of each variable are from normal (`excess_of_functions`).
 
-    The product for two variables is the share by which R² varies more under permutation than F allows for."""
+    Multiplied for two variables: the share by which R² varies more under permutation than F allows for."""
 
     @classmethod
     def of(cls, table: Table, largest: int, threads: int) -> Self:
@@ -209,10 +209,10 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HeadProducts:
-    """The products of the heads of every two variables: s of a continuous one, all levels of a discrete one."""
+    """The products of the heads of every two variables. A continuous one has the head s; a discrete one, its levels."""
 
     count: int
-    heads: Counts
+    heads: Counts  # (p,) the number of heads of each variable
     of_variable: Counts  # (p,) the first column of each variable
     start: Counts  # (p, p) the first product of two variables
 
@@ -231,7 +231,7 @@ class HeadProducts:
         return int(np.sort(self.heads)[-2:].prod())
 
     def cross(self, columns: Floats, threads: int) -> Floats:
-        """(k, q + 2) their correlations with columns, a zero, and 1 or 0: does the product change?"""
+        """(k, q + 2) correlations of products with columns; at the end 0, and 1 if the product varies, else 0."""
         made = np.zeros((self.count, len(columns) + 2))
 
         def fill(part: slice) -> None:
@@ -243,12 +243,12 @@ class HeadProducts:
         return made
 
     def among_themselves(self, columns: Floats, threads: int) -> Floats:
-        """(k, k) their correlations."""
+        """(k, k) correlations of products."""
         return _products(self._made(columns, slice(0, self.count)), threads)
 
     @cached_property
     def _sides(self) -> tuple[Counts, Counts]:
-        """(k,) the columns that are multiplied."""
+        """(k,) the left and (k,) the right columns of the products."""
         low, high = np.triu_indices(len(self.heads), 1)
         times = self.heads[low] * self.heads[high]
         within = np.arange(self.count) - np.repeat(np.cumsum(times) - times, times)
@@ -282,7 +282,7 @@ def _products(rows: Floats, threads: int) -> Floats:
 
 
 def _scores(table: Table, is_discrete: Flags) -> Floats:
-    """(n, p) the ranks of continuous columns, from -1 to 1, antisymmetric to the bit; discrete ones as they are."""
+    """(n, p) ranks of continuous columns in (-1, 1); negating a column negates them to the bit. Discrete ones stay."""
     from scipy.stats import rankdata
 
     scores = np.array(table.values)
@@ -294,16 +294,16 @@ def _scores(table: Table, is_discrete: Flags) -> Floats:
 
 
 def _largest_share(u: Floats) -> float:
-    """The share of the rows with a value that have the most frequent value."""
+    """The share of the most frequent value among the values of a column."""
     present = u[~np.isnan(u)]
     return float(np.unique(present, return_counts=True)[1].max(initial=0) / max(len(present), 1))
 
 
 def straight_if_mostly_one(made: Floats, largest: float) -> Floats:
-    """The functions of a column; without polynomials if one value fills more than 80 % of its rows.
+    """The functions of a column; polynomials of degree 2 and 3 are 0 if one value fills more than 80 % of its rows.
 
-    Then only normal scores are tested: the polynomials of so few other values take degrees of freedom and tell little
-    (`docs/tests.md`). In a condition set their powers remain.
+    Then only normal scores are tested: polynomials of the few other values take degrees of freedom and add little
+    power (`docs/tests.md`). In a condition set the other functions remain.
     """
     if largest > MOSTLY:
         made[:, 1:TESTED] = 0.0
@@ -330,7 +330,7 @@ def functions(u: Floats, degree: int) -> Floats:
 
 
 def _unit(rows: Floats) -> Floats:
-    """Rows with mean 0 and length 1, zeros for one that hardly changes; gaps stay gaps."""
+    """Rows with mean 0 and length 1. A row that hardly varies becomes zeros; gaps stay gaps."""
     gaps = np.isnan(rows)
     filled, present = (np.where(gaps, 0.0, rows), rows.shape[1] - gaps.sum(axis=1)) if gaps.any() else (rows, None)
     count = float(rows.shape[1]) if present is None else present[:, None]

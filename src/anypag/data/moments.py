@@ -5,7 +5,7 @@ rows in memory. In each chunk the columns are scaled by a power of two, which is
 1e-300 neither overflow nor vanish (if a later chunk has larger values, the sums so far are scaled down). The first row
 is subtracted, so that no digits are lost if values are large and vary little. Columns are then centred twice; the
 second time removes the rounding error of the first mean. Chunks are merged by the formula for the variance of two
-groups. Resamples weight rows by counts, without a copy of the rows.
+groups. A resample weights each row by its count and does not repeat it.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ CHUNK = 4_000_000  # numbers in a chunk: 32 MB
 class Moments:
     """Means, standard deviations and correlations of columns: all that the Gaussian test needs.
 
-    `deviation` is with n - 1; 0 for a constant column. `correlation` is symmetric to the bit, with ones on the
-    diagonal; 0 beside a constant column. `kurtosis` is the mean fourth power about the mean, over the squared variance:
-    3 for a normal column, 0 for a constant one and where only a covariance matrix is at hand.
+    `deviation` has the divisor n - 1; 0 for a constant column. `correlation` is symmetric to the bit, with ones on the
+    diagonal; 0 with a constant column. `kurtosis` is the mean fourth power about the mean, over the squared variance:
+    3 for a normal column, 0 for a constant one and if only a covariance matrix is given.
     """
 
     names: tuple[str, ...]
@@ -48,14 +48,14 @@ class Moments:
     kurtosis: Floats
 
     def at(self, places: Sequence[int] | npt.NDArray[np.int64], names: Sequence[str]) -> Moments:
-        """The moments of the columns at some places, under these names."""
+        """The moments of the columns at these places, under these names."""
         of = np.asarray(places, np.intp)
         square = np.ascontiguousarray(self.correlation[np.ix_(of, of)])
         return Moments(tuple(names), self.n, self.mean[of], self.deviation[of], square, self.kurtosis[of])
 
     @property
     def covariance(self) -> Floats:
-        """(p, p), with n - 1."""
+        """(p, p) covariances, with the divisor n - 1."""
         product: Floats = self.correlation * self.deviation[:, None] * self.deviation
         return product
 
@@ -70,10 +70,10 @@ class Products(Protocol):
         """`total`, scaled by 2**shift, plus `more` plus the products of `difference` with itself."""
 
     def diagonal(self, products: Any) -> Floats:
-        """The diagonal of such a table."""
+        """(p,) the diagonal of such products."""
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """Correlations from products, row i from row place[i]. They stay on the card; threads fetch a copy."""
+        """Correlations from products, row i from row place[i]: a copy that threads fetch. The card keeps its own."""
 
 
 def moments_of(
@@ -118,7 +118,7 @@ def rows_in_chunk(p: int) -> int:
 
 
 class Sums:
-    """Means and centred products of the rows added so far, columns by name; `multiplier` is a graphics card or None."""
+    """Means and centred products of columns, by name, over the rows added; `multiplier`: a graphics card or None."""
 
     def __init__(self, names: Sequence[str], multiplier: Products | None = None) -> None:
         p = len(names)
@@ -183,7 +183,7 @@ class Sums:
 
 
 def kurtosis_of(n: int, squares: Floats, fourths: Floats) -> Floats:
-    """(p,) from sums of second and fourth powers about the mean; 0 for a constant column."""
+    """(p,) the kurtosis from sums of second and fourth powers about the mean; 0 for a constant column."""
     return np.divide(n * fourths, squares * squares, out=np.zeros_like(squares), where=squares * squares > 0)
 
 
@@ -211,7 +211,7 @@ def without_gaps(values: Floats) -> Floats:
 
 
 def _centre(columns: Floats, origin: Floats, exponent: npt.NDArray[np.int32]) -> Floats:
-    """Scales (p, m) columns by 2**-exponent and centres them. Returns their scaled means from the origin."""
+    """Scales (p, m) columns by 2**-exponent and centres them. Returns the scaled means, less the origin."""
     half = -exponent // 2  # two steps, neither of which overflows: much faster than ldexp on every value
     columns *= np.ldexp(1.0, half)[:, None]
     columns *= np.ldexp(1.0, -exponent - half)[:, None]
@@ -234,8 +234,8 @@ def from_products(
     threads: int = 1,
     on: Products | None = None,
 ) -> Moments:
-    """Moments from sums of centred products, which they overwrite; columns by name, scaled by 2**-exponent. `on`: the
-    graphics card that holds the products.
+    """Moments from sums of centred products, which are overwritten. Columns are sorted by name and scaled by
+    2**-exponent. `on`: the graphics card that holds the products.
     """
     back = np.argsort(name_order(names))
     root = np.sqrt(np.maximum(np.diag(products) if on is None else on.diagonal(products), 0.0))
@@ -269,7 +269,7 @@ there, up to rounding.
 @dataclass(frozen=True, eq=False)
 class StandardRows:
     """Complete rows of columns with mean 0 and variance 1, from which weighted correlations are computed. Columns are
-    stored in the `order` of their names; `is_complete` says which of all rows they are.
+    stored in the `order` of their names; `is_complete` says which rows of the table these are.
     """
 
     names: tuple[str, ...]
@@ -302,7 +302,7 @@ class StandardRows:
         products += products.T.copy()  # symmetric to the bit, and twice the product
         products /= 2.0
         products -= n * np.outer(mean, mean)
-        np.fill_diagonal(products, np.maximum(np.diag(products), 0.0))  # of constants rounding errors are left
+        np.fill_diagonal(products, np.maximum(np.diag(products), 0.0))  # rounding may leave a constant column below 0
         return from_products(self.names, n, mean, products, unscaled, kurtosis)
 
     def is_constant(self, moments: Moments, counts: Counts) -> Flags:

@@ -16,20 +16,20 @@ from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence
 from anypag.threads import map_in_threads, runs_of
 
-NEARLY_THE_SAME = 0.99  # from this correlation on two columns are nearly the same
-MOST_PAIRS = 8_000_000  # pairs checked at once
+NEARLY_THE_SAME = 0.99  # the least |correlation| of two columns that are nearly the same
+MOST_PAIRS = 8_000_000  # about the most pairs in a run of rows, which one thread checks
 LEAST_TOLD = 0.95
-"""The share by which one column must lower the errors in guessing the other: 1 for a copy, 0 for chance."""
-MOST_LEVELS = 50
-MOST_ROWS = 5000  # how many rows of a long table are checked: the first ones
-LEAST_ROWS = 20
+"""The least share by which each column lowers the errors in guessing the other (Goodman and Kruskal's lambda)."""
+MOST_LEVELS = 50  # columns with more levels are not compared
+MOST_ROWS = 5000  # only the first rows of a long table are checked
+LEAST_ROWS = 20  # the fewest rows in which both columns have a value
 _BEGINNING = 200  # this many rows are enough to tell most discrete columns apart
 
 NEAR = "pairs of columns are nearly the same"
 
 
 def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding]:
-    """Columns that are the same as an earlier one."""
+    """One finding for each column that is the same as an earlier one."""
     remedy = Sentence("Leave one out (", Option("names"), "): the other stands for both.")
     severity: Severity = "error" if singular == "error" else "warning"
     return [
@@ -39,7 +39,7 @@ def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding
 
 
 def copies_in(table: Table) -> dict[str, str]:
-    """Columns that repeat an earlier one (discrete ones perhaps under other labels), with the earlier one."""
+    """Columns that repeat an earlier one, each mapped to it; labels of discrete copies may differ."""
     seen: dict[tuple[Kind, bytes], str] = {}
     copies = {}
     for i in _perhaps_copies(table):
@@ -51,7 +51,7 @@ def copies_in(table: Table) -> dict[str, str]:
 
 
 def _content(table: Table, i: int) -> bytes:
-    """What equal columns share: values; of ordered levels the order, up or down; of others which rows are alike."""
+    """A key that copies share: values; for ordinal columns codes up to reversal; for others codes up to relabelling."""
     if table.kinds[i] == "continuous":
         return (table.values[:, i] + 0.0).tobytes()
     codes = table.codes(i)
@@ -62,7 +62,7 @@ def _content(table: Table, i: int) -> bytes:
 
 def _perhaps_copies(table: Table) -> list[int]:
     """The columns worth comparing: continuous ones with equal sums, and discrete ones whose first rows agree up to
-    relabelling. (Sums of discrete copies may differ, because their level codes may.)
+    relabelling. (Discrete copies may have different codes, so their sums may differ.)
     """
     with np.errstate(over="ignore", invalid="ignore"):
         sums = table.values.sum(axis=0)
@@ -76,8 +76,8 @@ def _perhaps_copies(table: Table) -> list[int]:
 
 
 def copies_by_levels(source: Source) -> dict[str, str]:
-    """Discrete columns that repeat an earlier one, perhaps under other labels, for sources outside memory: columns
-    whose levels have equal counts are compared by the counts of their pairs.
+    """Discrete columns that repeat an earlier one, each mapped to it; for sources outside memory. Labels may differ.
+    Only columns whose levels have the same counts are compared.
     """
     earlier: dict[tuple[int, ...], list[int]] = {}
     copies = {}
@@ -92,7 +92,7 @@ def copies_by_levels(source: Source) -> dict[str, str]:
 
 
 def _tell_each_other(source: Source, i: int, j: int) -> bool:
-    """Do two columns with equally many levels have no more pairs of levels than that, and gaps in the same rows?"""
+    """Are two columns with equally many levels copies, so that levels and gaps pair up one to one?"""
     pairs = source.groups([source.names[i], source.names[j]])
     if pairs is None:
         return False
@@ -103,7 +103,7 @@ def _tell_each_other(source: Source, i: int, j: int) -> bool:
 
 
 def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str, str]:
-    """Discrete columns that repeat an earlier one, with the earlier one; from (p, n) codes, -1 for a gap."""
+    """Discrete columns that repeat an earlier one, each mapped to it; from (p, n) codes, -1 for a gap."""
     beginnings = [_by_first_appearance(column[:_BEGINNING]) for column in codes]
     count = Counter(beginnings)
     seen: dict[bytes, str] = {}
@@ -118,19 +118,19 @@ def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str
 def _by_first_appearance(codes: Codes) -> bytes:
     """The levels (and gaps, -1) renumbered in order of first appearance, so that relabelled copies are equal."""
     first = np.full(int(codes.max(initial=-1)) + 2, len(codes), np.intp)
-    first[codes[::-1] + 1] = np.arange(len(codes))[::-1]  # of several rows with a level, the first one stays
+    first[codes[::-1] + 1] = np.arange(len(codes))[::-1]  # the first row of a level is written last, so it stays
     number: npt.NDArray[np.intp] = np.argsort(np.argsort(first, kind="stable"))
     return number[codes + 1].tobytes()
 
 
 def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
-    """Continuous columns that differ only by a little noise."""
+    """Warnings about pairs of continuous columns that differ only by a little noise."""
     from anypag._kernels.pairs import has_beyond
 
     p, findings = len(moments.names), []
 
     def pairs_of(run: slice) -> list[tuple[int, int]]:
-        """The pairs in a run of rows; few rows have any, and only these are scanned."""
+        """The near copies in a run of rows of the matrix; only the few rows that have one are scanned."""
         rows = run.start + np.flatnonzero(has_beyond(moments.correlation, run.start, run.stop, NEARLY_THE_SAME))
         beside = ((i, np.abs(moments.correlation[i, i + 1 :]) >= NEARLY_THE_SAME) for i in rows.tolist())
         return [(i, i + 1 + j) for i, is_near in beside for j in np.flatnonzero(is_near).tolist()]
@@ -142,15 +142,15 @@ def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
             continue
         a, b = moments.names[i], moments.names[j]
         message = (
-            f"Columns {a!r} and {b!r} are nearly the same (correlation {r:.4f}): given one, the other tells next "
-            "to nothing, and either may lose edges that it has."
+            f"Columns {a!r} and {b!r} are nearly the same (correlation {r:.4f}): given one, the other adds "
+            "almost nothing, and either may lose true edges."
         )
-        findings.append(warning("near copy", (a, b), message, "Drop one of them, or put them together."))
+        findings.append(warning("near copy", (a, b), message, "Drop one of them, or merge them."))
     return as_one(findings, NEAR)
 
 
 def level_copy_findings(table: Table) -> list[Finding]:
-    """Pairs of discrete columns that determine each other in nearly all rows, but are no exact copies.
+    """Warnings about pairs of discrete columns that determine each other in nearly all rows, but are not exact copies.
 
     >>> import numpy as np
     >>> from anypag.data import as_table
@@ -159,7 +159,7 @@ def level_copy_findings(table: Table) -> list[Finding]:
     >>> code[[4, 9]] = 9
     >>> table = as_table({"colour": colour, "code": code}, kinds={"colour": "discrete", "code": "discrete"})
     >>> print(level_copy_findings(table)[0].message)
-    Columns 'colour' and 'code' are nearly the same (one tells the other in 99.5 % of the rows): given one, ...
+    Columns 'colour' and 'code' are nearly the same (one determines the other in 99.5 % of the rows): given ...
     """
     from anypag._kernels.discrete import tell_each_other
 
@@ -177,7 +177,7 @@ def level_copy_findings(table: Table) -> list[Finding]:
 
 def _nearly_the_same(a: str, b: str, share: float) -> Finding:
     message = (
-        f"Columns {a!r} and {b!r} are nearly the same (one tells the other in {100 * share:.1f} % of the rows): given "
-        "one, the other tells next to nothing, and either may lose edges that it has."
+        f"Columns {a!r} and {b!r} are nearly the same (one determines the other in {100 * share:.1f} % of the rows): "
+        "given one, the other adds almost nothing, and either may lose true edges."
     )
-    return Finding("warning", "near copy", (a, b), message, "Drop one of them, or put them together.")
+    return Finding("warning", "near copy", (a, b), message, "Drop one of them, or merge them.")

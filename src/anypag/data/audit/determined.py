@@ -60,7 +60,7 @@ def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
     >>> table = as_table({"income": income, "squared": income**2})
     >>> finding, = monotone_findings(table, moments_of(table.values, table.names))
     >>> print(finding.message)
-    Column 'squared' is a function of 'income' that only rises: given one, the other tells next to nothing, and ...
+    Column 'squared' is a function of 'income' that only rises: given one, the other adds almost nothing, and either ...
     """
     if moments is None:
         return []
@@ -159,7 +159,6 @@ def _follows(x: Floats, y: Floats) -> bool:
 
 def _monotone(a: str, b: str, way: str) -> Finding:
     message = (
-        f"Column {way.format(a=a, b=b)}: given one, the other tells next to nothing, and either may lose edges that it "
-        "has."
+        f"Column {way.format(a=a, b=b)}: given one, the other adds almost nothing, and either may lose true edges."
     )
     return Finding("warning", "determined", (a, b), message, "Drop one of them.")

@@ -1,8 +1,8 @@
 """Leaves out columns that no search can use, for the defaults missing="auto" and singular="auto", and says which.
 
 A graph with hidden causes stays right if a column is left out: it is one more variable that was not measured. Rows
-without a gap are a selected sample, which such a graph allows for too. So both are done without a question, but never
-without a sentence.
+without a gap are a selected sample, which such a graph allows for too. So columns, and rows with gaps, are left out
+without a question, and a finding says so.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _WHY = {
     "identifier": "a different whole number in every row",
     "dates": "dates",
 }
-"""Problems of columns that are left out, with the words for it."""
-MOST_SPELLED_OUT = 4  # the most columns of a relation that is spelled out
+"""The reason for leaving out a column, by the problem that the audit found."""
+MOST_SPELLED_OUT = 4  # a relation of more columns is not spelled out
 Left = dict[str, str]  # the columns that are left out, each with the reason
 T = TypeVar("T")
 
@@ -43,9 +43,9 @@ def leaving_out(
         source: the table.
         missing: "auto" leaves out columns with too many gaps, then rows with gaps.
         singular: "auto" leaves out constants, identifiers, dates and linear functions of other columns.
-        kept: columns that are never left out, as the user said something about them.
-        read: called with the source, `missing` and `singular` without "auto"; gives what was read and its audit, or
-            raises DataError with the audit of what cannot be used.
+        kept: columns that are never left out, because the user said something about them.
+        read: called with the source, `missing` and `singular` without "auto"; returns what was read and its audit,
+            or raises DataError with the audit.
     """
     keep, out = frozenset(kept), dict[str, str]()
     if missing == "auto":
@@ -67,7 +67,8 @@ def leaving_out(
 
 
 def gappy(source: Source, keep: frozenset[str] = frozenset()) -> Left:
-    """The columns with a value in fewer than half of the rows; then those that cost most rows, until half are complete.
+    """The columns to leave out because of gaps: those with a value in fewer than half of the rows, those of
+    `_skipped`, then those that cost most rows, until half of the rows are complete.
 
     >>> from anypag.data import as_table
     >>> nan = float("nan")
@@ -89,8 +90,8 @@ def gappy(source: Source, keep: frozenset[str] = frozenset()) -> Left:
 
 
 def _skipped(table: Table) -> Left:
-    """Columns with gaps in many rows, where another column has one value in all rows that are left: as with a question
-    that is put only to those who answered another one with yes.
+    """Columns with many gaps, if another column is constant in the rows without these: such as a question that is put
+    only to people who answered yes to an earlier one.
     """
     found, n_gaps = dict[str, str](), table.summary().missing
     varies = table.summary().low < table.summary().high
@@ -102,12 +103,12 @@ def _skipped(table: Table) -> Left:
             & (np.fmin.reduce(rest, initial=np.inf) == np.fmax.reduce(rest, initial=-np.inf))
         )
         if fixed.any():
-            found[table.names[i]] = f"a value only where {table.names[int(np.argmax(fixed))]!r} has one certain value"
+            found[table.names[i]] = f"a value only in rows that agree in {table.names[int(np.argmax(fixed))]!r}"
     return found
 
 
 def unusable(audit: Audit, keep: frozenset[str]) -> Left:
-    """The columns that an audit finds to be of no use, each with the reason; of a relation, its last column."""
+    """The columns that an audit finds unusable, each with the reason; of a relation, only its last column."""
     found: Left = {}
     for finding in audit.findings:
         free = [name for name in finding.columns if name not in keep]
@@ -133,8 +134,8 @@ def _told(out: Mapping[str, str]) -> list[Finding]:
         reasons.setdefault(why, []).append(name)
     shown = "; ".join(f"{listed(names, 6)} ({why})" for why, names in reasons.items())
     remedy = Sentence(
-        "What is left out counts as not measured, which the graph allows for. To keep a column, say what it is (",
+        "A column left out counts as not measured, which the graph allows for. To keep it, give its kind (",
         Option("kinds"),
-        "), or leave out another one.",
+        "), or leave out another column.",
     )
     return [warning(LEFT_OUT, out, f"Left out: {shown}.", remedy)]

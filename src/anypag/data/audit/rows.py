@@ -18,17 +18,17 @@ from anypag.errors import Option, Sentence, listed
 from anypag.threads import slices
 
 FEW_ROWS = 20
-ROWS_PER_LEVEL = 5
-MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # columns that cost rows are named until this share of the rows would be complete
-MOST_GAPS = 8  # the most columns whose gaps are told one by one
+ROWS_PER_LEVEL = 5  # for each level, or each combination of levels
+MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # the most columns named, and the share of complete rows that ends the list
+MOST_GAPS = 8  # the most columns whose gaps a message counts
 WEAK = 0.2  # a note is given if correlations above this may go unseen
 _BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score and not method.tests_by))
-PAIRWISE = (Option("missing", "pairwise"), f" (each test uses the rows it can; not for {_BY_SCORES}).")
-"""Searches by scores need the same rows for every question."""
+PAIRWISE = (Option("missing", "pairwise"), f" (a test drops only rows with gaps in its columns; not for {_BY_SCORES}).")
+"""Searches by scores need the same rows for every set of columns."""
 
 
 def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]) -> list[Finding]:
-    """Columns with infinite values."""
+    """One error for each column with infinite values."""
     return [
         Finding(
             "error",
@@ -50,8 +50,8 @@ def missing_findings(
     incomplete: int = 0,
     costly: str = "",
 ) -> list[Finding]:
-    """Missing values: an error, or the cost of the chosen way to handle them. `counts`: how many values each column
-    lacks; `incomplete`: the rows with gaps, if counted; `costly`: the sentence of `costly_columns`.
+    """The finding on missing values: an error, or a warning with the cost of `missing`. `counts`: how many values each
+    column lacks; `incomplete`: how many rows have gaps, if counted; `costly`: the clause of `costly_columns`.
     """
     columns = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count)
     if not columns:
@@ -61,7 +61,7 @@ def missing_findings(
     message = f"Values are missing in some of the {n} rows: {shown}."
     empty = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count == n)
     if empty:
-        return [Finding("error", "empty", empty, f"There is no value at all in {listed(empty)}.", "Drop it.")]
+        return [Finding("error", "empty", empty, f"There is no value in {listed(empty)}.", "Drop every empty column.")]
     if missing == "error":
         rows = f"only the {n - incomplete:,} complete rows are used{costly}" if incomplete else "only complete rows"
         drop = (Option("missing", "drop"), f" ({rows})")
@@ -69,12 +69,12 @@ def missing_findings(
         return [Finding("error", "missing", columns, message, remedy)]
     left_out = incomplete if missing == "drop" else 0
     used = f"Only the {n - left_out:,} complete rows are used" if left_out else "The tests use fewer rows"
-    cost = f"{used}; it is assumed that what is missing does not depend on the values."
+    cost = f"{used}; this assumes that gaps do not depend on the values."
     return [Finding("warning", "missing", columns, message, cost, left_out)]
 
 
 def costly_columns(names: Sequence[str], gaps: Flags) -> str:
-    """Which columns cost most rows where incomplete ones are dropped, and how many rows remain without them.
+    """A clause that names the columns whose gaps cost most rows, and counts the complete rows without these columns.
 
     >>> gaps = np.array([[False, True, False]] * 8 + [[False, True, True]] + [[False, False, False]])
     >>> costly_columns(["a", "b", "c"], gaps)
@@ -87,7 +87,7 @@ def costly_columns(names: Sequence[str], gaps: Flags) -> str:
 
 
 def costliest(gaps: Flags, share: float) -> list[int]:
-    """The columns whose gaps cost most rows, the costliest first, until this share of the rows is complete.
+    """The columns to drop, the costliest first, until at least this share of the rows is complete.
 
     >>> costliest(np.array([[False, True, False]] * 8 + [[False, True, True]] + [[False, False, False]]), 0.5)
     [1]
@@ -101,7 +101,7 @@ def costliest(gaps: Flags, share: float) -> list[int]:
 
 
 def dropped_findings(before: int, after: int, costly: str = "") -> list[Finding]:
-    """What dropping incomplete rows costs: all rows is an error, more than half a warning."""
+    """An error if no row is complete, a warning if fewer than half are."""
     if after == 0:
         remedy = Sentence("Drop the columns with most gaps, or choose ", *PAIRWISE)
         return [Finding("error", "dropped", (), f"None of the {before} rows is complete{costly}.", remedy)]
@@ -112,30 +112,30 @@ def dropped_findings(before: int, after: int, costly: str = "") -> list[Finding]
 
 
 def few_rows_findings(n: int) -> list[Finding]:
-    """Too few rows for any test, or for tests that find much."""
+    """An error if there are too few rows for any test, a warning if only strong dependences show."""
     if n < LEAST_ROWS:
         message = f"There must be at least {LEAST_ROWS} rows to test anything; got {n}."
         return [Finding("error", "rows", (), message, "Collect more rows.")]
     if n < FEW_ROWS:
         weakest = _seen(n, 0)
         message = (
-            f"With {n} rows only strong dependences show (of two columns alone, a correlation above {weakest:.2f}): "
-            "variables may look independent that are not."
+            f"With {n} rows only strong dependences show (given no other columns, correlations above {weakest:.2f}): "
+            "dependent variables may look independent."
         )
         return [Finding("warning", "rows", (), message, "Collect more rows, or read a missing edge as 'not seen'.")]
     return []
 
 
 def _seen(n: int, r: int) -> float:
-    """The smallest partial correlation given r columns that n rows show at the level 0.05."""
+    """The smallest partial correlation given r columns that is significant at 0.05 in n rows."""
     return math.tanh(1.96 / math.sqrt(n - r - 3))
 
 
 def power_notes(n: int, largest: int) -> tuple[str, ...]:
-    """A note on which correlations so few rows cannot show, unless a finding says so already.
+    """A note on the correlations that n rows mostly miss; none if only weak ones are missed or a finding warns already.
 
     >>> power_notes(72, 3)
-    ('With 72 rows, correlations below about 0.23 mostly go unseen (0.24 given 3 other columns): no edge may mean ...',)
+    ('With 72 rows, correlations below about 0.23 mostly go unseen (0.24 given 3 other columns): a missing ...',)
     >>> power_notes(500, 3)
     ()
     """
@@ -144,7 +144,7 @@ def power_notes(n: int, largest: int) -> tuple[str, ...]:
     others = f"{largest} other column{'s' * (largest > 1)}"
     given = f" ({_seen(n, largest):.2f} given {others})" if largest > 0 else ""
     unseen = f"correlations below about {_seen(n, 0):.2f} mostly go unseen{given}"
-    return (f"With {n} rows, {unseen}: no edge may mean not seen.",)
+    return (f"With {n} rows, {unseen}: a missing edge may be an unseen one.",)
 
 
 def largest_set(p: int, max_r: int | None) -> int:
@@ -153,7 +153,7 @@ def largest_set(p: int, max_r: int | None) -> int:
 
 
 def large_set_findings(n: int, largest: int) -> list[Finding]:
-    """Too few rows for partial correlations given the largest sets."""
+    """A warning if there are too few rows for partial correlations given the largest sets."""
     if n - largest - 3 > 0:
         return []
     message = (
@@ -165,8 +165,8 @@ def large_set_findings(n: int, largest: int) -> list[Finding]:
 
 
 def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding]:
-    """Too few rows for counts given the largest sets, even if these are the columns with the fewest levels."""
-    with np.errstate(over="ignore"):  # more combinations than a float can hold are enough
+    """A warning if rows are too few for counts given the largest sets, even of the columns with the fewest levels."""
+    with np.errstate(over="ignore"):  # infinity, too, is more combinations than rows
         wanted = np.cumprod(np.array(sorted(levels), dtype=np.float64)) * ROWS_PER_LEVEL
     enough = int(np.searchsorted(wanted, n, side="right"))
     if enough >= largest:
@@ -180,33 +180,33 @@ def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding
 
 
 def repeated_row_findings(table: Table) -> list[Finding]:
-    """Rows that occur more than once, if chance does not explain it."""
+    """A warning about rows that occur more than once, if chance does not explain it."""
     chosen = table.of_kind("continuous")
     if len(table.names) < 2 or table.n < LEAST_ROWS or not chosen:
         return []
-    weights = np.random.default_rng(0).normal(size=len(table.names))  # any numbers: equal rows have equal sums
+    weights = np.random.default_rng(0).normal(size=len(table.names))  # random, so that only equal rows have equal sums
     values = np.where(np.isnan(table.values), 0.5, table.values) if table.has_gaps else table.values
     with np.errstate(over="ignore", invalid="ignore"):
         repeated = table.n - len(np.unique(values @ weights))
     if repeated < max(2, table.n // 100) or not any(_is_fine(values[:, i]) for i in chosen):
         return []
     message = f"{repeated} of {table.n} rows repeat another row; the tests count each as a case of its own."
-    remedy = "Drop those that were entered twice; cases that only happen to agree in all columns stay."
+    remedy = "Drop rows that were entered twice; keep cases that agree in all columns by chance."
     return [warning("rows", (), message, remedy)]
 
 
 def _is_fine(column: Floats) -> bool:
-    """Does a column have more different values than a quarter of its rows?"""
+    """Is the number of different values of a column above a quarter of its rows?"""
     return len(np.unique(column)) > len(column) // 4
 
 
 MOST_CONDITIONS = 20
 MOSTLY, SURELY = 0.75, 1e-4
-"""The share of columns whose means differ between conditions, and the p-value from which a mean counts as different."""
+"""The least share of columns whose means differ between conditions, and the p-value below which means differ."""
 
 
 def condition_findings(table: Table) -> list[Finding]:
-    """A column whose levels stand in blocks of rows, one block each, with different means in nearly all numbers."""
+    """Warnings about discrete columns whose levels each fill one block of rows, if means differ in most columns."""
     numbers = table.complete().values[:, table.of_kind("continuous")]
     if numbers.shape[1] < 3:
         return []
@@ -221,7 +221,7 @@ def condition_findings(table: Table) -> list[Finding]:
         warning(
             "conditions",
             (name,),
-            f"The rows stand in blocks by {name!r}, with different means in nearly all columns: this looks like "
+            f"The rows stand in blocks by {name!r}, with different means in most columns: this looks like "
             "several conditions or experiments in one table.",
             Sentence("If so, say it: ", Option("context", name), ", or `anypag.pooled(table, by=...)` in Python."),
         )
@@ -249,14 +249,14 @@ def p_of_equal_means(numbers: Floats, codes: npt.NDArray[np.integer]) -> Floats:
 
 
 LEAST_ORDERED, MOST_ORDERED = 20, 5000
-"""The least and the most rows for the check of the order; of a long table the first ones are used."""
+"""The fewest rows that the check of row order needs, and the most (the first ones) that it reads."""
 PANEL = 32  # columns worked on at once: few enough to stay in the cache
-_GLANCE = 16  # this many rows show for most columns that they are not sorted
+_GLANCE = 16  # the first rows, enough to see that most columns are not sorted
 _ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rounding error of one product in a sum
 
 
 def order_findings(table: Table) -> list[Finding]:
-    """Columns whose values resemble those of the row before; not monotone ones, by which the table may be sorted."""
+    """A warning about columns in which neighbouring rows are alike; not monotone ones, by which rows may be sorted."""
     zigzags = _both_ways(table.values[:_GLANCE])
     continuous = table.of_kind("continuous")
     chosen = [i for i in continuous if zigzags[i] or not is_monotone(table.values[:, i])]
@@ -275,7 +275,7 @@ def order_findings(table: Table) -> list[Finding]:
     largest = float(after[np.argmax(np.abs(after))])
     message = (
         f"Neighbouring rows are alike in {listed(names, 5)} (autocorrelation up to {largest:.2f}), as in a time series "
-        "or a sorted table. The tests take rows as drawn one by one; in a time series they find too many edges."
+        "or a sorted table. The tests assume independent rows; in a time series they find too many edges."
     )
     remedy = (
         "Search a time series with its lags: `anypag learn-series`, or `anypag.learn_series` in Python; a table that "
@@ -287,12 +287,12 @@ def order_findings(table: Table) -> list[Finding]:
 def is_monotone(column: Floats) -> bool:
     """Does a column only rise, or only fall, from row to row?"""
     present = column[~np.isnan(column)]
-    before, after = present[:-1], present[1:]  # compared, as differences may overflow
+    before, after = present[:-1], present[1:]  # not subtracted, as differences may overflow
     return bool((before <= after).all() or (before >= after).all())
 
 
 def _both_ways(values: Floats) -> Flags:
-    """(p,) do the columns rise as well as fall?"""
+    """(p,) does each column both rise and fall?"""
     before, after = values[:-1], values[1:]
     return np.logical_and((before < after).any(axis=0), (before > after).any(axis=0))
 
@@ -312,7 +312,7 @@ def large_autocorrelations(columns: Floats, limit: float) -> Floats:
 
 
 def autocorrelations(columns: Floats) -> Floats:
-    """(p,) the correlation of neighbours in each row of (p, n); 0 where it is constant.
+    """(p,) the correlation of neighbours in each row of (p, n); 0 for a constant row.
 
     >>> autocorrelations(np.array([[1.0, -1.0, 1.0, -1.0], [2.0, 2.0, 2.0, 2.0]])).tolist()
     [-0.75, 0.0]
@@ -327,7 +327,7 @@ def autocorrelations(columns: Floats) -> Floats:
 
 def may_exceed(columns: Floats, limit: float) -> Flags:
     """(p,) may the size of the correlation of neighbours exceed the limit, in each row of (p, n)? Three sums without a
-    copy of the values decide this for nearly all columns, in a third of the time.
+    copy of the values decide this for nearly all columns, in a third of the time of `autocorrelations`.
 
     Possible rounding errors are added, so a column far from 0 usually needs the exact computation.
 

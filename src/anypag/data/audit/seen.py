@@ -1,4 +1,4 @@
-"""The input of the audit's checks: a source, the needs of a test, and what was read so far."""
+"""The input of the audit's checks: a source, the needs of a test, and what several checks read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEAST_ROWS = 4  # fewer rows are not enough for any test
 class Seen:
     """The usable columns of a source, as checks see them.
 
-    `source` has all original rows, `used` those that the test will read, as it will read them. `n_columns` counts
+    `source` has all original rows, `used` only the rows that the test will read. `n_columns` counts
     unusable columns too. `on` is a graphics card that multiplies matrices; None for the CPU.
     """
 
@@ -39,12 +39,12 @@ class Seen:
 
     @cached_property
     def table(self) -> Table:
-        """Rows for checks that need values: all of them, or the first ones of many."""
+        """The original rows: all of them, or the first ones of a long table."""
         return _rows_of(self.source)
 
     @cached_property
     def used_table(self) -> Table:
-        """Rows as the test will read them: all of them, or the first ones of many."""
+        """The rows that the test will read: all of them, or the first ones of a long table."""
         return _rows_of(self.used)
 
     @cached_property
@@ -60,7 +60,7 @@ class Seen:
 
     @cached_property
     def copied(self) -> dict[str, str]:
-        """Columns that repeat an earlier one in the rows that the test reads, with the earlier one."""
+        """Columns that repeat an earlier one in the rows that the test reads, each mapped to it."""
         whole = self.used_table
         return copies_in(whole) if whole.n >= self.used.n else copies_by_levels(self.used)
 
@@ -72,8 +72,8 @@ def _rows_of(source: Source) -> Table:
 
 
 class Check(NamedTuple):
-    """One check of an audit: what it looks for, in a few words, how, and what the source must provide; skipped with
-    more columns than `most_columns` or where `is_needed` says that a test has no use for it.
+    """One check of an audit. `about`: what it looks for, in a few words. `wants`: what the source must provide.
+    A check is skipped if there are more than `most_columns` columns or the test does not need it (`is_needed`).
     """
 
     about: str

@@ -17,12 +17,12 @@ from typing import NamedTuple
 from anypag.errors import DataError, Option
 
 MOST_UNPACKED = 500_000_000  # the most bytes of a gzip file once unpacked, since all are held in memory
-_GLANCE = 1_000_000
-_LINES = 50
+_GLANCE = 1_000_000  # bytes read to recognise the dialect
+_LINES = 50  # lines in which separators are counted
 _GZIP = b"\x1f\x8b"
 _DECIMAL = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
 _ENCODINGS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),  # begins like that of UTF-16, so it is tried first
+    (codecs.BOM_UTF32_LE, "utf-32"),  # begins with the mark of UTF-16, so it is tried first
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
@@ -30,7 +30,7 @@ _ENCODINGS = (
 
 
 def decoded_whole(path: Path, encoding: str | None = None) -> bytes | None:
-    """The content of a file converted to UTF-8; None if it is plain UTF-8 already."""
+    """The content of a file unpacked and converted to UTF-8; None if it is plain UTF-8 already."""
     with path.open("rb") as file:
         start = file.read(4)
     if encoding is None and not start.startswith(_GZIP) and _encoding(start) is None:
@@ -62,7 +62,7 @@ def dialect(path: Path, ending: str, encoding: str | None = None) -> Dialect:
     fitting = [mark for mark, found in counts.items() if len(found) == 1 and 0 not in found]
     separator = fitting[0] if fitting else usual
     if ";" in fitting and all(_DECIMAL.fullmatch(value.strip()) for line in bare for value in line.split(";")):
-        separator = ";"  # every line has as many commas: they are decimal signs
+        separator = ";"  # the commas, also equally many in every line, are decimal signs
     return Dialect(separator, separator == ";" and _has_decimal_commas(path, lines[1:]), line_end)
 
 
@@ -86,12 +86,12 @@ def _has_decimal_commas(path: Path, lines: list[str]) -> bool:
 
 
 def _encoding(start: bytes) -> str | None:
-    """The encoding that the first bytes of a file name; None for UTF-8, with or without its mark."""
+    """The encoding that a byte order mark at the start declares; None for UTF-8, with or without a mark."""
     return next((name for mark, name in _ENCODINGS if start.startswith(mark)), None)
 
 
 def _decoded(path: Path, content: bytes, encoding: str, *, is_whole: bool = True) -> str:
-    """The text; of a part of a file, without a character that is cut off at its end."""
+    """The decoded text. If it is only the start of a file, a character cut off at its end is dropped."""
     _require_text_encoding(encoding)
     try:
         return codecs.getincrementaldecoder(encoding)().decode(content, final=is_whole)
@@ -116,14 +116,14 @@ def not_in_encoding(path: Path, encoding: str, byte: int | None = None) -> DataE
     """The error for a text file that is not written in the encoding it is read in."""
     where = "" if byte is None else f", from byte {byte} on"
     return DataError(
-        f"The file {path} is no {encoding.removesuffix('-sig').upper()} text{where}. Save it as UTF-8, or say in which "
-        f"encoding it is written ({Option('encoding', 'latin-1')}, or cp1252 for one from Windows; in Python "
+        f"The file {path} is not {encoding.removesuffix('-sig').upper()} text{where}. Save it as UTF-8, or name its "
+        f"encoding ({Option('encoding', 'latin-1')}, or cp1252 for one from Windows; in Python "
         "anypag.read_table takes it)."
     )
 
 
 def _read(path: Path, most: int | None) -> bytes:
-    """The first bytes of a file, unpacked (None: all). DataError if a packed file is too large once it is unpacked."""
+    """The first `most` bytes of a file (None: all), unpacked. DataError if a packed file is too large once unpacked."""
     with path.open("rb") as file:
         is_packed = file.read(2) == _GZIP
         file.seek(0)

@@ -1,8 +1,8 @@
 """Tables of Stata (.dta) and SPSS (.sav, .zsav), read by pyreadstat, which is in the extra 'stata'.
 
-Where every value of a column has a label, the labels are its levels, in the order of their codes. Codes that a file
-declares missing (.a to .z in Stata, user-missing values in SPSS) are gaps, and so are empty texts, which are what
-Stata has for a missing text. Both kinds of file are read whole.
+If every value of a column has a label, the labels are its levels, in the order of their codes. Codes that a file
+declares missing (.a to .z in Stata, user-missing values in SPSS) are gaps, and so are empty texts, which Stata
+writes for a missing text. Both kinds of file are read whole.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ def read_labelled(path: Path) -> polars.DataFrame:
 
 
 def labelled_findings(path: Path) -> list[Finding]:
-    """Which codes were taken for gaps, and which columns have labels for some of their values only."""
+    """Warnings about codes that were read as gaps, and about columns with labels for only some of their values."""
     frame, about = _read(path)
     whole, labels, found = _read(path, user_missing=True)[1], _labels(frame, about), []
     gaps = list(dict.fromkeys([*whole.missing_ranges, *whole.missing_user_values]))
     if gaps:
-        message = f"Codes that the file declares missing are gaps, in {listed(gaps, 6)}."
+        message = f"Codes that the file declares missing were read as gaps in {listed(gaps, 6)}."
         found.append(warning("words", gaps, message, "If one of them is a level, give it another code in the file."))
     for name in (name for name in labels if not _is_whole(frame[name], labels)):
         shown = [f"{code:g} ({text!r})" for code, text in labels[name].items() if (frame[name] == code).any()]
         if shown:
-            message = f"Column {name!r} was read as numbers, though some have labels: {', '.join(shown[:4])}."
-            found.append(warning("code", (name,), message, "If these are no quantities, make them gaps in the file."))
+            message = f"Column {name!r} was read as numbers, though some numbers have labels: {', '.join(shown[:4])}."
+            found.append(warning("code", (name,), message, "If these are not quantities, make them gaps in the file."))
     return found
 
 
@@ -66,7 +66,7 @@ def _is_whole(column: polars.Series, labels: Labels) -> bool:
 
 
 def _levels(column: polars.Series, labels: dict[float, str]) -> polars.Series:
-    """The labels of the values, in the order of their codes; a label that comes twice has its code beside it."""
+    """The column with labels as levels, in the order of codes; the code is appended to a label of several codes."""
     import polars
 
     texts = list(labels.values())
@@ -75,7 +75,7 @@ def _levels(column: polars.Series, labels: dict[float, str]) -> polars.Series:
 
 
 def _read(path: Path, **options: Any) -> tuple[polars.DataFrame, Any]:
-    """The table and what the file says about it."""
+    """The table and its metadata."""
     try:
         pyreadstat = import_module("pyreadstat")
     except ImportError:

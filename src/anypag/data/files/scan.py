@@ -1,11 +1,11 @@
 """Tables in files (CSV, TSV, Parquet, Arrow IPC, Excel, Stata, SPSS), recognised by the ending of the name.
 
 A path names one file; `*` and `~` are not expanded. The column types of a text file are inferred from its first rows,
-or from all rows if these do not decide. A line without any value is not a row, because spreadsheets leave such lines
-behind.
+or from all rows if the first ones do not decide. A line without any value is not a row, because spreadsheets leave
+such lines behind.
 
-polars reads with threads, which a forked child process does not have: its reads would wait for ever. So a child checks
-once, with a timeout, whether they answer.
+polars reads files in threads. A forked child process does not have these threads, and its reads would wait for ever. So
+a child checks once, with a timeout, whether the threads answer.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ READ_WHOLE = (".xlsx", *LABELLED_ENDINGS)  # files that cannot be read in parts
 
 
 class Reading(NamedTuple):
-    """How a file is read where the user says so; the fields are arguments of `read_table`, `counts` of `counted`,
-    `weights` of `weighted`.
+    """The user's choices for reading a file. The fields are arguments of `read_table`, except `counts` (of `counted`)
+    and `weights` (of `weighted`).
     """
 
     encoding: str | None = None
@@ -85,7 +85,7 @@ def read_file(path: Path, reading: Reading = AS_USUAL) -> polars.DataFrame:
 
 
 def _with_words(path: Path, reading: Reading, frame: polars.DataFrame) -> polars.DataFrame:
-    """The frame with words restored in text columns that mean a gap in number columns only."""
+    """The frame; words that mean a gap only among numbers are restored in its text columns."""
     import polars
 
     columns = [name for name, kind in frame.schema.items() if kind == polars.String and frame[name].null_count()]
@@ -99,7 +99,7 @@ def _with_words(path: Path, reading: Reading, frame: polars.DataFrame) -> polars
 
 
 def texts_in(path: Path, reading: Reading, columns: list[str]) -> polars.DataFrame:
-    """Columns of a text file as they are written, nothing taken for a missing value."""
+    """Columns of a text file as they are written; no word is taken for a gap."""
     with _reading(path):
         return _scan(path, reading, rows=0, gaps=None).select(columns).collect()
 
@@ -116,7 +116,7 @@ def glance(path: Path, rows: int = 10_000, reading: Reading = AS_USUAL) -> polar
 
 
 def is_row(path: Path) -> polars.Expr:
-    """Whether a line is a row: in a text file, if it has at least one value."""
+    """An expression: is a line a row? In a text file, a row has at least one value."""
     import polars
 
     if ending_of(path) not in TEXT_ENDINGS:
@@ -195,7 +195,7 @@ def _scan(
 
 
 def _named(names: list[str], *, header: bool) -> list[str]:
-    """The names of columns; with doubled quotes replaced by single ones, which polars does not do."""
+    """Column names: X0, X1, … without a header; else those that polars read, with doubled quotes undone."""
     return [name.replace('""', '"') if header else f"X{i}" for i, name in enumerate(names)]
 
 
@@ -214,7 +214,7 @@ def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFra
 
 
 def _with_gaps(frame: polars.LazyFrame, reading: Reading) -> polars.LazyFrame:
-    """The frame with the user's words replaced by gaps; a number matches in any spelling (-999, -999.0)."""
+    """The frame with gaps in place of the user's words for them; a number matches in any spelling (-999, -999.0)."""
     import polars
     import polars.selectors as columns
 
@@ -238,7 +238,7 @@ def _narrowed(codes: list[float]) -> list[float]:
 
 
 def _are_empty(frame: polars.LazyFrame, columns: list[str], rows: int) -> bool:
-    """Has one of the columns no value in the first rows? polars would take it for text."""
+    """Has one of the columns no value in the first rows? polars takes such a column for text."""
     if not columns:
         return False
     first = frame.select(columns).head(rows).collect()
@@ -246,7 +246,7 @@ def _are_empty(frame: polars.LazyFrame, columns: list[str], rows: int) -> bool:
 
 
 def _unreadable(path: Path, error: BaseException) -> DataError:
-    """The error for a file that does not hold what it should."""
+    """The error for a file that does not hold what its ending says."""
     reason = shortened((str(error).strip().splitlines() or [type(error).__name__])[0], _LONGEST_REASON)
     return DataError(f"The file {path} cannot be read as a {ending_of(path)} table: {reason.rstrip('.')}.")
 
@@ -267,7 +267,7 @@ _process = os.getpid()
 
 
 def require_threads() -> None:
-    """Raise DataError if this process was forked from one that had used polars, whose threads are then lost."""
+    """Raises DataError if the threads of polars were lost, because this process is a fork of one that used them."""
     global _process
     if os.getpid() == _process:
         return
@@ -277,14 +277,14 @@ def require_threads() -> None:
     if asked.is_alive():
         raise DataError(
             "This process was forked from one that had read files already, and reading would wait for ever for "
-            "threads that a fork does not take along. Start it another way (multiprocessing's 'spawn' or "
+            "threads that a fork does not copy. Start it another way (multiprocessing's 'spawn' or "
             "'forkserver'), or read the file before the fork and pass the table."
         )
     _process = os.getpid()
 
 
 def _ask() -> None:
-    """A small task for the threads of polars."""
+    """Runs a small task in the threads of polars."""
     import polars
 
     polars.LazyFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]}).sort("a").collect()
