@@ -62,7 +62,7 @@ class CountTest(StatisticTest):
     """(p, m) the level (0, 1, ...) of each column in each stored row; -1: a gap. Columns are in the order of names."""
     weights: Counts  # (m,) the count of each stored row: 1, unless rows are resampled, counted or weighted
     has_gaps: bool
-    """Do columns have missing values, so that each test leaves out the rows in which its own columns have gaps?"""
+    """Do columns have gaps? Then each test leaves out rows of its own."""
 
     def __init__(
         self,
@@ -212,7 +212,7 @@ class CountTest(StatisticTest):
         return self._most_cells * (_WITH_GAPS if self.has_gaps else 1)
 
     def _count_jointly(self, queries: Queries) -> Answers:
-        """The answers, from tables of all combinations; a set of columns is counted once for all queries within it."""
+        """The answers, from tables of all combinations; one table serves all queries within its columns."""
         from anypag._kernels.joint_tables import joint_statistics
 
         cells, n_rows = int(_cells(queries, self._widths).max()), len(self.weights)

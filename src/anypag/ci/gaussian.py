@@ -173,7 +173,7 @@ class FisherZ(DataTest):
 
     @property
     def has_gaps(self) -> bool:
-        """Do columns have missing values, so that each test leaves out the rows in which its own columns have gaps?"""
+        """Do columns have gaps? Then each test leaves out rows of its own."""
         return self._gaps is not None
 
     def score(self) -> GaussianScore:
@@ -274,7 +274,7 @@ class FisherZ(DataTest):
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """The (p, n) columns of a table with gaps; a test leaves out the rows in which its own columns have gaps."""
+    """The (p, n) columns of a table with gaps, and where they have values."""
 
     names: tuple[str, ...]
     values: Floats

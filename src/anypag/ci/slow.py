@@ -39,7 +39,7 @@ _MOST_PRODUCTS = 2000
 
 
 class SlowTest(DataTest):
-    """The base of slow tests, which process all rows for every question.
+    """The base of slow tests.
 
     Every answer is expensive, so `batch` is 1: answers are cached, kept in checkpoints, and can be shared out among
     workers (`n_jobs`). The names of its columns seed the random numbers of a question, so that its answer depends
@@ -125,7 +125,7 @@ def _standardised(columns: Floats) -> Floats:
 
 
 class KCI(SlowTest):
-    """The kernel conditional independence test with the gamma approximation. Arguments as for `SlowTest`.
+    """The kernel conditional independence test. Arguments as for `SlowTest`.
 
     >>> from anypag import Queries
     >>> rng = np.random.default_rng(0)

@@ -107,7 +107,7 @@ class Audit:
     checked: tuple[str, ...] = ()  # the checks that were made, in a few words each
     kinds: tuple[ColumnKind, ...] = ()
     notes: tuple[str, ...] = ()  # remarks about the table that are not problems
-    unchecked: tuple[Unchecked, ...] = ()  # the checks that were not made, with the reasons
+    unchecked: tuple[Unchecked, ...] = ()
 
     @classmethod
     def of(cls, findings: Iterable[Finding], checked: Sequence[str] = (), kinds: Sequence[ColumnKind] = ()) -> Self:
@@ -140,7 +140,7 @@ class Audit:
         return tuple(name for one in self.findings if one.problem == LEFT_OUT for name in one.columns)
 
     def with_stand_ins(self) -> Audit:
-        """The audit with a warning in place of each error about equal columns: the first one stands for both."""
+        """The audit with warnings in place of errors about equal columns: the first stands for both."""
         return replace(self, findings=Audit.of(map(_standing_in, self.findings)).findings)
 
     @property
@@ -169,7 +169,7 @@ class Audit:
         return f"<Audit: {counted}>"
 
     def _repr_html_(self) -> str:
-        """The findings, notes and kinds as HTML, which notebooks show."""
+        """The audit as HTML, for notebooks."""
         findings = [(finding.severity, finding.problem, str(finding)) for finding in self.findings]
         return block(
             table(("", "problem", "what it is, and what to do"), findings)

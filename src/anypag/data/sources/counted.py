@@ -93,7 +93,7 @@ class CountedTable(ThroughRows):
 
     @property
     def lacks(self) -> dict[Lacked, str]:
-        """The order of rows, and the rows if they are too many to repeat for checks; nothing if all counts are 1."""
+        """Nothing if all counts are 1; else the order of rows, and the rows if too many to repeat for checks."""
         if self._is_plain:
             return {}
         lacks: dict[Lacked, str] = {"order": "a table of counts has no order of rows"}

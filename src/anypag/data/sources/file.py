@@ -121,7 +121,7 @@ class FileTable(ThroughRows):
     # reads
 
     def summary(self) -> Summary:
-        """Gaps, infinite values and extremes; 0, 0 and NaN for text columns, which are not looked at."""
+        """Gaps, infinite values and extremes; 0, 0 and NaN for text columns."""
         whole = self._summary
         return whole._replace(n=whole.n_complete, missing=np.zeros_like(whole.missing)) if self.is_complete else whole
 
@@ -186,7 +186,7 @@ class FileTable(ThroughRows):
 
 
 class _Kept(NamedTuple):
-    """What was read of a file: texts by the name of a column; first rows and passes by the names of columns."""
+    """What was read of a file: texts by column name; first rows and passes by tuples of column names."""
 
     texts: dict[str, tuple[str, ...] | None]
     first_rows: dict[tuple[str, ...], Table]
