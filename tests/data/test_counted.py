@@ -94,7 +94,7 @@ def test_a_billion_rows_of_counts_take_no_memory(monkeypatch: pytest.MonkeyPatch
     for r in range(4):
         asked = queries(7, r)
         np.testing.assert_allclose(large.statistics(asked)[0], 500_000 * small.statistics(asked)[0], rtol=1e-9)
-    with pytest.raises(DataError, match=r"stand for 1,000,000,000 rows of 7 columns, and this works on the rows"):
+    with pytest.raises(DataError, match=r"stand for 1,000,000,000 rows of 7 columns\. This step needs the rows"):
         ap.learn(counted(frame, "n"), method="icd", test="mixed")
     with pytest.raises(DataError, match="A score reads the rows one by one"):
         ap.learn(counted(frame, "n"), method="boss")
@@ -107,7 +107,7 @@ def test_a_billion_rows_of_counts_take_no_memory(monkeypatch: pytest.MonkeyPatch
     ("counts", "message"),
     [
         ([1, -2, 3], "row 2 has -2. Mend that row"),
-        ([1, 2.5, 3], "row 2 has 2.5. Weights that are no counts"),
+        ([1, 2.5, 3], "row 2 has 2.5. Weights are not counts"),
         ([1, 2, None], "row 3 has nothing"),
         ([1, np.inf, 2], "row 2 has inf"),
         (["a", "b", "c"], "got text, such as 'a'"),

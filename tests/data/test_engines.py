@@ -151,7 +151,7 @@ def test_what_an_engine_hides_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> N
     rows[next(iter(rows))][:50] = np.nan
     frame = polars.DataFrame(rows)
     monkeypatch.setattr(engines.Engine, "gaps", lambda self: (np.zeros(7, int), np.zeros(7, int)))
-    with pytest.raises(DataError, match="is no number: the engine has values there"):
+    with pytest.raises(DataError, match="is not a number: the engine has values there"):
         ap.FisherZ(duckdb.sql("select * from frame"))
     assert frame.height == 500
 

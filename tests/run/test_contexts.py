@@ -564,7 +564,7 @@ def test_rows_of_the_whole_table_are_told_apart_again(arms: tuple[dict[str, Any]
             assert by_table.estimate == by_pool.estimate and by_table.notes == by_pool.notes
             mixed = again.effect(cause, outcome, data={name: np.array(c)[shuffled] for name, c in table.items()})
             assert mixed.estimate == pytest.approx(by_pool.estimate)
-    with pytest.raises(DataError, match="'cold' is none of them"):
+    with pytest.raises(DataError, match="'cold' is not one of them"):
         result.effect("B", "C", data={**table, "arm": np.repeat(["observed", "cold", "heat"], 200)})
     with pytest.raises(DataError, match="there are no rows of 'observed'"):
         result.effect("B", "C", data={name: column[200:] for name, column in table.items()})
@@ -576,7 +576,7 @@ def test_rows_of_another_set_are_refused(arms: tuple[dict[str, Any], ap.Result])
     assert result.effect("B", "C", data=own).estimate == result.effect("B", "C", data=table).estimate
     assert OTHER_ROWS not in result.effect("B", "C", data=own).notes
     assert OTHER_ROWS in result.effect("B", "C", data=system(150, 9)).notes
-    with pytest.raises(ParameterError, match="These rows are the data set 'drug', and an effect is that in"):
+    with pytest.raises(ParameterError, match="These rows are the data set 'drug', but effects are estimated in"):
         result.effect("B", "C", data={name: column[200:400] for name, column in own_columns(table)})
     with pytest.raises(ParameterError, match="as many rows as all data sets"):
         result.effect("B", "C", data=dict(own_columns(table)))

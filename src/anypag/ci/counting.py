@@ -3,13 +3,15 @@
 Each combination of values of z in the data is a stratum with a table of x against y. The statistic
 is summed over the strata, and so are the degrees of freedom: (levels of x in the stratum - 1) · (levels of y
 in the stratum - 1). A level that does not occur in a stratum has no row or column in its table; a stratum with
-a single level of x or of y says nothing. Where no stratum says anything, p = 1.
+a single level of x or of y adds nothing. If no stratum adds anything, p = 1.
 
-Rows are counted for a few larger sets of columns in a batch, and summed for the sets within them: the table of x, y and
-z together serves every pair of these given the others. Memory is bounded by the number of rows, never by the product of
-levels: a table of all combinations is made only where it has at most 4 · rows + 64 cells (16 bytes each while it is
-counted and summed; never more than 2²⁶ of them), else only the cells that occur are kept, in a hash table. A gap is a
-level of its own there, which no answer reads; with gaps a table may have four times as many cells.
+In a batch, rows are counted only for a few larger sets of columns. Sums of cells give the tables of the sets within
+them: the table of x, y and z serves every pair of the three given the third.
+
+Memory is bounded by the number of rows, not by the product of levels. A table of all combinations of levels is made
+only if it has at most min(4 · rows, 2²⁶) + 64 cells, of 16 bytes each. Otherwise only the cells that occur are kept, in
+a hash table. In a table of all combinations a gap is one more level, which no answer reads; with gaps the table may
+have four times as many cells.
 """
 
 from __future__ import annotations
@@ -35,16 +37,16 @@ from anypag.errors import DataError, Option
 if TYPE_CHECKING:
     from anypag.scores.discrete import DiscreteScore
 
-_MOST_BINARY = 5  # the largest condition set for which binary columns have the formula of 2 x 2 tables
-_WITH_GAPS = 4  # how many times as many cells a table may have because gaps are counted in it
-MOST_CELLS = 2**26  # the most cells of a table of all combinations of levels, for any number of rows
+_MOST_BINARY = 5  # the largest condition set with which binary columns use the formula of 2 x 2 tables
+_WITH_GAPS = 4  # the factor by which a table may have more cells if gaps are counted in it
+MOST_CELLS = 2**26  # the most cells of a table of all combinations without gaps, for any number of rows
 _TIMES_A_SET = 16
-"""A table that serves several column sets has at most this many times the cells of the largest set, plus one a row."""
+"""A table that serves several column sets has at most this many times the cells of the largest, and one cell a row."""
 _ROWS_PER_CELL = 4
-"""In any case such a table may have one cell for every this many rows: summing them is cheaper than counting again."""
+"""Such a table may always have one cell for this many rows: summing is cheaper than counting again."""
 
-_PARTS_OF_A_ROW = 1000  # weights are rounded to this part of an effective row
-NO_WEIGHTED_SCORE = "The score of levels counts whole rows, and weights are no counts"
+_PARTS_OF_A_ROW = 1000  # the parts of an effective row; weights are rounded to whole parts
+NO_WEIGHTED_SCORE = "The score of discrete columns counts whole rows, and weights are not counts"
 
 Answers = tuple[Floats, npt.NDArray[Any], Counts]
 """Statistics (b,); their distribution under independence, as degrees of freedom (b,) or cumulants (b, 3); rows (b,)."""
@@ -54,14 +56,13 @@ class CountTest(StatisticTest):
     """The base of tests of discrete columns: everything except the statistic."""
 
     takes = "discrete"
-    _family: ClassVar[int]  # the statistic, as the kernels number them
+    _family: ClassVar[int]  # the number of the statistic in the kernels
 
     distinct: npt.NDArray[np.int32]
-    """(p, m) the level of each column in the rows that are counted: 0, 1, ..., -1 where there is none. The columns are
-    in the order of their names."""
-    weights: Counts  # (m,) how often the table has each of these rows: once, except for resamples and tables of counts
+    """(p, m) the level (0, 1, ...) of each column in each stored row; -1: a gap. Columns are in the order of names."""
+    weights: Counts  # (m,) the count of each stored row: 1, unless rows are resampled, counted or weighted
     has_gaps: bool
-    """Do columns have missing values, so that each test leaves out the rows in which its own columns have gaps?"""
+    """Do columns have gaps? Then each test leaves out rows of its own."""
 
     def __init__(
         self,
@@ -87,15 +88,13 @@ class CountTest(StatisticTest):
 
     @classmethod
     def from_codes(cls, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> Self:
-        """The test of a table with the m rows of `codes` (p, m), each `weights` times; the levels of a column are 0, 1,
-        ...
-        """
+        """The test of the m rows of `codes` (p, m), whose counts are `weights`; the levels of a column are 0, 1, ..."""
         test = cls.__new__(cls)
         test._set_up(names, codes, weights, audit)
         return test
 
     def _set_up_in_engine(self, grouped: GroupedCounts, audit: Audit) -> None:
-        """Counts that are grouped in an engine when questions need them."""
+        """Sets up the test for counts that an engine makes when a question needs them."""
         super().__init__(grouped.source.names, grouped.source.n, audit)
         self._grouped: GroupedCounts | None = grouped
         self.has_gaps = False
@@ -116,18 +115,18 @@ class CountTest(StatisticTest):
 
     @property
     def codes(self) -> npt.NDArray[np.int32]:
-        """(p, n) the level of each column in each row; -1 for none. DataError if rows are too many to write out."""
+        """(p, n) the level of each column in each row; -1 for a gap. DataError if rows are weighted or too many."""
         if self._grouped is None and self._unit > 1:
-            raise DataError(f"{NO_WEIGHTED_SCORE}. Choose a method that goes by tests ({Option('method', 'icd')}).")
+            raise DataError(f"{NO_WEIGHTED_SCORE}. Choose a method that uses tests ({Option('method', 'icd')}).")
         if self._grouped is not None or (len(self.weights) < self.n and self.n * len(self.names) > MOST_NUMBERS):
             raise DataError(
                 f"A score reads the rows one by one; there are only counts of {self.n:,} rows. Choose a method that "
-                f"goes by tests ({Option('method', 'icd')}), or a sample of the rows."
+                f"uses tests ({Option('method', 'icd')}), or take a sample of the rows."
             )
         return np.repeat(self.distinct[self.place], self.weights, axis=1)
 
     def score(self) -> DiscreteScore:
-        """The BDeu score, from the counts of the test. DataError if values are missing, or there are too many rows."""
+        """The BDeu score of the rows. DataError if values are missing, or if `codes` raises it."""
         from anypag.scores.discrete import DiscreteScore
 
         require_no_gaps(self.has_gaps)
@@ -146,11 +145,11 @@ class CountTest(StatisticTest):
 
     @staticmethod
     def _room_for(b: int) -> Answers:
-        """Room for the statistics of b queries, what they follow, and the rows they rest on."""
+        """Empty arrays for the answers to b queries."""
         return np.empty(b), np.empty(b, np.int64), np.empty(b, np.int64)
 
     def statistics(self, queries: Queries) -> Answers:
-        """(b,) each: the statistics, their degrees of freedom, and the rows they rest on."""
+        """The statistics of queries, their distributions, and the number of rows behind each; see `Answers`."""
         if self._grouped is not None:
             return self._statistics_in_engine(self._grouped, queries)
         statistics, follows, rows = self._counted(self.arranged(queries))
@@ -160,7 +159,7 @@ class CountTest(StatisticTest):
         return statistics, follows, rows
 
     def _counted(self, queries: Queries) -> Answers:
-        """The statistics of arranged queries, each counted in the way that suits it."""
+        """The answers to arranged queries: together if their tables of all combinations are small, else one by one."""
         joint = self._is_joint(queries)
         if len(queries) and joint.all():
             return self._count_jointly(queries)
@@ -173,7 +172,7 @@ class CountTest(StatisticTest):
         return answers
 
     def _statistics_in_engine(self, grouped: GroupedCounts, queries: Queries) -> Answers:
-        """Each union of columns is grouped once, and answers all questions within it."""
+        """The answers to queries; the engine counts each union of column sets once, for all queries within it."""
         self._check(queries)
         sets = list(map(tuple, np.sort(np.column_stack([queries.x, queries.y, queries.z]), axis=1).tolist()))
         answers, place = self._room_for(len(queries)), np.zeros(len(self.names), np.int32)
@@ -195,7 +194,7 @@ class CountTest(StatisticTest):
         return self.from_codes(counts.names, codes_in(counts.table), counts.counts, self.audit)
 
     def _is_joint(self, queries: Queries) -> npt.NDArray[np.bool_]:
-        """(b,) whether a table of all combinations of levels is small enough."""
+        """(b,) is a table of all combinations of levels small enough?"""
         most = np.sort(self._widths)[::-1].astype(np.float64)
         if most[: queries.r].prod() <= self.n and most[: queries.r + 2].prod() <= self._most_cells:
             return np.ones(len(queries), np.bool_)
@@ -213,7 +212,7 @@ class CountTest(StatisticTest):
         return self._most_cells * (_WITH_GAPS if self.has_gaps else 1)
 
     def _count_jointly(self, queries: Queries) -> Answers:
-        """Counts each set of columns once for all queries within it."""
+        """The answers, from tables of all combinations; one table serves all queries within its columns."""
         from anypag._kernels.joint_tables import joint_statistics
 
         cells, n_rows = int(_cells(queries, self._widths).max()), len(self.weights)
@@ -239,9 +238,9 @@ class CountTest(StatisticTest):
 
 
 def whole_weights(weights: Floats, n: int) -> tuple[Counts, int]:
-    """The weights of rows that are worth n as whole numbers, which can be counted, and how many of these make one row.
+    """The weights as whole numbers with the sum n · unit (about), and the unit; the rows are worth n.
 
-    The statistics of counted tables grow in proportion to the counts, so that they can be divided afterwards.
+    Statistics are proportional to the counts, so that the caller can scale them back.
     """
     unit = min(_PARTS_OF_A_ROW, MOST_ROWS // n)
     return np.maximum(np.rint(weights / weights.sum() * n * unit), 1.0).astype(np.int64), unit

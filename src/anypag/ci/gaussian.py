@@ -3,13 +3,13 @@
 For rho, the partial correlation of x and y given z, sqrt(n - |z| - 3) · atanh(rho) is close to standard
 normal if x and y are independent given z. One correlation matrix, computed once, answers every question.
 
-Where x and y both have heavy tails, or are mostly one value, single rows decide, and p is at least that of the squared
-correlation by its variance under permutations of the rows (`anypag.ci.data_test`); a p-value of 0 stays.
+If x and y both have heavy tails, or are mostly one value, single rows decide rho. Then p is at least the p-value of
+the squared correlation under permutations of the rows (`anypag.ci.data_test`), unless p is 0.
 
 Three rules keep every answer a number:
 
-- A member of z is left out if the members before it (in the order of the names) determine it, to 1e-10 of its variance.
-  If z determines x or y in this way, p = 1.
+- A member of z is left out if the members before it (in the order of the names) leave less than 1e-10 of its
+  variance unexplained. If z explains x or y to this degree, p = 1.
 - With missing="pairwise" a column is judged by the rows that a test uses: a member of z that is constant in them is
   left out too, and if x or y is constant in them, p = 1.
 - If n - |z| - 3 is not positive there are too few rows to show any dependence, and p = 1. The audit warns of this.
@@ -56,12 +56,11 @@ class FisherZ(DataTest):
         names: for an array, the names of its columns; otherwise, which columns to use.
         missing: "error" (missing values raise an error), "drop" (rows with any are left out), "pairwise" (each test
             leaves out the rows in which its own columns have gaps).
-        singular: "error" (columns that are exact functions of others raise an error), "keep" (they stay, under the rule
-            above).
-        max_r: the largest condition set that will be asked for, if known; only for the warning about too few
-            rows.
-        threads: how many threads compute the correlation matrix; it is the same to the bit.
-        device: "cpu", "cuda" (a graphics card: the correlation matrix and passes over all pairs are worked out there)
+        singular: "error" (columns that are exact functions of others raise an error), "keep" (they stay; a test
+            leaves out members of z that others determine).
+        max_r: the size of the largest condition set of the search, if known; used only to warn of too few rows.
+        threads: how many threads compute the correlation matrix; their number does not change it.
+        device: "cpu", "cuda" (a graphics card: the correlation matrix and passes over all pairs are computed there)
             or "auto" (a card where there is one, else the CPU with a warning).
 
     >>> rng = np.random.default_rng(0)
@@ -96,14 +95,14 @@ class FisherZ(DataTest):
         def read(card: Card | None) -> None:
             ready = audited(source, needs, threads=threads, on=card)
             self._read(ready)
-            no_card = "'cpu' with missing values that each test leaves out for itself"
+            no_card = "'cpu' if each test leaves out its own rows with missing values"
             require(card is None or not ready.has_gaps, "device", no_card, device)
             self.use_card(card, device)
 
         on_device(read, device)
 
     def _read(self, ready: Audited) -> None:
-        """Read the moments, or the rows with gaps, of an audited source."""
+        """Sets up the test from the moments, or the rows with gaps, of an audited source."""
         ready.audit.require_usable()
         if ready.has_gaps:
             table = ready.source.rows()
@@ -123,7 +122,7 @@ class FisherZ(DataTest):
         return test
 
     def use_card(self, card: Card | None, device: Device) -> None:
-        """Lets a graphics card, if there is one, answer too."""
+        """Lets a graphics card compute the passes; does nothing if it is None."""
         if card is not None:
             if not card.has(self._matrix):
                 card.take(self._matrix)
@@ -138,7 +137,7 @@ class FisherZ(DataTest):
 
     @classmethod
     def from_moments(cls, moments: Moments, audit: Audit) -> Self:
-        """The test from the moments of a table; `audit` is what was found in it."""
+        """The test from the moments of a table and its audit."""
         test = cls.__new__(cls)
         test._gaps = None
         test._set_up(moments, audit)
@@ -157,12 +156,11 @@ class FisherZ(DataTest):
         """The test from the covariance (or correlation) matrix of n rows.
 
         Args:
-            covariance: a square array, a data frame of one (`df.cov()` of pandas), or the path of a file of one: a
-                column and a row for each variable; the first column may hold the names. One of the two triangles may be
-                empty.
+            covariance: a square array, a square data frame (`df.cov()` of pandas), or the path of a file: a column and
+                a row for each variable; the first column may hold the names. One of the two triangles may be empty.
             n: the number of rows that it was computed from.
             names: for an array, the names of its columns; otherwise, which columns to use.
-            singular: as for a table.
+            singular: as for `FisherZ`.
             reading: how a file is read; see `anypag.data.files.scan`.
 
         >>> FisherZ.from_covariance([[1.0, 0.5], [0.5, 1.0]], 100).pvalues(Queries.one(0, 1)) < 0.01
@@ -175,7 +173,7 @@ class FisherZ(DataTest):
 
     @property
     def has_gaps(self) -> bool:
-        """Do columns have missing values, so that each test leaves out the rows in which its own columns have gaps?"""
+        """Do columns have gaps? Then each test leaves out rows of its own."""
         return self._gaps is not None
 
     def score(self) -> GaussianScore:
@@ -188,7 +186,7 @@ class FisherZ(DataTest):
 
     @property
     def correlation(self) -> Floats:
-        """(p, p) of all columns; with gaps, each from the rows in which both of its columns have a value."""
+        """(p, p) correlations of columns; with gaps, each from the rows in which both of its columns have a value."""
         return self._matrix if self._gaps is None else self._gaps.correlation
 
     def correlations_among(self, columns: Sequence[int]) -> Floats:
@@ -197,7 +195,7 @@ class FisherZ(DataTest):
 
     @property
     def passes(self) -> Passes | None:
-        """Operations on all pairs at once; None with gaps, since each test then leaves out its own rows."""
+        """Answers for a whole graph at once; None with gaps, with weights, and in classes with other p-values."""
         if self._gaps is not None or self.worth is not None or type(self).pvalues is not FisherZ.pvalues:
             return None
         passes: Passes = self._gpu or CorrelationPasses(self._matrix, self.n, self.place)
@@ -240,7 +238,7 @@ class FisherZ(DataTest):
         return self._answers(queries)[0]
 
     def independent(self, queries: Queries, alpha: float) -> npt.NDArray[np.bool_]:
-        """(b,) p > alpha, mostly by comparing |rho| with the value at which p is alpha."""
+        """(b,) is p > alpha? |rho| is compared with its value at p = alpha; p is computed if that cannot decide."""
         strengths, left_out, rows, excess = self._answers(queries)
         if rows.ndim == 0:
             found = strengths < _thresholds(self.n - np.arange(queries.r, -1, -1) - 3, alpha)[left_out]
@@ -252,14 +250,14 @@ class FisherZ(DataTest):
         return found
 
     def left_out(self, queries: Queries) -> npt.NDArray[np.int32]:
-        """(b,) how many members of each condition set add nothing to the others and were left out."""
+        """(b,) how many members of each condition set were left out, because others determine them."""
         return self._answers(queries)[1]
 
     def effective_n(self, queries: Queries) -> Counts:
         return np.array(np.broadcast_to(self._answers(queries)[2], len(queries)))
 
     def _answers(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32], Counts, Floats]:
-        """|rho|, members left out, rows used (one number unless there are gaps), how far x and y are from normal."""
+        """|rho|, members left out, rows used (one number without gaps and weights), how far x and y are from normal."""
         from anypag._kernels.gaussian import partial_correlations
 
         queries = self.arranged(queries)
@@ -276,7 +274,7 @@ class FisherZ(DataTest):
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """The (p, n) rows of a table with gaps; a test leaves out the rows in which its own columns have gaps."""
+    """The (p, n) columns of a table with gaps, and where they have values."""
 
     names: tuple[str, ...]
     values: Floats
@@ -289,7 +287,7 @@ class _Gaps:
 
     @cached_property
     def correlation(self) -> Floats:
-        """(p, p) each from the rows in which both of its columns have a value."""
+        """(p, p) correlations, each from the rows in which both of its columns have a value."""
         found = np.eye(len(self.values))
         for i, j in combinations(range(len(found)), 2):
             found[i, j] = found[j, i] = self.among([i, j])[0, 1]
@@ -303,7 +301,7 @@ class _Gaps:
     def answer_again(
         self, queries: Queries, strengths: Floats, left_out: npt.NDArray[np.int32], rows: Counts, excess: Floats
     ) -> None:
-        """Overwrites the answers to queries that touch a column with gaps."""
+        """Overwrites the answers to queries with a column that has gaps."""
         from anypag._kernels.gaussian import pairwise_partial_correlations
 
         gappy = np.logical_not(self.has_value.all(axis=1))
@@ -326,5 +324,5 @@ def _pvalues(strengths: Floats, freedom: Counts) -> PValues:
 
 
 def _thresholds(freedom: Counts, alpha: float) -> Floats:
-    """The |rho| at which p is alpha; 2, which no |rho| reaches, if there are too few rows."""
+    """The |rho| at which p is alpha; 2 if there are too few rows, so that every |rho| is below it."""
     return np.where(freedom > 0, strength_at(alpha, np.maximum(freedom, 1)), 2.0)

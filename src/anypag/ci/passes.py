@@ -1,7 +1,7 @@
 """Passes: answers for a whole graph at once (all pairs, all sets of one node, the best of many sets).
 
-A pass gives the answers of the test to the bit. If a test has passes (`test.passes`), a search uses them instead of
-single questions.
+A pass gives the same answers as the test, to the bit. A search uses the passes of a test (`test.passes`), if it has
+any, instead of single questions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROUNDING = 1e-9  # if two |rho| differ by more than this, rounding cannot change
 
 
 class NearEdges(NamedTuple):
-    """Edges of a graph, and what is near them: `start`, `neighbour` and `block` as in `_kernels.pools`."""
+    """Edges of a graph, and the graph around them: `start`, `neighbour` and `block` as in `_kernels.pools`."""
 
     start: Counts
     neighbour: Indices
@@ -33,10 +33,10 @@ class NearEdges(NamedTuple):
 
 
 class Singles(NamedTuple):
-    """The outcome of testing edges given each single node of their pools."""
+    """The results of testing edges given each single node of their pools."""
 
-    is_open: Flags  # (m,) both pools have a node
-    is_large: Flags  # (m,) the edge has too many candidates, and was not tested
+    is_open: Flags  # (m,) do both pools have a node?
+    is_large: Flags  # (m,) was the edge not tested, because it has too many candidates?
     z: Indices  # (m, 1) the node with the largest p-value; arbitrary if there was no node
     p: Floats  # (m,) its p-value; NaN if there was no node
     n_tests: int
@@ -51,11 +51,11 @@ class PooledEdges(NamedTuple):
     others: Indices
     x: Indices
     y: Indices
-    is_open: Flags  # (m,) the sets of its pools are to be tried
+    is_open: Flags  # (m,) are condition sets from the edge's pools to be tried?
 
 
 class BestSets(NamedTuple):
-    """For each edge the condition set with the largest p-value so far, and how far its search has come."""
+    """For each edge the condition set with the largest p-value so far, and where the search continues."""
 
     cursor: Counts  # (3 + r,) where the pass continues; the first entry is the number of edges that are done
     least: Floats  # (m,) the smallest |rho| so far
@@ -69,24 +69,24 @@ class BestSets(NamedTuple):
 
     @property
     def n_done(self) -> int:
-        """The number of edges that have been gone through."""
+        """The number of edges whose sets have all been tried."""
         return int(self.cursor[0])
 
 
 class Passes(Protocol):
-    """The passes of a test over all of its correlations."""
+    """The passes of a test of correlations."""
 
     @property
     def correlation(self) -> Floats:
-        """(p, p), symmetric to the bit."""
+        """(p, p) the correlation matrix, symmetric to the bit."""
 
     @property
     def at_once(self) -> int:
-        """About how many questions one call should bring."""
+        """About how many questions one call should answer."""
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
-        """The pairs of nodes i < j, i in `rows`, whose p-value given nothing is at most alpha, row by row, with it.
-        Node i is column `order[i]`.
+        """The pairs of nodes i < j, i in `rows`, whose p-value given nothing is at most alpha, row by row, and these
+        p-values. Node i is column `order[i]`.
         """
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
@@ -95,13 +95,13 @@ class Passes(Protocol):
         """
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
-        """Continue the search for each edge's best condition set: r nodes of one of its pools with the largest p-value.
-        Returns how many sets were tried, at most `room`. `best` is updated; of equal sets the first candidate wins.
+        """How many more sets were tried, at most `room`; updates `best`. The best set of an edge is r nodes of one of
+        its pools with the largest p-value; of equal sets the first candidate wins.
         """
 
 
 class CorrelationPasses:
-    """Passes over a correlation matrix, symmetric to the bit, of n rows; members of a set are taken by `place`."""
+    """Passes over the correlation matrix of n rows; members of a set are taken in the order of `place`."""
 
     at_once = 8_000_000  # questions a call; a few milliseconds of work
 
@@ -138,10 +138,10 @@ class CorrelationPasses:
 
 
 class RaisedPasses:
-    """Passes of a test that raises the p-values of some pairs: it tests the best sets of these pairs again.
+    """Passes of a test that raises the p-values of some pairs: the best sets of these pairs are tested again.
 
     p falls with |rho| for every pair, so that the best of several sets stays the best. Only sets that are copies of
-    each other, whose |rho| differ in the last bits, may change places.
+    each other, whose |rho| differ in the last bits, may swap.
     """
 
     def __init__(self, passes: Passes, test: FisherZ) -> None:
@@ -168,7 +168,7 @@ class RaisedPasses:
         return found
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
-        """See `Passes`. An edge's p-value is raised when the edge is done: until then the passes compare their own."""
+        """See `Passes`. An edge's p-value is raised when all sets of the edge have been tried."""
         before = best.n_done
         count = self._passes.try_sets(order, edges, best, room)
         done = np.arange(before, best.n_done)
@@ -180,7 +180,7 @@ class RaisedPasses:
 
 
 def strength_at(alpha: float, freedom: int | Counts) -> Any:
-    """The |rho| at which p is alpha; the degrees of freedom are above 0."""
+    """The |rho| at which p is alpha; the degrees of freedom must be above 0."""
     return np.tanh(-NormalDist().inv_cdf(alpha / 2.0) / np.sqrt(freedom))
 
 
@@ -191,7 +191,7 @@ def least_strength(freedom: int, alpha: float) -> float:
 
 @lru_cache(64)
 def roots_of(n: int, r: int) -> Floats:
-    """sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 where that is not positive."""
+    """sqrt((n - k - 3) / 8) for condition sets of k = r, r - 1, ..., 0 members; 0 if n - k - 3 is negative."""
     roots: Floats = np.sqrt(np.maximum(n - np.arange(r, -1, -1) - 3, 0) / 8.0)
     roots.setflags(write=False)  # read-only: all callers share the cached array
     return roots

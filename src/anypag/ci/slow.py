@@ -1,10 +1,10 @@
 """Slow tests, which process all rows for every question: the kernel test (KCI) and a test by regression (GCM).
 
-KCI (Zhang, Peters, Janzing and Schölkopf 2011) sees dependence of any shape, with the gamma approximation of the null.
-Time is cubic in the rows: use it for a thousand rows at most.
+KCI (Zhang, Peters, Janzing and Schölkopf 2011) sees dependence of any shape; a gamma distribution approximates its
+null distribution. Time is cubic in the rows: use it for a thousand rows at most.
 
 GCM, the generalised covariance measure (Shah and Peters 2020), regresses x and y on z; if the two are independent given
-z, what is left of them is uncorrelated. The mean product of the residuals, over its standard error, is close to normal
+z, their residuals are uncorrelated. The mean product of the residuals, over its standard error, is close to normal
 if both regressions are good: the product of their errors must fall faster than 1/√n (n rows). Any regressor of
 scikit-learn will do (anything with `fit` and `predict`).
 """
@@ -30,32 +30,32 @@ from anypag.data.sources.protocol import Needs
 from anypag.data.table import Kind, Missing, as_table
 from anypag.errors import DataError, Option
 
-LEAST_ROWS = 10  # the least rows of a question; with fewer p = 1
+LEAST_ROWS = 10  # with fewer rows p = 1
 RIDGE = 1e-3
 MOST_ROWS_OF_KCI = 3000
-DRAWS = 20_000  # random draws for the distribution of the largest of several normal statistics
+DRAWS = 20_000  # random draws of the largest of several normal statistics
 _KEPT = 1e-5
 _MOST_PRODUCTS = 2000
 
 
 class SlowTest(DataTest):
-    """The base of slow tests, which process all rows for every question.
+    """The base of slow tests.
 
     Every answer is expensive, so `batch` is 1: answers are cached, kept in checkpoints, and can be shared out among
-    workers (`n_jobs`). A question seeds its random numbers by its names, so its answer depends neither on earlier
-    questions nor on the order of x and y.
+    workers (`n_jobs`). The names of its columns seed the random numbers of a question, so that its answer depends
+    neither on earlier questions nor on the order of x and y.
 
     Args:
         data, names, missing, singular, max_r: as for `FisherZ`.
         kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred; a discrete column
             becomes one column of zeros and ones for each level but the most frequent.
-        seed: of random numbers; the same seed and question give the same answer.
+        seed: the seed of random numbers; the same seed and question give the same answer.
     """
 
     takes = "any"
     options = (*DataTest.options, "kinds")
     batch: ClassVar[int] = 1
-    strength = None  # type: ignore[assignment]  # it would cost a test for every pair
+    strength = None  # type: ignore[assignment]  # would need a slow test of every pair
 
     kinds: tuple[Kind, ...]  # the kind of each column: given by the user or inferred
 
@@ -94,7 +94,7 @@ class SlowTest(DataTest):
         return complete
 
     def _asked(self, x: int, y: int, z: list[int]) -> float:
-        """The p-value of one arranged question: columns standardised, over the complete rows."""
+        """The p-value of one arranged question, from the complete rows of its standardised columns."""
         rows = self._is_complete([x, y, *z])
         if rows.sum() < LEAST_ROWS:
             return 1.0
@@ -125,7 +125,7 @@ def _standardised(columns: Floats) -> Floats:
 
 
 class KCI(SlowTest):
-    """The kernel conditional independence test with the gamma approximation. Arguments as for `SlowTest`.
+    """The kernel conditional independence test. Arguments as for `SlowTest`.
 
     >>> from anypag import Queries
     >>> rng = np.random.default_rng(0)
@@ -135,13 +135,13 @@ class KCI(SlowTest):
     [True, False]
     """
 
-    fits = "relations are smooth, and rows are enough for the variables of one test"
+    fits = "relations are smooth, and there are enough rows for the variables of one test"
 
     def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
         n = len(x)
         if n > MOST_ROWS_OF_KCI:
             raise DataError(
-                f"KCI needs tables of rows by rows, so it takes at most {MOST_ROWS_OF_KCI:,} rows; there are {n:,}. "
+                f"KCI needs matrices of rows by rows, so it takes at most {MOST_ROWS_OF_KCI:,} rows; there are {n:,}. "
                 f"Take a sample of the rows, or choose {Option('test', 'gcm')} or {Option('test', 'additive')}."
             )
         if not z.shape[1]:
@@ -184,7 +184,7 @@ def _hsic(x: Floats, y: Floats) -> float:
 
 
 def _left_over(x: Floats, y: Floats, inflation: float) -> float:
-    """The p-value from two kernels with z regressed out; its null is from products of their leading eigenvectors."""
+    """The p-value of two kernels with z regressed out; products of their eigenvectors give the null distribution."""
     factors = [_directions(part) for part in (x, y)]
     products = (factors[0][:, :, None] * factors[1][:, None, :]).reshape(len(x), -1)
     gram = products @ products.T if products.shape[1] > len(x) else products.T @ products
@@ -192,7 +192,7 @@ def _left_over(x: Floats, y: Floats, inflation: float) -> float:
 
 
 def _inflation(twice: Floats) -> float:
-    """The factor by which the variance of the statistic exceeds what the residuals suggest; `twice` is RR, where
+    """The factor by which the variance of the statistic exceeds its estimate from the residuals; `twice` is RR, where
     R maps values to residuals.
 
     With noise a and b of deviation 1 the residuals are Ra and Rb. The mean square of their product in row i is (RR)ᵢᵢ²;
@@ -216,7 +216,7 @@ class Regressor(Protocol):
         """Learn y from x."""
 
     def predict(self, x: Floats) -> Any:
-        """What y would be."""
+        """The predictions of y from x."""
 
 
 class GCM(SlowTest):
@@ -226,7 +226,7 @@ class GCM(SlowTest):
         data, names, kinds, missing, singular, max_r, seed: as for `SlowTest`.
         regressor: a regressor of scikit-learn, or a function that makes one; every regression gets its own copy. The
             default is least squares on a cubic spline of each column of z, and on products of every two columns if
-            these are at most a twentieth of the rows; its degrees of freedom are then allowed for.
+            there are at least 20 rows for each product; the test corrects for its degrees of freedom.
 
     >>> from anypag import Queries
     >>> rng = np.random.default_rng(0)
@@ -261,7 +261,7 @@ class GCM(SlowTest):
         return _largest_tail(products, least.ravel(), inflation, random)
 
     def _residuals(self, z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
-        """The residuals of each part, and the factor by which the variance of their products is too small."""
+        """The residuals of each part, and the factor by which the variance of their products exceeds its estimate."""
         if self.regressor is None or not z.shape[1]:
             return _least_squares(z, parts)
         return [part - self._predicted(z, part) for part in parts], 1.0
@@ -278,10 +278,10 @@ class GCM(SlowTest):
 
 
 def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
-    """Residuals of regressions on cubic splines of each column of z (powers if it has few values) and products of two.
+    """Residuals of regressions on cubic splines of columns of z (powers if values are few) and on products of two.
 
     Also returns the factor by which the variance of a sum of their products exceeds the variance estimated from the
-    rows: a regression on k columns lowers the first by k/n, the second by about 2k/n.
+    rows: a regression on k columns lowers the first by the share k/n, the second by about 2k/n.
     """
     n, k = z.shape
     pairs = list(combinations(range(k), 2))
@@ -294,7 +294,7 @@ def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats
 
 
 def _spline(column: Floats, most: int) -> Floats:
-    """(n, k) cubic B-splines with knots at quantiles, at most 8 columns, fewer where rows are few."""
+    """(n, k) cubic B-splines with knots at quantiles, k at most `most` and 8; powers if the column has few values."""
     from scipy.interpolate import BSpline
 
     n_inner = min(most, 8) - 3
@@ -309,16 +309,16 @@ def _spline(column: Floats, most: int) -> Floats:
 
 
 def _has_two_values(columns: Floats) -> Flags:
-    """(k,) does each have exactly two values?"""
+    """(k,) does each column have exactly two values?"""
     found: Flags = ((columns == columns.min(axis=0)) | (columns == columns.max(axis=0))).all(axis=0)
     return found
 
 
 def _largest_tail(products: Floats, least: Floats, inflation: float, random: np.random.Generator) -> float:
-    """The p-value of the largest standardised mean of several columns, all with mean 0 under independence.
+    """The p-value of the largest standardised mean of several columns, whose means are 0 under independence.
 
-    Variances are raised to at least `least`, then multiplied by `inflation`: two levels that meet in no row have
-    products that hardly vary, and their mean would look far from 0.
+    Variances are raised to at least `least`: two levels that meet in no row have products that hardly vary, and their
+    mean would look far from 0. Then they are multiplied by `inflation`.
     """
     from scipy.special import erfc
 
@@ -336,5 +336,5 @@ def _largest_tail(products: Floats, least: Floats, inflation: float, random: np.
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     drawn = np.abs(random.normal(size=(DRAWS, len(values))) @ root.T).max(axis=1)
     share = float((np.sum(drawn >= largest) + 1) / (DRAWS + 1))
-    # Bonferroni's bound, where p is too small for the draws to estimate
+    # Bonferroni's bound, for a p that is too small for the draws to estimate
     return min(share, float(unit.shape[1] * erfc(largest / np.sqrt(2.0))))

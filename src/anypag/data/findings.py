@@ -1,4 +1,4 @@
-"""The findings of an audit, and its checks."""
+"""`Audit`: the problems found in a table (`Finding`), and the checks that were made."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from anypag.markup import block, paragraphs, table
 Severity = Literal["error", "warning"]
 Singular = Literal["auto", "error", "keep"]
 
-MOST_APART = 3  # the most findings of one check that are told apart; more are told in one sentence
-MOST_TOLD = 6  # the most pairs or columns that such a sentence names
+MOST_APART = 3  # the most findings of one check that stay separate; more become one finding
+MOST_TOLD = 6  # the most pairs or columns that such a finding names
 MOST_REASONS = 12  # the most errors that one message lists
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong with the data.
+    """One problem of the data.
 
     Args:
-        severity: "error" if the result would be wrong, "warning" if only weaker.
-        problem: a short fixed word for it: "missing", "constant", "duplicate", "relation", ...
-        columns: the names it is about; empty if it is about the whole table.
+        severity: "error" if the result would be wrong, "warning" if it would be weaker.
+        problem: a fixed word for the problem: "missing", "constant", "duplicate", "relation", ...
+        columns: the names of the columns that have it; empty if the whole table has it.
         message: what is wrong, one sentence.
         remedy: what to do about it, one sentence.
-        rows_left_out: how many rows are not used because of it. Not compared, because result files keep only the
-            sentences.
+        rows_left_out: how many rows are left out because of it. `==` ignores it, because result files do not keep it.
     """
 
     severity: Severity
@@ -59,22 +58,22 @@ LEFT_OUT = "left out"  # the problem of the finding that names the columns that 
 
 
 def _standing_in(finding: Finding) -> Finding:
-    """The finding; if it refuses two columns that are the same, a warning instead that says which stands for both."""
+    """The finding; if it is the error that two columns are equal, a warning that the first one stands for both."""
     if finding.problem != "duplicate" or finding.severity != "error":
         return finding
     first, name = finding.columns
     message = f"Columns {first!r} and {name!r} are the same: {first!r} stands for both."
-    remedy = Sentence("What is said of it holds for both; ", Option("singular", "keep"), " would keep them apart.")
+    remedy = Sentence("Answers about it hold for both; ", Option("singular", "keep"), " keeps them separate.")
     return Finding("warning", STANDS_FOR_BOTH, finding.columns, message, remedy)
 
 
 def warning(problem: str, columns: Iterable[str], message: str, remedy: str | Sentence) -> Finding:
-    """A finding that makes a result weaker."""
+    """A finding with the severity "warning"."""
     return Finding("warning", problem, tuple(columns), message, remedy)
 
 
 def as_one(findings: list[Finding], heading: str) -> list[Finding]:
-    """Up to three findings as they are; more of them as one, under a heading such as "pairs are curved"."""
+    """The findings, if they are at most three; else one for all, with a heading such as "pairs are curved"."""
     if len(findings) <= MOST_APART:
         return findings
     some = ", ".join(" and ".join(map(repr, finding.columns)) for finding in findings[:MOST_TOLD])
@@ -93,7 +92,7 @@ class Unchecked(NamedTuple):
 
 
 class ColumnKind(NamedTuple):
-    """The kind of a column, and why."""
+    """The kind of a column, and the reason for it."""
 
     name: str
     kind: str
@@ -108,7 +107,7 @@ class Audit:
     checked: tuple[str, ...] = ()  # the checks that were made, in a few words each
     kinds: tuple[ColumnKind, ...] = ()
     notes: tuple[str, ...] = ()  # remarks about the table that are not problems
-    unchecked: tuple[Unchecked, ...] = ()  # the checks that were not made, with the reasons
+    unchecked: tuple[Unchecked, ...] = ()
 
     @classmethod
     def of(cls, findings: Iterable[Finding], checked: Sequence[str] = (), kinds: Sequence[ColumnKind] = ()) -> Self:
@@ -117,17 +116,17 @@ class Audit:
 
     @property
     def all_clear(self) -> str:
-        """The sentence if nothing was found."""
+        """The sentence that is shown if nothing was found."""
         return f"No problems found. Checked for: {', '.join(self.checked)}." if self.checked else "No problems found."
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """What would make the result wrong."""
+        """The findings that would make the result wrong."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What makes the result weaker."""
+        """The findings that make the result weaker."""
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
     @property
@@ -137,16 +136,16 @@ class Audit:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The columns that are not searched over, as no test can use them."""
+        """The columns that a search leaves out, because no test can use them."""
         return tuple(name for one in self.findings if one.problem == LEFT_OUT for name in one.columns)
 
     def with_stand_ins(self) -> Audit:
-        """The audit of a search, in which one of two columns that are the same stands for both."""
+        """The audit with warnings in place of errors about equal columns: the first stands for both."""
         return replace(self, findings=Audit.of(map(_standing_in, self.findings)).findings)
 
     @property
     def rows_left_out(self) -> int:
-        """How many rows were dropped for their gaps, if that was chosen and counted."""
+        """How many rows with gaps are left out; 0 if they were not counted."""
         return sum(finding.rows_left_out for finding in self.findings)
 
     def __str__(self) -> str:
@@ -155,7 +154,7 @@ class Audit:
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """The notes, and which checks were not made."""
+        """The notes, then the checks that were not made, with the reasons."""
         reasons: dict[str, list[str]] = {}
         for about, reason in self.unchecked:
             reasons.setdefault(reason, []).append(about)
@@ -170,7 +169,7 @@ class Audit:
         return f"<Audit: {counted}>"
 
     def _repr_html_(self) -> str:
-        """How notebooks show it."""
+        """The audit as HTML, for notebooks."""
         findings = [(finding.severity, finding.problem, str(finding)) for finding in self.findings]
         return block(
             table(("", "problem", "what it is, and what to do"), findings)
@@ -181,7 +180,7 @@ class Audit:
         )
 
     def require_usable(self) -> None:
-        """Raises a `DataError` that lists the errors, if there are any: all of them, or the first of many."""
+        """Raises a `DataError` if there are errors; its message lists them, at most `MOST_REASONS`."""
         if not self.errors:
             return
         parts = self.errors[0].sentence.parts

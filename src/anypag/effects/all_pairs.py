@@ -19,22 +19,22 @@ from anypag.errors import DataError, Option, ParameterError
 from anypag.results.result import Result
 
 COLUMNS = ("cause", "outcome", "status", "p_zero", "p_identified", "p_open")
-NONE = (None, None, None)  # of a number that is not known
+NONE = (None, None, None)  # an unknown estimate, and the ends of its interval
 OF_DRAWS = ("label", "estimate", "low", "high", "p_positive", "if_causal", "if_causal_low", "if_causal_high")
 
 
 def effects_of_all_pairs(
     result: Result, data: Any = None, *, selection_bias: bool | None = None
 ) -> dict[str, list[Any]]:
-    """A line for each ordered pair, in columns that any dataframe library takes.
+    """The effects of all ordered pairs, a row or more for each, as columns that any dataframe library takes.
 
     Args:
-        result: of a search that sampled graphs (`method="auto"`).
-        data: a table to draw the effects from; without it there are shares only. For curved effects
-            (`test="additive"`) the numbers come from splines; None where no class has a set to adjust for. Of several
-            data sets (`anypag.pooled`) the rows are those that `effect` takes: those of the observed set; for the
-            effect of a context, those of the sets that it compares.
-        selection_bias: False says that selection into the sample does not act here.
+        result: the result of a search that sampled graphs (`method="auto"`).
+        data: a table to draw the effects from; without it only the shares of graphs are given. Curved effects
+            (`test="additive"`) are estimated with splines; they are None if no class has a set to adjust for. Of
+            several data sets (`anypag.pooled`) the rows of the observed set are used; for the effect of a context,
+            those of the sets that it compares.
+        selection_bias: False says that the sample is not selected. The default is the choice of the search.
 
     >>> import anypag as ap
     >>> import numpy as np
@@ -61,12 +61,12 @@ def effects_of_all_pairs(
 def effects_of(
     result: Result, pairs: Iterable[tuple[str, str]], data: Any = None, selection_bias: bool | None = None
 ) -> Iterator[SampledEffect]:
-    """What sampled graphs say of the effect of each pair; rows are read, and effects drawn, once for all of them."""
+    """The effect of each pair in the sampled graphs; rows are read, and effects drawn, once for all pairs."""
     first, ready = None, dict[tuple[str, ...], tuple[Table, AllDraws | LevelTable | None]]()
     data = None if data is None else in_sets(data, result.reading, result.pag.names, result.sets)
     contexts, n_sets = (data.contexts, len(data.sets)) if isinstance(data, Pooled) else ((), 0)
     for cause, outcome in pairs:
-        of_sets = tuple(name for name in (cause, outcome) if name in contexts)  # their rows are others
+        of_sets = tuple(name for name in (cause, outcome) if name in contexts)  # a context needs the rows of other sets
         has_rows = data is not None and not (of_sets and n_sets == 1)
         if first is None or (has_rows and of_sets not in ready):
             answer = effect(result, cause, outcome, selection_bias=selection_bias)
@@ -89,7 +89,7 @@ def effects_of(
 
 
 def _by_splines(found: SampledEffect, table: Table) -> SampledEffect:
-    """The answer with draws around the numbers of splines; as it is where they cannot take the columns."""
+    """The effect with draws around estimates from splines; unchanged if splines cannot use the columns."""
     within = (1 << len(found.question.classes.names)) - 1
     try:
         return Adjusting(Sampling(resamples=0)).drawn(found, table, within, None)

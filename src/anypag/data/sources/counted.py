@@ -1,11 +1,11 @@
-"""Rows that stand for more than themselves: tables of counts, and weights of rows.
+"""Tables of counts (`counted`) and weighted rows (`weighted`).
 
-A row of a table of counts (a published contingency table, the result of a `GROUP BY`) represents that many rows. Tests
-of discrete columns use the counts directly; everything else repeats the rows, if they fit into memory.
+A row of a table of counts (a published contingency table, the result of a `GROUP BY`) stands for as many rows as its
+count says. Tests of discrete columns use the counts directly; other code repeats the rows, if they fit into memory.
 
 Weights say how much of the population each row of a survey stands for. They are inverse probabilities of being drawn,
-also called sampling, probability or survey weights. Moments and shares of levels are weighted, and tests count as many
-rows as the weighted ones are worth (`anypag.data.worth`).
+also called sampling, probability or survey weights. Moments and shares of levels are weighted. The number of
+rows in a test is what the weighted rows are worth (`anypag.data.worth`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from anypag.errors import DataError, Option
 
 MOST_ROWS = 2**31 - 1  # the largest sum of all counts
 MOST_NUMBERS = 100_000_000
-"""The most numbers (800 MB) that a table of counts may have once its rows are written out in memory."""
+"""The most numbers (800 MB) that a table of counts may have once its rows are repeated in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class CountedTable(ThroughRows):
 
     Args:
         table: the rows.
-        counts: (m,) how many rows each represents, 1 or more.
+        counts: (m,) how many rows each row stands for, 1 or more.
 
     >>> table = counted({"smokes": [0, 0, 1, 1], "coughs": [0, 1, 0, 1], "n": [30, 10, 15, 25]}, "n")
     >>> table.n, table.kinds
@@ -93,12 +93,12 @@ class CountedTable(ThroughRows):
 
     @property
     def lacks(self) -> dict[Lacked, str]:
-        """The order of rows; and rows, if they are too many to repeat for checks."""
+        """Nothing if all counts are 1; else the order of rows, and the rows if too many to repeat for checks."""
         if self._is_plain:
             return {}
         lacks: dict[Lacked, str] = {"order": "a table of counts has no order of rows"}
         if self.n * len(self.names) > MOST_LOOKED_AT:
-            lacks["rows"] = f"the counts stand for {self.n:,} rows, which are not written out"
+            lacks["rows"] = f"the counts stand for {self.n:,} rows, too many to check one by one"
         return lacks
 
     @cached_property
@@ -140,7 +140,7 @@ class CountedTable(ThroughRows):
         return Levels(found.values, counts.astype(np.int64))
 
     def sample(self) -> Table:
-        """The table with repeated rows if it is small enough; else each distinct row once."""
+        """The table with repeated rows if it is small enough; else each row once."""
         if "rows" in self.lacks:
             return replace(self.table, given_kinds=self.kinds)
         return self._written_out
@@ -160,26 +160,26 @@ class CountedTable(ThroughRows):
         return self if names is None else self.take(names)
 
     def rows(self) -> Table:
-        """The table written out, for what works on rows. DataError if it would be too large."""
+        """The table with repeated rows. DataError if it would be too large."""
         if self.n * len(self.names) > MOST_NUMBERS:
             raise DataError(
-                f"The counts stand for {self.n:,} rows of {len(self.names)} columns, and this works on the rows "
-                f"themselves, up to {MOST_NUMBERS:,} numbers. Choose a test of discrete columns, which takes counts as "
-                f"they are ({Option('test', 'permutation')}); or divide the counts."
+                f"The counts stand for {self.n:,} rows of {len(self.names)} columns. This step needs the rows "
+                f"themselves, at most {MOST_NUMBERS:,} numbers. Choose a test of discrete columns, which uses counts "
+                f"directly ({Option('test', 'permutation')}); or divide the counts."
             )
         row_of = np.repeat(np.arange(len(self.counts)), self.counts)
         return replace(self.table, given_kinds=self.kinds).take_rows(row_of)
 
 
 def counted(data: Any, column: str) -> CountedTable:
-    """A table of counts: one column says how many rows each row represents. It can be used wherever a table can.
+    """A table of counts: one column says how many rows each row stands for. It can be used wherever a table can.
 
     Args:
         data: any table; see `anypag.data.as_table`.
         column: the name of the column of counts: whole numbers, 0 or more.
 
     Raises:
-        DataError: there is no such column, or it holds no counts.
+        DataError: there is no such column, or not all of its values are counts.
 
     >>> import anypag as ap
     >>> table = counted({"smokes": [0, 0, 1, 1], "coughs": [0, 1, 0, 1], "n": [30, 10, 15, 25]}, "n")
@@ -198,13 +198,13 @@ def counted(data: Any, column: str) -> CountedTable:
 def split_off(
     table: Table, column: str, what: str, wanted: str, fits: Callable[[Floats], Flags]
 ) -> tuple[Table, Floats]:
-    """A table without a column of counts or weights (`what`), and that column. DataError if the column is not there, is
-    the only one, or holds anything but finite numbers from 0 on that fit.
+    """The table without its column of counts or weights (`what`), and that column. DataError if the column is not
+    there, is the only one, or has a value that is not finite, is negative or does not pass `fits`.
     """
     require_columns([column], table.names)
     others = [name for name in table.names if name != column]
     if not others:
-        raise DataError(f"A table with {what} has columns beside that of the {what}; got {column!r} alone.")
+        raise DataError(f"A table with {what} needs columns beside that of the {what}; got {column!r} alone.")
     place = table.names.index(column)
     values, labels = table.values[:, place], table.labels[place]
     told = f"The {what} in column {column!r} must be {wanted}"
@@ -216,21 +216,21 @@ def split_off(
         value = values[wrong[0]]
         has = "nothing" if np.isnan(value) else f"{value:g}"
         is_weight = bool(np.isfinite(value)) and value != np.floor(value) and value > 0
-        remedy = "Weights that are no counts have no place here" if is_weight else "Mend that row, or leave it out"
+        remedy = "Weights are not counts" if is_weight else "Mend that row, or leave it out"
         raise DataError(f"{told}; row {wrong[0] + 1} has {has}. {remedy}.")
     return table.take(others), values
 
 
 def weighted(data: Any, column: str) -> Table:
-    """The table without a column that says how much each row weighs. It can be used where a table can; what cannot
-    weight rows refuses it.
+    """The table with its rows weighted by one of its columns. It can be used wherever a table can; a function that
+    cannot weight rows raises DataError.
 
     Args:
         data: any table; see `anypag.data.as_table`.
         column: the name of the column of weights: numbers, 0 or more. A row with weight 0 is left out.
 
     Raises:
-        DataError: there is no such column, or it holds no weights.
+        DataError: there is no such column, or not all of its values are weights.
 
     >>> table = weighted({"a": [1.5, 2.0, 0.5], "w": [1.0, 2.0, 2.0]}, "w")
     >>> table.names, table.weights.tolist()
@@ -253,25 +253,25 @@ def weighted(data: Any, column: str) -> Table:
 
 
 def weights_of(source: Source) -> Floats | None:
-    """(n,) the weights of the rows of a source; None if all count alike."""
+    """(n,) the weights of the rows of a source; None if it has none."""
     found: Floats | None = getattr(source, "weights", None)
     return found
 
 
 def worth_in(source: Source) -> Worth | None:
-    """What the rows of a source without gaps are worth; None where each is worth one."""
+    """What the rows of a source without gaps are worth; None if they are not weighted."""
     found: Worth | None = getattr(source, "worth", None)
     return found
 
 
 def refuse_weights(table: Table, what: str) -> None:
-    """DataError for weighted rows, where they cannot be weighted."""
+    """Raises a `DataError` if rows are weighted; `what` names the code that cannot weight them."""
     if table.weights is not None:
         raise DataError(f"Rows are weighted here, and {what} count all rows alike. Leave out the weights.")
 
 
 def weight_findings(source: Source, weighs: bool) -> list[Finding]:
-    """How many rows weighted ones are worth; DataError where they cannot be weighted."""
+    """A finding that says what weighted rows are worth. DataError if the test cannot weight rows (`weighs`)."""
     weights = weights_of(source)
     if weights is None:
         return []
@@ -283,4 +283,4 @@ def weight_findings(source: Source, weighs: bool) -> list[Finding]:
         )
     found = worth_in(source.complete())
     message = f"{len(weights):,} weighted rows are worth {0 if found is None else found.n:,} of a random sample."
-    return [warning("weights", (), message, "Tests count as many: weak dependences are seen less often.")]
+    return [warning("weights", (), message, "Tests use that number of rows: weak dependences are found less often.")]

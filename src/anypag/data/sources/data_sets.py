@@ -1,4 +1,4 @@
-"""`DataSets`: which data sets a result is of, so that rows that are given later are recognised."""
+"""`DataSets`: the data sets that a search used, by which rows that are given later are recognised."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from anypag.data.table import Table
 from anypag.errors import DataError, ParameterError, listed
 
 NOT_OBSERVED = (
-    "These rows are the data set {set!r}, and an effect is that in the observed set, {observed!r}: give the rows of "
-    "that one, or of all sets."
+    "These rows are the data set {set!r}, but effects are estimated in the observed set: give the rows of "
+    "{observed!r}, or of all sets."
 )
 ALL_ROWS = (
-    "These are as many rows as all data sets have together, and nothing tells them apart: give a table for each set, "
-    "or the observed one alone."
+    "There are as many rows as all data sets have together, and no column says which set a row belongs to: give a "
+    "table for each set, or the observed one alone."
 )
 OTHER_ROWS = "These rows are not those of the search: they are taken as rows of the observed set."
 
@@ -30,14 +30,14 @@ class DataSets(NamedTuple):
     """The data sets of a search, the observed one first."""
 
     names: tuple[str, ...]
-    rows: tuple[int, ...]  # how many each set has
-    prints: tuple[int, ...]  # a checksum of each, over the columns of the graph
-    design: Mapping[str, tuple[float | str, ...]]  # the values of each context, one for each set; texts for levels
-    by: str | None  # the column that told the sets apart, where they were one table
+    rows: tuple[int, ...]  # the number of rows of each set
+    prints: tuple[int, ...]  # the checksum of each set, over the columns of the graph
+    design: Mapping[str, tuple[float | str, ...]]  # per context its value in each set; text if it has labels
+    by: str | None  # the column by which one table was split into the sets; else None
 
     @classmethod
     def of(cls, data: object, columns: Sequence[str]) -> Self | None:
-        """The sets of a pool, as far as a graph has its columns; None for other data."""
+        """The data sets of pooled data, in the columns of a graph; None for other data."""
         if not isinstance(data, Pooled):
             return None
         of_each = [data.of_set == k for k in range(len(data.sets))]
@@ -56,7 +56,7 @@ class DataSets(NamedTuple):
         return f"Data sets{column}: {observed}, which is the observed one, {', '.join(others)}."
 
     def became(self, name: str) -> str | None:
-        """What a name means that is not in the graph: a data set, or the column that tells them apart; else None."""
+        """A sentence about a name that is a data set, or the column that tells the sets apart; None for other names."""
         contexts = f"the context{'s' * (len(self.design) > 1)} {listed(list(self.design))}"
         if name in self.design or name not in {*self.names, self.by}:
             return None
@@ -66,8 +66,8 @@ class DataSets(NamedTuple):
         return f"{name!r} is {what}; in the graph data sets are told apart by {contexts}."
 
     def pool(self, table: Table, columns: Sequence[str]) -> Pooled:
-        """Rows that were given for an estimate, as some of the data sets; `columns` are those of the graph. Raises
-        ParameterError for rows of a set that is not the observed one, or of all sets, which nothing tells apart.
+        """The rows of a table, each with its data set; `columns` are those of the graph. ParameterError if the rows are
+        those of another set than the observed one, or of all sets without the column that tells them apart.
         """
         if self.by is not None and self.by in table.names:
             return self.of_tables(sets_of(table, self.by))
@@ -80,7 +80,7 @@ class DataSets(NamedTuple):
         return self._observed(table, *([] if found == self.prints[0] else [OTHER_ROWS]))
 
     def _observed(self, table: Table, *told: str) -> Pooled:
-        """A table as the observed set, if the other sets are not given."""
+        """A pool of one data set: the table as the observed one. `told`: notes for the user."""
         none, n = (None,) * len(self.design), len(self.design)
         design, of_set = Table(tuple(self.design), np.zeros((1, n)), none, none), np.zeros(table.n, np.int64)
         made = beside(table, design, of_set)
@@ -88,10 +88,10 @@ class DataSets(NamedTuple):
         return Pooled(**parts, contexts=design.names, sets=self.names[:1], of_set=of_set, told=told)
 
     def of_tables(self, there: Mapping[str, Table]) -> Pooled:
-        """Tables by the names of their data sets, pooled as in the search; the observed set must be there."""
+        """The tables of named data sets, as one pool. DataError for an unknown name, or without the observed set."""
         unknown = [name for name in there if name not in self.names]
         if unknown or self.names[0] not in there:
-            wrong = f"{unknown[0]!r} is none of them" if unknown else f"there are no rows of {self.names[0]!r}"
+            wrong = f"{unknown[0]!r} is not one of them" if unknown else f"there are no rows of {self.names[0]!r}"
             raise DataError(f"The data sets of the search are {listed(self.names)}; {wrong}.")
         places = [k for k, name in enumerate(self.names) if name in there]
         if len(places) == 1:
@@ -103,8 +103,8 @@ class DataSets(NamedTuple):
 def in_sets(
     data: object, reading: Reading | None, names: Sequence[str], sets: DataSets | None, more: Sequence[str] = ()
 ) -> Table:
-    """The rows for an estimate, with the columns of the graph and some more (`rows_from`), pooled if the result is of
-    several data sets.
+    """The rows for an estimate (see `rows_from`), with the columns of the graph and those of `more`; each row with its
+    data set if the result has several.
     """
     by = [] if sets is None or sets.by is None else [sets.by]
     table = rows_from(data, reading, [*names, *more, *by])
@@ -114,14 +114,14 @@ def in_sets(
 
 
 def _values(table: Table, name: str, rows: Sequence[int]) -> list[Any]:
-    """The values of a column in some rows; texts for levels that have them."""
+    """The values of a column in some rows; texts if the column has labels."""
     place = table.names.index(name)
     labels, values = table.labels[place], table.values[rows, place].tolist()
     return values if labels is None else ["" if np.isnan(value) else labels[int(value)] for value in values]
 
 
 def _print(table: Table, names: Sequence[str]) -> int:
-    """A checksum of columns, in the order of their names."""
+    """The checksum of some columns, taken in the order of their names."""
     found = 0
     for name in sorted(names):
         values = _values(table, name, range(table.n)) if name in table.names else []

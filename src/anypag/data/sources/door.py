@@ -1,4 +1,4 @@
-"""`as_source`: turns whatever the user gave as data into a source."""
+"""`as_source`: the data that a user gives, as a source."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ BYTES_A_NUMBER = 4  # the fewest bytes of a number and its separator in a text f
 
 
 def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str, str] | None = None) -> Source:
-    """The data as a source: any table that `as_table` takes; a file, which is read in parts where it is large; a table
+    """The data as a source: any table that `as_table` takes; a file, which is read in parts if it is large; a table
     in an engine (DuckDB, Dask, Spark, ...). `names` and `kinds` as in `as_table`; a name such as "price*" stands for
-    all that match it. DataError if it is not a table.
+    all columns that match it. DataError if the data are not a table.
     """
     if names is not None and not isinstance(names, str) and any(map(is_pattern, names)) and not _is_array(data):
         names = matching(names, as_source(data).names)
@@ -45,12 +45,12 @@ def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str,
 
 
 def _is_array(data: object) -> bool:
-    """Has it columns without names? Those that are given are then no patterns."""
+    """Do its columns have no names of their own? Then the user's `names` are not patterns."""
     return isinstance(data, np.ndarray | list | tuple)
 
 
 def _is_small(path: Path) -> bool:
-    """Is a file small enough to be read whole? True for an unreadable one, so that reading reports the error."""
+    """Is a file small enough to be read whole? True if it is unreadable: reading it reports the error."""
     if not path.is_file() or ending_of(path) in READ_WHOLE:
         return True
     if ending_of(path) in TEXT_ENDINGS:

@@ -1,6 +1,6 @@
 """Queries to tables in an engine (DuckDB, Dask, Spark, ...). Rows stay in the engine.
 
-narwhals translates one query for all engines. Products of columns are summed block by block: a query has at most
+narwhals translates a query for every engine. Products of columns are summed block by block: a query has at most
 `EXPRESSIONS` products and reads the columns of two blocks, so that a wide table does not become a query with a million
 expressions.
 """
@@ -36,13 +36,13 @@ def is_in_engine(data: Any) -> bool:
 
     try:
         frame = nw.from_native(data, pass_through=True)
-    except nw.exceptions.DuplicateError:  # not of a lazy frame: `as_table` reports it
+    except nw.exceptions.DuplicateError:  # from a frame in memory; `as_table` reports it
         return False
     return isinstance(frame, nw.LazyFrame) and not frame.implementation.is_polars()
 
 
 class Centres(NamedTuple):
-    """The result of one pass over the columns: the rows, and (p,) means and extremes."""
+    """The number of rows, and (p,) the mean, the smallest and the largest value of each column."""
 
     n: int
     mean: Floats
@@ -63,7 +63,7 @@ def _number(name: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Engine:
-    """A lazy table (`frame`, of narwhals), and the queries put to it. Columns that are not text are float64."""
+    """A lazy table (`frame`, of narwhals) and the queries to it. Columns that are not text are float64."""
 
     names: tuple[str, ...]
     is_text: tuple[bool, ...]
@@ -76,7 +76,7 @@ class Engine:
 
         if find_spec("pyarrow") is None:
             raise MissingExtraError(
-                "What an engine answers comes through pyarrow, which is not installed. Install it: pip install pyarrow."
+                "Results of an engine are read with pyarrow, which is not installed. Install it: pip install pyarrow."
             )
         frame = nw.from_native(data)
         schema = frame.collect_schema()
@@ -88,11 +88,11 @@ class Engine:
         return cls(chosen, is_text, frame.select(*columns))
 
     def glance(self) -> Table:
-        """The first rows."""
+        """The first rows, in memory."""
         return as_table(self.frame.head(GLANCE).collect().to_native())
 
     def n_rows(self) -> int:
-        """All rows."""
+        """The number of rows."""
         import narwhals as nw
 
         return int(self.asked([nw.len()])[0])
@@ -104,7 +104,7 @@ class Engine:
         return replace(self, names=tuple(names), is_text=is_text, frame=self.frame.select(*names))
 
     def gaps(self) -> tuple[Counts, Counts]:
-        """(p,) each: missing and infinite values."""
+        """(p,) each: how many missing and how many infinite values each column has."""
         import narwhals as nw
 
         p, numbers = len(self.names), [i for i, text in enumerate(self.is_text) if not text]
@@ -129,7 +129,7 @@ class Engine:
         """The distinct rows of some columns, and their counts; None if there are more than `most`."""
         import narwhals as nw
 
-        column = "n" * (max(map(len, names)) + 1)  # longer than any name
+        column = "n" * (max(map(len, names)) + 1)  # no column has this name: it is the longest
         pulled = self.frame.select(*names).group_by(*names).agg(nw.len().alias(column)).head(most + 1).collect()
         if len(pulled) > most:
             return None
@@ -139,7 +139,7 @@ class Engine:
         return replace(table, values=np.asfortranarray(table.values[order])), counts[order]
 
     def levels(self, i: int, most: int) -> Levels | None:
-        """The different values of a column; None if they are more than `most`."""
+        """The different values of a column, and their counts; None if there are more than `most`."""
         import narwhals as nw
 
         column = self.frame.filter(~self._is_gap(i)).select(nw.col(self.names[i]).alias("level"))
@@ -154,12 +154,12 @@ class Engine:
         return Levels(values, np.array([found[value] for value in values], np.int64))
 
     def with_columns(self, columns: Mapping[str, Any]) -> Engine:
-        """The table with columns of numbers computed by expressions."""
+        """A table of other columns: the numbers that expressions compute."""
         made = [expression.alias(name) for name, expression in columns.items()]
         return Engine(tuple(columns), (False,) * len(columns), self.frame.select(*made))
 
     def summary(self) -> Centres:
-        """The rows, means and extremes of columns without gaps."""
+        """The number of rows, and the means and extremes of columns without gaps."""
         import narwhals as nw
 
         columns = [nw.col(name) for name in self.names]
@@ -169,13 +169,13 @@ class Engine:
         unsaid = [name for name, value in zip(self.names, mean, strict=True) if n and not np.isfinite(value)]
         if unsaid:
             raise DataError(
-                f"The mean of {listed(unsaid, 3)} is no number: the engine has values there (NaN, or too large ones) "
+                f"The mean of {listed(unsaid, 3)} is not a number: the engine has values there (NaN, or too large) "
                 "that it did not report as missing or infinite. Write missing values as NULL."
             )
         return Centres(int(n), mean, low, high)
 
     def moments(self, summary: Centres) -> Moments:
-        """The moments, from sums about the mean of columns scaled by powers of two; the last digits may differ."""
+        """The moments, from products of centred, scaled columns; a table in memory may give other last digits."""
         import narwhals as nw
 
         n, mean, low, high = summary
@@ -206,5 +206,5 @@ class Engine:
         parts = []
         for part in slices(len(expressions), EXPRESSIONS):
             named = [one.alias(f"v{k}") for k, one in enumerate(expressions[part])]
-            parts += self.frame.select(*named).collect().rows()[0]  # old versions: `row` gives no plain numbers
+            parts += self.frame.select(*named).collect().rows()[0]  # `row` of old versions gives no plain numbers
         return np.array([np.nan if value is None else float(value) for value in parts])

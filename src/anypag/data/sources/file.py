@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from anypag.data.sources.counted import CountedTable
 
-LARGE_FILE = 500_000_000  # files with more bytes are not read whole to infer kinds of columns
-MOST_TEXTS = 1000  # the most different texts of a column that are read
+LARGE_FILE = 500_000_000  # the most bytes of a file that is read whole to infer the kinds of columns
+MOST_TEXTS = 1000  # the most texts that are read as the labels of a column
 _IS_ROW = "\0is a row"  # the name of a helper column; no column of a file has it
 
 
@@ -40,7 +40,7 @@ class FileTable(ThroughRows):
     """The columns of a CSV, TSV, Parquet or Arrow IPC file, whose rows are read in parts when they are needed.
 
     `read`: findings from opening the file; `given_kinds`: kinds that the user or the test set; `is_complete`: rows with
-    gaps are left out; `kept`: what was read before, shared by all views of a file.
+    gaps are left out; `kept`: a cache of what was read, shared by all views of a file.
     """
 
     path: Path
@@ -64,13 +64,13 @@ class FileTable(ThroughRows):
 
     @property
     def n(self) -> int:
-        """Rows; those without gaps if the others are left out."""
+        """The number of rows; of complete rows if rows with gaps are left out."""
         summary = self._summary
         return summary.n_complete if self.is_complete else summary.n
 
     @cached_property
     def labels(self) -> tuple[tuple[str, ...] | None, ...]:
-        """Per column the texts in it, the first of many; None for a column of numbers."""
+        """Per column its different texts, sorted, at most `MOST_TEXTS`; None for a column of numbers."""
         texts = self.kept.texts
         fresh = [name for name in self.names if name not in texts]
         if fresh:
@@ -87,8 +87,8 @@ class FileTable(ThroughRows):
         return self.sample().kinds[i] if labels is None else infer_kind(np.empty(0), labels)
 
     def with_settled_kinds(self) -> FileTable | Table:
-        """The file as a table with kinds inferred from all rows; read whole, unless it is too large (DataError, if the
-        first rows show that it has discrete columns).
+        """The file as a table in memory, with kinds inferred from all rows; itself if it is too large for that. A file
+        that is too large raises DataError if its first rows show discrete columns.
         """
         if self.path.stat().st_size <= LARGE_FILE:
             return self.rows()
@@ -112,7 +112,7 @@ class FileTable(ThroughRows):
         return replace(self, names=checked_column_names(names, len(names)), given_kinds=given)
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Self:
-        self.sample().with_kinds(kinds)  # checks them
+        self.sample().with_kinds(kinds)  # raises if they are wrong
         return replace(self, given_kinds={**self.given_kinds, **kinds})
 
     def complete(self) -> Self:
@@ -121,7 +121,7 @@ class FileTable(ThroughRows):
     # reads
 
     def summary(self) -> Summary:
-        """Gaps, infinite values and extremes; text columns are not counted."""
+        """Gaps, infinite values and extremes; 0, 0 and NaN for text columns."""
         whole = self._summary
         return whole._replace(n=whole.n_complete, missing=np.zeros_like(whole.missing)) if self.is_complete else whole
 
@@ -144,7 +144,7 @@ class FileTable(ThroughRows):
         return passes[numbers]
 
     def _parts(self, frame: polars.LazyFrame, numbers: tuple[str, ...]) -> Iterator[Floats]:
-        """The rows of columns of numbers, in chunks; a file that the first rows hold whole is not read again."""
+        """The rows of columns of numbers, in chunks; if `_first_rows` holds the whole file, it is not read again."""
         import polars
 
         n = int(frame.select(polars.len()).collect().item())
@@ -170,7 +170,7 @@ class FileTable(ThroughRows):
 
     @property
     def _most_rows(self) -> int:
-        """How many rows are read for checks of values."""
+        """The most rows that are read for checks of values."""
         return max(MOST_LOOKED_AT // len(self.names), 1)
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
@@ -186,7 +186,7 @@ class FileTable(ThroughRows):
 
 
 class _Kept(NamedTuple):
-    """What was read of a file: texts by column, first rows and a pass by the names of columns."""
+    """What was read of a file: texts by column name; first rows and passes by tuples of column names."""
 
     texts: dict[str, tuple[str, ...] | None]
     first_rows: dict[tuple[str, ...], Table]
@@ -194,7 +194,7 @@ class _Kept(NamedTuple):
 
 
 class _Pass:
-    """The results of a pass so far: counts, extremes, and sums over complete rows."""
+    """The results of a pass so far: counts over all rows, extremes and sums over complete ones."""
 
     def __init__(self, names: Sequence[str]) -> None:
         p = len(names)
@@ -218,7 +218,7 @@ class _Pass:
         return made
 
     def _add(self, part: Floats) -> None:
-        """Add more rows."""
+        """Adds the rows of one part."""
         self.rows += len(part)
         self.missing += np.isnan(part).sum(axis=0)
         self.infinite += np.isinf(part).sum(axis=0)
@@ -240,7 +240,7 @@ class _Pass:
 
     @cached_property
     def moments(self) -> Moments:
-        """The moments of all rows that were complete."""
+        """The moments of all complete rows."""
         return self._sums.moments()
 
 
@@ -256,7 +256,7 @@ def _parts(frame: polars.LazyFrame, names: Sequence[str], path: Path, n: int) ->
 
 
 def _texts(frame: polars.LazyFrame, name: str) -> tuple[str, ...] | None:
-    """The different texts of a column, the first of many; None for a column of numbers."""
+    """The different texts of a column, sorted, at most `MOST_TEXTS`; None for a column of numbers."""
     import polars
 
     kind = frame.collect_schema()[name]

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from anypag.data.sources.counted import CountedTable
     from anypag.data.table import Kind, Missing, Table
 
-MOST_LOOKED_AT = 4_000_000  # numbers (32 MB) that are read into memory for checks of values from sources outside memory
+MOST_LOOKED_AT = 4_000_000  # the most numbers (32 MB) that are read from a file or an engine for checks of values
 Lacked = Literal["rows", "order"]
-"""What a source may lack: the values in its rows, the order in which the rows were recorded."""
+"""What a source may lack: its rows, or the order in which they were recorded."""
 
 
 class Needs(NamedTuple):
-    """What a test, an algorithm and the choices require of a table; the audit reports what violates it.
+    """What a test, an algorithm and the user's choices require of a table; the audit reports violations.
 
-    `takes`: the kind as which the test treats every column; "any" if it uses the columns' own. `max_r`: the largest
-    condition set that will be asked for; None: all columns but two. `score`: whether a score is made of the same rows.
-    `sees_curves`: whether the test sees more than straight lines. `weighs`: whether it can weight rows.
+    `takes`: the kind as which the test treats every column; "any" if it uses their own kinds. `max_r`: the size of the
+    largest condition set; None: all columns but two. `score`: whether a score uses the same rows. `sees_curves`:
+    whether the test sees more than straight lines. `weighs`: whether the test can weight rows.
     """
 
     takes: Kind | Literal["any"] = "any"
@@ -41,8 +41,8 @@ class Needs(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """The result of one pass over all rows: how many (and without a gap), then for each column missing and infinite
-    values, the smallest and the largest value (NaN for text and for columns without values).
+    """The number of rows, and of rows without a gap; for each column the numbers of missing and of infinite values, the
+    smallest and the largest value (NaN for text and for columns without values).
     """
 
     n: int
@@ -61,22 +61,22 @@ class Levels(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """The moments of all columns, a discrete one as indicators of all levels but one, from start[i] on."""
+    """The moments of columns; a discrete one becomes indicators of all levels but one. Column i begins at start[i]."""
 
     moments: Moments
     start: Counts
 
 
 class Source(Protocol):
-    """Columns with names and kinds, and what can be asked about their rows."""
+    """Columns with names and kinds, and the reads that checks and tests make of their rows."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns, in the user's order."""
+        """The names of the columns, in the user's order."""
 
     @property
     def n(self) -> int:
-        """All rows, those with gaps included."""
+        """The number of rows, those with gaps included."""
 
     @property
     def labels(self) -> tuple[tuple[str, ...] | None, ...]:
@@ -84,7 +84,7 @@ class Source(Protocol):
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kind of each column: as the user says, else inferred from the values on first use."""
+        """The kind of each column: the user's choice, else inferred from the values on first use."""
 
     @property
     def read(self) -> tuple[Finding, ...]:
@@ -127,17 +127,17 @@ class Source(Protocol):
         """Means, deviations and correlations of some columns, over rows without gaps in them; `on`: a graphics card."""
 
     def spread(self) -> Spread:
-        """The moments of all columns, the discrete ones spread out."""
+        """The moments of all columns, with indicators for the discrete ones."""
 
     def groups(self, names: Sequence[str] | None = None) -> CountedTable | None:
         """The distinct rows of some columns with their counts; None if there are too many."""
 
     def rows(self) -> Table:
-        """All rows in memory. DataError if there are none, or too many of them."""
+        """All rows in memory. DataError if the source has no rows, or too many."""
 
 
 class ThroughRows:
-    """A source that reads all rows into memory for what it cannot do otherwise."""
+    """The base of sources that read all rows into memory for normal scores and for `spread`."""
 
     def rows(self) -> Table:
         raise NotImplementedError
