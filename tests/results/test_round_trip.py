@@ -153,7 +153,7 @@ def test_resamples(tmp_path: Path) -> None:
     found = ap.bootstrap(TABLE, n=5, seed=3, max_r=1, knowledge=ap.Knowledge.from_text("C ~> D"))
     read = check(found.result, tmp_path)
     assert read.stability is not None and found.stability is found.result.stability
-    for name in ("adjacency", "arrowhead", "tail", "circle", "causes", "not_causes", "edges", "n"):
+    for name in ("adjacency", "arrowhead", "tail", "circle", "causes", "not_causes", "kinds", "edges", "n"):
         assert same(getattr(read.stability, name), getattr(found, name)), name
     assert str(read.stability) == str(found.stability)
 

@@ -48,6 +48,7 @@ def test_kinds_are_counted_as_written_from_either_end(graphs: list[PAG]) -> None
         edges = [graph.edge(i, j) for graph in graphs]
         written = [edge.symbol for edge in edges if edge is not None]
         assert found.kinds_of(i, j) == {symbol: written.count(symbol) for symbol in set(written)}
+        assert all(found.kinds[symbol][i, j] == written.count(symbol) / len(graphs) for symbol in EDGE_SYMBOLS)
 
 
 def test_the_same_graph_again_and_again_gives_0_and_1() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.graphs.base import Marks, ancestry, transitive
-from anypag.graphs.marks import Edge, Mark, edge_symbol
+from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, edge_symbol
 from anypag.graphs.pag import PAG
 from anypag.markup import aligned, block, heading, preformatted
 from anypag.stored import ListOf, row
@@ -123,6 +123,15 @@ class Stability:
         """The share of resamples with exactly this edge; NaN if no resample gave a graph."""
         kinds = self.kinds_of(self.names.index(edge.a), self.names.index(edge.b))
         return kinds.get(edge.symbol, 0) / self.n if self.n else np.nan
+
+    @property
+    def kinds(self) -> dict[str, Floats]:
+        """For each kind of edge, written from i to j (`o->`, for example): (p, p) how often it occurs."""
+        at_a, at_b = self.edges[:, 2], self.edges[:, 3]
+        return {
+            symbol: self._shares((at_a == left) & (at_b == right), (at_b == left) & (at_a == right))
+            for symbol, (left, right) in EDGE_SYMBOLS.items()
+        }
 
     def kinds_of(self, a: int, b: int) -> dict[str, int]:
         """The kinds of the edge a–b, written from a to b, with their counts; the most frequent first."""

@@ -26,7 +26,7 @@ _DROPS = re.compile(r"\b[Dd]rop (it|one|both|those)|\b[Ll]eave (one|it|the colum
 _KIND_ADVISED = {"levels": "continuous", "identifier": "continuous", "text": "discrete"}
 _WAYS = {
     ("missing", "drop"): "leave rows with gaps out",
-    ("missing", "pairwise"): "let each test use the rows it can",
+    ("missing", "pairwise"): "let each test drop only the rows with gaps in its columns",
     ("missing", None): "the choice for gaps under Learn",
     ("names", None): "switch it off",
     ("drop", None): "switch it off",

@@ -115,8 +115,8 @@ def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
     """A column whose values name persons, units or sessions that have several rows each."""
     message = (
         f"Column {name!r} has {levels:,} different values in {present:,} rows, {present / levels:.1f} rows each, like "
-        "a column that names persons, units or sessions. The tests take rows as drawn one by one; several rows of one "
-        "person (a panel, repeated measures) are not, and make them find too many edges."
+        "a column that names persons, units or sessions. The tests assume independent rows; several rows of one "
+        "person (a panel, repeated measures) are not independent, and tests then find too many edges."
     )
     remedy = Sentence(
         f"Take one row for each, or the means of its rows, and leave the column out ({Option('names')}); resamples and "

@@ -209,7 +209,7 @@ class EngineTable(ThroughRows):
         """Raises a `DataError` if there are too many rows to pull them."""
         if self.n * len(self.names) > MOST_PULLED:
             raise DataError(
-                f"This works on the rows themselves, up to {MOST_PULLED:,} numbers of them; the table in the engine "
+                f"This step needs the rows themselves, up to {MOST_PULLED:,} numbers of them; the table in the engine "
                 f"has {self.n:,} rows and {len(self.names)} columns. Take a sample of the rows there, or fewer "
                 "columns; or choose Fisher's z or the test for mixed data (both with columns as they are, and without "
                 f"gaps or with {Option('missing', 'drop')}), or a test of discrete columns: their sums and counts are "
