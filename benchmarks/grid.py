@@ -4,7 +4,7 @@
     python benchmarks/grid.py tell ROWS [--peers PEERS.json.gz...] [--write benchmarks/grid.md]
 
 DATA are folders of NAME.csv (a table) and NAME.json: `{"truth": [[i, j, mark at i, mark at j], ...]}`, or the DAG
-behind the table as `{"nodes", "edges", "hidden", "constant"}`. NAME ends with _sSEED; a group is all before it, without
+behind the table as `{"nodes", "edges", "hidden", "constant"}` (`others.py` writes such folders). NAME ends with _sSEED; a group is all before it, without
 the number of rows for tables from networks. `learn` writes NAME.npz for every table: the graphs of "bayes", "boss" and
 "icd", their CPU seconds, and how often sampled graphs have each mark. `tell` prints tables: errors (extra edges,
 missing edges and wrong marks on shared edges) beside those of PEERS, `{NAME: {tool: {"edges" or "marks": ...}}}`;
@@ -44,7 +44,7 @@ MARKS = {"o": 1, ">": 2, "-": 3}
 METHODS = ("bayes", "boss", "icd")
 BINS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0001)
 BEGIN, END = "<!-- made by benchmarks/grid.py -->", "<!-- end -->"
-STRAIGHT = ("exp", "gauss", "gumbel", "uniform")
+STRAIGHT = ("exp", "gauss", "gumbel", "sempler", "uniform")
 PARTS = (
     *("Gaussian, 15 nodes", "Gaussian, 200 rows", "Gaussian, 35 and 50 nodes", "selection", "three levels"),
     *(
@@ -190,7 +190,7 @@ class Learned:
         if first.startswith("sim-"):
             return PARTS[8] if first[4:] in STRAIGHT else PARTS[9]
         if is_network:
-            return PARTS[7] if first == "barley" else PARTS[6] if self.name.endswith("_h1") else PARTS[5]
+            return PARTS[7] if first in {"barley", "mildew"} else PARTS[6] if self.name.endswith("_h1") else PARTS[5]
         if first in {"sel", "disc"}:
             return PARTS[3] if first == "sel" else PARTS[4]
         return PARTS[1] if "N00200" in self.name else PARTS[0] if "_n15_" in self.name else PARTS[2]

@@ -263,7 +263,7 @@ def test_exchange_keeps_the_law_of_the_coldest() -> None:
     walkers = [Walker.at(graph_of(graphs[0]), landscape, seed) for seed in (1, 2)]
     place = {graph_of(marks).tobytes(): k for k, marks in enumerate(graphs)}
     met = np.zeros(len(graphs))
-    for turn in range(20_000):
+    for turn in range(40_000):
         walkers = [advance(w, landscape, 10, t) for w, t in zip(walkers, (1.0, 2.0), strict=True)]
         met[place[walkers[0].graph.tobytes()]] += 1
         walkers = exchanged(walkers, (1.0, 2.0), 2 * turn)

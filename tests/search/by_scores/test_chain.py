@@ -293,3 +293,11 @@ def test_more_than_64_variables() -> None:
     assert {(3, 66), (40, 66)} <= found
     assert (3, 40) not in found
     assert MAG(marks_of(walker.graph))
+
+
+def test_neighbouring_seeds_share_no_random_numbers() -> None:
+    landscape = Landscape.of(gaussian(8, 1))
+    first, second = (Walker.at(graph_of(np.zeros((8, 8), np.uint8)), landscape, seed) for seed in (1, 2))
+    step = int(second.random[0]) - int(first.random[0])
+    few_draws = {k * 0x9E3779B97F4A7C15 % 2**64 for k in range(-1000, 1000)}
+    assert step % 2**64 not in few_draws

@@ -90,6 +90,9 @@ MOST_ROWS = 1_000_000
 their count, but levels are drawn row by row.
 """
 
+FAR_BEHIND = 1000.0
+"""A start whose score is this much below the best start's is not cooled: chains from there end lower."""
+
 LEAST_SCORE = -1e14
 """A lower score means that a part of the graph cannot be scored (`IMPOSSIBLE` of scores)."""
 
@@ -285,14 +288,16 @@ def facts_of_chain(problem: Problem) -> Facts | None:
 
 
 def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
-    """The state before cooling; starts with a component that cannot be scored (too large a district) are left out."""
+    """The state before cooling; starts with a component that cannot be scored (too large a district), and those far
+    behind the best one, are left out.
+    """
     landscape = state.landscape(problem)
-    scored = [(landscape.score_of(graph), graph) for graph in map(state.start_at, chosen)]
-    possible = [(score, graph) for score, graph in scored if score > LEAST_SCORE]
-    scores, starts = [score for score, _ in possible], np.stack([graph for _, graph in possible])
+    graphs = [state.start_at(marks) for marks in chosen]
+    scores = np.array([landscape.score_of(graph) for graph in graphs])
     best = int(np.argmax(scores))
+    starts = np.stack([graphs[k] for k in np.flatnonzero(scores > max(LEAST_SCORE, scores[best] - FAR_BEHIND))])
     return _answered(
-        replace(state, phase="cooling", starts=starts, best=starts[best], best_score=np.array([scores[best]])), problem
+        replace(state, phase="cooling", starts=starts, best=graphs[best], best_score=scores[[best]]), problem
     )
 
 

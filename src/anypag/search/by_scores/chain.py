@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from math import lgamma, log
+from math import lgamma, log, sqrt
 from threading import Event, get_ident
 from typing import Any, NamedTuple
 
@@ -36,6 +36,12 @@ SPOUSES = 2  # where a graph keeps its `<->`
 LARGEST = 10
 """The most members of a district or an undirected part: larger ones take long to fit, and data rarely support them."""
 
+
+HOTTEST, COLDEST = 1.6, 0.5
+"""Where cooling begins and ends. Below 1 a chain goes up to the best graph near it, which a chain at 1 only passes."""
+
+STRIDE = 20
+"""Steps between two samples, for each of n nodes. With n² steps errors were the same (`docs/accuracy.md`)."""
 
 LEAST_STEPS = 1000
 """Shorter rounds, of about a millisecond, are not shared among threads."""
@@ -146,6 +152,11 @@ class Landscape:
         """The steps of a round: about one for each ordered pair."""
         return len(self.allowed) ** 2 if self.free is None else self.free
 
+    @property
+    def stride(self) -> int:
+        """The steps between two samples: fewer than a round where there are many pairs, as most are never joined."""
+        return min(self.round, int(STRIDE * sqrt(self.round)))
+
     def freely(self) -> Landscape:
         """The landscape without knowledge, but for the design: contexts are not scored, so nothing acts on them."""
         allowed = np.full_like(self.allowed, ANY_STATE)
@@ -199,7 +210,8 @@ class Walker:
     def at(cls, graph: Bits, landscape: Landscape, seed: int, look: Look = do_nothing) -> Walker:
         """A chain that starts at a graph."""
         score = landscape.score_of(graph, look)
-        return cls(graph, graph, np.array([score, score]), np.array([seed * 0x9E3779B97F4A7C15 % 2**64], np.uint64))
+        random = np.random.SeedSequence(seed).generate_state(1, np.uint64)  # neighbouring seeds share no numbers
+        return cls(graph, graph, np.array([score, score]), np.asarray(random, np.uint64))
 
     @property
     def score(self) -> float:
@@ -269,10 +281,11 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
 def each_advanced(
     walkers: Sequence[Walker], landscape: Landscape, temperatures: Sequence[float], threads: int, look: Look
 ) -> list[Walker]:
-    """The chains, each at its temperature, after a round of steps. With several threads each chain has a cache of
-    scores of its own, so that they give the same graphs to the bit; `look` is called in the calling thread only.
+    """The chains, each at its temperature, after the steps between two samples. With several threads each chain has a
+    cache of scores of its own, so that they give the same graphs to the bit; `look` is called in the calling thread
+    only.
     """
-    threads = threads if landscape.round >= LEAST_STEPS else 1
+    threads = threads if landscape.stride >= LEAST_STEPS else 1
     land, jobs = landscape, list[tuple[Walker, Landscape, float]]()
     for walker, temperature in zip(walkers, temperatures, strict=True):
         jobs.append((walker, land, temperature))
@@ -286,7 +299,7 @@ def each_advanced(
             raise CancelledError
 
     def one(job: tuple[Walker, Landscape, float]) -> Walker:
-        return advance(job[0], job[1], landscape.round, job[2], listen)
+        return advance(job[0], job[1], landscape.stride, job[2], listen)
 
     return map_in_threads(one, jobs, threads, meanwhile=look, on_error=is_over.set)
 
@@ -296,8 +309,8 @@ def cooled(walker: Walker, landscape: Landscape, effort: Effort, tick: Tick) -> 
     for stretch in range(effort.cooling):
         look = partial(tick, Progress(0, "cooling", stretch, effort.cooling, 0))
         look()
-        warmth = 1 - stretch / max(1, effort.cooling - 1)
-        walker = advance(walker, landscape, landscape.round, effort.hottest**warmth, look)
+        done = stretch / max(1, effort.cooling - 1)
+        walker = advance(walker, landscape, landscape.round, HOTTEST ** (1 - done) * COLDEST**done, look)
     return walker
 
 

@@ -30,7 +30,6 @@ class Effort:
             make fewer errors. Probabilities are shares of graphs, corrected because scores are too sure of themselves
             (`by_scores.reported`). Effects are drawn from the graphs of all temperatures.
         tries: hidden causes of discrete columns that are refined, of those that promise most.
-        hottest: where cooling begins.
 
     >>> Effort.scaled(1, n=15).samples
     200
@@ -43,15 +42,14 @@ class Effort:
     temperatures: tuple[float, ...]
     turns: int = 0
     tries: int = 4
-    hottest: float = 2.0
 
     @classmethod
     def scaled(cls, effort: float, n: int, warmest: float = WARMEST) -> Self:
         """1 is fast, 5 thorough; work grows with the number. `n` is the number of variables."""
         return cls(
             orders=max(2, round(2.5 + 7.5 * effort)),
-            dags=max(1, round((1 + effort) / 2)),
-            cooling=max(2, round(20 * effort)),
+            dags=max(1, round(1 + effort)),
+            cooling=max(6, round(60 * effort)),
             samples=max(10, round(125 + 75 * effort)),
             temperatures=(1.0, warmth(n, warmest)),
             tries=max(1, round(4 * effort)),
