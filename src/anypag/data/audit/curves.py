@@ -95,7 +95,7 @@ def _curves_of_pair(values: Floats, i: int, j: int) -> list[tuple[int, int, floa
 
 def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
     """Pairs (x, y) of columns where y depends on x by a curve, and the share it explains; p: columns of the check."""
-    if len(values) < LEAST_ROWS or values.shape[1] < 2:
+    if len(values) < LEAST_ROWS:
         return []
     usable = np.flatnonzero(~mostly_one(values))
     if len(usable) < 2:
@@ -143,9 +143,8 @@ def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32
         along = basis[:, :k] @ products[:, k, :, None]
         left = whole - np.square(along).sum(axis=(1, 2))
         is_clear &= (left > 1e-4 * whole) | (whole == 0)
-        basis[:, k] = (np.eye(5)[k] - (along * basis[:, :k]).sum(axis=1)) / np.sqrt(np.where(left > 0, left, np.inf))[
-            :, None
-        ]
+        length = np.sqrt(np.where(left > 0, left, np.inf))[:, None]
+        basis[:, k] = (np.eye(5)[k] - (along * basis[:, :k]).sum(axis=1)) / length
     return basis.astype(np.float32), np.flatnonzero(~is_clear)
 
 
@@ -272,5 +271,5 @@ def _curved(x: str, y: str, test: str) -> Finding:
         f"The mean of {y!r} seems to follow {x!r} by a curve: {test} sees straight lines only, and may take the two "
         "for independent."
     )
-    remedy = Sentence("Choose ", Option("test", "additive"), ", which sees curves, or transform a column.")
+    remedy = Sentence(f"Choose {Option('test', 'additive')}, which sees curves, or transform a column.")
     return warning("curve", (x, y), message, remedy)

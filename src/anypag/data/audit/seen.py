@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
+from anypag.arrays import Flags
 from anypag.data.audit.copies import copies_by_levels, copies_in
+from anypag.data.audit.rows import LEAST_ROWS, largest_set
 from anypag.data.findings import Finding
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.protocol import Lacked, Needs, Source
 from anypag.data.table import Table
-
-LEAST_ROWS = 4  # fewer rows are not enough for any test
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +36,7 @@ class Seen:
     @property
     def largest(self) -> int:
         """The size of the largest condition set that may be asked for."""
-        most, wanted = self.n_columns - 2, self.needs.max_r
-        return most if wanted is None else min(wanted, most)
+        return largest_set(self.n_columns, self.needs.max_r)
 
     @cached_property
     def table(self) -> Table:
@@ -46,6 +47,12 @@ class Seen:
     def used_table(self) -> Table:
         """The rows that the test will read: all of them, or the first ones of a long table."""
         return _rows_of(self.used)
+
+    @property
+    def is_constant(self) -> Flags:
+        """(p,) which columns never change in the rows that the test reads."""
+        summary = self.used.summary()
+        return np.equal(summary.low, summary.high)
 
     @cached_property
     def moments(self) -> Moments | None:

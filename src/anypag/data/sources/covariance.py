@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 
 from anypag.arrays import Floats
-from anypag.data.audit.seen import LEAST_ROWS
+from anypag.data.audit.rows import LEAST_ROWS
 from anypag.data.columns import checked_column_names, require_columns
 from anypag.data.files.read_table import INDEX_NAMES
 from anypag.data.files.scan import AS_USUAL, Reading, read_file
