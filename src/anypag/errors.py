@@ -54,7 +54,7 @@ class Sentence(str):
     parts: tuple[str | Option, ...]
 
     def __new__(cls, *parts: object) -> Self:
-        pieces = [piece for part in parts for piece in ([part] if isinstance(part, Option) else _pieces(str(part)))]
+        pieces = [piece for part in parts for piece in ([part] if isinstance(part, Option) else _pieces(part))]
         made = super().__new__(cls, "".join(map(str, pieces)))
         made.parts = tuple(pieces)
         return made
@@ -64,9 +64,12 @@ class Sentence(str):
         return "".join(spell(part) if isinstance(part, Option) else part for part in self.parts)
 
 
-def _pieces(text: str) -> Iterator[str | Option]:
-    """A text, split into the options in it and what stands between them."""
-    for k, piece in enumerate(_MARKED.split(text)):
+def _pieces(part: object) -> Iterator[str | Option]:
+    """A part of a sentence, split into the options in it and the texts between them."""
+    if isinstance(part, Sentence):
+        yield from part.parts
+        return
+    for k, piece in enumerate(_MARKED.split(str(part))):
         if k % 2:
             name, value = json.loads(piece)
             yield Option(name, tuple(value) if isinstance(value, list) else value)

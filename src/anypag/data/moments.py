@@ -22,12 +22,9 @@ from anypag.arrays import Counts, Flags, Floats, in_units
 from anypag.threads import map_in_threads, single_blas, slices, threads_for
 
 PANEL = 256  # columns multiplied at once
-
 AT_ONCE = 32  # columns centred at once: their copies stay in the processor's cache
-
 LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
 """The least work of a thread: how many numbers it centres, how many products it makes."""
-
 CHUNK = 4_000_000  # numbers in a chunk: 32 MB
 
 
@@ -56,8 +53,7 @@ class Moments:
     @property
     def covariance(self) -> Floats:
         """(p, p) covariances, with the divisor n - 1."""
-        product: Floats = self.correlation * self.deviation[:, None] * self.deviation
-        return product
+        return np.asarray(self.correlation * self.deviation[:, None] * self.deviation)
 
 
 class Products(Protocol):
@@ -84,10 +80,8 @@ def moments_of(
     threads: int = 1,
     multiplier: Products | None = None,
 ) -> Moments:
-    """The moments of (n, p) values without gaps; of weighted rows, `n` is the sum of weights.
-
-    Columns are processed in the order of their names and in fixed panels, so that neither their order in the table nor
-    the number of threads changes a bit.
+    """The moments of (n, p) values without gaps; of weighted rows, `n` is the sum of weights. Columns are processed in
+    the order of their names and in fixed panels: neither their order nor the number of threads changes a bit.
     """
     if weights is not None:
         with single_blas:
@@ -324,5 +318,4 @@ def _standardised(values: Floats) -> Floats:
     scaled -= scaled[0].copy()
     scaled -= scaled.mean(axis=0)
     deviation = np.sqrt(np.square(scaled).mean(axis=0))
-    standard: Floats = scaled / np.where(deviation > 0, deviation, 1.0)
-    return standard
+    return np.asarray(scaled / np.where(deviation > 0, deviation, 1.0))

@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anypag.choices import require
 from anypag.data.audit import columns, copies, curves, determined, relations, rows
 from anypag.data.audit.seen import Check, Seen
-from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked, require_choice
+from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked
 from anypag.data.levels import kind_reason
 from anypag.data.moments import Products
 from anypag.data.sources.counted import weight_findings
@@ -108,8 +109,8 @@ def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | No
     """A source, checked against the needs of a test. All checks are made, so that all problems are reported together:
     columns that cannot be used are left out of later checks, and rows with gaps too.
     """
-    require_choice("missing", needs.missing, ("error", "drop", "pairwise"))
-    require_choice("singular", needs.singular, ("error", "keep"))
+    require(needs.missing in ("error", "drop", "pairwise"), "missing", "'error', 'drop' or 'pairwise'", needs.missing)
+    require(needs.singular in ("error", "keep"), "singular", "'error' or 'keep'", needs.singular)
     kinds, found = _kinds(source.raw), [*source.read, *columns.date_findings(source.raw)]
     if needs.takes != "any":
         found += columns.fit_findings(source.raw, needs.takes)

@@ -10,21 +10,17 @@ from __future__ import annotations
 from importlib import import_module
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anypag.data.findings import Finding, warning
+from anypag.data.libraries import polars
 from anypag.errors import DataError, MissingExtraError, listed
-
-if TYPE_CHECKING:
-    import polars
 
 LABELLED_ENDINGS = (".dta", ".sav", ".zsav")
 
 
 def read_labelled(path: Path) -> polars.DataFrame:
     """The table, with labels as levels and empty texts as gaps."""
-    import polars
-
     frame, about = _read(path)
     labels = _labels(frame, about)
     whole = [_levels(frame[name], labels[name]) for name in labels if _is_whole(frame[name], labels)]
@@ -67,8 +63,6 @@ def _is_whole(column: polars.Series, labels: Labels) -> bool:
 
 def _levels(column: polars.Series, labels: dict[float, str]) -> polars.Series:
     """The column with labels as levels, in the order of codes; the code is appended to a label of several codes."""
-    import polars
-
     texts = list(labels.values())
     told = {code: f"{text} ({code:g})" if texts.count(text) > 1 else text for code, text in labels.items()}
     return column.cast(polars.Float64).replace_strict(told, default=None, return_dtype=polars.Enum(list(told.values())))

@@ -8,7 +8,6 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from anypag.choices import MISSING_WORDS
 from anypag.data.audit.columns import repeated_name_findings
@@ -16,13 +15,10 @@ from anypag.data.files.dialects import first_line
 from anypag.data.files.labelled import LABELLED_ENDINGS, labelled_findings
 from anypag.data.files.scan import AS_USUAL, TEXT_ENDINGS, Reading, ending_of, glance, read_file, sheets_in, texts_in
 from anypag.data.findings import Finding, warning
+from anypag.data.libraries import polars
+from anypag.data.sources.counted import CountedTable, counted, weighted
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError, Option, Sentence
-
-if TYPE_CHECKING:
-    import polars
-
-    from anypag.data.sources.counted import CountedTable
 
 INDEX_NAMES = ("", "Unnamed: 0")  # names that pandas gives to a first column of row numbers
 
@@ -129,8 +125,6 @@ def _word_findings(path: Path, reading: Reading, frame: polars.DataFrame, names:
     """Words among texts that were taken for missing values by default: they might be levels."""
     if ending_of(path) not in TEXT_ENDINGS or reading.gaps != MISSING_WORDS:
         return []
-    import polars
-
     columns = [name for name in names if frame[name].dtype == polars.String and frame[name].null_count()]
     words = [word for word in reading.gaps if word]
     if not columns or not words:
@@ -167,8 +161,6 @@ def fitting(reading: Reading | None, path: Path) -> Reading:
 
 def read_as_said(path: Path, reading: Reading, names: Sequence[str] | None) -> Table | CountedTable:
     """The table of a file, read with these options: with counts or weights if they say so."""
-    from anypag.data.sources.counted import counted, weighted
-
     also = [name for name in (reading.counts, reading.weights) if name is not None]
     options = {"encoding": reading.encoding, "gaps": reading.gaps, "header": reading.header, "sheet": reading.sheet}
     table = read_table(path, names=None if names is None else [*names, *also], **options)  # type: ignore[arg-type]
@@ -189,7 +181,5 @@ def rows_from(data: object, reading: Reading | None, among: Collection[str]) -> 
         table, weights = as_table(data), None if reading is None else reading.weights
         if weights is None or weights not in table.names:
             return table
-        from anypag.data.sources.counted import weighted
-
         return weighted(table, weights)
     return read_again(Path(data), fitting(reading, Path(data)), among)

@@ -18,7 +18,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -26,10 +26,8 @@ from anypag.choices import AMONG_NUMBERS, MISSING_WORDS
 from anypag.data.files.dialects import decoded_whole, dialect, not_in_encoding
 from anypag.data.files.labelled import LABELLED_ENDINGS, read_labelled
 from anypag.data.levels import is_number
+from anypag.data.libraries import polars
 from anypag.errors import DataError, MissingExtraError, absent, shortened
-
-if TYPE_CHECKING:
-    import polars
 
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx", *LABELLED_ENDINGS)
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
@@ -65,8 +63,6 @@ def made_from_file(path: Path, make: Callable[[polars.LazyFrame], Made], reading
     """The value of `make(frame)` for the lazy table in a file. DataError if there is no such file, its ending is
     unknown, or it does not hold what its ending says.
     """
-    import polars
-
     with _reading(path):
         if ending_of(path) not in TEXT_ENDINGS:
             return make(_with_gaps(_scan_binary(path, reading), reading))
@@ -86,8 +82,6 @@ def read_file(path: Path, reading: Reading = AS_USUAL) -> polars.DataFrame:
 
 def _with_words(path: Path, reading: Reading, frame: polars.DataFrame) -> polars.DataFrame:
     """The frame; words that mean a gap only among numbers are restored in its text columns."""
-    import polars
-
     columns = [name for name, kind in frame.schema.items() if kind == polars.String and frame[name].null_count()]
     if ending_of(path) not in TEXT_ENDINGS or not columns:
         return frame
@@ -117,8 +111,6 @@ def glance(path: Path, rows: int = 10_000, reading: Reading = AS_USUAL) -> polar
 
 def is_row(path: Path) -> polars.Expr:
     """An expression: is a line a row? In a text file, a row has at least one value."""
-    import polars
-
     if ending_of(path) not in TEXT_ENDINGS:
         return polars.lit(True)
     return polars.any_horizontal(polars.all().is_not_null())
@@ -128,8 +120,6 @@ def is_row(path: Path) -> polars.Expr:
 def _reading(path: Path) -> Iterator[None]:
     """Turns errors of polars and the file system into a `DataError` about this file."""
     _require_readable(path)
-    import polars
-
     require_threads()
     try:
         yield
@@ -138,8 +128,6 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 def _scan_binary(path: Path, reading: Reading) -> polars.LazyFrame:
-    import polars
-
     whole = path.absolute()  # without this polars would expand a leading ~ to the home folder
     if ending_of(path) == ".xlsx":
         return _read_excel(path, reading.sheet).lazy()
@@ -152,8 +140,6 @@ def _scan_binary(path: Path, reading: Reading) -> polars.LazyFrame:
 
 def _read_excel(path: Path, sheet: str | None) -> polars.DataFrame:
     """A sheet of an Excel file, the first unless another is named."""
-    import polars
-
     there = list(_excel().read_excel(path).sheet_names)
     if sheet is not None and sheet not in there:
         raise DataError(absent("sheet", [sheet], there))
@@ -177,8 +163,6 @@ def _scan(
     overrides: dict[str, polars.DataType] | None = None,
 ) -> polars.LazyFrame:
     """A text file as a lazy frame; types of columns come from the first `rows` rows (0: all text, None: all rows)."""
-    import polars
-
     separator, decimal_comma, line_end = dialect(path, ending_of(path), reading.encoding)
     return polars.scan_csv(
         decoded_whole(path, reading.encoding) or path.absolute(),
@@ -201,8 +185,6 @@ def _named(names: list[str], *, header: bool) -> list[str]:
 
 def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFrame:
     """A text file as a lazy frame; column types are inferred from the first `rows` rows, or from all of them."""
-    import polars
-
     gaps = list(dict.fromkeys((*reading.gaps, *(AMONG_NUMBERS if reading.gaps == MISSING_WORDS else ()))))
     found = _scan(path, reading, rows, gaps)
     schema = found.collect_schema()
@@ -215,12 +197,10 @@ def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFra
 
 def _with_gaps(frame: polars.LazyFrame, reading: Reading) -> polars.LazyFrame:
     """The frame with gaps in place of the user's words for them; a number matches in any spelling (-999, -999.0)."""
-    import polars
-    import polars.selectors as columns
-
     if reading.gaps == MISSING_WORDS:
         return frame
     codes = [float(word) for word in reading.gaps if is_number(word) and math.isfinite(float(word))]
+    columns = polars.selectors
     texts, narrow = columns.string() | columns.categorical() | columns.enum(), columns.by_dtype(polars.Float32)
     numbers = columns.numeric() - narrow
     return frame.with_columns(
@@ -285,6 +265,4 @@ def require_threads() -> None:
 
 def _ask() -> None:
     """Runs a small task in the threads of polars."""
-    import polars
-
     polars.LazyFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]}).sort("a").collect()

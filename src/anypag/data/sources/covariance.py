@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -20,14 +20,12 @@ from anypag.data.columns import checked_column_names, require_columns
 from anypag.data.files.read_table import INDEX_NAMES
 from anypag.data.files.scan import AS_USUAL, Reading, read_file
 from anypag.data.findings import Finding
+from anypag.data.libraries import narwhals as nw
+from anypag.data.libraries import polars
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.protocol import Lacked, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table
 from anypag.errors import DataError, Option
-
-if TYPE_CHECKING:
-    import polars
-
 
 NO_ROWS = "a covariance matrix has no rows"
 MOST_ROWS = 2**53  # larger numbers of rows cannot be told apart as floats
@@ -131,8 +129,6 @@ def _named(covariance: Any, reading: Reading) -> tuple[tuple[str, ...] | None, F
     """The matrix, and its names or None."""
     if isinstance(covariance, str | Path):
         return _from_frame(read_file(Path(covariance), reading))
-    import narwhals as nw
-
     frame = nw.from_native(covariance, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         index = nw.maybe_get_index(frame)
@@ -164,8 +160,6 @@ def _numbers(values: Any) -> Floats:
 
 def _from_frame(frame: polars.DataFrame) -> tuple[tuple[str, ...], Floats]:
     """The matrix in a table; the first column may hold the names of the rows."""
-    import polars
-
     rows = None
     if frame.width and (frame.dtypes[0] == polars.String or frame.columns[0] in INDEX_NAMES):
         first = frame.to_series(0)

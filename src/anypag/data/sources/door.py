@@ -10,6 +10,7 @@ import numpy as np
 
 from anypag.data.columns import name_sequence
 from anypag.data.files.scan import READ_WHOLE, TEXT_ENDINGS, ending_of, made_from_file
+from anypag.data.libraries import polars
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine import EngineTable
 from anypag.data.sources.engine_queries import is_in_engine
@@ -55,7 +56,6 @@ def _is_small(path: Path) -> bool:
         return True
     if ending_of(path) in TEXT_ENDINGS:
         return path.stat().st_size <= MOST_LOOKED_AT * (1 if path.suffix.lower() == ".gz" else BYTES_A_NUMBER)
-    import polars
 
     def numbers(frame: polars.LazyFrame) -> int:
         return int(frame.select(polars.len()).collect().item()) * len(frame.collect_schema())

@@ -24,6 +24,7 @@ import numpy as np
 
 from anypag.data.findings import Finding
 from anypag.data.levels import MOST_LEVELS, infer_kind, kind_of_levels, sortable_names, starts_of
+from anypag.data.libraries import narwhals as nw
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine_queries import Engine
@@ -219,8 +220,6 @@ class EngineTable(ThroughRows):
 
 def _expressions(names: Sequence[str], levels: Sequence[Levels | None]) -> list[Any]:
     """The continuous columns, and an indicator of every level of a discrete one except the most frequent."""
-    import narwhals as nw
-
     made = []
     for name, some in zip(names, levels, strict=True):
         if some is None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -20,15 +20,12 @@ from anypag.data.files.read_table import INDEX_LEFT_OUT, index_in, read_table, r
 from anypag.data.files.scan import glance, is_row, made_from_file
 from anypag.data.findings import Finding
 from anypag.data.levels import infer_kind
+from anypag.data.libraries import polars
 from anypag.data.moments import Moments, Products, Sums, rows_in_chunk
+from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option
-
-if TYPE_CHECKING:
-    import polars
-
-    from anypag.data.sources.counted import CountedTable
 
 LARGE_FILE = 500_000_000  # the most bytes of a file that is read whole to infer the kinds of columns
 MOST_TEXTS = 1000  # the most texts that are read as the labels of a column
@@ -145,8 +142,6 @@ class FileTable(ThroughRows):
 
     def _parts(self, frame: polars.LazyFrame, numbers: tuple[str, ...]) -> Iterator[Floats]:
         """The rows of columns of numbers, in chunks; if `_first_rows` holds the whole file, it is not read again."""
-        import polars
-
         n = int(frame.select(polars.len()).collect().item())
         if n <= self._most_rows:
             values, size = self._first_rows.take(numbers).values, rows_in_chunk(len(numbers))
@@ -246,8 +241,6 @@ class _Pass:
 
 def _parts(frame: polars.LazyFrame, names: Sequence[str], path: Path, n: int) -> Iterator[Floats]:
     """The rows of a file with n lines, in chunks; blank lines are skipped."""
-    import polars
-
     rows_at_once = rows_in_chunk(len(names))
     numbers = frame.select(*(polars.col(name).cast(polars.Float64) for name in names), is_row(path).alias(_IS_ROW))
     for start in range(0, n, rows_at_once):
@@ -257,8 +250,6 @@ def _parts(frame: polars.LazyFrame, names: Sequence[str], path: Path, n: int) ->
 
 def _texts(frame: polars.LazyFrame, name: str) -> tuple[str, ...] | None:
     """The different texts of a column, sorted, at most `MOST_TEXTS`; None for a column of numbers."""
-    import polars
-
     kind = frame.collect_schema()[name]
     if kind.is_numeric() or kind == polars.Boolean:
         return None

@@ -153,7 +153,8 @@ def pooled(
     order = [list(sets).index(name) for name in tables]
     design = design_of(contexts, tuple(tables), order, continuous="discrete" not in system.kinds)
     made = beside(system, design, of_set)
-    _require_choice(contexts_test)
+    if contexts_test not in get_args(ContextsTest):
+        raise ParameterError(f"'contexts_test' must be 'all' or 'pairwise'; got {contexts_test!r}.")
     acts_on = _checked_targets(targets or {}, design.names, system.names)
     about: dict[str, Any] = {"contexts": design.names, "targets": acts_on, "sets": tuple(tables), "of_set": of_set}
     parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
@@ -179,11 +180,6 @@ def _unrelated(columns: Floats, noise: Floats) -> Floats:
     size = np.nanmax(np.abs(middle), axis=0)
     known = np.column_stack([np.ones(len(columns)), np.nan_to_num(middle / np.where(size > 0, size, 1.0))])
     return np.asarray(noise - known @ np.linalg.lstsq(known, noise)[0], np.float64)
-
-
-def _require_choice(contexts_test: str) -> None:
-    if contexts_test not in get_args(ContextsTest):
-        raise ParameterError(f"'contexts_test' must be 'all' or 'pairwise'; got {contexts_test!r}.")
 
 
 def sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
@@ -215,23 +211,15 @@ def _stacked(tables: Mapping[str, Table]) -> tuple[Table, list[Finding]]:
     others = dict.fromkeys(name for table in tables.values() for name in table.names if name not in common)
     if not common:
         raise DataError("The data sets have no column in common.")
-    left_out = [
-        warning(
-            "contexts",
-            others,
-            f"Only columns that every data set has are used: {listed(list(others))} are left out.",
-            "Name columns alike in all data sets to use more.",
-        )
-    ]
+    told = f"Only columns that every data set has are used: {listed(list(others))} are left out."
+    left_out = [warning("contexts", others, told, "Name columns alike in all data sets to use more.")]
     parts = [table.take(common) for table in tables.values()]
-    columns = [_column(parts, i) for i in range(len(common))]
-    kinds = tuple(
-        next((part.given_kinds[i] for part in parts if part.given_kinds[i]), None) for i in range(len(common))
-    )
-    values = np.asfortranarray(np.column_stack([column for column, _ in columns]))
+    columns, labels = zip(*(_column(parts, i) for i in range(len(common))), strict=True)
+    kinds = zip(*(part.given_kinds for part in parts), strict=True)
+    given = tuple(next(filter(None, of_each), None) for of_each in kinds)
     found = tuple(finding for part in parts for finding in part.read)
-    stacked = Table(tuple(common), values, tuple(labels for _, labels in columns), kinds, found, first.reading)
-    return stacked, left_out if others else []
+    values = np.asfortranarray(np.column_stack(columns))
+    return Table(tuple(common), values, labels, given, found, first.reading), left_out if others else []
 
 
 def _column(parts: Sequence[Table], i: int) -> tuple[Floats, tuple[str, ...] | None]:
