@@ -138,8 +138,10 @@ def indicator_findings(table: Table) -> list[Finding]:
     """Groups of 0/1 columns where no row has a 1 in two of them."""
     chosen = _of_zeros_and_ones(table)
     values = table.values[:: math.ceil(table.n / MOST_ROWS), chosen]
-    expected, together = _meetings(values)
-    groups = _groups(np.where(together == 0, expected, -np.inf))
+    present, ones = (~np.isnan(values)).astype(np.float32), (values == 1.0).astype(np.float32)
+    counts, here = (present.T @ present).astype(np.float64), (ones.T @ present).astype(np.float64)
+    expected = here * here.T / np.maximum(counts, 1.0)  # in how many rows both would be 1 if they were independent
+    groups = _groups(np.where(ones.T @ ones == 0, expected, -np.inf))
     found = [_finding(table, [chosen[k] for k in group]) for group in groups]
     return [finding for finding in found if finding is not None][:MOST_TOLD]
 
@@ -150,14 +152,6 @@ def _of_zeros_and_ones(table: Table) -> list[int]:
     perhaps = (ends.low == 0.0) & (ends.high == 1.0) & ~has_fractions(table.values)
     chosen = [i for i in np.flatnonzero(perhaps).tolist() if table.labels[i] is None]
     return [i for i in chosen if not ((table.values[:, i] > 0.0) & (table.values[:, i] < 1.0)).any()]
-
-
-def _meetings(values: Floats) -> tuple[Floats, Floats]:
-    """For every two columns: in how many rows both would be 1 if they were independent, and in how many both are."""
-    present = (~np.isnan(values)).astype(np.float32)
-    ones = (values == 1.0).astype(np.float32)
-    counts, here = (present.T @ present).astype(np.float64), (ones.T @ present).astype(np.float64)
-    return here * here.T / np.maximum(counts, 1.0), (ones.T @ ones).astype(np.float64)
 
 
 def _groups(expected: Floats) -> list[list[int]]:

@@ -18,7 +18,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class Reading(NamedTuple):
 
 
 AS_USUAL = Reading()
-_FIRST_ROWS = 10_000
+_FIRST_ROWS = 10_000  # from which the types of columns are inferred
 _LONGEST_REASON = 300
 Made = TypeVar("Made")
 
@@ -100,8 +100,14 @@ def texts_in(path: Path, reading: Reading, columns: list[str]) -> polars.DataFra
 
 def sheets_in(path: Path) -> list[str]:
     """The names of the sheets of an Excel file."""
+    try:
+        fastexcel = import_module("fastexcel")
+    except ImportError:
+        raise MissingExtraError(
+            "Excel files need fastexcel: pip install fastexcel (it is in the extra 'excel'), or save the table as .csv."
+        ) from None
     with _reading(path):
-        return list(_excel().read_excel(path).sheet_names)
+        return list(fastexcel.read_excel(path).sheet_names)
 
 
 def glance(path: Path, rows: int = 10_000, reading: Reading = AS_USUAL) -> polars.DataFrame:
@@ -124,7 +130,9 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, EOFError) as error:
-        raise _unreadable(path, error) from None
+        reason = shortened((str(error).strip().splitlines() or [type(error).__name__])[0], _LONGEST_REASON)
+        wrong = f"The file {path} cannot be read as a {ending_of(path)} table: {reason.rstrip('.')}."
+        raise DataError(wrong) from None
 
 
 def _scan_binary(path: Path, reading: Reading) -> polars.LazyFrame:
@@ -140,19 +148,10 @@ def _scan_binary(path: Path, reading: Reading) -> polars.LazyFrame:
 
 def _read_excel(path: Path, sheet: str | None) -> polars.DataFrame:
     """A sheet of an Excel file, the first unless another is named."""
-    there = list(_excel().read_excel(path).sheet_names)
+    there = sheets_in(path)
     if sheet is not None and sheet not in there:
         raise DataError(absent("sheet", [sheet], there))
     return polars.read_excel(path, sheet_name=sheet or there[0], engine="calamine")
-
-
-def _excel() -> Any:
-    try:
-        return import_module("fastexcel")
-    except ImportError:
-        raise MissingExtraError(
-            "Excel files need fastexcel: pip install fastexcel (it is in the extra 'excel'), or save the table as .csv."
-        ) from None
 
 
 def _scan(
@@ -200,21 +199,17 @@ def _with_gaps(frame: polars.LazyFrame, reading: Reading) -> polars.LazyFrame:
     if reading.gaps == MISSING_WORDS:
         return frame
     codes = [float(word) for word in reading.gaps if is_number(word) and math.isfinite(float(word))]
+    with np.errstate(over="ignore"):
+        held = zip(codes, np.array(codes).astype(np.float32).tolist(), strict=True)
+    in_range = [as_held for code, as_held in held if math.isclose(code, as_held, rel_tol=1e-6)]  # of float32
     columns = polars.selectors
     texts, narrow = columns.string() | columns.categorical() | columns.enum(), columns.by_dtype(polars.Float32)
     numbers = columns.numeric() - narrow
     return frame.with_columns(
         polars.when(~texts.cast(polars.String).is_in(list(reading.gaps))).then(texts).name.keep(),
         polars.when(~numbers.cast(polars.Float64).is_in(codes)).then(numbers).name.keep(),
-        polars.when(~narrow.cast(polars.Float64).is_in(_narrowed(codes))).then(narrow).name.keep(),
+        polars.when(~narrow.cast(polars.Float64).is_in(in_range)).then(narrow).name.keep(),
     )
-
-
-def _narrowed(codes: list[float]) -> list[float]:
-    """Numbers as float32 holds them, without those out of its range."""
-    with np.errstate(over="ignore"):
-        held = np.array(codes).astype(np.float32).tolist()
-    return [narrow for code, narrow in zip(codes, held, strict=True) if math.isclose(code, narrow, rel_tol=1e-6)]
 
 
 def _are_empty(frame: polars.LazyFrame, columns: list[str], rows: int) -> bool:
@@ -223,12 +218,6 @@ def _are_empty(frame: polars.LazyFrame, columns: list[str], rows: int) -> bool:
         return False
     first = frame.select(columns).head(rows).collect()
     return any(column.null_count() == len(column) for column in first)
-
-
-def _unreadable(path: Path, error: BaseException) -> DataError:
-    """The error for a file that does not hold what its ending says."""
-    reason = shortened((str(error).strip().splitlines() or [type(error).__name__])[0], _LONGEST_REASON)
-    return DataError(f"The file {path} cannot be read as a {ending_of(path)} table: {reason.rstrip('.')}.")
 
 
 def _require_readable(path: Path) -> None:
@@ -242,7 +231,6 @@ def _require_readable(path: Path) -> None:
 
 
 SECONDS_TO_ANSWER = 5.0
-
 _process = os.getpid()
 
 

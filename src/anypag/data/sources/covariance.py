@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
 import numpy as np
 
 from anypag.arrays import Floats
+from anypag.choices import is_whole
 from anypag.data.audit.rows import LEAST_ROWS
 from anypag.data.columns import checked_column_names, require_columns
 from anypag.data.files.read_table import INDEX_NAMES
@@ -131,11 +131,9 @@ def _named(covariance: Any, reading: Reading) -> tuple[tuple[str, ...] | None, F
         return _from_frame(read_file(Path(covariance), reading))
     frame = nw.from_native(covariance, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        index = nw.maybe_get_index(frame)
-        rows = None if index is None else [str(name) for name in index]
-        columns = [str(name) for name in frame.columns]
-        is_named = rows is not None and sorted(rows) == sorted(columns)
-        if not is_named:
+        index, columns = nw.maybe_get_index(frame), [str(name) for name in frame.columns]
+        rows = [] if index is None else [str(name) for name in index]
+        if sorted(rows) != sorted(columns):
             return _from_frame(frame.to_polars())
         return _ordered(columns, rows, _numbers(frame.to_numpy()))
     matrix = _numbers(covariance)
@@ -171,15 +169,14 @@ def _from_frame(frame: polars.DataFrame) -> tuple[tuple[str, ...], Floats]:
             f"A covariance matrix holds numbers only; column {texts[0]!r} holds something else. Only the first column "
             "may name the rows."
         )
-    _require_square(frame.shape)
     values = frame.cast(polars.Float64).fill_null(np.nan).to_numpy()
     return _ordered([name.strip() for name in frame.columns], rows, values)
 
 
 def _ordered(columns: list[str], rows: list[str] | None, matrix: Floats) -> tuple[tuple[str, ...], Floats]:
     """The rows in the order of the columns."""
-    names = checked_column_names(columns, len(columns))
     _require_square(matrix.shape)
+    names = checked_column_names(columns, len(columns))
     if rows is None:
         return names, matrix
     if sorted(rows) != sorted(names):
@@ -227,12 +224,12 @@ def _require_symmetric(names: Sequence[str], matrix: Floats) -> None:
 
 
 def _checked_rows(n: Any) -> int:
-    if not isinstance(n, Integral) or isinstance(n, bool) or not LEAST_ROWS <= int(n) <= MOST_ROWS:
-        raise DataError(
-            f"With a covariance matrix goes the number of rows it was computed from, a whole number, at least "
-            f"{LEAST_ROWS} rows and at most {MOST_ROWS:,}; got {n!r}."
-        )
-    return int(n)
+    if is_whole(n, LEAST_ROWS) and n <= MOST_ROWS:
+        return int(n)
+    raise DataError(
+        "With a covariance matrix goes the number of rows it was computed from, a whole number, at least "
+        f"{LEAST_ROWS} rows and at most {MOST_ROWS:,}; got {n!r}."
+    )
 
 
 def _moments(names: tuple[str, ...], covariance: Floats, n: int) -> Moments:

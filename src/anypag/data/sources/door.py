@@ -27,7 +27,8 @@ def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str,
     in an engine (DuckDB, Dask, Spark, ...). `names` and `kinds` as in `as_table`; a name such as "price*" stands for
     all columns that match it. DataError if the data are not a table.
     """
-    if names is not None and not isinstance(names, str) and any(map(is_pattern, names)) and not _is_array(data):
+    is_named = not isinstance(data, np.ndarray | list | tuple)  # else names of the user are no patterns
+    if names is not None and not isinstance(names, str) and any(map(is_pattern, names)) and is_named:
         names = matching(names, as_source(data).names)
     if isinstance(data, str | Path) and not _is_small(Path(data)):
         source: Source = FileTable.of(data, None if names is None else name_sequence(names))
@@ -43,11 +44,6 @@ def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str,
     if isinstance(source, Table) or any(kind == "ordinal" or "<" in str(kind) for kind in dict(told).values()):
         return declared(source.rows(), told)
     return source.with_kinds(told)  # type: ignore[arg-type]
-
-
-def _is_array(data: object) -> bool:
-    """Do its columns have no names of their own? Then the user's `names` are not patterns."""
-    return isinstance(data, np.ndarray | list | tuple)
 
 
 def _is_small(path: Path) -> bool:

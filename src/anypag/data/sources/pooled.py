@@ -75,11 +75,8 @@ class Pooled(Table):
 
     def same_in(self, chosen: Flags) -> tuple[str, ...]:
         """The contexts that do not vary in some of the rows."""
-        return tuple(name for name in self.contexts if len(np.unique(self._column(name)[chosen])) == 1)
-
-    def _column(self, name: str) -> Floats:
-        column: Floats = self.values[:, self.names.index(name)]
-        return column
+        values = self.values[chosen]
+        return tuple(name for name in self.contexts if len(np.unique(values[:, self.names.index(name)])) == 1)
 
     def within_sets(self) -> Table:
         """The table without contexts, with the mean of its set taken from every number."""
