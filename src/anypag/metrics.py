@@ -134,10 +134,8 @@ class Comparison:
         titles = ("extra edges", "missing edges", "wrong marks", "SHD")
         lines = [f"{title:<13} {count:>10}" for title, count in zip(titles, counts, strict=True)]
         lines += ["", f"{'':<13} {'precision':>10} {'recall':>10} {'F1':>10}"]
-        lines += [
-            f"{kind:<13} {score.precision:>10.3f} {score.recall:>10.3f} {score.f1:>10.3f}"
-            for kind, score in self._scores()
-        ]
+        for kind, score in self._scores():
+            lines.append(f"{kind:<13} {score.precision:>10.3f} {score.recall:>10.3f} {score.f1:>10.3f}")
         listed_edges = [f"  {line}" for line in lines_of(self.differences, "the learned graph", "the true one")]
         return "\n".join([*lines, *(["", "Edges that differ:", *listed_edges] if listed_edges else [])])
 

@@ -220,11 +220,7 @@ def _with_types(kind: type[Any], forms: Mapping[str, Form]) -> dict[str, Form]:
 
 
 def form_of(kind: Any) -> Form:
-    """The form of texts, numbers and flags, of words to choose from, of tuples of these, and of these or None.
-
-    >>> form_of(tuple[int, ...] | None)
-    Maybe(form=ListOf(form=Whole(low=0, end=4611686018427387904), least=0))
-    """
+    """The form of texts, numbers and flags, of words to choose from, of tuples of these, and of these or None."""
     parts = get_args(kind)
     if get_origin(kind) is Literal:
         return Text(parts)

@@ -128,12 +128,11 @@ def map_in_threads(
             for _ in items[1:threads]:
                 others.append(_workers(threads - 1).submit(work.run))
             work.run()
-            while others and wait(_begun(others), SECONDS_BETWEEN_CALLS).not_done:
+            while wait(_begun(others), SECONDS_BETWEEN_CALLS).not_done:
                 meanwhile()
         except BaseException as error:  # from `meanwhile`, or a signal
             work.fail(error)
-        if others:
-            wait(_begun(others))
+        wait(_begun(others))
     if work.errors:
         raise work.errors[0]
     return [work.made[k] for k in range(len(items))]
@@ -148,15 +147,14 @@ class _Work(Generic[Item, Made]):
     """The waiting items, the results so far, and the errors."""
 
     def __init__(self, function: Callable[[Item], Made], items: Sequence[Item], on_error: Callable[[], None]) -> None:
-        self._function, self._on_error = function, on_error
-        self._waiting = list(enumerate(items))[::-1]
+        self._function, self._on_error, self._items = function, on_error, list(enumerate(items))
+        self._waiting = iter(self._items)  # shared by the threads: each takes the next item
         self.made: dict[int, Made] = {}
         self.errors: list[BaseException] = []
 
     def run(self) -> None:
         """Process items until none is left."""
-        while (taken := self._take()) is not None:
-            k, item = taken
+        for k, item in self._waiting:
             try:
                 self.made[k] = self._function(item)
             except BaseException as error:
@@ -165,14 +163,8 @@ class _Work(Generic[Item, Made]):
     def fail(self, error: BaseException) -> None:
         """Keep the error and drop the waiting items."""
         self.errors.append(error)
-        self._waiting.clear()
+        self._items.clear()
         self._on_error()
-
-    def _take(self) -> tuple[int, Item] | None:
-        try:
-            return self._waiting.pop()
-        except IndexError:
-            return None
 
 
 def threads_for(work: int, threads: int, least: int = 1_000_000) -> int:

@@ -63,15 +63,12 @@ class Bootstrap:
         return sorted({*super().__dir__(), *dir(self.stability), *dir(self.result)})
 
     def __str__(self) -> str:
-        """The graph of the whole data, and how often resamples repeat its edges."""
         return f"{self.result}\n{self.stability}"
 
     def __repr__(self) -> str:
-        """What was resampled, in a line."""
         return f"<Bootstrap: {self.stability.summary()}>"
 
     def _repr_html_(self) -> str:
-        """How notebooks show it."""
         return self.stability._repr_html_()
 
 
@@ -125,7 +122,11 @@ class Resampling:
             if stopped is None:
                 stopped = self._resample(done, budget, partial(Progress, result.r, "resamples"), tick, listening)
             told = replace(result.choices, kinds=self.choices.kinds)  # already applied to the table
-            return Bootstrap(replace(result, choices=told, stability=self._stability(done, stopped, result.pag)))
+            plan = self.plan  # a checkpoint may hold more resamples than it has
+            graphs = tuple(graph for k, graph in sorted(done.graphs.items()) if k < plan.n)
+            failures = tuple(failure for k, failure in sorted(done.failures.items()) if k < plan.n)
+            about = plan.n, plan.resample, plan.seed, failures, stopped, result.pag
+            return Bootstrap(replace(result, choices=told, stability=Stability(self.names, graphs, *about)))
 
     def _replicates(self) -> Replicates:
         """The replicates that are done, in the checkpoint if one was chosen."""
@@ -135,13 +136,6 @@ class Resampling:
             facts = fingerprint(self.search.algorithm, self.search.problem, self._source) | plan
             done.keep(Path(path), facts, resume=self.choices.resume)
         return done
-
-    def _stability(self, done: Replicates, stopped: str | None, whole: PAG) -> Stability:
-        """The frequencies; a checkpoint may hold more resamples than the plan has."""
-        plan = self.plan
-        graphs = tuple(graph for k, graph in sorted(done.graphs.items()) if k < plan.n)
-        failures = tuple(failure for k, failure in sorted(done.failures.items()) if k < plan.n)
-        return Stability(self.names, graphs, plan.n, plan.resample, plan.seed, failures, stopped, whole)
 
     def _resample(
         self,
@@ -188,17 +182,17 @@ def _require_whole_clusters(plan: Plan) -> None:
         return
     both = np.unique(np.column_stack([plan.clusters, plan.strata]), axis=0)
     if len(both) > len(np.unique(plan.clusters)):
-        raise DataError(
-            "The rows of a cluster must be in one data set; some clusters have rows in several. Split them."
-        )
+        wrong = "The rows of a cluster must be in one data set; some clusters have rows in several. Split them."
+        raise DataError(wrong)
 
 
 def _require_rows(plan: Plan, n_rows: int, n_variables: int) -> None:
-    if plan.distinct_rows(n_rows) <= n_variables:
+    distinct = plan.distinct_rows(n_rows)
+    if distinct <= n_variables:
         raise DataError(
-            f"A resample must have more rows than there are variables; of {n_rows} rows about "
-            f"{plan.distinct_rows(n_rows)} different ones are in each ({Option('resample', plan.resample)}), and there "
-            f"are {n_variables} variables. Collect more rows or use fewer columns."
+            f"A resample must have more rows than there are variables; of {n_rows} rows about {distinct} different "
+            f"ones are in each ({Option('resample', plan.resample)}), and there are {n_variables} variables. Collect "
+            "more rows or use fewer columns."
         )
 
 

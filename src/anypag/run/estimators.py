@@ -85,8 +85,8 @@ class _Estimator:
         """Always raises: graphs have no score on held-out rows."""
         raise AttributeError(
             f"{type(self).__name__} has no score: no number computed from held-out rows says how right a graph of "
-            "causes is. See how stable it is instead (anypag.bootstrap), or how probable "
-            "(anypag.Bayes, whose result_.posterior says so)."
+            "causes is. See how stable it is instead (anypag.bootstrap), or how probable (anypag.Bayes, whose "
+            "result_.posterior says so)."
         )
 
     def __repr__(self) -> str:
