@@ -211,11 +211,7 @@ _NO_AUTO = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Choices:
-    """The choices of a run, each checked on its own; combinations are checked when data and method are known.
-
-    >>> Choices(alpha=0.05).alpha
-    0.05
-    """
+    """The choices of a run, each checked on its own; combinations are checked when data and method are known."""
 
     method: str | Algorithm = _choice("auto", "search", _METHOD, _ABOUT_METHODS, "name", "METHOD")
     alpha: float = _recorded(

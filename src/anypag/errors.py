@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 class Option(NamedTuple):
-    """A choice that a sentence mentions: `max_r` in Python, `--max-r` on the command line.
-
-    >>> str(Option("max_r")), str(Option("missing", "drop")), str(Option("selection_bias", False))
-    ("'max_r'", 'missing="drop"', 'selection_bias=False')
-    >>> str(Option("gaps", ("-999", "NA")))
-    'gaps=["-999", "NA"]'
-    """
+    """A choice that a sentence mentions: `max_r` in Python, `--max-r` on the command line."""
 
     name: str
     value: str | bool | tuple[str, ...] | None = None
@@ -45,11 +39,7 @@ _MARKED = re.compile("\0(\\[.*?\\])\0")
 
 
 class Sentence(str):
-    """A text that mentions options, as in Python; `spelled` writes them as on the command line.
-
-    >>> str(Sentence(f"Choose {Option('missing', 'drop')}."))
-    'Choose missing="drop".'
-    """
+    """A text that mentions options, as in Python; `spelled` writes them as on the command line."""
 
     parts: tuple[str | Option, ...]
 
@@ -167,11 +157,7 @@ class MissingExtraError(AnypagError, ImportError):
 
 
 def shortened(text: str, longest: int = 80) -> str:
-    """The text as messages show it: cut in the middle if it is long.
-
-    >>> shortened("a very long text", 9)
-    'a ve…text'
-    """
+    """The text as messages show it: cut in the middle if it is long."""
     half = longest // 2
     return text if len(text) <= longest else f"{text[:half]}…{text[-half:]}"
 
@@ -193,12 +179,7 @@ def abbreviated(value: object, most: int = 60) -> str:
 
 def matching(asked: Iterable[str], names: Sequence[str], kind: str = "column") -> list[str]:
     """The names that are asked for, each once; one with `*`, `?` or `[` stands for all that match it, as for a shell.
-
-    Raises:
-        ParameterError: a name does not exist, or nothing matches.
-
-    >>> matching(["age", "trend_*"], ["age", "trend_1", "sex", "trend_2"])
-    ['age', 'trend_1', 'trend_2']
+    ParameterError if a name does not exist, or nothing matches.
     """
     there, found = frozenset(names), list[str]()
     for one in asked:
@@ -215,11 +196,7 @@ def is_pattern(name: object) -> bool:
 
 
 def absent(kind: str, unknown: Sequence[str], names: Sequence[str]) -> str:
-    """The sentence for names that do not exist; it lists similar names, else all names.
-
-    >>> absent("node", ["smokin"], ["smoking", "tar"])
-    "There is no node 'smokin'; did you mean 'smoking'?"
-    """
+    """The sentence for names that do not exist; it lists similar names, else all names."""
     there = {str(name).casefold(): name for name in names}
     first = str(unknown[0]).casefold()
     first, cutoff = (first.strip("*?"), 0.5) if is_pattern(first) else (first, 0.7)

@@ -16,11 +16,7 @@ _CELL = "text-align:left;vertical-align:top;padding:.15em .8em .15em 0;white-spa
 
 
 def shown_share(share: float) -> str:
-    """A share or probability with two decimals, halves rounded up; "0.00" and "1.00" stand for exactly 0 and 1.
-
-    >>> shown_share(0.475), shown_share(0.001), shown_share(0.999), shown_share(1)
-    ('0.48', '<0.01', '>0.99', '1.00')
-    """
+    """A share or probability with two decimals, halves rounded up; "0.00" and "1.00" stand for exactly 0 and 1."""
     if 0 < share < 0.005:
         return "<0.01"
     if 0.995 <= share < 1:
@@ -29,11 +25,7 @@ def shown_share(share: float) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON can hold it: objects for dataclasses and named tuples, lists for tuples, None for NaN.
-
-    >>> plain({"range": (1.0, float("nan"))})
-    {'range': [1.0, None]}
-    """
+    """The value as JSON can hold it: objects for dataclasses and named tuples, lists for tuples, None for NaN."""
     if hasattr(value, "to_dict"):
         return plain(value.to_dict())
     if is_dataclass(value):
@@ -53,11 +45,7 @@ def counted(n: int, what: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in words, roughly.
-
-    >>> duration(43), duration(90), duration(7200), duration(1e12)
-    ('40 seconds', '2 minutes', '2 hours', '31,710 years')
-    """
+    """A time in words, roughly: 40 seconds, 2 minutes, 31,710 years."""
     for name, unit in (("years", 31_536_000.0), ("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 1.5 * unit:
             return f"{seconds / unit:,.0f} {name}"

@@ -103,17 +103,9 @@ def map_in_threads(
     meanwhile: Callable[[], None] = do_nothing,
     on_error: Callable[[], None] = do_nothing,
 ) -> list[Made]:
-    """`function(item)` for every item, in order. The calling thread works too.
-
-    Args:
-        function: called in any of the threads.
-        items: each is given to the next free thread.
-        threads: the number of threads that work, the calling one included.
-        meanwhile: called often in the calling thread while it waits for the others.
-        on_error: called after an exception, before waiting for the other threads, which finish their current items.
-
-    Raises:
-        BaseException: what was raised first, in whichever thread.
+    """`function(item)` for every item, in order; `threads` counts the calling thread, which works too. It often calls
+    `meanwhile` while it waits for the others. After an exception it calls `on_error`, waits for the other threads,
+    which finish their current items, and raises what was raised first.
     """
     if threads == 1 or len(items) == 1:
         try:
@@ -168,11 +160,7 @@ class _Work(Generic[Item, Made]):
 
 
 def threads_for(work: int, threads: int, least: int = 1_000_000) -> int:
-    """How many threads to use for an amount of work, with at least `least` (about a millisecond) for each.
-
-    >>> threads_for(500_000, 16), threads_for(3_500_000, 16)
-    (1, 3)
-    """
+    """How many threads to use for an amount of work, with at least `least` (about a millisecond) for each."""
     return max(1, min(threads, work // least))
 
 
@@ -204,16 +192,6 @@ Look = Callable[[], None]  # called between turns; an exception in it ends the w
 
 
 def in_turns(kernel: Callable[..., bool], *arguments: Any, look: Look = do_nothing) -> None:
-    """Call the kernel until it is done.
-
-    >>> def count_down(left, room):
-    ...     while left[0] and room[0] >= 0:
-    ...         left[0] -= 1
-    ...         room[0] -= 10_000_000
-    ...     return left[0] == 0
-    >>> in_turns(count_down, np.array([10]), look=lambda: print("a look"))
-    a look
-    a look
-    """
+    """Call the kernel until it is done."""
     while not kernel(*arguments, np.array([ROOM])):
         look()

@@ -274,9 +274,13 @@ class StandardRows:
     @classmethod
     def of(cls, names: Sequence[str], values: Floats) -> Self:
         """The columns of (n, p) values, NaN where there is a gap."""
-        is_complete = np.logical_not(np.isnan(values).any(axis=1))
-        order = name_order(names)
-        return cls(tuple(names), order, np.ascontiguousarray(_standardised(values[is_complete][:, order])), is_complete)
+        is_complete, order = np.logical_not(np.isnan(values).any(axis=1)), name_order(names)
+        scaled, _ = in_units(values[is_complete][:, order])  # squares neither overflow nor vanish
+        scaled -= scaled[0].copy()  # so that a large mean costs no digits
+        scaled -= scaled.mean(axis=0)
+        deviation = np.sqrt(np.square(scaled).mean(axis=0))
+        standard = np.ascontiguousarray(scaled / np.where(deviation > 0, deviation, 1.0))
+        return cls(tuple(names), order, standard, is_complete)
 
     def moments(self, counts: Counts, on: Products | None = None) -> Moments:
         """The moments of a resample, in units of the standardised columns, on a graphics card if `on` is one."""
@@ -308,14 +312,3 @@ class StandardRows:
             values = self.values[counts[self.is_complete] > 0, place[k]]
             is_constant[k] = values.min() == values.max()
         return is_constant
-
-
-def _standardised(values: Floats) -> Floats:
-    """Columns with mean 0 and variance 1. Values are scaled by powers of two first, so that squares neither overflow
-    nor vanish, and the first row is subtracted, so that a large mean costs no digits.
-    """
-    scaled, _ = in_units(values)
-    scaled -= scaled[0].copy()
-    scaled -= scaled.mean(axis=0)
-    deviation = np.sqrt(np.square(scaled).mean(axis=0))
-    return np.asarray(scaled / np.where(deviation > 0, deviation, 1.0))

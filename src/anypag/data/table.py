@@ -145,8 +145,6 @@ class Table:
     def _moments(self) -> dict[tuple[str, ...], Moments]:
         return {}
 
-    # views
-
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Table:
         """The table with some kinds set by hand."""
         _require_mapping(kinds)
@@ -213,8 +211,6 @@ class Table:
     def with_findings(self, found: Sequence[Finding]) -> Table:
         """The table with findings from reading its file."""
         return replace(self, read=(*self.read, *found))
-
-    # reads
 
     @cached_property
     def _summary(self) -> Summary:

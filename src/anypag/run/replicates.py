@@ -40,17 +40,9 @@ LEAST_SECONDS = 1e-3  # a search needs more than 0; with no time left it ends at
 
 @dataclass(frozen=True)
 class Plan:
-    """The resamples of a table.
-
-    Args:
-        n: how many.
-        resample: "bootstrap" or "half".
-        seed: a whole number from 0 on.
-        clusters: (n,) the cluster of each row, as codes: whole clusters are drawn. None if rows are.
-        strata: (n,) the data set of each row: each keeps its number of rows. None for a single data set.
-
-    >>> Plan(4, "half", seed=1).counts(0, 6) + Plan(4, "half", seed=1).counts(1, 6)
-    array([1, 1, 1, 1, 1, 1])
+    """The resamples of a table: how many, of which kind, from which seed. `clusters`: (n,) the cluster of each row, as
+    codes: whole clusters are drawn; None if rows are. `strata`: (n,) the data set of each row: each keeps its number of
+    rows; None for a single data set.
     """
 
     n: int

@@ -24,8 +24,7 @@ from anypag.data.sources.counted import weight_findings
 from anypag.data.sources.protocol import Needs, Source
 from anypag.data.table import Table
 
-MOST_COLUMNS = 300
-"""The most columns for checks of all pairs or triples."""
+MOST_COLUMNS = 300  # the most columns for checks of all pairs or triples
 OF_WINDOWS = frozenset({"order", "conditions"})
 """What is found in every table whose rows are windows of a time series, because they overlap."""
 _LAG = re.compile(r"\(t-\d+\)$")

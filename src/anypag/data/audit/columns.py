@@ -18,8 +18,7 @@ from anypag.errors import Option, Sentence, listed
 
 MANY_LEVELS = 20
 PLAIN_NUMBERS = "Write them with a decimal point and no other sign, as in 1234.5"
-AS_MANY_AS_PERSONS = 100
-"""With more levels than this a column is taken to name persons, units or sessions."""
+AS_MANY_AS_PERSONS = 100  # with more levels than this a column is taken to name persons, units or sessions
 _CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888)
 _WORDS = {"?", "-", "--", ".", "unknown", "missing", "na", "n/a", "none", "not available", "unk"}
 _DUPLICATED = re.compile(r"(.+)_duplicated_\d+")

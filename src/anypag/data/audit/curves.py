@@ -27,16 +27,11 @@ from anypag.threads import slices
 
 LEAST_ROWS = 20
 ROWS_FOR_CURVES = 1000
-CURVED = 0.04
-"""The share of the variance left by straight lines that a curve must explain."""
-CHANCE = 0.005
-"""The probability, over all pairs, of reporting a curve by chance."""
-STRAIGHT = 0.96
-"""If straight lines explain more than this share of the variance, no curve is searched."""
-MOSTLY = 0.8
-"""If one value fills more than this share of the rows, no curve is searched."""
-MOST_PAIRWISE = 40
-"""Up to this many columns with gaps every pair is checked, on the rows that have both."""
+CURVED = 0.04  # the share of the variance left by straight lines that a curve must explain
+CHANCE = 0.005  # the probability, over all pairs, of reporting a curve by chance
+STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is searched
+MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is searched
+MOST_PAIRWISE = 40  # up to this many columns with gaps every pair is checked, on the rows that have both
 COLUMNS_AT_ONCE = 8
 """Columns at once: with more, memory would go back to the system, which clears it anew for every run."""
 _NOTHING = 1e-6

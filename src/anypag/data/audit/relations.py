@@ -25,8 +25,7 @@ from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import listed
 
-NOTHING_LEFT = 1e-10
-"""The share of its variance below which a column counts as a function of others."""
+NOTHING_LEFT = 1e-10  # the share of its variance below which a column counts as a function of others
 _NEGLIGIBLE = 1e-6
 _CLEARLY_LEFT = 1e-5
 _FEW = 200
@@ -129,8 +128,7 @@ def _sum_in_words(slopes: Floats, names: tuple[str, ...], intercept: float) -> s
 
 CHANCE = 0.001
 CHANCE_OF_JOINING = 0.01
-MOST_ROWS = 20_000
-"""Rows in which groups are searched for; a group is reported if it holds in all rows."""
+MOST_ROWS = 20_000  # rows in which groups are searched for; a group is reported if it holds in all rows
 MOST_TOLD = 10
 
 

@@ -106,8 +106,6 @@ class CountedTable(ThroughRows):
         """Are all counts 1?"""
         return bool((self.counts == 1).all())
 
-    # views
-
     def take(self, names: Sequence[str]) -> Self:
         return replace(self, table=self.table.take(names))
 
@@ -120,8 +118,6 @@ class CountedTable(ThroughRows):
         is_whole = np.logical_not(np.isnan(self.table.values).any(axis=1))
         table = replace(self.table, given_kinds=self.kinds).take_rows(is_whole)
         return replace(self, table=table, counts=self.counts[is_whole])
-
-    # reads
 
     def summary(self) -> Summary:
         values, ends = self.table.values, self.table.summary()

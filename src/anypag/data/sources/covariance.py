@@ -49,7 +49,6 @@ class CovarianceTable(ThroughRows):
 
     @property
     def labels(self) -> tuple[None, ...]:
-        """None for every column: all hold numbers."""
         return (None,) * len(self.names)
 
     @property
@@ -82,7 +81,6 @@ class CovarianceTable(ThroughRows):
         self.rows()
 
     def sample(self) -> Table:
-        """A table without rows."""
         return Table(self.names, np.empty((0, len(self.names))), self.labels, self.kinds)
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
@@ -96,7 +94,6 @@ class CovarianceTable(ThroughRows):
         """None: there are no rows."""
 
     def rows(self) -> NoReturn:
-        """Refused: there are none, and so neither ranks nor levels."""
         raise DataError(f"This works on rows, and {NO_ROWS}. Give the rows, or choose ", Option("test", "fisherz"), ".")
 
 

@@ -101,10 +101,7 @@ class EngineTable(ThroughRows):
 
     @property
     def lacks(self) -> dict[Lacked, str]:
-        """The order of the rows."""
         return {"order": "an engine keeps no order of rows"}
-
-    # views
 
     def take(self, names: Sequence[str]) -> EngineTable:
         if tuple(names) == self.names:
@@ -127,10 +124,8 @@ class EngineTable(ThroughRows):
         given = dict(zip(self.names, self.kinds, strict=True))
         return EngineTable(self.engine.without_gaps(), given, self.read)
 
-    # reads
-
     def summary(self) -> Summary:
-        """Gaps and infinite values; the extremes of finite columns in the rows without gaps."""
+        """As of a table; the extremes are those of finite columns in the rows without gaps."""
         return self._summary
 
     @cached_property

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class FileTable(ThroughRows):
     """The columns of a CSV, TSV, Parquet or Arrow IPC file, whose rows are read in parts when they are needed.
 
     `read`: findings from opening the file; `given_kinds`: kinds that the user or the test set; `is_complete`: rows with
-    gaps are left out; `kept`: a cache of what was read, shared by all views of a file.
+    gaps are left out. What was read, by the names of columns, is shared by all views of a file.
     """
 
     path: Path
@@ -45,7 +45,9 @@ class FileTable(ThroughRows):
     read: tuple[Finding, ...]
     given_kinds: Mapping[str, Kind] = field(default_factory=dict)
     is_complete: bool = False
-    kept: _Kept = field(default_factory=lambda: _Kept({}, {}, {}))
+    _texts: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
+    _rows: dict[tuple[str, ...], Table] = field(default_factory=dict)
+    _passes: dict[tuple[str, ...], _Pass] = field(default_factory=dict)
 
     @classmethod
     def of(cls, path: str | Path, names: Sequence[str] | None = None) -> Self:
@@ -55,7 +57,8 @@ class FileTable(ThroughRows):
         index = None if names is not None else index_in(first)
         there = [name for name in first.columns if index is None or name != index.name]
         require_columns(names or (), there)
-        chosen = checked_column_names(there if names is None else names, len(there if names is None else names))
+        names = there if names is None else names
+        chosen = checked_column_names(names, len(names))
         found = [*([] if index is None else [INDEX_LEFT_OUT]), *repeated_names_in(path, chosen)]
         return cls(path, chosen, tuple(found))
 
@@ -68,11 +71,10 @@ class FileTable(ThroughRows):
     @cached_property
     def labels(self) -> tuple[tuple[str, ...] | None, ...]:
         """Per column its different texts, sorted, at most `MOST_TEXTS`; None for a column of numbers."""
-        texts = self.kept.texts
-        fresh = [name for name in self.names if name not in texts]
+        fresh = [name for name in self.names if name not in self._texts]
         if fresh:
-            texts |= made_from_file(self.path, lambda frame: {name: _texts(frame, name) for name in fresh})
-        return tuple(texts[name] for name in self.names)
+            self._texts.update(made_from_file(self.path, lambda frame: {name: _texts(frame, name) for name in fresh}))
+        return tuple(self._texts[name] for name in self.names)
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
@@ -99,8 +101,6 @@ class FileTable(ThroughRows):
             )
         return self
 
-    # views
-
     def take(self, names: Sequence[str]) -> Self:
         require_columns(names, self.names)
         if tuple(names) == self.names:
@@ -114,8 +114,6 @@ class FileTable(ThroughRows):
 
     def complete(self) -> Self:
         return replace(self, is_complete=True)
-
-    # reads
 
     def summary(self) -> Summary:
         """Gaps, infinite values and extremes; 0, 0 and NaN for text columns."""
@@ -135,10 +133,10 @@ class FileTable(ThroughRows):
     def _pass(self) -> _Pass:
         """The result of one pass over the columns of numbers."""
         numbers = tuple(name for name, labels in zip(self.names, self.labels, strict=True) if labels is None)
-        passes = self.kept.passes
-        if numbers not in passes:
-            passes[numbers] = made_from_file(self.path, lambda frame: _Pass.over(self._parts(frame, numbers), numbers))
-        return passes[numbers]
+        if numbers not in self._passes:
+            made = made_from_file(self.path, lambda frame: _Pass.over(self._parts(frame, numbers), numbers))
+            self._passes[numbers] = made
+        return self._passes[numbers]
 
     def _parts(self, frame: polars.LazyFrame, numbers: tuple[str, ...]) -> Iterator[Floats]:
         """The rows of columns of numbers, in chunks; if `_first_rows` holds the whole file, it is not read again."""
@@ -158,14 +156,12 @@ class FileTable(ThroughRows):
 
     @cached_property
     def _first_rows(self) -> Table:
-        first = self.kept.first_rows
-        if self.names not in first:
-            first[self.names] = as_table(glance(self.path, self._most_rows), self.names)
-        return first[self.names].with_kinds(self.given_kinds)
+        if self.names not in self._rows:
+            self._rows[self.names] = as_table(glance(self.path, self._most_rows), self.names)
+        return self._rows[self.names].with_kinds(self.given_kinds)
 
     @property
     def _most_rows(self) -> int:
-        """The most rows that are read for checks of values."""
         return max(MOST_LOOKED_AT // len(self.names), 1)
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
@@ -178,14 +174,6 @@ class FileTable(ThroughRows):
         table = read_table(self.path, names=self.names, kinds=self.given_kinds)
         table = replace(table, read=(*dict.fromkeys((*self.read, *table.read)),))
         return table.complete() if self.is_complete else table
-
-
-class _Kept(NamedTuple):
-    """What was read of a file: texts by column name; first rows and passes by tuples of column names."""
-
-    texts: dict[str, tuple[str, ...] | None]
-    first_rows: dict[tuple[str, ...], Table]
-    passes: dict[tuple[str, ...], _Pass]
 
 
 class _Pass:
@@ -221,12 +209,11 @@ class _Pass:
         if len(complete):
             self.low = np.fmin(self.low, complete.min(axis=0))
             self.high = np.fmax(self.high, complete.max(axis=0))
-        whole = complete if not len(self._waiting) else np.concatenate([self._waiting, complete])
+        self._waiting = np.concatenate([self._waiting, complete]) if len(self._waiting) else complete
         at_once = self._sums.rows_at_once
-        while len(whole) >= at_once:
-            self._sums.add(whole[:at_once])
-            whole = whole[at_once:]
-        self._waiting = whole
+        while len(self._waiting) >= at_once:
+            self._sums.add(self._waiting[:at_once])
+            self._waiting = self._waiting[at_once:]
 
     @property
     def n(self) -> int:

@@ -282,8 +282,7 @@ def comparable(table: Pooled, *contexts: str) -> Flags:
 
 def design_of(contexts: Any, sets: tuple[str, ...], order: Sequence[int], *, continuous: bool) -> Table:
     """The contexts, a row for each data set; row i is row `order[i]` of a given table. If all other columns are
-    continuous, contexts with numbers or two levels are continuous too, so that the linear score can be used, which
-    allows for hidden causes.
+    continuous, contexts with numbers or two levels are too: the linear score, which allows for hidden causes, fits.
     """
     if isinstance(contexts, str) and contexts == "indicator":
         table = Table(sets[1:], np.eye(len(sets))[:, 1:], (None,) * (len(sets) - 1), (None,) * (len(sets) - 1))
@@ -319,8 +318,8 @@ def _observed_levels_first(design: Table) -> Table:
 def untold(design: Table) -> list[Finding]:
     """Contexts that others determine: which of them acts on something cannot be told."""
     places = range(len(design.names))
-    values = design.values
-    told = [design.names[k] for k in places if is_determined(values, k, [other for other in places if other != k])]
+    others = [[other for other in places if other != k] for k in places]
+    told = [design.names[k] for k in places if is_determined(design.values, k, others[k])]
     message = f"Other contexts determine {listed(told)}: which of them acts on a variable cannot be told."
     return [warning("contexts", told, message, "Vary them apart, or leave one of them out.")] if told else []
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from anypag.data.table import Kind, Missing, Table
 
 MOST_LOOKED_AT = 4_000_000  # the most numbers (32 MB) that are read from a file or an engine for checks of values
-Lacked = Literal["rows", "order"]
-"""What a source may lack: its rows, or the order in which they were recorded."""
+Lacked = Literal["rows", "order"]  # what a source may lack: its rows, or the order in which they were recorded
 
 
 class Needs(NamedTuple):
