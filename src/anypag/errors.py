@@ -78,7 +78,6 @@ class AnypagError(Exception):
 
     @property
     def sentence(self) -> Sentence:
-        """The message."""
         return Sentence(*self.args)
 
     def __str__(self) -> str:

@@ -85,11 +85,9 @@ class Difference(NamedTuple):
 
 def lines_of(differences: Sequence[Difference], first: str, second: str) -> list[str]:
     """The differences in words, by kind: joined in the first only, in the second only, with other marks."""
-    kinds = [[d for d in differences if (bool(d.first), bool(d.second)) == kind] for kind in _KINDS]
-    return [difference.said(first, second) for kind in kinds for difference in kind]
-
-
-_KINDS = ((True, False), (False, True), (True, True))
+    kinds = (True, False), (False, True), (True, True)
+    by_kind = sorted(differences, key=lambda one: kinds.index((bool(one.first), bool(one.second))))
+    return [difference.said(first, second) for difference in by_kind]
 
 
 @dataclass(frozen=True)

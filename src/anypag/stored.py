@@ -40,7 +40,6 @@ class Variables:
         self.place = {name: i for i, name in enumerate(self.names)}
 
     def size(self, size: Size) -> int | None:
-        """A size as a number."""
         return len(self.names) if size == "n" else size
 
 

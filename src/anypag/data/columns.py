@@ -91,16 +91,12 @@ def _from_objects(name: str, objects: list[Any]) -> Column:
         )
     if texts:
         return _from_texts(objects)
-    values = np.array([np.nan if _is_missing(thing) else _as_float(name, thing) for thing in objects])
-    is_categorical = bool(present) and all(isinstance(thing, bool | np.bool_) for thing in present)
-    return Column(values.astype(np.float64), kind="discrete" if is_categorical else None)
-
-
-def _as_float(name: str, number: Any) -> float:
     try:
-        return float(number)
+        values = np.array([np.nan if _is_missing(thing) else float(thing) for thing in objects])
     except OverflowError:
         raise DataError(f"Column {name!r} holds a number too large for float64. Rescale the column.") from None
+    is_categorical = bool(present) and all(isinstance(thing, bool | np.bool_) for thing in present)
+    return Column(values.astype(np.float64), kind="discrete" if is_categorical else None)
 
 
 def _is_missing(thing: Any) -> bool:

@@ -39,7 +39,6 @@ class Finding:
 
     @property
     def sentence(self) -> Sentence:
-        """The message and the remedy."""
         return Sentence(f"{self.message} ", self.remedy)
 
     @property
@@ -67,7 +66,6 @@ def _standing_in(finding: Finding) -> Finding:
 
 
 def warning(problem: str, columns: Iterable[str], message: str, remedy: str | Sentence) -> Finding:
-    """A finding with the severity "warning"."""
     return Finding("warning", problem, tuple(columns), message, remedy)
 
 

@@ -120,7 +120,6 @@ class Table:
         return tuple(given or kind(i) for i, given in enumerate(self.given_kinds))
 
     def of_kind(self, kind: Kind) -> list[int]:
-        """The columns of a kind."""
         return [i for i, there in enumerate(self.kinds) if there == kind]
 
     def codes(self, i: int) -> Codes:
@@ -146,8 +145,6 @@ class Table:
         return {}
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Table:
-        """The table with some kinds set by hand."""
-        _require_mapping(kinds)
         there = set(self.names)
         unknown = [name for name in kinds if name not in there]
         if unknown:
@@ -174,7 +171,6 @@ class Table:
         return replace(self, values=values, given_kinds=self.kinds, before=before, weights=weights)
 
     def take(self, names: Sequence[str]) -> Table:
-        """Some of the columns, in the order asked for."""
         if tuple(names) == self.names:
             return self
         require_columns(names, self.names)
@@ -353,15 +349,11 @@ def declared(table: Table, kinds: Mapping[str, str]) -> Table:
 
 def spelled_out(kinds: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
     """Kinds with all names that a pattern stands for; a kind given for a name itself wins."""
-    _require_mapping(kinds)
+    if not isinstance(kinds, Mapping):
+        raise ParameterError(f"Kinds are a mapping such as {{'sex': 'discrete'}}; got {kinds!r}.")
     patterns = {name: kind for name, kind in kinds.items() if is_pattern(name) and name not in names}
     found = {name: kind for one, kind in patterns.items() for name in matching([one], names)}
     return found | {name: kind for name, kind in kinds.items() if name not in patterns}
-
-
-def _require_mapping(kinds: object) -> None:
-    if not isinstance(kinds, Mapping):
-        raise ParameterError(f"Kinds are a mapping such as {{'sex': 'discrete'}}; got {kinds!r}.")
 
 
 def _ordered(table: Table, name: str, order: list[str] | None) -> Table:
@@ -372,9 +364,7 @@ def _ordered(table: Table, name: str, order: list[str] | None) -> Table:
         if labels is not None and len(labels) > 2 and list(labels) == sorted(labels) and not is_known:
             raise DataError(
                 f"The order of the levels of {name!r} is not known: they are text, {listed(labels, 6)}. Give it as the "
-                f"kind, {' < '.join(labels[:3])!r} say (",
-                Option("kinds"),
-                "), or as an ordered category.",
+                f"kind, {' < '.join(labels[:3])!r} say ({Option('kinds')}), or as an ordered category."
             )
         return table
     is_there = ~np.isnan(table.values[:, i])

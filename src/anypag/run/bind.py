@@ -183,11 +183,9 @@ def _check_together(choices: Choices, test: CITest) -> None:
     require(fits, "threads", "left out: the test takes one question at a time", choices.threads)
     fits = choices.n_jobs in {None, 1} or test.batch == 1
     require(fits, "n_jobs", "left out: the test takes many questions at a time; choose 'threads'", choices.n_jobs)
-    if choices.initial is not None:
-        _check_initial(choices.initial, test.names)
-
-
-def _check_initial(initial: PAG, names: tuple[str, ...]) -> None:
+    initial, names = choices.initial, test.names
+    if initial is None:
+        return
     require(isinstance(initial, PAG), "initial", "a PAG", initial)
     missing = [name for name in names if name not in initial.names]
     extra = [name for name in initial.names if name not in names]

@@ -144,7 +144,6 @@ class Search:
         return result
 
     def result(self, state: State | None = None, history: tuple[Iteration, ...] = ()) -> Result:
-        """The result of a state."""
         state = self.start if state is None else state
         found = self._result_of(self.problem, state, history)
         tested: State | None = getattr(state, "after_tests", None)

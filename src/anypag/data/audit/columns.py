@@ -79,7 +79,6 @@ def usable_names(names: Sequence[str], findings: Iterable[Finding]) -> list[str]
 
 
 def constant_findings(names: Sequence[str], is_constant: npt.NDArray[np.bool_]) -> list[Finding]:
-    """Columns that never change."""
     remedy = "Drop it: a constant is independent of everything."
     return [
         Finding("error", "constant", (name,), f"Column {name!r} is constant.", remedy)

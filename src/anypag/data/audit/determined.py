@@ -71,10 +71,8 @@ def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
 
 
 def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
-    """Continuous columns that have all complete rows in the same order as an earlier one, or in the opposite one.
-
-    A score of ranks cannot tell them apart. Linear functions are reported as relations, unless `singular` is "keep".
-    Very few rows may agree by chance and are not reported.
+    """Continuous columns that have all complete rows in the same order as an earlier one, or in the opposite one. Of
+    linear functions only if `singular` is "keep": they are reported as relations. Very few rows may agree by chance.
     """
     chosen = table.of_kind("continuous")
     values = table.values[:, chosen]

@@ -24,23 +24,15 @@ MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # the most columns named, and the share o
 MOST_GAPS = 8  # the most columns whose gaps a message counts
 WEAK = 0.2  # a note is given if correlations above this may go unseen
 _BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score and not method.tests_by))
-PAIRWISE = (Option("missing", "pairwise"), f" (a test drops only rows with gaps in its columns; not for {_BY_SCORES}).")
+PAIRWISE = f"{Option('missing', 'pairwise')} (a test drops only rows with gaps in its columns; not for {_BY_SCORES})."
 """Searches by scores need the same rows for every set of columns."""
 
 
 def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]) -> list[Finding]:
-    """One error for each column with infinite values."""
-    return [
-        Finding(
-            "error",
-            "infinite",
-            (name,),
-            f"Column {name!r} has {count} infinite {'value' if count == 1 else 'values'}.",
-            "Replace them by missing values or drop those rows.",
-        )
-        for name, count in zip(names, counts.tolist(), strict=True)
-        if count
-    ]
+    found = {name: count for name, count in zip(names, counts.tolist(), strict=True) if count}
+    told = {name: f"Column {name!r} has {count} infinite value{'s' * (count > 1)}." for name, count in found.items()}
+    remedy = "Replace them by missing values or drop those rows."
+    return [Finding("error", "infinite", (name,), message, remedy) for name, message in told.items()]
 
 
 def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, costly: str) -> list[Finding]:
@@ -56,7 +48,7 @@ def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, c
     message = f"Values are missing in some of the {summary.n} rows: {', '.join(shown)}."
     complete = f"only the {summary.n_complete:,} complete rows are used"
     if missing == "error":
-        remedy = Sentence(f"Fill them in, or choose {Option('missing', 'drop')} ({complete}{costly}) or ", *PAIRWISE)
+        remedy = Sentence(f"Fill them in, or choose {Option('missing', 'drop')} ({complete}{costly}) or ", PAIRWISE)
         return [Finding("error", "missing", tuple(gaps), message, remedy)]
     used = complete.capitalize() if missing == "drop" else "The tests use fewer rows"
     left_out = summary.n - summary.n_complete if missing == "drop" else 0
@@ -85,11 +77,11 @@ def costliest(gaps: Flags, share: float) -> list[int]:
 def dropped_findings(before: int, after: int, costly: str) -> list[Finding]:
     """An error if no row is complete, a warning if fewer than half are."""
     if after == 0:
-        remedy = Sentence("Drop the columns with most gaps, or choose ", *PAIRWISE)
+        remedy = Sentence("Drop the columns with most gaps, or choose ", PAIRWISE)
         return [Finding("error", "dropped", (), f"None of the {before} rows is complete{costly}.", remedy)]
     if 2 * after < before:
-        remedy = Sentence("Consider dropping the columns with most gaps, or ", *PAIRWISE)
-        return [Finding("warning", "dropped", (), f"Only {after} of {before} rows are complete{costly}.", remedy)]
+        remedy = Sentence("Consider dropping the columns with most gaps, or ", PAIRWISE)
+        return [warning("dropped", (), f"Only {after} of {before} rows are complete{costly}.", remedy)]
     return []
 
 
@@ -135,8 +127,7 @@ def large_set_findings(n: int, largest: int) -> list[Finding]:
         f"With {n} rows no dependence can be shown given more than {n - 4} columns: such a test answers "
         f"p = 1, and sets may have up to {largest} members."
     )
-    remedy = Sentence("Set ", Option("max_r"), f" to at most {n - 4}, or collect more rows.")
-    return [Finding("warning", "rows", (), message, remedy)]
+    return [warning("rows", (), message, Sentence(f"Set {Option('max_r')} to at most {n - 4}, or collect more rows."))]
 
 
 def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding]:
@@ -150,8 +141,8 @@ def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding
         f"With {n} rows, sets of more than {enough} columns have more combinations of levels than a "
         f"{ROWS_PER_LEVEL}th of the rows: their tests will find little, and sets may have up to {largest} members."
     )
-    remedy = Sentence("Set ", Option("max_r"), f" to {enough}, merge levels, or collect more rows.")
-    return [Finding("warning", "rows", (), message, remedy)]
+    remedy = Sentence(f"Set {Option('max_r')} to {enough}, merge levels, or collect more rows.")
+    return [warning("rows", (), message, remedy)]
 
 
 def repeated_row_findings(table: Table) -> list[Finding]:

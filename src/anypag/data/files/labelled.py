@@ -69,7 +69,6 @@ def _levels(column: polars.Series, labels: dict[float, str]) -> polars.Series:
 
 
 def _read(path: Path, **options: Any) -> tuple[polars.DataFrame, Any]:
-    """The table and its metadata."""
     try:
         pyreadstat = import_module("pyreadstat")
     except ImportError:

@@ -177,9 +177,7 @@ def read_again(path: Path, reading: Reading, among: Collection[str]) -> Table:
 
 def rows_from(data: object, reading: Reading | None, among: Collection[str]) -> Table:
     """A table in memory, whole; or the needed columns of a file, read with the options of the search."""
-    if not isinstance(data, str | Path):
-        table, weights = as_table(data), None if reading is None else reading.weights
-        if weights is None or weights not in table.names:
-            return table
-        return weighted(table, weights)
-    return read_again(Path(data), fitting(reading, Path(data)), among)
+    if isinstance(data, str | Path):
+        return read_again(Path(data), fitting(reading, Path(data)), among)
+    table, weights = as_table(data), None if reading is None else reading.weights
+    return table if weights is None or weights not in table.names else weighted(table, weights)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -35,11 +36,7 @@ MOST_NUMBERS = 100_000_000
 
 @dataclass(frozen=True, eq=False)
 class CountedTable(ThroughRows):
-    """A table whose rows have counts.
-
-    Args:
-        table: the rows.
-        counts: (m,) how many rows each row stands for, 1 or more.
+    """A table whose rows have counts: (m,) how many rows each row stands for, 1 or more.
 
     >>> table = counted({"smokes": [0, 0, 1, 1], "coughs": [0, 1, 0, 1], "n": [30, 10, 15, 25]}, "n")
     >>> table.n, table.kinds
@@ -55,9 +52,11 @@ class CountedTable(ThroughRows):
         is_there = counts > 0
         return cls(replace(table, values=np.asfortranarray(table.values[is_there])), counts[is_there])
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.table.names
+    names = property(attrgetter("table.names"))
+    labels = property(attrgetter("table.labels"))
+    read = property(attrgetter("table.read"))
+    weights = property(attrgetter("table.weights"))
+    worth = property(attrgetter("table.worth"))
 
     @property
     def n(self) -> int:
@@ -74,22 +73,6 @@ class CountedTable(ThroughRows):
             return self.table.kinds[i]
         is_there = np.isfinite(self.table.values[:, i])
         return kind_of_levels(np.unique(self.table.values[is_there, i]), int(self.counts[is_there].sum()))
-
-    @property
-    def labels(self) -> tuple[tuple[str, ...] | None, ...]:
-        return self.table.labels
-
-    @property
-    def weights(self) -> Floats | None:
-        return self.table.weights
-
-    @property
-    def worth(self) -> Worth | None:
-        return self.table.worth
-
-    @property
-    def read(self) -> tuple[Finding, ...]:
-        return self.table.read
 
     @property
     def lacks(self) -> dict[Lacked, str]:

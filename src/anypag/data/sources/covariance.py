@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -38,14 +39,8 @@ class CovarianceTable(ThroughRows):
 
     known: Moments
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.known.names
-
-    @property
-    def n(self) -> int:
-        """The rows that the moments were computed from."""
-        return self.known.n
+    names = property(attrgetter("known.names"))
+    n = property(attrgetter("known.n"))  # the rows that the moments were computed from
 
     @property
     def labels(self) -> tuple[None, ...]:

@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
+from operator import attrgetter
 from threading import Lock
 from typing import Any, Self, TypeVar
 
@@ -57,9 +58,7 @@ class EngineTable(ThroughRows):
             raise DataError(f"A table needs rows and columns; got 0 rows and {len(made.names)} columns.")
         return made
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.engine.names
+    names = property(attrgetter("engine.names"))
 
     @cached_property
     def n(self) -> int:

@@ -50,10 +50,8 @@ class Centres(NamedTuple):
 
 
 def _number(name: str) -> Any:
-    """A column of numbers as float64.
-
-    The condition works around a bug of DuckDB (its issue 25521): it concludes from a Parquet file's statistics that a
-    column has no NaN, although these do not cover NaN. A conditional column has no statistics.
+    """A column of numbers as float64. The condition works around a bug of DuckDB (its issue 25521): it concludes that a
+    column has no NaN from a Parquet file's statistics, which do not cover NaN. A conditional column has no statistics.
     """
     return nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.Float64)).alias(name)
 
@@ -87,11 +85,9 @@ class Engine:
         return as_table(self.frame.head(GLANCE).collect().to_native())
 
     def n_rows(self) -> int:
-        """The number of rows."""
         return int(self.asked([nw.len()])[0])
 
     def take(self, names: Sequence[str]) -> Self:
-        """Some of the columns, in the order asked for."""
         require_columns(names, self.names)
         is_text = tuple(self.is_text[self.names.index(name)] for name in names)
         return replace(self, names=tuple(names), is_text=is_text, frame=self.frame.select(*names))
@@ -107,7 +103,6 @@ class Engine:
         return found[:p], infinite
 
     def without_gaps(self) -> Self:
-        """The rows with a value in every column."""
         return replace(self, frame=self.frame.filter(*(~self._is_gap(i) for i in range(len(self.names)))))
 
     def _is_gap(self, i: int) -> Any:

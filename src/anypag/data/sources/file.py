@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Self
 
@@ -201,7 +202,6 @@ class _Pass:
         return made
 
     def _add(self, part: Floats) -> None:
-        """Adds the rows of one part."""
         self.rows += len(part)
         self.missing += np.isnan(part).sum(axis=0)
         self.infinite += np.isinf(part).sum(axis=0)
@@ -215,14 +215,10 @@ class _Pass:
             self._sums.add(self._waiting[:at_once])
             self._waiting = self._waiting[at_once:]
 
-    @property
-    def n(self) -> int:
-        """The number of complete rows."""
-        return self._sums.n
+    n = property(attrgetter("_sums.n"))  # the number of complete rows
 
     @cached_property
     def moments(self) -> Moments:
-        """The moments of all complete rows."""
         return self._sums.moments()
 
 

@@ -50,7 +50,6 @@ class Pooled(Table):
         return replace(self, **parts, contexts=tuple(name for name in self.contexts if name in made.names))
 
     def take_rows(self, rows: Rows) -> Table:
-        """Some of the rows, by flags or indices."""
         return replace(super().take_rows(rows), of_set=self.of_set[rows])  # type: ignore[call-arg]
 
     @property
@@ -180,7 +179,6 @@ def _unrelated(columns: Floats, noise: Floats) -> Floats:
 
 
 def sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
-    """The data sets by their names."""
     if by is None:
         if isinstance(data, Mapping) and all(isinstance(name, str) for name in data):
             return data
