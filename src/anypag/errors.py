@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from anypag.results.result import Result
 
 
+_MARKED = re.compile("\0(\\[.*?\\])\0")  # an option inside a text
+
+
 class Option(NamedTuple):
     """A choice that a sentence mentions: `max_r` in Python, `--max-r` on the command line."""
 
@@ -33,9 +36,6 @@ class Option(NamedTuple):
     def __format__(self, _: str) -> str:
         """The option inside a text, marked so that `Sentence` finds it."""
         return f"\0{json.dumps(self)}\0"
-
-
-_MARKED = re.compile("\0(\\[.*?\\])\0")
 
 
 class Sentence(str):
@@ -68,10 +68,9 @@ def _pieces(part: object) -> Iterator[str | Option]:
 
 
 class AnypagError(Exception):
-    """Something anypag was asked to do cannot be done; the message says why.
-
-    When it happens during a search, `result` holds what had been learned up to the last finished step. `sentence` is
-    the message with its options marked, so that the command line can write them as they are typed.
+    """Something anypag was asked to do cannot be done; the message says why. When it happens during a search, `result`
+    holds what had been learned up to the last finished step. `sentence` is the message with its options marked, so that
+    the command line can write them as they are typed.
     """
 
     result: Result | None = None
@@ -85,10 +84,9 @@ class AnypagError(Exception):
 
 
 class AnypagWarning(UserWarning):
-    """The data or the options make the result weaker than it could be; the message says how, and what to do.
-
-    Python shows each message once for each place it comes from; `warnings.simplefilter("ignore", AnypagWarning)` turns
-    them off.
+    """The data or the options make the result weaker than it could be; the message says how, and what to do. Python
+    shows each message once for each place it comes from; `warnings.simplefilter("ignore", AnypagWarning)` turns them
+    off.
     """
 
 

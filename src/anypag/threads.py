@@ -39,9 +39,8 @@ def _workers(count: int) -> ThreadPoolExecutor:
 
 class _SingleBlas:
     """A context in which linear algebra keeps to one thread. After a product its threads spin for a while and take the
-    cores from ours: on a busy machine a search of 35 columns takes ten times as long.
-
-    The first to enter limits, the last to leave restores, in whichever thread.
+    cores from ours: on a busy machine a search of 35 columns takes ten times as long. The first to enter limits, the
+    last to leave restores, in whichever thread.
     """
 
     _before: Sequence[tuple[Any, int]] = ()

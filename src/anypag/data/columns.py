@@ -85,10 +85,8 @@ def _from_objects(name: str, objects: list[Any]) -> Column:
             "a number nor text. Turn the column into numbers or drop it."
         )
     if texts and len(texts) < len(present):
-        raise DataError(
-            f"Column {name!r} mixes numbers and text ({shortened(texts[0])!r}). "
-            "Turn the text into numbers, or into None if it marks missing values."
-        )
+        wrong = f"Column {name!r} mixes numbers and text ({shortened(texts[0])!r})."
+        raise DataError(f"{wrong} Turn the text into numbers, or into None if it marks missing values.")
     if texts:
         return _from_texts(objects)
     try:

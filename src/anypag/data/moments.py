@@ -30,11 +30,10 @@ CHUNK = 4_000_000  # numbers in a chunk: 32 MB
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Means, standard deviations and correlations of columns: all that the Gaussian test needs.
-
-    `deviation` has the divisor n - 1; 0 for a constant column. `correlation` is symmetric to the bit, with ones on the
-    diagonal; 0 with a constant column. `kurtosis` is the mean fourth power about the mean, over the squared variance:
-    3 for a normal column, 0 for a constant one and if only a covariance matrix is given.
+    """Means, standard deviations and correlations of columns: all that the Gaussian test needs. `deviation` has the
+    divisor n - 1; 0 for a constant column. `correlation` is symmetric to the bit, with ones on the diagonal; 0 with a
+    constant column. `kurtosis` is the mean fourth power about the mean, over the squared variance: 3 for a normal
+    column, 0 for a constant one and if only a covariance matrix is given.
     """
 
     names: tuple[str, ...]
@@ -73,12 +72,7 @@ class Products(Protocol):
 
 
 def moments_of(
-    values: Floats,
-    names: Sequence[str],
-    weights: Floats | None = None,
-    *,
-    threads: int = 1,
-    multiplier: Products | None = None,
+    values: Floats, names: Sequence[str], weights: Floats | None = None, *, threads: int = 1, on: Products | None = None
 ) -> Moments:
     """The moments of (n, p) values without gaps; of weighted rows, `n` is the sum of weights. Columns are processed in
     the order of their names and in fixed panels: neither their order nor the number of threads changes a bit.
@@ -86,7 +80,7 @@ def moments_of(
     if weights is not None:
         with single_blas:
             return _weighted_moments(values, names, weights)
-    sums = Sums(names, multiplier)
+    sums = Sums(names, on)
     for start in range(0, len(values), sums.rows_at_once):
         sums.add(values[start : start + sums.rows_at_once], threads=threads)
     return sums.moments(threads=threads)
@@ -112,19 +106,18 @@ def rows_in_chunk(p: int) -> int:
 
 
 class Sums:
-    """Means and centred products of columns, by name, over the rows added; `multiplier`: a graphics card or None."""
+    """Means and centred products of columns, by name, over the rows added; `on`: a graphics card or None."""
 
-    def __init__(self, names: Sequence[str], multiplier: Products | None = None) -> None:
+    def __init__(self, names: Sequence[str], on: Products | None = None) -> None:
         p = len(names)
         self.n = 0
         self.rows_at_once = rows_in_chunk(p)  # how many rows to add at a time; only the last chunk may be smaller
-        self._names = tuple(names)
-        self._order = name_order(names)
+        self._names, self._order = tuple(names), name_order(names)
         self._exponent = np.full(p, -2000, np.int32)
         self._origin, self._mean = np.zeros(p), np.zeros(p)
         self._powers = np.zeros((3, p))  # sums of the second, third and fourth powers about the mean
-        self._multiplier = multiplier
-        self._products: Any = np.zeros((p, p)) if multiplier is None else None
+        self._on = on
+        self._products: Any = np.zeros((p, p)) if on is None else None
 
     def add(self, rows: Floats, *, threads: int = 1) -> None:
         """Adds a chunk of (m, p) rows without gaps."""
@@ -156,13 +149,13 @@ class Sums:
             self._products[high, low], self._products[low, high] = block, block.T
 
         pairs = [*combinations(panels, 2), *zip(panels, panels, strict=True)]  # blocks on the diagonal last
-        if self._multiplier is None:
+        if self._on is None:
             with single_blas:
                 map_in_threads(multiply, pairs, threads_for(p * p * m, threads, LEAST_PRODUCTS))
         else:
-            more = self._multiplier.products(centred)
+            more = self._on.products(centred)
             offset = difference * np.sqrt(weight)
-            self._products = self._multiplier.added(self._products, more, shift, offset) if self.n else more
+            self._products = self._on.added(self._products, more, shift, offset) if self.n else more
         scaled = np.ldexp(self._powers, np.outer([2, 3, 4], shift))
         self._powers = _joined(scaled, powers, difference, self.n, m) if self.n else powers
         self._mean = np.ldexp(self._mean, shift) + difference * (m / (self.n + m))
@@ -173,7 +166,7 @@ class Sums:
         mean = self._mean + np.ldexp(self._origin, -self._exponent)
         kurtosis = kurtosis_of(self.n, self._powers[0], self._powers[2])
         sums = self._names, self.n, mean, self._products, self._exponent, kurtosis
-        return from_products(*sums, threads=threads, on=self._multiplier)
+        return from_products(*sums, threads=threads, on=self._on)
 
 
 def kurtosis_of(n: int, squares: Floats, fourths: Floats) -> Floats:

@@ -242,7 +242,7 @@ class Table:
         chosen = self.names if names is None else tuple(names)
         if chosen not in self._moments:
             table = self.take(chosen).complete()
-            found = moments_of(table._scores, chosen, table.scaled_weights, threads=threads, multiplier=on)
+            found = moments_of(table._scores, chosen, table.scaled_weights, threads=threads, on=on)
             self._moments[chosen] = table._behind_levels(found, range(len(chosen)))
         return self._moments[chosen]
 
@@ -400,10 +400,8 @@ def _read(data: Any, names: Sequence[str] | None) -> Table:
 def _from_array(data: Any, names: Sequence[str] | None) -> Table:
     array = _as_array(data)
     if array.ndim != 2 or array.dtype.names is not None:
-        raise DataError(
-            "A table is an array of shape (rows, columns); "
-            f"got one of shape {array.shape} and type {array.dtype}. A single column is array.reshape(-1, 1)."
-        )
+        got = f"got one of shape {array.shape} and type {array.dtype}. A single column is array.reshape(-1, 1)."
+        raise DataError(f"A table is an array of shape (rows, columns); {got}")
     checked = checked_column_names(names, array.shape[1])
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         _require_shape(array.shape)
@@ -416,10 +414,8 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
     try:
         frame = nw.from_native(data)
     except TypeError:
-        raise DataError(
-            "Data come as an array, a mapping of columns, a data frame (pandas, polars, pyarrow, ...) or the "
-            f"path of a file; got {type(data).__name__}."
-        ) from None
+        wanted = "an array, a mapping of columns, a data frame (pandas, polars, pyarrow, ...) or the path of a file"
+        raise DataError(f"Data come as {wanted}; got {type(data).__name__}.") from None
     except nw.exceptions.DuplicateError as error:
         detail = " ".join(str(error).split())
         raise DataError(f"Column names must differ; rename or drop columns. {detail}.") from None

@@ -33,6 +33,7 @@ rows, the second times that square and the rows. If it spreads levels out as col
 variables and the fifth power of the columns of each. Measured: 17 s for 100 columns of numbers, 27 s for 35 columns of
 levels with 20,000 rows, 7 and 163 s for 12 columns of numbers beside one of 15 and of 30 levels.
 """
+_A_MARK = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 POSTERIOR = "tests, then a posterior over graphs"  # the reason why "auto" goes on by scores: nothing speaks against it
 
 
@@ -211,9 +212,6 @@ def _check_initial_agrees(problem: Problem) -> None:
     if len(missing):
         i, j = missing[0]
         raise KnowledgeError(f"The 'initial' PAG has no edge {names[i]!r}–{names[j]!r}; they are known to be joined.")
-
-
-_A_MARK = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 
 
 def _cores() -> int:

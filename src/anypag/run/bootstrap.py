@@ -35,6 +35,8 @@ from anypag.run.watcher import Listeners, showing
 from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Progress, Tick, no_tick
 
+Listening = Callable[[], AbstractContextManager[None]]  # makes a context in which signals are heard
+
 
 class Bootstrap:
     """The outcome of `bootstrap`: the result of the whole data with the frequencies over resamples. It has all that
@@ -104,10 +106,7 @@ class Resampling:
             _require_rows(plan, self._rows.n, self.search.problem.n)
 
     def run(
-        self,
-        whole: Callable[[], Result] | None = None,
-        tick: Tick = no_tick,
-        listening: Callable[[], AbstractContextManager[None]] = nullcontext,
+        self, whole: Callable[[], Result] | None = None, tick: Tick = no_tick, listening: Listening = nullcontext
     ) -> Bootstrap:
         """Search the whole data (by `whole`, if given), then the resamples. When a budget is spent or on Ctrl-C, the
         finished ones are returned. In `listening`, a context for the time of the resamples, signals may raise
@@ -138,12 +137,7 @@ class Resampling:
         return done
 
     def _resample(
-        self,
-        done: Replicates,
-        budget: Budget,
-        progress: Callable[..., Progress],
-        tick: Tick,
-        listening: Callable[[], AbstractContextManager[None]],
+        self, done: Replicates, budget: Budget, progress: Callable[..., Progress], tick: Tick, listening: Listening
     ) -> str | None:
         """Make the missing replicates. Returns what ended this early, or None."""
         n, missing = self.plan.n, done.missing(self.plan.n)

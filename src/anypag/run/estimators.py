@@ -95,7 +95,6 @@ class _Estimator:
         return f"{type(self).__name__}({', '.join(f'{item.name}={getattr(self, item.name)!r}' for item in changed)})"
 
     def _repr_html_(self) -> str:
-        """How notebooks show it: the graph once there is one."""
         return self.result_._repr_html_() if self.__sklearn_is_fitted__() else preformatted(repr(self))
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -234,7 +234,6 @@ class Replicates:
         return [k for k in range(n) if k not in self.graphs and k not in self.failures]
 
     def write(self) -> None:
-        """Write what is not written yet."""
         if self._store is not None:
             failures = FAILURES.write(self.failures.values(), Variables(self._names))
             arrays = {f"replicate/{k:08}": np.array(graph.marks) for k, graph in self._fresh.items()}

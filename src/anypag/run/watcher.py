@@ -147,9 +147,8 @@ def interruptible(tick: Tick) -> Iterator[Tick]:
 
 
 class Estimated:
-    """Adds to each tick about how long the phase still takes, by counts and the pace measured in this run.
-
-    A phase whose tests were counted beforehand takes the pace of the last phase until it has one of its own.
+    """Adds to each tick about how long the phase still takes, by counts and the pace measured in this run. A phase
+    whose tests were counted beforehand takes the pace of the last phase until it has one of its own.
     """
 
     def __init__(self, tick: Tick, clock: Clock | None = None) -> None:

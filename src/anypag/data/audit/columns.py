@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -80,11 +81,8 @@ def usable_names(names: Sequence[str], findings: Iterable[Finding]) -> list[str]
 
 def constant_findings(names: Sequence[str], is_constant: npt.NDArray[np.bool_]) -> list[Finding]:
     remedy = "Drop it: a constant is independent of everything."
-    return [
-        Finding("error", "constant", (name,), f"Column {name!r} is constant.", remedy)
-        for name, constant in zip(names, is_constant.tolist(), strict=True)
-        if constant
-    ]
+    found = compress(names, is_constant.tolist())
+    return [Finding("error", "constant", (name,), f"Column {name!r} is constant.", remedy) for name in found]
 
 
 def level_findings(source: Source) -> list[Finding]:

@@ -166,9 +166,8 @@ def _fill(parts: npt.NDArray[Any], values: Floats) -> None:
 @lru_cache(8)
 def _of_ranks(n: int) -> Floats:
     """(3, 2n + 1) of half of each whole number as a rank among n: its normal score, its second and its third power.
-    Halves are needed because ties share the mean of their ranks.
-
-    The standard library has normal quantiles too, and loads in a hundredth of the time that scipy takes.
+    Halves are needed because ties share the mean of their ranks. The standard library has normal quantiles too, and
+    loads in a hundredth of the time that scipy takes.
     """
     quantile, shares = NormalDist().inv_cdf, ((np.arange(2.0, 2.0 * n + 1) / 2 - 0.5) / n).tolist()
     u = (np.arange(2.0 * n + 1) - n - 1) / n
@@ -178,10 +177,9 @@ def _of_ranks(n: int) -> Floats:
 
 
 def _twice_ranks(values: Floats) -> Counts:
-    """(c, n) twice the rank of each value of (n, c), so that ranks which ties share are whole numbers.
-
-    Sorting whole numbers takes a third of the time of `argsort`: the lowest bits of a value give way to its row. Where
-    that matters, or where values are equal, ranks are worked out in full.
+    """(c, n) twice the rank of each value of (n, c), so that ranks which ties share are whole numbers. Sorting whole
+    numbers takes a third of the time of `argsort`: the lowest bits of a value give way to its row. Where that matters,
+    or where values are equal, ranks are worked out in full.
     """
     columns, n = np.ascontiguousarray(values.T), len(values)
     even, twice, low = np.arange(2, 2 * n + 1, 2), np.empty(columns.shape, np.int64), (1 << n.bit_length()) - 1

@@ -37,11 +37,9 @@ T = TypeVar("T")
 def leaving_out(
     source: Source, missing: Missing, singular: Singular, kept: Iterable[str], read: Callable[..., tuple[T, Audit]]
 ) -> tuple[T, list[Finding]]:
-    """What was read from the columns that can be used, and the finding that names the others.
-
-    `kept` are columns that are never left out, because the user said something about them. `read` is called with the
-    source, `missing` and `singular` without "auto"; it returns what was read and its audit, or raises DataError with
-    the audit.
+    """What was read from the columns that can be used, and the finding that names the others. `kept` are columns that
+    are never left out, because the user said something about them. `read` is called with the source, `missing` and
+    `singular` without "auto"; it returns what was read and its audit, or raises DataError with the audit.
     """
     keep, out = frozenset(kept), dict[str, str]()
     if missing == "auto":

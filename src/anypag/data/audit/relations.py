@@ -19,7 +19,7 @@ from contextlib import suppress
 import numpy as np
 
 from anypag.arrays import Floats, Indices
-from anypag.data.findings import Finding, Severity, Singular
+from anypag.data.findings import Finding, Severity, Singular, warning
 from anypag.data.levels import has_fractions
 from anypag.data.moments import Moments
 from anypag.data.table import Table
@@ -140,8 +140,8 @@ def indicator_findings(table: Table) -> list[Finding]:
     counts, here = (present.T @ present).astype(np.float64), (ones.T @ present).astype(np.float64)
     expected = here * here.T / np.maximum(counts, 1.0)  # in how many rows both would be 1 if they were independent
     groups = _groups(np.where(ones.T @ ones == 0, expected, -np.inf))
-    found = [_finding(table, [chosen[k] for k in group]) for group in groups]
-    return [finding for finding in found if finding is not None][:MOST_TOLD]
+    found = [finding for group in groups for finding in _findings(table, [chosen[k] for k in group])]
+    return found[:MOST_TOLD]
 
 
 def _of_zeros_and_ones(table: Table) -> list[int]:
@@ -170,13 +170,13 @@ def _groups(expected: Floats) -> list[list[int]]:
     return groups
 
 
-def _finding(table: Table, columns: list[int]) -> Finding | None:
-    """The finding for a group; None if it does not hold in all rows, or if two columns are complements."""
+def _findings(table: Table, columns: list[int]) -> list[Finding]:
+    """The finding for a group; none if it does not hold in all rows, or if two columns are complements."""
     values = table.values[:, columns]
     ones = np.nansum(values[~np.isnan(values).all(axis=1)], axis=1)
     is_copy = len(columns) == 2 and bool((ones == 1).all())  # a copy, which has a check of its own
     if ones.max() > 1 or is_copy:
-        return None
+        return []
     names = [table.names[i] for i in columns]
     n_levels = len(columns) + int(ones.min() == 0)
     message = (
@@ -189,4 +189,4 @@ def _finding(table: Table, columns: list[int]) -> Finding | None:
         f"Put them together into one column of {n_levels} levels, in pandas "
         f"pd.from_dummies(df[{names}]{rest}), unless they are different variables."
     )
-    return Finding("warning", "indicators", tuple(names), message, remedy)
+    return [warning("indicators", names, message, remedy)]

@@ -48,12 +48,12 @@ Labels = dict[str, dict[float, str]]
 
 def _labels(frame: polars.DataFrame, about: Any) -> Labels:
     """For each column of numbers with labels, the labels of its codes, ascending; without codes that are gaps."""
-    there = [name for name in about.variable_value_labels if name in frame.columns and frame[name].dtype.is_numeric()]
-    named = {name: about.variable_value_labels[name] for name in there}
-    pairs = {
-        name: [(code, text) for code, text in some.items() if isinstance(code, Real)] for name, some in named.items()
-    }
-    return {name: {float(code): text for code, text in sorted(some)} for name, some in pairs.items() if some}
+    found = {}
+    for name, labels in about.variable_value_labels.items():
+        pairs = sorted((float(code), text) for code, text in labels.items() if isinstance(code, Real))
+        if pairs and name in frame.columns and frame[name].dtype.is_numeric():
+            found[name] = dict(pairs)
+    return found
 
 
 def _is_whole(column: polars.Series, labels: Labels) -> bool:

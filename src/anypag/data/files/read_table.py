@@ -21,15 +21,9 @@ from anypag.data.table import Table, as_table
 from anypag.errors import DataError, Option, Sentence
 
 INDEX_NAMES = ("", "Unnamed: 0")  # names that pandas gives to a first column of row numbers
-
 LAST_INDEX = "__index_level_0__"  # the name of that column in Parquet files, where it comes last
-
-INDEX_LEFT_OUT = warning(
-    "index",
-    (),
-    "A column that numbers or names the rows, as pandas writes it, was left out.",
-    "Write tables without it: df.to_csv(path, index=False).",
-)
+_LEFT_OUT = "A column that numbers or names the rows, as pandas writes it, was left out."
+INDEX_LEFT_OUT = warning("index", (), _LEFT_OUT, "Write tables without it: df.to_csv(path, index=False).")
 
 
 def read_table(
@@ -59,7 +53,9 @@ def read_table(
         DataError: the file does not hold such a table; the message says what to do.
     """
     path, reading = Path(path), Reading(encoding, _words(gaps), header, sheet)
-    _require_fitting(path, reading)
+    for name in _unfit(path):
+        if getattr(reading, name) != getattr(AS_USUAL, name):
+            raise DataError(f"The option {Option(name)} says nothing about a {ending_of(path)} file. Leave it out.")
     frame = read_file(path, reading)
     chosen = None if names is None else tuple(names)
     index = index_in(frame) if chosen is None else None
@@ -89,13 +85,6 @@ def _words(gaps: Iterable[str]) -> tuple[str, ...]:
             f"The words for missing values come as a list; got {gaps!r}. Write [{gaps!r}] for a single one."
         )
     return ("", *(word for word in gaps if word))
-
-
-def _require_fitting(path: Path, reading: Reading) -> None:
-    """Raise an error for an option that does not apply to this kind of file."""
-    for name in _unfit(path):
-        if getattr(reading, name) != getattr(AS_USUAL, name):
-            raise DataError("The option ", Option(name), f" says nothing about a {ending_of(path)} file. Leave it out.")
 
 
 def _unfit(path: Path) -> list[str]:

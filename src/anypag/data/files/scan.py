@@ -187,8 +187,11 @@ def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFra
     gaps = list(dict.fromkeys((*reading.gaps, *(AMONG_NUMBERS if reading.gaps == MISSING_WORDS else ()))))
     found = _scan(path, reading, rows, gaps)
     schema = found.collect_schema()
-    if rows is not None and _are_empty(found, [name for name, kind in schema.items() if kind == polars.String], rows):
-        return _scan_text(path, reading, None)
+    texts = [name for name, kind in schema.items() if kind == polars.String]
+    if rows is not None and texts:
+        first = found.select(texts).head(rows).collect()
+        if any(column.null_count() == len(column) for column in first):  # polars takes such a column for text
+            return _scan_text(path, reading, None)
     # whole numbers may have decimals further down, so they are read as floats
     floats: dict[str, polars.DataType] = {n: polars.Float64() for n, kind in schema.items() if kind.is_integer()}
     return _with_gaps(_scan(path, reading, rows, gaps, floats), reading)
@@ -212,20 +215,10 @@ def _with_gaps(frame: polars.LazyFrame, reading: Reading) -> polars.LazyFrame:
     )
 
 
-def _are_empty(frame: polars.LazyFrame, columns: list[str], rows: int) -> bool:
-    """Has one of the columns no value in the first rows? polars takes such a column for text."""
-    if not columns:
-        return False
-    first = frame.select(columns).head(rows).collect()
-    return any(column.null_count() == len(column) for column in first)
-
-
 def _require_readable(path: Path) -> None:
     if ending_of(path) not in ENDINGS:
-        raise DataError(
-            f"The ending of a file says what it holds: {', '.join(ENDINGS)}; got {path.name!r}. "
-            "Save it as one of these, or read it into a data frame first."
-        )
+        wrong = f"The ending of a file says what it holds: {', '.join(ENDINGS)}; got {path.name!r}."
+        raise DataError(f"{wrong} Save it as one of these, or read it into a data frame first.")
     if not path.is_file():
         raise DataError(f"{path} is a folder, not a file." if path.is_dir() else f"There is no file {path}.")
 

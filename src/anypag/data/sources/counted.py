@@ -167,9 +167,8 @@ def counted(data: Any, column: str) -> CountedTable:
     """
     table, counts = split_off(as_table(data), column, "counts", "whole numbers, 0 or more", lambda some: some % 1 == 0)
     if not 0 < counts.sum() <= MOST_ROWS:
-        raise DataError(
-            f"The counts in column {column!r} must stand for 1 to {MOST_ROWS:,} rows; got {counts.sum():,.0f}."
-        )
+        wanted = f"The counts in column {column!r} must stand for 1 to {MOST_ROWS:,} rows"
+        raise DataError(f"{wanted}; got {counts.sum():,.0f}.")
     reading = (table.reading or AS_USUAL)._replace(counts=column)
     return CountedTable.of(replace(table, reading=reading), counts.astype(np.int64))
 
@@ -217,9 +216,8 @@ def weighted(data: Any, column: str) -> Table:
     """
     table = as_table(data)
     if table.weights is not None:
-        raise DataError(
-            f"Rows have weights already; {column!r} would be a second column of them. Choose one of the two."
-        )
+        twice = f"Rows have weights already; {column!r} would be a second column of them."
+        raise DataError(f"{twice} Choose one of the two.")
     rest, weights = split_off(table, column, "weights", "numbers, 0 or more", lambda some: some >= 0)
     wanted = f"The weights in column {column!r} must be numbers, 0 or more"
     if not weights.any():

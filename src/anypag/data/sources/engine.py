@@ -283,9 +283,8 @@ def unions_of(
         found = next((k for k, union in enumerate(made) if wanted <= union), None)
         if found is None:
             fits = (k for k in range(n_there, len(made)) if prod(levels[i] for i in made[k] | wanted) <= MOST_CELLS)
-            found = next(fits, None)
-            if found is None:
-                found = len(made)
+            found = next(fits, len(made))
+            if found == len(made):
                 made.append(set())
             made[found] |= wanted
         place[columns] = found

@@ -35,10 +35,9 @@ _IS_ROW = "\0is a row"  # the name of a helper column; no column of a file has i
 
 @dataclass(frozen=True, eq=False)
 class FileTable(ThroughRows):
-    """The columns of a CSV, TSV, Parquet or Arrow IPC file, whose rows are read in parts when they are needed.
-
-    `read`: findings from opening the file; `given_kinds`: kinds that the user or the test set; `is_complete`: rows with
-    gaps are left out. What was read, by the names of columns, is shared by all views of a file.
+    """The columns of a CSV, TSV, Parquet or Arrow IPC file, whose rows are read in parts when they are needed. `read`:
+    findings from opening the file; `given_kinds`: kinds that the user or the test set; `is_complete`: rows with gaps
+    are left out. What was read, by the names of columns, is shared by all views of a file.
     """
 
     path: Path

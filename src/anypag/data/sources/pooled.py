@@ -27,11 +27,10 @@ MOST_SETS = 50  # the most values of a column that tells data sets apart
 
 @dataclass(frozen=True, eq=False)
 class Pooled(Table):
-    """The rows of several data sets, with their contexts; what `pooled` makes.
-
-    `contexts` are the names of the added columns, `targets` what they are known to act on. `sets` names the data sets,
-    the observed one first, and `of_set` has the set of each row. What the design says, `anypag.Knowledge` can say too:
-    `learn`, `bootstrap` and `effect` add it themselves.
+    """The rows of several data sets, with their contexts; what `pooled` makes. `contexts` are the names of the added
+    columns, `targets` what they are known to act on. `sets` names the data sets, the observed one first, and `of_set`
+    has the set of each row. What the design says, `anypag.Knowledge` can say too: `learn`, `bootstrap` and `effect` add
+    it themselves.
     """
 
     contexts: tuple[str, ...] = ()
