@@ -414,8 +414,8 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
     try:
         frame = nw.from_native(data)
     except TypeError:
-        wanted = "an array, a mapping of columns, a data frame (pandas, polars, pyarrow, ...) or the path of a file"
-        raise DataError(f"Data come as {wanted}; got {type(data).__name__}.") from None
+        kinds = "an array, a mapping of columns, a data frame (pandas, polars, pyarrow, ...) or the path of a file"
+        raise DataError(f"Data come as {kinds}; got {type(data).__name__}.") from None
     except nw.exceptions.DuplicateError as error:
         detail = " ".join(str(error).split())
         raise DataError(f"Column names must differ; rename or drop columns. {detail}.") from None
