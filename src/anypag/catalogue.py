@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 
 class OnTheWay(StrEnum):
@@ -64,19 +65,17 @@ class Method:
         return self.promises.at_the_end is AtTheEnd.NOTHING_HIDDEN
 
 
+_by_scores = partial(Method, orders_nodes=True, needs_score=True, from_scores=True)
 _OF_SETS = frozenset({"sepset", "threads", "n_jobs"})
 _OF_ICD = _OF_SETS | {"initial", "r0", "max_sets"}
 
 METHODS = {
-    "auto": Method(
+    "auto": _by_scores(
         "anypag.search.by_scores.auto",
         "icd first, then the posterior of bayes if a score fits the table",
         Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
         uses=_OF_ICD | {"effort"},
         phases=("iteration", "orders", "cooling", "hidden causes", "sampling"),
-        orders_nodes=True,
-        needs_score=True,
-        from_scores=True,
         tests_by="icd",
     ),
     "icd": Method(
@@ -122,34 +121,27 @@ METHODS = {
         uses=_OF_SETS,
         phases=("iteration", "links"),
     ),
-    "bayes": Method(
+    "bayes": _by_scores(
         "anypag.search.by_scores.bayes",
         "a posterior over graphs from scores and tests; the PAG of least expected error, with probabilities",
         Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
         uses=frozenset({"effort", "max_sets", "sepset", "threads"}),
         phases=("orders", "tests", "cooling", "hidden causes", "sampling"),
-        orders_nodes=True,
-        needs_score=True,
-        from_scores=True,
     ),
-    "boss": Method(
+    "boss": _by_scores(
         "anypag.search.by_scores.boss",
         "the PAG of the DAG that scores best; assumes that nothing is hidden",
         Promises(OnTheWay.NOTHING, AtTheEnd.NOTHING_HIDDEN),
         uses=frozenset({"effort"}),
         phases=("orders",),
-        orders_nodes=True,
-        needs_score=True,
-        from_scores=True,
     ),
-    "gfci": Method(
+    "gfci": _by_scores(
         "anypag.search.by_scores.gfci",
         "the DAG that scores best, then FCI's phases from there",
         Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
         uses=frozenset({"effort", "sepset", "threads", "possible_dsep", "dsep_max_r"}),
         phases=("orders", "iteration", "possible-d-sep"),
-        orders_nodes=True,
-        needs_score=True,
+        from_scores=False,
     ),
 }
 """The facts about each method, by its name."""
@@ -165,11 +157,7 @@ _WITHOUT_R = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling
 
 
 def method_named(name: str) -> Method:
-    """The facts about the method of that name.
-
-    >>> method_named("boss").hides_nothing, method_named("mine").from_scores
-    (True, False)
-    """
+    """The facts about the method of that name; those of `ANOTHER` if it is not listed."""
     return METHODS.get(name, ANOTHER)
 
 

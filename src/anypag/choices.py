@@ -58,10 +58,8 @@ class OwnTest(NamedTuple):
         return cls(getattr(test, "__qualname__", None) or type(test).__qualname__)
 
     def __call__(self, *question: object) -> float:
-        raise ParameterError(
-            f"A file holds only the name of the test {self.name!r}, which this anypag does not have. "
-            "Search again, and give the test itself or another one."
-        )
+        wrong = f"A file holds only the name of the test {self.name!r}, which this anypag does not have."
+        raise ParameterError(f"{wrong} Search again, and give the test itself or another one.")
 
 
 class Requirement(NamedTuple):
@@ -152,7 +150,6 @@ _FILE = _optional("the path of a file", lambda value: isinstance(value, str | Pa
 _PAG = _optional("a PAG", lambda value: hasattr(value, "marks") and hasattr(value, "names"))
 _NAMES = _optional("a sequence of names", lambda value: hasattr(value, "__iter__") and not isinstance(value, str))
 _KINDS = _optional('a mapping such as {"age": "continuous"}', lambda value: isinstance(value, Mapping))
-
 _KNOWLEDGE = _optional(
     "a Knowledge, ap.Knowledge(tiers=[['a', 'b'], ['c']]) say",
     lambda value: hasattr(value, "facts") and hasattr(value, "statements"),
@@ -200,8 +197,6 @@ _ABOUT_DEVICE = (
 _ABOUT_JOBS = "Workers, through joblib: for resamples, and for tests that take one question at a time. Same result."
 _ABOUT_STOP = "A function of the state and the step's info, asked after every iteration; True ends the run."
 _ABOUT_PROGRESS = "True for a progress bar, or a function that is called before every batch of tests."
-
-
 _NO_AUTO = (
     " is not offered: on 151 tables whose truth is known neither the stability of half-samples (StARS) nor prediction "
     "out of sample (OCT) chose an alpha that did better than 0.01 for all (docs/stability.md has the table). Give a "
@@ -211,11 +206,7 @@ _NO_AUTO = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Choices:
-    """The choices of a run, each checked on its own; combinations are checked when data and method are known.
-
-    >>> Choices(alpha=0.05).alpha
-    0.05
-    """
+    """The choices of a run, each checked on its own; combinations are checked when data and method are known."""
 
     method: str | Algorithm = _choice("auto", "search", _METHOD, _ABOUT_METHODS, "name", "METHOD")
     alpha: float = _recorded(

@@ -17,14 +17,11 @@ if TYPE_CHECKING:
     from anypag.results.result import Result
 
 
-class Option(NamedTuple):
-    """A choice that a sentence mentions: `max_r` in Python, `--max-r` on the command line.
+_MARKED = re.compile("\0(\\[.*?\\])\0")  # an option inside a text
 
-    >>> str(Option("max_r")), str(Option("missing", "drop")), str(Option("selection_bias", False))
-    ("'max_r'", 'missing="drop"', 'selection_bias=False')
-    >>> str(Option("gaps", ("-999", "NA")))
-    'gaps=["-999", "NA"]'
-    """
+
+class Option(NamedTuple):
+    """A choice that a sentence mentions: `max_r` in Python, `--max-r` on the command line."""
 
     name: str
     value: str | bool | tuple[str, ...] | None = None
@@ -41,20 +38,13 @@ class Option(NamedTuple):
         return f"\0{json.dumps(self)}\0"
 
 
-_MARKED = re.compile("\0(\\[.*?\\])\0")
-
-
 class Sentence(str):
-    """A text that mentions options, as in Python; `spelled` writes them as on the command line.
-
-    >>> str(Sentence(f"Choose {Option('missing', 'drop')}."))
-    'Choose missing="drop".'
-    """
+    """A text that mentions options, as in Python; `spelled` writes them as on the command line."""
 
     parts: tuple[str | Option, ...]
 
     def __new__(cls, *parts: object) -> Self:
-        pieces = [piece for part in parts for piece in ([part] if isinstance(part, Option) else _pieces(str(part)))]
+        pieces = [piece for part in parts for piece in ([part] if isinstance(part, Option) else _pieces(part))]
         made = super().__new__(cls, "".join(map(str, pieces)))
         made.parts = tuple(pieces)
         return made
@@ -64,9 +54,12 @@ class Sentence(str):
         return "".join(spell(part) if isinstance(part, Option) else part for part in self.parts)
 
 
-def _pieces(text: str) -> Iterator[str | Option]:
-    """A text, split into the options in it and what stands between them."""
-    for k, piece in enumerate(_MARKED.split(text)):
+def _pieces(part: object) -> Iterator[str | Option]:
+    """A part of a sentence, split into the options in it and the texts between them."""
+    if isinstance(part, Sentence):
+        yield from part.parts
+        return
+    for k, piece in enumerate(_MARKED.split(str(part))):
         if k % 2:
             name, value = json.loads(piece)
             yield Option(name, tuple(value) if isinstance(value, list) else value)
@@ -75,17 +68,15 @@ def _pieces(text: str) -> Iterator[str | Option]:
 
 
 class AnypagError(Exception):
-    """Something anypag was asked to do cannot be done; the message says why.
-
-    When it happens during a search, `result` holds what had been learned up to the last finished step. `sentence` is
-    the message with its options marked, so that the command line can write them as they are typed.
+    """Something anypag was asked to do cannot be done; the message says why. When it happens during a search, `result`
+    holds what had been learned up to the last finished step. `sentence` is the message with its options marked, so that
+    the command line can write them as they are typed.
     """
 
     result: Result | None = None
 
     @property
     def sentence(self) -> Sentence:
-        """The message."""
         return Sentence(*self.args)
 
     def __str__(self) -> str:
@@ -93,10 +84,9 @@ class AnypagError(Exception):
 
 
 class AnypagWarning(UserWarning):
-    """The data or the options make the result weaker than it could be; the message says how, and what to do.
-
-    Python shows each message once for each place it comes from; `warnings.simplefilter("ignore", AnypagWarning)` turns
-    them off.
+    """The data or the options make the result weaker than it could be; the message says how, and what to do. Python
+    shows each message once for each place it comes from; `warnings.simplefilter("ignore", AnypagWarning)` turns them
+    off.
     """
 
 
@@ -164,11 +154,7 @@ class MissingExtraError(AnypagError, ImportError):
 
 
 def shortened(text: str, longest: int = 80) -> str:
-    """The text as messages show it: cut in the middle if it is long.
-
-    >>> shortened("a very long text", 9)
-    'a ve…text'
-    """
+    """The text as messages show it: cut in the middle if it is long."""
     half = longest // 2
     return text if len(text) <= longest else f"{text[:half]}…{text[-half:]}"
 
@@ -190,12 +176,7 @@ def abbreviated(value: object, most: int = 60) -> str:
 
 def matching(asked: Iterable[str], names: Sequence[str], kind: str = "column") -> list[str]:
     """The names that are asked for, each once; one with `*`, `?` or `[` stands for all that match it, as for a shell.
-
-    Raises:
-        ParameterError: a name does not exist, or nothing matches.
-
-    >>> matching(["age", "trend_*"], ["age", "trend_1", "sex", "trend_2"])
-    ['age', 'trend_1', 'trend_2']
+    ParameterError if a name does not exist, or nothing matches.
     """
     there, found = frozenset(names), list[str]()
     for one in asked:
@@ -212,11 +193,7 @@ def is_pattern(name: object) -> bool:
 
 
 def absent(kind: str, unknown: Sequence[str], names: Sequence[str]) -> str:
-    """The sentence for names that do not exist; it lists similar names, else all names.
-
-    >>> absent("node", ["smokin"], ["smoking", "tar"])
-    "There is no node 'smokin'; did you mean 'smoking'?"
-    """
+    """The sentence for names that do not exist; it lists similar names, else all names."""
     there = {str(name).casefold(): name for name in names}
     first = str(unknown[0]).casefold()
     first, cutoff = (first.strip("*?"), 0.5) if is_pattern(first) else (first, 0.7)

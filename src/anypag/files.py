@@ -75,13 +75,10 @@ def _clear_parts(path: Path) -> None:
     beginning = re.escape(_beginning(path))
     for part in path.parent.glob("*.part"):
         if re.fullmatch(beginning + r"[0-9a-f]{8}\.part", part.name):
-            try:
-                with part.open("rb") as left:
-                    if lock(left):
-                        part.unlink()
-                        part.with_name(f"{part.name}-journal").unlink(missing_ok=True)  # the journal of a checkpoint
-            except OSError:  # already removed, or another user's file
-                continue
+            with suppress(OSError), part.open("rb") as left:  # already removed, or another user's file
+                if lock(left):
+                    part.unlink()
+                    part.with_name(f"{part.name}-journal").unlink(missing_ok=True)  # the journal of a checkpoint
 
 
 def _beginning(path: Path) -> str:

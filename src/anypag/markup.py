@@ -11,16 +11,12 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 MOST_ROWS = 100  # rows of a table that a notebook shows
-
+LONG = 20.0  # seconds above which people are told beforehand how long something takes
 _CELL = "text-align:left;vertical-align:top;padding:.15em .8em .15em 0;white-space:pre-wrap"
 
 
 def shown_share(share: float) -> str:
-    """A share or probability with two decimals, halves rounded up; "0.00" and "1.00" stand for exactly 0 and 1.
-
-    >>> shown_share(0.475), shown_share(0.001), shown_share(0.999), shown_share(1)
-    ('0.48', '<0.01', '>0.99', '1.00')
-    """
+    """A share or probability with two decimals, halves rounded up; "0.00" and "1.00" stand for exactly 0 and 1."""
     if 0 < share < 0.005:
         return "<0.01"
     if 0.995 <= share < 1:
@@ -29,11 +25,7 @@ def shown_share(share: float) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON can hold it: objects for dataclasses and named tuples, lists for tuples, None for NaN.
-
-    >>> plain({"range": (1.0, float("nan"))})
-    {'range': [1.0, None]}
-    """
+    """The value as JSON can hold it: objects for dataclasses and named tuples, lists for tuples, None for NaN."""
     if hasattr(value, "to_dict"):
         return plain(value.to_dict())
     if is_dataclass(value):
@@ -47,20 +39,13 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-LONG = 20.0  # seconds above which people are told beforehand how long something takes
-
-
 def counted(n: int, what: str) -> str:
     """A number of things: `1 edge`, `2 edges`, `12,000 tests`."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def duration(seconds: float) -> str:
-    """A time in words, roughly.
-
-    >>> duration(43), duration(90), duration(7200), duration(1e12)
-    ('40 seconds', '2 minutes', '2 hours', '31,710 years')
-    """
+    """A time in words, roughly: 40 seconds, 2 minutes, 31,710 years."""
     for name, unit in (("years", 31_536_000.0), ("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 1.5 * unit:
             return f"{seconds / unit:,.0f} {name}"
@@ -79,22 +64,14 @@ def time_shown(seconds: float) -> str:
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Rows of texts with aligned columns.
-
-    >>> aligned([("a", "bc"), ("abc", "d")])
-    ['a    bc', 'abc  d']
-    """
+    """Rows of texts with aligned columns."""
     cells = list(rows)
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 
 def paragraphs(lines: Iterable[str]) -> str:
-    """Lines of text, each a paragraph; indentation is kept.
-
-    >>> paragraphs(["A & B", "  <b>"])
-    '<p style="margin:.2em 0 .2em 0em">A &amp; B</p><p style="margin:.2em 0 .2em 1em">&lt;b&gt;</p>'
-    """
+    """Lines of text, each a paragraph; indentation is kept."""
     return "".join(
         f'<p style="margin:.2em 0 .2em {(len(line) - len(line.lstrip())) // 2}em">{html.escape(line.strip())}</p>'
         for line in lines
@@ -102,11 +79,7 @@ def paragraphs(lines: Iterable[str]) -> str:
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table; of a long one the first rows, and how many are left out.
-
-    >>> table(["a"], [["<"]]).count("&lt;")
-    1
-    """
+    """A table; of a long one the first rows, and how many are left out."""
     if not rows:
         return ""
     lines = [_row("th", heading), *(_row("td", row) for row in rows[:MOST_ROWS])]
@@ -116,17 +89,14 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def heading(text: str) -> str:
-    """A heading."""
     return f'<p style="margin:.2em 0"><strong>{html.escape(text)}</strong></p>'
 
 
 def block(*parts: str) -> str:
-    """Pieces of HTML in one block."""
     return f"<div>{''.join(parts)}</div>"
 
 
 def preformatted(text: str) -> str:
-    """Preformatted text."""
     return f"<pre>{html.escape(text)}</pre>"
 
 

@@ -85,11 +85,9 @@ class Difference(NamedTuple):
 
 def lines_of(differences: Sequence[Difference], first: str, second: str) -> list[str]:
     """The differences in words, by kind: joined in the first only, in the second only, with other marks."""
-    kinds = [[d for d in differences if (bool(d.first), bool(d.second)) == kind] for kind in _KINDS]
-    return [difference.said(first, second) for kind in kinds for difference in kind]
-
-
-_KINDS = ((True, False), (False, True), (True, True))
+    kinds = (True, False), (False, True), (True, True)
+    by_kind = sorted(differences, key=lambda one: kinds.index((bool(one.first), bool(one.second))))
+    return [difference.said(first, second) for difference in by_kind]
 
 
 @dataclass(frozen=True)
@@ -134,10 +132,8 @@ class Comparison:
         titles = ("extra edges", "missing edges", "wrong marks", "SHD")
         lines = [f"{title:<13} {count:>10}" for title, count in zip(titles, counts, strict=True)]
         lines += ["", f"{'':<13} {'precision':>10} {'recall':>10} {'F1':>10}"]
-        lines += [
-            f"{kind:<13} {score.precision:>10.3f} {score.recall:>10.3f} {score.f1:>10.3f}"
-            for kind, score in self._scores()
-        ]
+        for kind, score in self._scores():
+            lines.append(f"{kind:<13} {score.precision:>10.3f} {score.recall:>10.3f} {score.f1:>10.3f}")
         listed_edges = [f"  {line}" for line in lines_of(self.differences, "the learned graph", "the true one")]
         return "\n".join([*lines, *(["", "Edges that differ:", *listed_edges] if listed_edges else [])])
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 PICTURES = (".svg", ".png", ".pdf")
 NEEDED = {".svg": ("igraph",), ".png": ("igraph", "matplotlib"), ".pdf": ("igraph", "matplotlib"), ".html": ("igraph",)}
 """The libraries that must be installed to write files with these endings."""
-
-
 WRITERS = {
     ".json": ("results.files", "write_result"),
     ".csv": ("explain", "write_edge_table"),
@@ -44,9 +42,8 @@ def check_ending(path: Path) -> None:
         raise ParameterError(f"The ending of {path.name!r} is no known format; use one of {', '.join(known)}.")
     missing = [name for name in NEEDED.get(ending, ()) if find_spec(name) is None]
     if missing:
-        raise ParameterError(
-            f"To write {path.name!r}, install {' and '.join(missing)}: pip install {' '.join(missing)}."
-        )
+        named = f"{' and '.join(missing)}: pip install {' '.join(missing)}"
+        raise ParameterError(f"To write {path.name!r}, install {named}.")
 
 
 def save(result: Result, path: str | os.PathLike[str], *, report: Callable[[Result, Path], None] | None = None) -> None:

@@ -40,7 +40,6 @@ class Variables:
         self.place = {name: i for i, name in enumerate(self.names)}
 
     def size(self, size: Size) -> int | None:
-        """A size as a number."""
         return len(self.names) if size == "n" else size
 
 
@@ -142,16 +141,13 @@ class Maybe(Form):
         return None if plain is None else self.form.read(plain, variables)
 
 
-Turned = Callable[[Any, Variables], Any]
-
-
 @dataclass(frozen=True)
 class As(Form):
     """A value that is converted to be written, and converted back; RefusedError if that fails."""
 
     form: Form
-    to: Turned = lambda value, _: value
-    back: Turned = lambda value, _: value
+    to: Callable[[Any, Variables], Any] = lambda value, _: value
+    back: Callable[[Any, Variables], Any] = lambda value, _: value
 
     def write(self, value: Any, variables: Variables) -> Any:
         return self.form.write(self.to(value, variables), variables)
@@ -220,11 +216,7 @@ def _with_types(kind: type[Any], forms: Mapping[str, Form]) -> dict[str, Form]:
 
 
 def form_of(kind: Any) -> Form:
-    """The form of texts, numbers and flags, of words to choose from, of tuples of these, and of these or None.
-
-    >>> form_of(tuple[int, ...] | None)
-    Maybe(form=ListOf(form=Whole(low=0, end=4611686018427387904), least=0))
-    """
+    """The form of texts, numbers and flags, of words to choose from, of tuples of these, and of these or None."""
     parts = get_args(kind)
     if get_origin(kind) is Literal:
         return Text(parts)
@@ -298,11 +290,11 @@ class Object(Form):
         return _consistent(self.make(**{name: self._field(name, plain, variables) for name in self.forms}))
 
     def _field(self, name: str, plain: dict[str, Any], variables: Variables) -> Any:
-        if name not in plain and name in self.missing:
-            return self.missing[name]
-        if name not in plain:
+        if name in plain:
+            return _at(f'"{name}"', self.forms[name], plain[name], variables)
+        if name not in self.missing:
             raise RefusedError(f'"{name}" is missing')
-        return _at(f'"{name}"', self.forms[name], plain[name], variables)
+        return self.missing[name]
 
 
 def _at(place: str, form: Form, plain: Any, variables: Variables) -> Any:

@@ -39,9 +39,8 @@ def _workers(count: int) -> ThreadPoolExecutor:
 
 class _SingleBlas:
     """A context in which linear algebra keeps to one thread. After a product its threads spin for a while and take the
-    cores from ours: on a busy machine a search of 35 columns takes ten times as long.
-
-    The first to enter limits, the last to leave restores, in whichever thread.
+    cores from ours: on a busy machine a search of 35 columns takes ten times as long. The first to enter limits, the
+    last to leave restores, in whichever thread.
     """
 
     _before: Sequence[tuple[Any, int]] = ()
@@ -103,17 +102,9 @@ def map_in_threads(
     meanwhile: Callable[[], None] = do_nothing,
     on_error: Callable[[], None] = do_nothing,
 ) -> list[Made]:
-    """`function(item)` for every item, in order. The calling thread works too.
-
-    Args:
-        function: called in any of the threads.
-        items: each is given to the next free thread.
-        threads: the number of threads that work, the calling one included.
-        meanwhile: called often in the calling thread while it waits for the others.
-        on_error: called after an exception, before waiting for the other threads, which finish their current items.
-
-    Raises:
-        BaseException: what was raised first, in whichever thread.
+    """`function(item)` for every item, in order; `threads` counts the calling thread, which works too. It often calls
+    `meanwhile` while it waits for the others. After an exception it calls `on_error`, waits for the other threads,
+    which finish their current items, and raises what was raised first.
     """
     if threads == 1 or len(items) == 1:
         try:
@@ -128,12 +119,11 @@ def map_in_threads(
             for _ in items[1:threads]:
                 others.append(_workers(threads - 1).submit(work.run))
             work.run()
-            while others and wait(_begun(others), SECONDS_BETWEEN_CALLS).not_done:
+            while wait(_begun(others), SECONDS_BETWEEN_CALLS).not_done:
                 meanwhile()
         except BaseException as error:  # from `meanwhile`, or a signal
             work.fail(error)
-        if others:
-            wait(_begun(others))
+        wait(_begun(others))
     if work.errors:
         raise work.errors[0]
     return [work.made[k] for k in range(len(items))]
@@ -148,15 +138,14 @@ class _Work(Generic[Item, Made]):
     """The waiting items, the results so far, and the errors."""
 
     def __init__(self, function: Callable[[Item], Made], items: Sequence[Item], on_error: Callable[[], None]) -> None:
-        self._function, self._on_error = function, on_error
-        self._waiting = list(enumerate(items))[::-1]
+        self._function, self._on_error, self._items = function, on_error, list(enumerate(items))
+        self._waiting = iter(self._items)  # shared by the threads: each takes the next item
         self.made: dict[int, Made] = {}
         self.errors: list[BaseException] = []
 
     def run(self) -> None:
         """Process items until none is left."""
-        while (taken := self._take()) is not None:
-            k, item = taken
+        for k, item in self._waiting:
             try:
                 self.made[k] = self._function(item)
             except BaseException as error:
@@ -165,22 +154,12 @@ class _Work(Generic[Item, Made]):
     def fail(self, error: BaseException) -> None:
         """Keep the error and drop the waiting items."""
         self.errors.append(error)
-        self._waiting.clear()
+        self._items.clear()
         self._on_error()
-
-    def _take(self) -> tuple[int, Item] | None:
-        try:
-            return self._waiting.pop()
-        except IndexError:
-            return None
 
 
 def threads_for(work: int, threads: int, least: int = 1_000_000) -> int:
-    """How many threads to use for an amount of work, with at least `least` (about a millisecond) for each.
-
-    >>> threads_for(500_000, 16), threads_for(3_500_000, 16)
-    (1, 3)
-    """
+    """How many threads to use for an amount of work, with at least `least` (about a millisecond) for each."""
     return max(1, min(threads, work // least))
 
 
@@ -212,16 +191,6 @@ Look = Callable[[], None]  # called between turns; an exception in it ends the w
 
 
 def in_turns(kernel: Callable[..., bool], *arguments: Any, look: Look = do_nothing) -> None:
-    """Call the kernel until it is done.
-
-    >>> def count_down(left, room):
-    ...     while left[0] and room[0] >= 0:
-    ...         left[0] -= 1
-    ...         room[0] -= 10_000_000
-    ...     return left[0] == 0
-    >>> in_turns(count_down, np.array([10]), look=lambda: print("a look"))
-    a look
-    a look
-    """
+    """Call the kernel until it is done."""
     while not kernel(*arguments, np.array([ROOM])):
         look()

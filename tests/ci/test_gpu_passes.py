@@ -69,7 +69,7 @@ def test_rows_in_parts_and_columns_of_any_size(seed: int, p: int, rows: int, chu
     names = [f"v{i}" for i in rng.permutation(p)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(moments, "CHUNK", chunk or 10**9)
-        there, here = (moments.moments_of(values, names, multiplier=who) for who in (NumpyCard(), None))
+        there, here = (moments.moments_of(values, names, on=who) for who in (NumpyCard(), None))
     assert there.correlation == pytest.approx(here.correlation, abs=1e-12)
     assert there.deviation == pytest.approx(here.deviation, rel=1e-12)
     assert there.mean == pytest.approx(here.mean, rel=1e-9)

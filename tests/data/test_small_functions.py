@@ -12,9 +12,10 @@ from anypag.ci.discrete import pvalues_of_cumulants, sparse_table_findings
 from anypag.ci.passes import strength_at
 from anypag.ci.wrappers import Parcel, opened, workers_of
 from anypag.data import Audit, as_table, moments_of
+from anypag.data.audit.determined import monotone_findings
 from anypag.data.audit.left_out import gappy
 from anypag.data.audit.relations import exact_relations, indicator_findings
-from anypag.data.audit.rows import autocorrelations, costliest, costly_columns, power_notes
+from anypag.data.audit.rows import autocorrelations, costliest, costly_columns, p_of_equal_means, power_notes
 from anypag.data.columns import mean_ranks
 from anypag.data.findings import as_one, warning
 from anypag.data.levels import (
@@ -79,6 +80,8 @@ def test_findings() -> None:
         "With 72 rows, correlations below about 0.23 mostly go unseen (0.24 given 3"
     )
     assert autocorrelations(np.array([[1.0, -1.0, 1.0, -1.0], [2.0] * 4])).tolist() == [-0.75, 0.0]
+    two_groups = np.array([[0.0, 5.0], [1.0, 6.0], [10.0, 5.0], [11.0, 6.0]])
+    assert p_of_equal_means(two_groups, np.array([0, 0, 1, 1])).round(3).tolist() == [0.005, 1.0]
 
 
 def test_functions_of_other_columns() -> None:
@@ -88,6 +91,10 @@ def test_functions_of_other_columns() -> None:
     health = np.random.default_rng(0).integers(0, 3, 300)
     (dummies,) = indicator_findings(as_table({"good": health == 1, "poor": health == 2}))
     assert dummies.message.startswith("Columns 'good', 'poor' hold 0 and 1, and never two of them are 1 in one row")
+    income = np.random.default_rng(0).uniform(1, 10, 60)
+    squared = as_table({"income": income, "squared": income**2})
+    (rising,) = monotone_findings(squared, moments_of(squared.values, squared.names))
+    assert rising.message.startswith("Column 'squared' is a function of 'income' that only rises: given one, the other")
     dose_and_drug = np.array([[0, 0], [2, 1], [3, 1]])
     assert is_determined(dose_and_drug, 1, [0]) and not is_determined(dose_and_drug, 0, [1])
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats
+from anypag.data.libraries import narwhals as nw
 from anypag.errors import DataError, absent, shortened
 
 LONGEST_NAME = 1000  # the most characters of a column's name
@@ -47,16 +48,12 @@ def column_from_array(name: str, column: npt.NDArray[Any]) -> Column:
         return _from_texts(column.tolist())
     if column.dtype.kind == "O":
         return _from_objects(name, column.tolist())
-    raise DataError(
-        f"Column {name!r} is of type {column.dtype}, which is neither numbers nor text. "
-        "Turn it into numbers or drop it."
-    )
+    wrong = f"Column {name!r} is of type {column.dtype}, which is neither numbers nor text."
+    raise DataError(f"{wrong} Turn it into numbers or drop it.")
 
 
 def column_from_series(name: str, series: Any) -> Column:
     """A column from a narwhals series."""
-    import narwhals as nw
-
     if series.dtype == nw.Boolean:
         return Column(_numbers(series), kind="discrete")
     if series.dtype.is_numeric():
@@ -65,19 +62,15 @@ def column_from_series(name: str, series: Any) -> Column:
         order = series.dtype.categories if isinstance(series.dtype, nw.Enum) else ()
         return replace(_from_texts(series.to_list(), order), kind="discrete")
     if series.dtype in (nw.Date, nw.Datetime):  # as texts, so that the audit reports them with all other findings
-        return _from_texts(
-            series.dt.to_string("%Y-%m-%d" if series.dtype == nw.Date else "%Y-%m-%d %H:%M:%S").to_list()
-        )
+        series = series.dt.to_string("%Y-%m-%d" if series.dtype == nw.Date else "%Y-%m-%d %H:%M:%S")
     if series.dtype == nw.String:
         return _from_texts(series.to_list())
-    if series.dtype == nw.Object or series.dtype == nw.Unknown:
+    if series.dtype in (nw.Object, nw.Unknown):
         return _from_objects(name, series.to_list())
     raise DataError(f"Column {name!r} is of type {series.dtype}, which is neither numbers nor text. {NO_NUMBERS}")
 
 
 def _numbers(series: Any) -> npt.NDArray[np.float64]:
-    import narwhals as nw
-
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
 
@@ -92,22 +85,16 @@ def _from_objects(name: str, objects: list[Any]) -> Column:
             "a number nor text. Turn the column into numbers or drop it."
         )
     if texts and len(texts) < len(present):
-        raise DataError(
-            f"Column {name!r} mixes numbers and text ({shortened(texts[0])!r}). "
-            "Turn the text into numbers, or into None if it marks missing values."
-        )
+        wrong = f"Column {name!r} mixes numbers and text ({shortened(texts[0])!r})."
+        raise DataError(f"{wrong} Turn the text into numbers, or into None if it marks missing values.")
     if texts:
         return _from_texts(objects)
-    values = np.array([np.nan if _is_missing(thing) else _as_float(name, thing) for thing in objects])
-    is_categorical = bool(present) and all(isinstance(thing, bool | np.bool_) for thing in present)
-    return Column(values.astype(np.float64), kind="discrete" if is_categorical else None)
-
-
-def _as_float(name: str, number: Any) -> float:
     try:
-        return float(number)
+        values = np.array([np.nan if _is_missing(thing) else float(thing) for thing in objects])
     except OverflowError:
         raise DataError(f"Column {name!r} holds a number too large for float64. Rescale the column.") from None
+    is_categorical = bool(present) and all(isinstance(thing, bool | np.bool_) for thing in present)
+    return Column(values.astype(np.float64), kind="discrete" if is_categorical else None)
 
 
 def _is_missing(thing: Any) -> bool:
@@ -173,18 +160,10 @@ Transform = Literal["none", "normal-scores"]
 
 
 def normal_scores(values: Floats) -> Floats:
-    """(n, p) the normal quantile of (rank - 1/2) / n in each column; ties share the mean of their ranks.
-
-    Missing values stay missing, and ranks are taken among the others.
-
-    >>> normal_scores(np.array([[1.0], [100.0], [2.0]])).round(2).tolist()
-    [[-0.97], [0.97], [0.0]]
-    """
+    """(n, p) the normal quantile of (rank - 1/2) / n in each column; ties share the mean of their ranks, gaps stay."""
     from scipy.special import ndtri
 
-    rows = np.sum(~np.isnan(values), axis=0)
-    scores: Floats = ndtri((mean_ranks(values) - 0.5) / rows)
-    return scores
+    return np.asarray(ndtri((mean_ranks(values) - 0.5) / np.sum(~np.isnan(values), axis=0)))
 
 
 def mean_ranks(values: Floats) -> Floats:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Self
 
-from anypag.errors import DataError, Option, ParameterError, Sentence
-from anypag.markup import block, paragraphs, table
+from anypag.errors import DataError, Option, Sentence
+from anypag.markup import block, counted, paragraphs, table
 
 Severity = Literal["error", "warning"]
 Singular = Literal["auto", "error", "keep"]
@@ -39,9 +39,7 @@ class Finding:
 
     @property
     def sentence(self) -> Sentence:
-        """The message and the remedy."""
-        parts = self.remedy.parts if isinstance(self.remedy, Sentence) else (self.remedy,)
-        return Sentence(f"{self.message} ", *parts)
+        return Sentence(f"{self.message} ", self.remedy)
 
     @property
     def brief(self) -> str:
@@ -63,12 +61,11 @@ def _standing_in(finding: Finding) -> Finding:
         return finding
     first, name = finding.columns
     message = f"Columns {first!r} and {name!r} are the same: {first!r} stands for both."
-    remedy = Sentence("Answers about it hold for both; ", Option("singular", "keep"), " keeps them separate.")
+    remedy = Sentence(f"Answers about it hold for both; {Option('singular', 'keep')} keeps them separate.")
     return Finding("warning", STANDS_FOR_BOTH, finding.columns, message, remedy)
 
 
 def warning(problem: str, columns: Iterable[str], message: str, remedy: str | Sentence) -> Finding:
-    """A finding with the severity "warning"."""
     return Finding("warning", problem, tuple(columns), message, remedy)
 
 
@@ -162,41 +159,24 @@ class Audit:
 
     def __repr__(self) -> str:
         """The number of findings, in one line; `print` lists them."""
-        counted = ", ".join(
-            f"{len(found)} {what}{'s' * (len(found) != 1)}"
-            for what, found in (("error", self.errors), ("warning", self.warnings))
-        )
-        return f"<Audit: {counted}>"
+        return f"<Audit: {counted(len(self.errors), 'error')}, {counted(len(self.warnings), 'warning')}>"
 
     def _repr_html_(self) -> str:
         """The audit as HTML, for notebooks."""
         findings = [(finding.severity, finding.problem, str(finding)) for finding in self.findings]
-        return block(
-            table(("", "problem", "what it is, and what to do"), findings)
-            if findings
-            else paragraphs([self.all_clear]),
-            paragraphs(self.all_notes),
-            table(("column", "taken for", "why"), self.kinds),
-        )
+        told = table(("", "problem", "what it is, and what to do"), findings) or paragraphs([self.all_clear])
+        return block(told, paragraphs(self.all_notes), table(("column", "taken for", "why"), self.kinds))
 
     def require_usable(self) -> None:
         """Raises a `DataError` if there are errors; its message lists them, at most `MOST_REASONS`."""
         if not self.errors:
             return
-        parts = self.errors[0].sentence.parts
+        told = self.errors[0].sentence
         if len(self.errors) > 1:
-            shown = self.errors[:MOST_REASONS]
-            lines = [part for finding in shown for part in ("\n- ", *finding.sentence.parts)]
-            rest = len(self.errors) - len(shown)
-            more = [f"\n- and {rest:,} more, which an audit lists."] if rest else []
-            parts = (f"The data cannot be used as they are, for {len(self.errors)} reasons:", *lines, *more)
-        error = DataError(*parts)
+            lines = [part for finding in self.errors[:MOST_REASONS] for part in ("\n- ", finding.sentence)]
+            rest = len(self.errors) - MOST_REASONS
+            more = f"\n- and {rest:,} more, which an audit lists." if rest > 0 else ""
+            told = Sentence(f"The data cannot be used as they are, for {len(self.errors)} reasons:", *lines, more)
+        error = DataError(told)
         error.audit = self
         raise error
-
-
-def require_choice(option: str, value: str, choices: Sequence[str]) -> None:
-    """Raises a `ParameterError` unless the value is one of the choices."""
-    if value not in choices:
-        wanted = ", ".join(repr(choice) for choice in choices)
-        raise ParameterError("The option ", Option(option), f" must be one of {wanted}; got {value!r}.")

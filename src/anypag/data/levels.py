@@ -114,26 +114,17 @@ _NUMBER_LIKE = re.compile(
     \s* [%‰$€£¥]? \s*""",
     re.VERBOSE,
 )
-
-
 _DATE = re.compile(
     r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T\s]+\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?.{0,8})?\s*"
 )
 
 
 def infer_kind(values: Floats, labels: Sequence[str] | None = None) -> Literal["continuous", "discrete"]:
-    """The kind of a column of numbers, or of text with these labels.
-
-    >>> infer_kind(np.tile([0.0, 1.0, 2.0], 10))
-    'discrete'
-    >>> infer_kind(np.linspace(0, 1, 30))
-    'continuous'
-    """
+    """The kind of a column of numbers, or of text with these labels."""
     if labels is not None:
         looks = is_number if len(labels) <= MOST_LEVELS else looks_like_number
         return "continuous" if 2 * sum(map(looks, labels)) > len(labels) else "discrete"
-    # most continuous columns have a fraction within the first rows
-    if not _has_few_levels(values[:_GLANCE]):
+    if not _has_few_levels(values[:_GLANCE]):  # most continuous columns have a fraction within the first rows
         return "continuous"
     present = values[np.isfinite(values)]
     return kind_of_levels(distinct(present), len(present))
@@ -178,8 +169,7 @@ def looks_like_number(text: str) -> bool:
 def has_fractions(values: Floats) -> Flags:
     """(p,) does a column have fractions within its first rows, so that it is continuous?"""
     first = values[:_FIRST]
-    found: Flags = (np.isfinite(first) & (first != np.floor(first))).any(axis=0)
-    return found
+    return np.asarray((np.isfinite(first) & (first != np.floor(first))).any(axis=0))
 
 
 def _has_few_levels(values: Floats) -> bool:

@@ -22,22 +22,18 @@ from anypag.arrays import Counts, Flags, Floats, in_units
 from anypag.threads import map_in_threads, single_blas, slices, threads_for
 
 PANEL = 256  # columns multiplied at once
-
 AT_ONCE = 32  # columns centred at once: their copies stay in the processor's cache
-
 LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
 """The least work of a thread: how many numbers it centres, how many products it makes."""
-
 CHUNK = 4_000_000  # numbers in a chunk: 32 MB
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Means, standard deviations and correlations of columns: all that the Gaussian test needs.
-
-    `deviation` has the divisor n - 1; 0 for a constant column. `correlation` is symmetric to the bit, with ones on the
-    diagonal; 0 with a constant column. `kurtosis` is the mean fourth power about the mean, over the squared variance:
-    3 for a normal column, 0 for a constant one and if only a covariance matrix is given.
+    """Means, standard deviations and correlations of columns: all that the Gaussian test needs. `deviation` has the
+    divisor n - 1; 0 for a constant column. `correlation` is symmetric to the bit, with ones on the diagonal; 0 with a
+    constant column. `kurtosis` is the mean fourth power about the mean, over the squared variance: 3 for a normal
+    column, 0 for a constant one and if only a covariance matrix is given.
     """
 
     names: tuple[str, ...]
@@ -56,8 +52,7 @@ class Moments:
     @property
     def covariance(self) -> Floats:
         """(p, p) covariances, with the divisor n - 1."""
-        product: Floats = self.correlation * self.deviation[:, None] * self.deviation
-        return product
+        return np.asarray(self.correlation * self.deviation[:, None] * self.deviation)
 
 
 class Products(Protocol):
@@ -77,22 +72,15 @@ class Products(Protocol):
 
 
 def moments_of(
-    values: Floats,
-    names: Sequence[str],
-    weights: Floats | None = None,
-    *,
-    threads: int = 1,
-    multiplier: Products | None = None,
+    values: Floats, names: Sequence[str], weights: Floats | None = None, *, threads: int = 1, on: Products | None = None
 ) -> Moments:
-    """The moments of (n, p) values without gaps; of weighted rows, `n` is the sum of weights.
-
-    Columns are processed in the order of their names and in fixed panels, so that neither their order in the table nor
-    the number of threads changes a bit.
+    """The moments of (n, p) values without gaps; of weighted rows, `n` is the sum of weights. Columns are processed in
+    the order of their names and in fixed panels: neither their order nor the number of threads changes a bit.
     """
     if weights is not None:
         with single_blas:
             return _weighted_moments(values, names, weights)
-    sums = Sums(names, multiplier)
+    sums = Sums(names, on)
     for start in range(0, len(values), sums.rows_at_once):
         sums.add(values[start : start + sums.rows_at_once], threads=threads)
     return sums.moments(threads=threads)
@@ -118,19 +106,18 @@ def rows_in_chunk(p: int) -> int:
 
 
 class Sums:
-    """Means and centred products of columns, by name, over the rows added; `multiplier`: a graphics card or None."""
+    """Means and centred products of columns, by name, over the rows added; `on`: a graphics card or None."""
 
-    def __init__(self, names: Sequence[str], multiplier: Products | None = None) -> None:
+    def __init__(self, names: Sequence[str], on: Products | None = None) -> None:
         p = len(names)
         self.n = 0
         self.rows_at_once = rows_in_chunk(p)  # how many rows to add at a time; only the last chunk may be smaller
-        self._names = tuple(names)
-        self._order = name_order(names)
+        self._names, self._order = tuple(names), name_order(names)
         self._exponent = np.full(p, -2000, np.int32)
         self._origin, self._mean = np.zeros(p), np.zeros(p)
         self._powers = np.zeros((3, p))  # sums of the second, third and fourth powers about the mean
-        self._multiplier = multiplier
-        self._products: Any = np.zeros((p, p)) if multiplier is None else None
+        self._on = on
+        self._products: Any = np.zeros((p, p)) if on is None else None
 
     def add(self, rows: Floats, *, threads: int = 1) -> None:
         """Adds a chunk of (m, p) rows without gaps."""
@@ -162,13 +149,13 @@ class Sums:
             self._products[high, low], self._products[low, high] = block, block.T
 
         pairs = [*combinations(panels, 2), *zip(panels, panels, strict=True)]  # blocks on the diagonal last
-        if self._multiplier is None:
+        if self._on is None:
             with single_blas:
                 map_in_threads(multiply, pairs, threads_for(p * p * m, threads, LEAST_PRODUCTS))
         else:
-            more = self._multiplier.products(centred)
+            more = self._on.products(centred)
             offset = difference * np.sqrt(weight)
-            self._products = self._multiplier.added(self._products, more, shift, offset) if self.n else more
+            self._products = self._on.added(self._products, more, shift, offset) if self.n else more
         scaled = np.ldexp(self._powers, np.outer([2, 3, 4], shift))
         self._powers = _joined(scaled, powers, difference, self.n, m) if self.n else powers
         self._mean = np.ldexp(self._mean, shift) + difference * (m / (self.n + m))
@@ -179,7 +166,7 @@ class Sums:
         mean = self._mean + np.ldexp(self._origin, -self._exponent)
         kurtosis = kurtosis_of(self.n, self._powers[0], self._powers[2])
         sums = self._names, self.n, mean, self._products, self._exponent, kurtosis
-        return from_products(*sums, threads=threads, on=self._multiplier)
+        return from_products(*sums, threads=threads, on=self._on)
 
 
 def kurtosis_of(n: int, squares: Floats, fourths: Floats) -> Floats:
@@ -280,9 +267,13 @@ class StandardRows:
     @classmethod
     def of(cls, names: Sequence[str], values: Floats) -> Self:
         """The columns of (n, p) values, NaN where there is a gap."""
-        is_complete = np.logical_not(np.isnan(values).any(axis=1))
-        order = name_order(names)
-        return cls(tuple(names), order, np.ascontiguousarray(_standardised(values[is_complete][:, order])), is_complete)
+        is_complete, order = np.logical_not(np.isnan(values).any(axis=1)), name_order(names)
+        scaled, _ = in_units(values[is_complete][:, order])  # squares neither overflow nor vanish
+        scaled -= scaled[0].copy()  # so that a large mean costs no digits
+        scaled -= scaled.mean(axis=0)
+        deviation = np.sqrt(np.square(scaled).mean(axis=0))
+        standard = np.ascontiguousarray(scaled / np.where(deviation > 0, deviation, 1.0))
+        return cls(tuple(names), order, standard, is_complete)
 
     def moments(self, counts: Counts, on: Products | None = None) -> Moments:
         """The moments of a resample, in units of the standardised columns, on a graphics card if `on` is one."""
@@ -314,15 +305,3 @@ class StandardRows:
             values = self.values[counts[self.is_complete] > 0, place[k]]
             is_constant[k] = values.min() == values.max()
         return is_constant
-
-
-def _standardised(values: Floats) -> Floats:
-    """Columns with mean 0 and variance 1. Values are scaled by powers of two first, so that squares neither overflow
-    nor vanish, and the first row is subtracted, so that a large mean costs no digits.
-    """
-    scaled, _ = in_units(values)
-    scaled -= scaled[0].copy()
-    scaled -= scaled.mean(axis=0)
-    deviation = np.sqrt(np.square(scaled).mean(axis=0))
-    standard: Floats = scaled / np.where(deviation > 0, deviation, 1.0)
-    return standard

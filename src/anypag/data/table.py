@@ -28,6 +28,7 @@ from anypag.data.columns import (
 from anypag.data.files.scan import require_threads
 from anypag.data.findings import Finding
 from anypag.data.levels import Codes, codes_of, has_fractions, infer_kind, sortable_names, spread_out, starts_of
+from anypag.data.libraries import narwhals as nw
 from anypag.data.moments import Moments, Products, moments_of
 from anypag.data.sources.protocol import Lacked, Levels, Spread, Summary
 from anypag.data.worth import Worth, behind_levels, effective_rows, factor_of_levels, factor_of_numbers, steps_of, worth
@@ -86,12 +87,10 @@ class Table:
 
     @property
     def n(self) -> int:
-        """The number of rows."""
         return len(self.values)
 
     @property
     def raw(self) -> Table:
-        """The table before its columns were transformed; itself if they were not."""
         return self.before or self
 
     @property
@@ -113,16 +112,14 @@ class Table:
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
         """The kind of each column: as given, else by the rule of `infer_kind`."""
-        fractions = has_fractions(self.values)
+        is_clear = has_fractions(self.values) & np.array([labels is None for labels in self.labels])
 
         def kind(i: int) -> Kind:
-            is_clear = fractions[i] and self.labels[i] is None
-            return "continuous" if is_clear else infer_kind(self.values[:, i], self.labels[i])
+            return "continuous" if is_clear[i] else infer_kind(self.values[:, i], self.labels[i])
 
-        return tuple(kind(i) if given is None else given for i, given in enumerate(self.given_kinds))
+        return tuple(given or kind(i) for i, given in enumerate(self.given_kinds))
 
     def of_kind(self, kind: Kind) -> list[int]:
-        """The columns of a kind."""
         return [i for i, there in enumerate(self.kinds) if there == kind]
 
     def codes(self, i: int) -> Codes:
@@ -147,11 +144,7 @@ class Table:
     def _moments(self) -> dict[tuple[str, ...], Moments]:
         return {}
 
-    # views
-
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Table:
-        """The table with some kinds set by hand."""
-        _require_mapping(kinds)
         there = set(self.names)
         unknown = [name for name in kinds if name not in there]
         if unknown:
@@ -160,7 +153,7 @@ class Table:
             if kind not in KINDS:
                 raise ParameterError(f"A kind is 'continuous', 'discrete' or 'ordinal'; got {kind!r} for {name!r}.")
         given = tuple(kinds.get(name, kind) for name, kind in zip(self.names, self.given_kinds, strict=True))
-        made = replace(self, given_kinds=given, before=None if self.before is None else self.before.with_kinds(kinds))
+        made = replace(self, given_kinds=given, before=self.before and self.before.with_kinds(kinds))
         known = {name: self.__dict__[name] for name in _OF_VALUES if name in self.__dict__}
         if self.weights is None and "ordinal" not in (*self.given_kinds, *given):  # else they depend on kinds
             known["_moments"] = self._moments
@@ -173,13 +166,11 @@ class Table:
 
     def take_rows(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Table:
         """Some of the rows, by flags or indices; kinds stay those of the whole table."""
-        before = None if self.before is None else self.before.take_rows(rows)
+        before, values = self.before and self.before.take_rows(rows), np.asfortranarray(self.values[rows])
         weights = None if self.weights is None else self.weights[rows]
-        values = np.asfortranarray(self.values[rows])
         return replace(self, values=values, given_kinds=self.kinds, before=before, weights=weights)
 
     def take(self, names: Sequence[str]) -> Table:
-        """Some of the columns, in the order asked for."""
         if tuple(names) == self.names:
             return self
         require_columns(names, self.names)
@@ -192,13 +183,12 @@ class Table:
             tuple(self.given_kinds[i] for i in places),
             self.read,
             self.reading,
-            None if self.before is None else self.before.take(names),
+            self.before and self.before.take(names),
             self.lags,
             self.weights,
         )
 
     def complete(self) -> Table:
-        """The rows without gaps."""
         return self._complete if self.has_gaps else self
 
     @cached_property
@@ -210,7 +200,6 @@ class Table:
         return self
 
     def normal_scores(self) -> Table:
-        """The table with normal scores in place of the values of its continuous columns."""
         values, chosen = np.array(self.values), self.of_kind("continuous")
         values[:, chosen] = normal_scores(values[:, chosen])
         return replace(self, values=values, given_kinds=self.kinds, before=self)
@@ -218,8 +207,6 @@ class Table:
     def with_findings(self, found: Sequence[Finding]) -> Table:
         """The table with findings from reading its file."""
         return replace(self, read=(*self.read, *found))
-
-    # reads
 
     @cached_property
     def _summary(self) -> Summary:
@@ -233,11 +220,9 @@ class Table:
         return Summary(self.n, n_complete, gaps.sum(axis=0), infinite.sum(axis=0), low, high)
 
     def summary(self) -> Summary:
-        """Gaps, infinite values and extremes."""
         return self._summary
 
     def levels(self, i: int) -> Levels:
-        """The levels of a column, cached."""
         if i not in self._levels:
             codes, labels = self.codes(i), self.labels[i]
             counts = np.bincount(codes + 1)[1:].astype(np.int64)
@@ -248,19 +233,16 @@ class Table:
         return self._levels[i]
 
     def sample(self) -> Table:
-        """All rows."""
         return self
 
     def rows(self) -> Table:
-        """All rows."""
         return self
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
-        """Means, deviations and correlations of columns as numbers, over the rows without gaps in them."""
         chosen = self.names if names is None else tuple(names)
         if chosen not in self._moments:
             table = self.take(chosen).complete()
-            found = moments_of(table._scores, chosen, table.scaled_weights, threads=threads, multiplier=on)
+            found = moments_of(table._scores, chosen, table.scaled_weights, threads=threads, on=on)
             self._moments[chosen] = table._behind_levels(found, range(len(chosen)))
         return self._moments[chosen]
 
@@ -279,9 +261,9 @@ class Table:
     @property
     def scaled_weights(self) -> Floats | None:
         """(n,) weights whose sum is how many rows they are worth; None if there are none."""
-        return (
-            None if self.weights is None or self.worth is None else self.weights * (self.worth.n / self.weights.sum())
-        )
+        if self.weights is None or self.worth is None:
+            return None
+        return np.asarray(self.weights * (self.worth.n / self.weights.sum()))
 
     @cached_property
     def _scores(self) -> Floats:
@@ -367,17 +349,11 @@ def declared(table: Table, kinds: Mapping[str, str]) -> Table:
 
 def spelled_out(kinds: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
     """Kinds with all names that a pattern stands for; a kind given for a name itself wins."""
-    _require_mapping(kinds)
-    if not any(is_pattern(name) and name not in names for name in kinds):
-        return kinds
+    if not isinstance(kinds, Mapping):
+        raise ParameterError(f"Kinds are a mapping such as {{'sex': 'discrete'}}; got {kinds!r}.")
     patterns = {name: kind for name, kind in kinds.items() if is_pattern(name) and name not in names}
     found = {name: kind for one, kind in patterns.items() for name in matching([one], names)}
     return found | {name: kind for name, kind in kinds.items() if name not in patterns}
-
-
-def _require_mapping(kinds: object) -> None:
-    if not isinstance(kinds, Mapping):
-        raise ParameterError(f"Kinds are a mapping such as {{'sex': 'discrete'}}; got {kinds!r}.")
 
 
 def _ordered(table: Table, name: str, order: list[str] | None) -> Table:
@@ -388,9 +364,7 @@ def _ordered(table: Table, name: str, order: list[str] | None) -> Table:
         if labels is not None and len(labels) > 2 and list(labels) == sorted(labels) and not is_known:
             raise DataError(
                 f"The order of the levels of {name!r} is not known: they are text, {listed(labels, 6)}. Give it as the "
-                f"kind, {' < '.join(labels[:3])!r} say (",
-                Option("kinds"),
-                "), or as an ordered category.",
+                f"kind, {' < '.join(labels[:3])!r} say ({Option('kinds')}), or as an ordered category."
             )
         return table
     is_there = ~np.isnan(table.values[:, i])
@@ -407,33 +381,27 @@ def _ordered(table: Table, name: str, order: list[str] | None) -> Table:
 def _read(data: Any, names: Sequence[str] | None) -> Table:
     if isinstance(data, np.ndarray | list | tuple):
         return _from_array(data, names)
+    from anypag.data.files.read_table import read_table
     from anypag.data.sources.counted import CountedTable
     from anypag.data.sources.engine import EngineTable
     from anypag.data.sources.file import FileTable
 
-    if isinstance(data, Table):
-        table = data
-    elif isinstance(data, CountedTable | EngineTable | FileTable):
-        return (data if names is None else data.take(name_sequence(names))).rows()
-    elif isinstance(data, str | Path):
-        from anypag.data.files.read_table import read_table
-
-        return read_table(data, names=None if names is None else name_sequence(names))
-    elif isinstance(data, Mapping):
+    chosen = None if names is None else name_sequence(names)
+    if isinstance(data, str | Path):
+        return read_table(data, names=chosen)
+    if isinstance(data, Mapping):
         columns = [column_from_array(str(name), _as_array(column)) for name, column in data.items()]
-        table = _from_columns([str(name) for name in data], columns)
-    else:
-        return _from_frame(data, None if names is None else name_sequence(names))
-    return table if names is None else table.take(name_sequence(names))
+        data = _from_columns([str(name) for name in data], columns)
+    if isinstance(data, Table | CountedTable | EngineTable | FileTable):
+        return (data if chosen is None else data.take(chosen)).rows()
+    return _from_frame(data, chosen)
 
 
 def _from_array(data: Any, names: Sequence[str] | None) -> Table:
     array = _as_array(data)
     if array.ndim != 2 or array.dtype.names is not None:
-        raise DataError(
-            "A table is an array of shape (rows, columns); "
-            f"got one of shape {array.shape} and type {array.dtype}. A single column is array.reshape(-1, 1)."
-        )
+        got = f"got one of shape {array.shape} and type {array.dtype}. A single column is array.reshape(-1, 1)."
+        raise DataError(f"A table is an array of shape (rows, columns); {got}")
     checked = checked_column_names(names, array.shape[1])
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         _require_shape(array.shape)
@@ -443,15 +411,11 @@ def _from_array(data: Any, names: Sequence[str] | None) -> Table:
 
 
 def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
-    import narwhals as nw
-
     try:
         frame = nw.from_native(data)
     except TypeError:
-        raise DataError(
-            "Data come as an array, a mapping of columns, a data frame (pandas, polars, pyarrow, ...) or the "
-            f"path of a file; got {type(data).__name__}."
-        ) from None
+        kinds = "an array, a mapping of columns, a data frame (pandas, polars, pyarrow, ...) or the path of a file"
+        raise DataError(f"Data come as {kinds}; got {type(data).__name__}.") from None
     except nw.exceptions.DuplicateError as error:
         detail = " ".join(str(error).split())
         raise DataError(f"Column names must differ; rename or drop columns. {detail}.") from None
@@ -465,8 +429,7 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
     wanted = set(names)
     used = [label for label in labels if label in wanted]  # other columns do not matter
     checked_column_names(used, len(used))  # 0 and "0" look the same as names
-    checked = checked_column_names(names, len(names))
-    return _from_columns(checked, [column_from_series(name, there[name]) for name in checked])
+    return _from_columns(names, [column_from_series(name, there[name]) for name in names])
 
 
 def _pulled(frame: Any, chosen: Sequence[str] | None) -> Any:

@@ -33,6 +33,7 @@ rows, the second times that square and the rows. If it spreads levels out as col
 variables and the fifth power of the columns of each. Measured: 17 s for 100 columns of numbers, 27 s for 35 columns of
 levels with 20,000 rows, 7 and 163 s for 12 columns of numbers beside one of 15 and of 30 levels.
 """
+_A_MARK = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 POSTERIOR = "tests, then a posterior over graphs"  # the reason why "auto" goes on by scores: nothing speaks against it
 
 
@@ -109,14 +110,13 @@ def _settled(method: Algorithm, choices: Choices, test: CITest) -> tuple[Algorit
 def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str | Sentence]:
     """The score for the posterior of "auto", or None if it goes by tests alone; and the reason in words."""
     of_tests = ("max_r", *sorted(METHODS["icd"].uses - METHODS["bayes"].uses - {"n_jobs"}))
-    given = [Option(name) for name in of_tests if not is_default(name, getattr(choices, name))]
+    given = [f"{Option(name)}" for name in of_tests if not is_default(name, getattr(choices, name))]
     if given and not is_default("effort", choices.effort):
-        why = ": only a search by tests has the first, only one by scores the other."
-        raise ParameterError("Leave out ", given[0], " or ", Option("effort"), why)
+        why = "only a search by tests has the first, only one by scores the other."
+        raise ParameterError(f"Leave out {given[0]} or {Option('effort')}: {why}")
     if given:
-        named = [part for option in given for part in (" and ", option)][1:]
-        were = "were" if len(given) > 1 else "was"
-        return None, Sentence("by tests alone, as ", *named, f" {were} chosen, which only a search by tests has")
+        were = f"{' and '.join(given)} {'were' if len(given) > 1 else 'was'}"
+        return None, Sentence(f"by tests alone, as {were} chosen, which only a search by tests has")
     if choices.singular == "keep":
         return None, "by tests alone, as a score cannot tell columns apart that are functions of others"
     n, rows = len(test.names), rows_behind(test) or 0
@@ -148,18 +148,18 @@ def wait_told(problem: Problem, method: Algorithm) -> Sentence | None:
     seconds, most = max((n**2 * SECONDS_A_PAIR, ""), _posterior_takes(problem.score, rows))
     if seconds <= MOST_SECONDS:
         return None
-    ends = " it ends earlier, with the best graph until then."
-    return Sentence(f"{_duration_told(n, rows, seconds, 'takes')}{most}. With ", Option("time_budget"), ends)
+    took = _duration_told(n, rows, seconds, "takes")
+    return Sentence(f"The {took}{most}. With {Option('time_budget')} it ends earlier, with the best graph until then.")
 
 
 def _too_long(n: int, rows: int, seconds: float, most: str = "") -> Sentence:
     took = _duration_told(n, rows, seconds, "would take")
-    return Sentence(f"by tests alone, as {took[0].lower()}{took[1:]}{most} (", Option("method", "bayes"), ")")
+    return Sentence(f"by tests alone, as the {took}{most} ({Option('method', 'bayes')})")
 
 
 def _duration_told(n: int, rows: int, seconds: float, takes: str) -> str:
     about = f"about {duration(seconds)}" if seconds < 3600 else "hours"
-    return f"The posterior of {n:,} variables and {rows:,} rows {takes} {about}"
+    return f"posterior of {n:,} variables and {rows:,} rows {takes} {about}"
 
 
 def bind_again(test: CITest, method: Algorithm, choices: Choices) -> Problem:
@@ -184,19 +184,15 @@ def _check_together(choices: Choices, test: CITest) -> None:
     require(fits, "threads", "left out: the test takes one question at a time", choices.threads)
     fits = choices.n_jobs in {None, 1} or test.batch == 1
     require(fits, "n_jobs", "left out: the test takes many questions at a time; choose 'threads'", choices.n_jobs)
-    if choices.initial is not None:
-        _check_initial(choices.initial, test.names)
-
-
-def _check_initial(initial: PAG, names: tuple[str, ...]) -> None:
+    initial, names = choices.initial, test.names
+    if initial is None:
+        return
     require(isinstance(initial, PAG), "initial", "a PAG", initial)
     missing = [name for name in names if name not in initial.names]
     extra = [name for name in initial.names if name not in names]
     if missing or extra:
-        raise ParameterError(
-            "The 'initial' PAG must be over the same variables as the data; "
-            f"it lacks {missing or 'none'} and has {extra or 'none'} too many."
-        )
+        told = f"it lacks {missing or 'none'} and has {extra or 'none'} too many."
+        raise ParameterError(f"The 'initial' PAG must be over the same variables as the data; {told}")
 
 
 def _check_initial_agrees(problem: Problem) -> None:
@@ -216,9 +212,6 @@ def _check_initial_agrees(problem: Problem) -> None:
     if len(missing):
         i, j = missing[0]
         raise KnowledgeError(f"The 'initial' PAG has no edge {names[i]!r}–{names[j]!r}; they are known to be joined.")
-
-
-_A_MARK = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 
 
 def _cores() -> int:

@@ -35,6 +35,8 @@ from anypag.run.watcher import Listeners, showing
 from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Progress, Tick, no_tick
 
+Listening = Callable[[], AbstractContextManager[None]]  # makes a context in which signals are heard
+
 
 class Bootstrap:
     """The outcome of `bootstrap`: the result of the whole data with the frequencies over resamples. It has all that
@@ -63,15 +65,12 @@ class Bootstrap:
         return sorted({*super().__dir__(), *dir(self.stability), *dir(self.result)})
 
     def __str__(self) -> str:
-        """The graph of the whole data, and how often resamples repeat its edges."""
         return f"{self.result}\n{self.stability}"
 
     def __repr__(self) -> str:
-        """What was resampled, in a line."""
         return f"<Bootstrap: {self.stability.summary()}>"
 
     def _repr_html_(self) -> str:
-        """How notebooks show it."""
         return self.stability._repr_html_()
 
 
@@ -107,10 +106,7 @@ class Resampling:
             _require_rows(plan, self._rows.n, self.search.problem.n)
 
     def run(
-        self,
-        whole: Callable[[], Result] | None = None,
-        tick: Tick = no_tick,
-        listening: Callable[[], AbstractContextManager[None]] = nullcontext,
+        self, whole: Callable[[], Result] | None = None, tick: Tick = no_tick, listening: Listening = nullcontext
     ) -> Bootstrap:
         """Search the whole data (by `whole`, if given), then the resamples. When a budget is spent or on Ctrl-C, the
         finished ones are returned. In `listening`, a context for the time of the resamples, signals may raise
@@ -125,7 +121,11 @@ class Resampling:
             if stopped is None:
                 stopped = self._resample(done, budget, partial(Progress, result.r, "resamples"), tick, listening)
             told = replace(result.choices, kinds=self.choices.kinds)  # already applied to the table
-            return Bootstrap(replace(result, choices=told, stability=self._stability(done, stopped, result.pag)))
+            plan = self.plan  # a checkpoint may hold more resamples than it has
+            graphs = tuple(graph for k, graph in sorted(done.graphs.items()) if k < plan.n)
+            failures = tuple(failure for k, failure in sorted(done.failures.items()) if k < plan.n)
+            about = plan.n, plan.resample, plan.seed, failures, stopped, result.pag
+            return Bootstrap(replace(result, choices=told, stability=Stability(self.names, graphs, *about)))
 
     def _replicates(self) -> Replicates:
         """The replicates that are done, in the checkpoint if one was chosen."""
@@ -136,20 +136,8 @@ class Resampling:
             done.keep(Path(path), facts, resume=self.choices.resume)
         return done
 
-    def _stability(self, done: Replicates, stopped: str | None, whole: PAG) -> Stability:
-        """The frequencies; a checkpoint may hold more resamples than the plan has."""
-        plan = self.plan
-        graphs = tuple(graph for k, graph in sorted(done.graphs.items()) if k < plan.n)
-        failures = tuple(failure for k, failure in sorted(done.failures.items()) if k < plan.n)
-        return Stability(self.names, graphs, plan.n, plan.resample, plan.seed, failures, stopped, whole)
-
     def _resample(
-        self,
-        done: Replicates,
-        budget: Budget,
-        progress: Callable[..., Progress],
-        tick: Tick,
-        listening: Callable[[], AbstractContextManager[None]],
+        self, done: Replicates, budget: Budget, progress: Callable[..., Progress], tick: Tick, listening: Listening
     ) -> str | None:
         """Make the missing replicates. Returns what ended this early, or None."""
         n, missing = self.plan.n, done.missing(self.plan.n)
@@ -188,17 +176,17 @@ def _require_whole_clusters(plan: Plan) -> None:
         return
     both = np.unique(np.column_stack([plan.clusters, plan.strata]), axis=0)
     if len(both) > len(np.unique(plan.clusters)):
-        raise DataError(
-            "The rows of a cluster must be in one data set; some clusters have rows in several. Split them."
-        )
+        wrong = "The rows of a cluster must be in one data set; some clusters have rows in several. Split them."
+        raise DataError(wrong)
 
 
 def _require_rows(plan: Plan, n_rows: int, n_variables: int) -> None:
-    if plan.distinct_rows(n_rows) <= n_variables:
+    distinct = plan.distinct_rows(n_rows)
+    if distinct <= n_variables:
         raise DataError(
-            f"A resample must have more rows than there are variables; of {n_rows} rows about "
-            f"{plan.distinct_rows(n_rows)} different ones are in each ({Option('resample', plan.resample)}), and there "
-            f"are {n_variables} variables. Collect more rows or use fewer columns."
+            f"A resample must have more rows than there are variables; of {n_rows} rows about {distinct} different "
+            f"ones are in each ({Option('resample', plan.resample)}), and there are {n_variables} variables. Collect "
+            "more rows or use fewer columns."
         )
 
 

@@ -55,8 +55,7 @@ class Search:
         problem: Problem | None = None,
     ) -> None:
         """`bound`: a test that was bound to these data; `problem`: the whole problem, if it is there already."""
-        choices = Choices() if choices is None else choices
-        self._stamp = file_stamp(data_or_test)
+        choices, self._stamp = choices or Choices(), file_stamp(data_or_test)
         with single_blas:
             self.problem = problem or bind(data_or_test, algorithm(choices.method), choices, bound)
         self.algorithm = algorithm(self.problem.choices.method)
@@ -145,7 +144,6 @@ class Search:
         return result
 
     def result(self, state: State | None = None, history: tuple[Iteration, ...] = ()) -> Result:
-        """The result of a state."""
         state = self.start if state is None else state
         found = self._result_of(self.problem, state, history)
         tested: State | None = getattr(state, "after_tests", None)
@@ -380,8 +378,8 @@ def warn_of(search: Search) -> None:
     """Warn about the findings in the data, and of a search that will take long."""
     found = search.problem.audit.warnings if search.problem.audit else ()
     wait = wait_told(search.problem, search.algorithm)
-    for line in (*map(str, found), *([str(wait)] if wait else [])):
-        warnings.warn(line, AnypagWarning, stacklevel=3)
+    for told in (*found, *([wait] if wait else [])):
+        warnings.warn(str(told), AnypagWarning, stacklevel=3)
 
 
 def warn_of_close_calls(search: Search) -> None:
@@ -407,8 +405,6 @@ def _reason_of(raised: BaseException) -> str:
         cause = cause.__cause__
     if isinstance(cause, Stopped):
         return cause.reason
-    if isinstance(cause, NoTestsLeft):
-        return "tests"
-    if isinstance(cause, KeyboardInterrupt):
-        return "interrupt"
-    raise raised if cause is None else cause
+    if not isinstance(cause, NoTestsLeft | KeyboardInterrupt):
+        raise cause or raised
+    return "tests" if isinstance(cause, NoTestsLeft) else "interrupt"

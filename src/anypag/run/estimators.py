@@ -85,8 +85,8 @@ class _Estimator:
         """Always raises: graphs have no score on held-out rows."""
         raise AttributeError(
             f"{type(self).__name__} has no score: no number computed from held-out rows says how right a graph of "
-            "causes is. See how stable it is instead (anypag.bootstrap), or how probable "
-            "(anypag.Bayes, whose result_.posterior says so)."
+            "causes is. See how stable it is instead (anypag.bootstrap), or how probable (anypag.Bayes, whose "
+            "result_.posterior says so)."
         )
 
     def __repr__(self) -> str:
@@ -95,7 +95,6 @@ class _Estimator:
         return f"{type(self).__name__}({', '.join(f'{item.name}={getattr(self, item.name)!r}' for item in changed)})"
 
     def _repr_html_(self) -> str:
-        """How notebooks show it: the graph once there is one."""
         return self.result_._repr_html_() if self.__sklearn_is_fitted__() else preformatted(repr(self))
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -33,26 +33,16 @@ from anypag.run.watcher import Watcher
 from anypag.search.algorithm import algorithm
 from anypag.stored import RefusedError, Variables
 
-ABOUT_DATA = tuple(name for name, choice in DECLARED.items() if choice.part == "data")
-ABOUT_THE_RUN = ("checkpoint", "resume", "progress", "n_jobs")
-
-
+ABOUT_THE_RUN = ("checkpoint", "resume", "progress", "n_jobs")  # choices that replicates do not have
 FEWEST = 2  # resamples
+LEAST_SECONDS = 1e-3  # a search needs more than 0; with no time left it ends at its first look at the clock
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The resamples of a table.
-
-    Args:
-        n: how many.
-        resample: "bootstrap" or "half".
-        seed: a whole number from 0 on.
-        clusters: (n,) the cluster of each row, as codes: whole clusters are drawn. None if rows are.
-        strata: (n,) the data set of each row: each keeps its number of rows. None for a single data set.
-
-    >>> Plan(4, "half", seed=1).counts(0, 6) + Plan(4, "half", seed=1).counts(1, 6)
-    array([1, 1, 1, 1, 1, 1])
+    """The resamples of a table: how many, of which kind, from which seed. `clusters`: (n,) the cluster of each row, as
+    codes: whole clusters are drawn; None if rows are. `strata`: (n,) the data set of each row: each keeps its number of
+    rows; None for a single data set.
     """
 
     n: int
@@ -70,12 +60,13 @@ class Plan:
     def counts(self, k: int, n_rows: int) -> Counts:
         """(n_rows,) how often resample k has each row."""
         if self.clusters is not None:
-            strata = None
+            n_clusters, strata = int(self.clusters.max()) + 1, None
             if self.strata is not None:
-                strata = np.zeros(int(self.clusters.max()) + 1, np.int64)
+                strata = np.zeros(n_clusters, np.int64)
                 strata[self.clusters] = self.strata
-            return replace(self, clusters=None, strata=strata).counts(k, int(self.clusters.max()) + 1)[self.clusters]
-        random = self._random(k if self.resample == "bootstrap" else k // 2)
+            return replace(self, clusters=None, strata=strata).counts(k, n_clusters)[self.clusters]
+        pair = k if self.resample == "bootstrap" else k // 2
+        random = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(pair,)))
         if self.strata is None:
             return self._drawn(random, k, n_rows)
         counts = np.zeros(n_rows, np.int64)
@@ -102,9 +93,6 @@ class Plan:
         """About how many distinct rows of a table each resample has."""
         return n_rows // 2 if self.resample == "half" else int(n_rows * (1 - np.exp(-1)))
 
-    def _random(self, key: int) -> np.random.Generator:
-        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(key,)))
-
 
 class Made(NamedTuple):
     """The outcome of a replicate: its marks, in the order of the variables, or why there are none."""
@@ -127,14 +115,9 @@ class Allowed(NamedTuple):
 
     def from_now(self) -> Choices:
         """The choices of a search that begins now."""
-        return (
-            self.choices if self.until is None else replace(self.choices, time_budget=_some(self.until - time.time()))
-        )
-
-
-def _some(seconds: float) -> float:
-    """The seconds, but above 0 as a search needs; with no time left it ends at its first look at the clock."""
-    return max(1e-3, seconds)
+        if self.until is None:
+            return self.choices
+        return replace(self.choices, time_budget=max(self.until - time.time(), LEAST_SECONDS))
 
 
 def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Made:
@@ -158,41 +141,35 @@ def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Made:
 def made_through_joblib(
     rows: Resamples, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
 ) -> Iterator[Made]:
-    """The replicates of these numbers, as they finish. `rows` go once to each worker. `choices.n_jobs` says how many
-    run at a time; if it is None, the surrounding `joblib.parallel_config` does. `left` says what a replicate may use,
-    and is called when it is dispatched.
+    """The replicates of these numbers, as they finish. `rows` go once to each worker. `left` says what a replicate may
+    use, and is called when it is dispatched. Without a budget two replicates are queued for each worker. With a budget
+    none is queued, because dispatched replicates share what is left; with one of tests they are dispatched one by one.
     """
-    from joblib import delayed
+    from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
-    backend, _ = get_active_backend()
-    streams = bool(getattr(backend, "supports_return_generator", False))
-    parallel = _parallel(choices, "generator_unordered" if streams else "list")
-    sent = parcel(rows)
-    yield from parallel(delayed(make)(sent, plan, left(k), k) for k in numbers)
-
-
-def _parallel(choices: Choices, return_as: str) -> Any:
-    """joblib's pool. Without a budget two replicates are queued for each worker. With a budget none is queued, because
-    dispatched replicates share what is left. With a budget of tests they are dispatched one at a time.
-    """
-    from joblib import Parallel
-
-    ahead = "2*n_jobs" if choices.max_tests is None and choices.time_budget is None else "n_jobs"
-    at_once: Any = "auto" if choices.max_tests is None else 1
+    streams = getattr(get_active_backend()[0], "supports_return_generator", False)
+    about: dict[str, Any] = {
+        "n_jobs": choices.n_jobs,  # None: as the surrounding `joblib.parallel_config` says
+        "return_as": "generator_unordered" if streams else "list",
+        "max_nbytes": LEAST_MAPPED,
+        "pre_dispatch": "2*n_jobs" if choices.max_tests is None and choices.time_budget is None else "n_jobs",
+        "batch_size": "auto" if choices.max_tests is None else 1,
+    }
     try:
-        return Parallel(
-            n_jobs=choices.n_jobs, return_as=return_as, max_nbytes=LEAST_MAPPED, pre_dispatch=ahead, batch_size=at_once
-        )
+        parallel = Parallel(**about)
     except ValueError as error:  # the backend cannot be used here
         raise ParameterError(f"joblib cannot run this: {error}") from None
+    sent = parcel(rows)
+    yield from parallel(delayed(make)(sent, plan, left(k), k) for k in numbers)
 
 
 class Budget:
     """The time and tests left for a run over many searches, `n_jobs` at a time. Compiling here does not count."""
 
     def __init__(self, choices: Choices, n_jobs: int | None = 1) -> None:
-        told = replace(choices, **{name: DEFAULTS[name] for name in (*ABOUT_DATA, *ABOUT_THE_RUN)})
+        about_data = [name for name, choice in DECLARED.items() if choice.part == "data"]
+        told = replace(choices, **{name: DEFAULTS[name] for name in (*about_data, *ABOUT_THE_RUN)})
         has_workers = "n_jobs" in algorithm(choices.method).facts.uses  # the workers are busy with replicates
         self._choices, self._of_a_replicate = choices, replace(told, n_jobs=1) if has_workers else told
         n_at_a_time = workers_of(n_jobs)
@@ -215,7 +192,7 @@ class Budget:
     def left(self, k: int) -> Allowed:
         """What the replicate of this number may use if it is dispatched now."""
         seconds = self._choices.time_budget
-        until = None if seconds is None else time.time() + _some(seconds - self._clock.seconds)
+        until = None if seconds is None else time.time() + max(seconds - self._clock.seconds, LEAST_SECONDS)
         tests = self._choices.max_tests
         if tests is None:
             return Allowed(self._of_a_replicate, until)
@@ -237,11 +214,9 @@ class Replicates:
     """
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self.graphs: dict[int, PAG] = {}
-        self.failures: dict[int, Failure] = {}
-        self._fresh: dict[int, PAG] = {}
-        self._written_at = time.monotonic()
-        self._names = names
+        self._names, self._written_at = names, time.monotonic()
+        self.graphs, self._fresh = dict[int, PAG](), dict[int, PAG]()
+        self.failures = dict[int, Failure]()
         self._store: Store | None = None
 
     def keep(self, path: Path, facts: Fingerprint, *, resume: bool) -> None:
@@ -259,7 +234,6 @@ class Replicates:
         return [k for k in range(n) if k not in self.graphs and k not in self.failures]
 
     def write(self) -> None:
-        """Write what is not written yet."""
         if self._store is not None:
             failures = FAILURES.write(self.failures.values(), Variables(self._names))
             arrays = {f"replicate/{k:08}": np.array(graph.marks) for k, graph in self._fresh.items()}

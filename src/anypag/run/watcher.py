@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,10 @@ from anypag.search.state import State
 
 if TYPE_CHECKING:
     from anypag.checkpoint.checkpoint import Checkpoint
+
+
+SECONDS_BETWEEN_UPDATES = 0.05  # of a progress bar
+SECONDS_TO_MEASURE = 0.5  # a pace is measured over at least this many seconds
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,12 @@ class Watcher:
         self._in_step = progress.n_asked
         self._signals.check()
         with self._signals.held():
-            self._check_budget(progress)
+            tests, seconds = self._choices.max_tests, self._choices.time_budget
+            is_counted = self._test.limit is None and progress.asks  # the test enforces its own limit
+            if tests is not None and is_counted and self.n_used >= tests:
+                raise Stopped("tests")
+            if seconds is not None and self._listeners.clock.seconds >= seconds:
+                raise Stopped("time")
             if self._checkpoint is not None:
                 self._checkpoint.before_batch()
             self._listeners.progress(progress)
@@ -82,14 +91,6 @@ class Watcher:
         if stop is not None and not result.state.done and stop(result.state, result.history[-1].info):
             raise Stopped("stop")
 
-    def _check_budget(self, progress: Progress) -> None:
-        tests, seconds = self._choices.max_tests, self._choices.time_budget
-        is_counted = self._test.limit is None and progress.asks  # the test enforces its own limit
-        if tests is not None and is_counted and self.n_used >= tests:
-            raise Stopped("tests")
-        if seconds is not None and self._listeners.clock.seconds >= seconds:
-            raise Stopped("time")
-
 
 def drawn_for_effects(state: State, problem: Problem, spent: float, listeners: Listeners | None = None) -> State:
     """The state of a search with the sampled graphs that serve effects too. A signal ends the drawing, and so does the
@@ -102,15 +103,12 @@ def drawn_for_effects(state: State, problem: Problem, spent: float, listeners: L
     if not isinstance(state, BayesState) or (left is not None and left <= 0):
         return state
     choices = replace(problem.choices, time_budget=left, max_tests=None)
-    with showing(choices.progress) as tick:
+    with showing(choices.progress) as tick, suppress(Stopped):
         heard = replace(listeners or Listeners(tick), clock=Clock())
         watcher = Watcher(choices, problem.test, heard)
-        try:
-            with heard.signals.ending_a_run(), interruptible(watcher.before_batch) as look:
-                for drawn in draws_for_effects(state, problem, look):
-                    state = drawn
-        except Stopped:
-            pass
+        with heard.signals.ending_a_run(), interruptible(watcher.before_batch) as look:
+            for drawn in draws_for_effects(state, problem, look):
+                state = drawn
     return state
 
 
@@ -135,11 +133,9 @@ class _Watch:
 @contextmanager
 def interruptible(tick: Tick) -> Iterator[Tick]:
     """A context that gives a tick by which Ctrl-C ends the work, unless the caller has installed a signal handler."""
-    if isinstance(tick, _Watch):  # an outer context already handles Ctrl-C
-        yield tick
-        return
+    is_handled = isinstance(tick, _Watch)  # by an outer context
     is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if is_handled or not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield tick
         return
     watch = _Watch(tick)
@@ -151,9 +147,8 @@ def interruptible(tick: Tick) -> Iterator[Tick]:
 
 
 class Estimated:
-    """Adds to each tick about how long the phase still takes, by counts and the pace measured in this run.
-
-    A phase whose tests were counted beforehand takes the pace of the last phase until it has one of its own.
+    """Adds to each tick about how long the phase still takes, by counts and the pace measured in this run. A phase
+    whose tests were counted beforehand takes the pace of the last phase until it has one of its own.
     """
 
     def __init__(self, tick: Tick, clock: Clock | None = None) -> None:
@@ -177,10 +172,6 @@ class Estimated:
         if is_counted:
             pace = self._tests_per_second = pace or self._tests_per_second
         return max(total - done, 0) / pace if pace else None
-
-
-SECONDS_BETWEEN_UPDATES = 0.05  # of a progress bar
-SECONDS_TO_MEASURE = 0.5  # a pace is measured over at least this many seconds
 
 
 @contextmanager

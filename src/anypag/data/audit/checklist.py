@@ -7,124 +7,164 @@ Then rows are dropped and values transformed as chosen, and the other checks see
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
 
-from anypag.data.audit.columns import (
-    censoring_findings,
-    code_findings,
-    constant_findings,
-    date_findings,
-    fit_findings,
-    header_findings,
-    identifier_findings,
-    level_findings,
-    matrix_findings,
-    text_findings,
-    usable_names,
-)
-from anypag.data.audit.copies import copy_findings, level_copy_findings, near_copies
-from anypag.data.audit.curves import curve_findings, curve_notes
-from anypag.data.audit.determined import determined_findings, monotone_findings, same_order_findings
-from anypag.data.audit.relations import indicator_findings, relation_findings
-from anypag.data.audit.rows import (
-    condition_findings,
-    costly_columns,
-    dropped_findings,
-    few_rows_findings,
-    infinity_findings,
-    large_set_findings,
-    missing_findings,
-    order_findings,
-    power_notes,
-    repeated_row_findings,
-    sparse_findings,
-)
-from anypag.data.audit.seen import LEAST_ROWS, Check, Seen
-from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked, require_choice
+from anypag.arrays import Flags
+from anypag.choices import require
+from anypag.data.audit import columns, copies, curves, determined, relations, rows
+from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked
 from anypag.data.levels import kind_reason
-from anypag.data.moments import Products
+from anypag.data.moments import Moments, Products
 from anypag.data.sources.counted import weight_findings
-from anypag.data.sources.protocol import Needs, Source
+from anypag.data.sources.protocol import Lacked, Needs, Source
+from anypag.data.table import Table
 
-MOST_COLUMNS = 300
-"""The most columns for checks of all pairs or triples."""
+MOST_COLUMNS = 300  # the most columns for checks of all pairs or triples
 OF_WINDOWS = frozenset({"order", "conditions"})
 """What is found in every table whose rows are windows of a time series, because they overlap."""
 _LAG = re.compile(r"\(t-\d+\)$")
 ALWAYS_CHECKED = ("text among numbers", "infinite and missing values", "too few rows", "names that come twice")
 
 
-def constants(seen: Seen) -> list[Finding]:
-    """Columns that never change in the rows that the test reads."""
-    summary = seen.used.summary()
-    return constant_findings(seen.used.names, np.equal(summary.low, summary.high))
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """The usable columns of a source, as checks see them: `source` has all original rows, `used` only those that the
+    test will read. `n_columns` counts unusable columns too. `on`: a graphics card that multiplies matrices, or None.
+    """
+
+    source: Source
+    used: Source
+    needs: Needs
+    n_columns: int
+    threads: int = 1
+    on: Products | None = None
+
+    @property
+    def largest(self) -> int:
+        return rows.largest_set(self.n_columns, self.needs.max_r)
+
+    @cached_property
+    def table(self) -> Table:
+        """The original rows: all of them, or the first ones of a long table."""
+        return _rows_of(self.source)
+
+    @cached_property
+    def used_table(self) -> Table:
+        """The rows that the test will read: all of them, or the first ones of a long table."""
+        return _rows_of(self.used)
+
+    @property
+    def is_constant(self) -> Flags:
+        """(p,) which columns never change in the rows that the test reads."""
+        summary = self.used.summary()
+        return np.equal(summary.low, summary.high)
+
+    @cached_property
+    def moments(self) -> Moments | None:
+        """The moments of the continuous columns over rows without gaps; None if there are no such columns or rows."""
+        used = self.used
+        names = [name for name, kind in zip(used.names, used.kinds, strict=True) if kind == "continuous"]
+        has_gaps = used.summary().n_complete < used.n
+        n_complete = used.take(names).summary().n_complete if names and has_gaps else used.n
+        if not names or n_complete < rows.LEAST_ROWS:
+            return None
+        return used.moments(names, threads=self.threads, on=self.on)
+
+    @cached_property
+    def copied(self) -> dict[str, str]:
+        """Columns that repeat an earlier one in the rows that the test reads, each mapped to it."""
+        whole = self.used_table
+        return copies.copies_in(whole) if whole.n >= self.used.n else copies.copies_by_levels(self.used)
 
 
-def many_levels(seen: Seen) -> list[Finding]:
+def _rows_of(source: Source) -> Table:
+    """The rows that a source shows to checks, with the kinds that the source gives its columns."""
+    table = source.sample()
+    return table if table.kinds == source.kinds else table.with_kinds(dict(zip(table.names, source.kinds, strict=True)))
+
+
+class Check(NamedTuple):
+    """One check of an audit. `about`: what it looks for, in a few words. `wants`: what the source must provide.
+    A check is skipped if there are more than `most_columns` columns or the test does not need it (`is_needed`).
+    """
+
+    about: str
+    find: Callable[[Seen], list[Finding]]
+    wants: tuple[Lacked, ...] = ()
+    most_columns: int = 1_000_000
+    is_needed: Callable[[Needs], bool] = lambda needs: True
+
+    def hindrance(self, seen: Seen) -> str | None:
+        """Why the check cannot be made for a source; None if it can."""
+        if seen.n_columns > self.most_columns:
+            return f"it is made only for up to {self.most_columns} columns"
+        return next((seen.source.lacks[part] for part in self.wants if part in seen.source.lacks), None)
+
+
+def _many_levels(seen: Seen) -> list[Finding]:
     """Columns with many levels, and whether there are rows enough for the largest condition sets."""
-    found, n = level_findings(seen.used), seen.used.n
+    found, n = columns.level_findings(seen.used), seen.used.n
     if {*seen.used.kinds} != {"discrete"}:
-        return [*found, *large_set_findings(n, seen.largest)]
+        return [*found, *rows.large_set_findings(n, seen.largest)]
     levels = [len(seen.used.levels(i).values) for i in range(len(seen.used.names))]
-    return [*found, *sparse_findings(levels, n, seen.largest)]
+    return [*found, *rows.sparse_findings(levels, n, seen.largest)]
 
 
-def copies(seen: Seen) -> list[Finding]:
-    """Columns that repeat another one."""
-    return copy_findings(seen.copied, seen.needs.singular)
-
-
-def relations(seen: Seen) -> list[Finding]:
+def _relations(seen: Seen) -> list[Finding]:
     """Exact linear relations, except copies and constants, which are reported already."""
     moments = seen.moments
     if moments is None:
         return []
     constant = {name for name, deviation in zip(moments.names, moments.deviation, strict=True) if deviation == 0}
-    return relation_findings(moments, seen.needs.singular, {*seen.copied, *constant})
+    return relations.relation_findings(moments, seen.needs.singular, {*seen.copied, *constant})
+
+
+def _of_rows(find: Callable[[Table], list[Finding]]) -> Callable[[Seen], list[Finding]]:
+    """The check as one of the original rows."""
+    return lambda seen: find(seen.table)
 
 
 CHECKS = (
-    Check("constant columns", constants),
-    Check("columns with many levels", many_levels),
-    Check("copies", copies),
-    Check("exact linear relations", relations),
-    Check("near copies", lambda seen: [] if seen.moments is None else near_copies(seen.moments, seen.threads)),
-    Check("a missing line of names", lambda seen: header_findings(seen.source.names)),
-    Check("a matrix in place of rows", lambda seen: matrix_findings(seen.table), ("rows",)),
-    Check("near copies among levels", lambda seen: level_copy_findings(seen.table), ("rows",), MOST_COLUMNS),
-    Check("identifiers", lambda seen: identifier_findings(seen.table), ("rows",)),
-    Check("codes for missing values", lambda seen: code_findings(seen.table), ("rows",)),
-    Check("repeated rows", lambda seen: repeated_row_findings(seen.table), ("rows", "order")),
-    Check("several conditions in one table", lambda seen: condition_findings(seen.table), ("rows", "order")),
-    Check("rows in time order", lambda seen: order_findings(seen.table), ("rows", "order")),
+    Check("constant columns", lambda seen: columns.constant_findings(seen.used.names, seen.is_constant)),
+    Check("columns with many levels", _many_levels),
+    Check("copies", lambda seen: copies.copy_findings(seen.copied, seen.needs.singular)),
+    Check("exact linear relations", _relations),
+    Check("near copies", lambda seen: copies.near_copies(seen.moments, seen.threads)),
+    Check("a missing line of names", lambda seen: columns.header_findings(seen.source.names)),
+    Check("a matrix in place of rows", _of_rows(columns.matrix_findings), ("rows",)),
+    Check("near copies among levels", _of_rows(copies.level_copy_findings), ("rows",), MOST_COLUMNS),
+    Check("identifiers", _of_rows(columns.identifier_findings), ("rows",)),
+    Check("codes for missing values", _of_rows(columns.code_findings), ("rows",)),
+    Check("repeated rows", _of_rows(rows.repeated_row_findings), ("rows", "order")),
+    Check("several conditions in one table", _of_rows(rows.condition_findings), ("rows", "order")),
+    Check("rows in time order", _of_rows(rows.order_findings), ("rows", "order")),
     Check(
-        "columns that one or two others determine",
-        lambda seen: determined_findings(seen.table),
-        ("rows",),
-        MOST_COLUMNS,
+        "columns that one or two others determine", _of_rows(determined.determined_findings), ("rows",), MOST_COLUMNS
     ),
     Check(
         "columns that rise or fall with another",
-        lambda seen: monotone_findings(seen.table, seen.moments),
+        lambda seen: determined.monotone_findings(seen.table, seen.moments),
         ("rows",),
         MOST_COLUMNS,
     ),
-    Check("levels in columns of their own", lambda seen: indicator_findings(seen.table), ("rows",), MOST_COLUMNS),
-    Check("censored durations", lambda seen: censoring_findings(seen.source)),
+    Check("levels in columns of their own", _of_rows(relations.indicator_findings), ("rows",), MOST_COLUMNS),
+    Check("censored durations", lambda seen: columns.censoring_findings(seen.source)),
     Check(
         "curved relations",
-        lambda seen: curve_findings(seen.used_table.within_sets()),
+        lambda seen: curves.curve_findings(seen.used_table.within_sets()),
         ("rows",),
         MOST_COLUMNS,
         lambda needs: not needs.sees_curves,
     ),
     Check(
         "columns in the same order",
-        lambda seen: same_order_findings(seen.used_table, seen.needs.singular),
+        lambda seen: determined.same_order_findings(seen.used_table, seen.needs.singular),
         ("rows",),
         is_needed=lambda needs: needs.score and needs.sees_curves,
     ),
@@ -144,23 +184,24 @@ def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | No
     """A source, checked against the needs of a test. All checks are made, so that all problems are reported together:
     columns that cannot be used are left out of later checks, and rows with gaps too.
     """
-    require_choice("missing", needs.missing, ("error", "drop", "pairwise"))
-    require_choice("singular", needs.singular, ("error", "keep"))
-    kinds, found = _kinds(source.raw), [*source.read, *date_findings(source.raw)]
+    require(needs.missing in ("error", "drop", "pairwise"), "missing", "'error', 'drop' or 'pairwise'", needs.missing)
+    require(needs.singular in ("error", "keep"), "singular", "'error' or 'keep'", needs.singular)
+    kinds, found = _kinds(source.raw), [*source.read, *columns.date_findings(source.raw)]
     if needs.takes != "any":
-        found += fit_findings(source.raw, needs.takes)
+        found += columns.fit_findings(source.raw, needs.takes)
         others = [kind != "ordinal" or needs.takes == "discrete" for kind in source.kinds]
         source = source.with_kinds(dict.fromkeys(compress(source.names, others), needs.takes))
-    costly = _costly(source.raw)
-    found += [*text_findings(source.raw), *_gap_findings(source.raw, needs, costly)]
+    costly, summary = _costly(source.raw), source.raw.summary()
+    found += [*columns.text_findings(source.raw), *rows.infinity_findings(source.names, summary.infinite)]
+    found += rows.missing_findings(source.names, summary, needs.missing, costly)
     used = source.complete() if needs.missing == "drop" else source
     found += weight_findings(used, needs.weighs)
-    found += dropped_findings(source.n, used.n, costly) if used.n < source.n else []
-    found += few_rows_findings(used.n) if used.n or not any(one.problem == "dropped" for one in found) else []
-    usable = usable_names(source.names, found)
+    found += rows.dropped_findings(source.n, used.n, costly) if used.n < source.n else []
+    found += rows.few_rows_findings(used.n) if used.n or not any(one.problem == "dropped" for one in found) else []
+    usable = columns.usable_names(source.names, found)
     has_gaps = needs.missing != "drop" and source.summary().n_complete < source.n
     made = Audited(Audit.of(found, ALWAYS_CHECKED, kinds), used, has_gaps)
-    if used.n < LEAST_ROWS or not usable:
+    if used.n < rows.LEAST_ROWS or not usable:
         return made
     seen = Seen(source.raw.take(usable), used.take(usable), needs, len(source.names), threads, on)
     return made._replace(audit=_checked(seen, made.audit))
@@ -183,8 +224,8 @@ def _checked(seen: Seen, first: Audit) -> Audit:
     ]
     told = _once_a_process(told) if seen.table.lags else told
     audit = Audit.of([*first.findings, *told], (*first.checked, *(check.about for check in able)), first.kinds)
-    curves = [] if seen.needs.sees_curves else curve_notes(seen.used_table.within_sets())
-    notes = (*power_notes(seen.used.n, seen.largest), *curves)
+    unseen = [] if seen.needs.sees_curves else curves.curve_notes(seen.used_table.within_sets())
+    notes = (*rows.power_notes(seen.used.n, seen.largest), *unseen)
     return replace(audit, notes=notes, unchecked=tuple(Unchecked(*item) for item in hindered.items()))
 
 
@@ -210,28 +251,19 @@ def _found(check: Check, seen: Seen) -> list[Finding]:
     return [replace(finding, message=where + finding.message) for finding in found]
 
 
-def _gap_findings(source: Source, needs: Needs, costly: str) -> list[Finding]:
-    summary = source.summary()
-    if not summary.missing.any():
-        return infinity_findings(source.names, summary.infinite)
-    incomplete = summary.n - summary.n_complete
-    told = (source.names, summary.missing, summary.n, needs.missing, incomplete, costly)
-    return [*infinity_findings(source.names, summary.infinite), *missing_findings(*told)]
-
-
 def _costly(source: Source) -> str:
     """Which columns cost most rows; empty if the rows are not in memory or no value is missing."""
     if not source.summary().missing.any():
         return ""
     table = source.sample()
-    return costly_columns(table.names, np.isnan(table.values)) if table.n == source.n else ""
+    return rows.costly_columns(table.names, np.isnan(table.values)) if table.n == source.n else ""
 
 
 def _kinds(source: Source) -> tuple[ColumnKind, ...]:
     """What each column was taken for, and why."""
-    table, kinds = source.sample(), source.kinds
-    columns = zip(source.names, kinds, table.values.T, table.labels, table.given_kinds, strict=True)
+    table = source.sample()
+    of_each = zip(source.names, source.kinds, table.values.T, table.labels, table.given_kinds, strict=True)
     return tuple(
         ColumnKind(name, kind, kind_reason(values, labels, given, kind))
-        for name, kind, values, labels, given in columns
+        for name, kind, values, labels, given in of_each
     )

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats
 from anypag.data.audit.rows import FEW_ROWS, ROWS_PER_LEVEL, is_monotone
-from anypag.data.findings import Finding, Severity, as_one, warning
+from anypag.data.findings import Finding, as_one, warning
 from anypag.data.levels import has_fractions, is_date, is_number, looks_like_number
 from anypag.data.sources.protocol import Source
 from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence, listed
 
 MANY_LEVELS = 20
-AS_MANY_AS_PERSONS = 100
-"""With more levels than this a column is taken to name persons, units or sessions."""
+PLAIN_NUMBERS = "Write them with a decimal point and no other sign, as in 1234.5"
+AS_MANY_AS_PERSONS = 100  # with more levels than this a column is taken to name persons, units or sessions
 _CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888)
 _WORDS = {"?", "-", "--", ".", "unknown", "missing", "na", "n/a", "none", "not available", "unk"}
 _DUPLICATED = re.compile(r"(.+)_duplicated_\d+")
@@ -48,30 +48,28 @@ def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
     others = [word for word in words if word not in like_numbers]
     what = f"text, such as {listed(words or labels, 3)}{'' if words else ', written as text'}"
     one_sign = " (a file has one decimal sign, the point or the comma)" if any("." in label for label in labels) else ""
-    do: tuple[object, ...] = ("Drop it",) if words else (f"Turn it into numbers{one_sign}",)
+    do = "Drop it" if words else f"Turn it into numbers{one_sign}"
     if others and len(others) < len(labels):
         what = f"text among numbers: {listed(others, 3)}"
-        do = (f"Turn it into numbers, with {listed(others, 3)} as missing (", Option("gaps"), " where a file is read)")
+        do = f"Turn it into numbers, with {listed(others, 3)} as missing ({Option('gaps')} where a file is read)"
     elif like_numbers:
         what = f"numbers written in a way that is not read as numbers, such as {listed(like_numbers, 3)}"
-        do = ("Write them with a decimal point and no other sign, as in 1234.5",)
-    return what, Sentence(*do, ", or declare it discrete (", Option("kinds"), ").")
+        do = PLAIN_NUMBERS
+    return what, Sentence(f"{do}, or declare it discrete ({Option('kinds')}).")
 
 
 def date_findings(source: Source) -> list[Finding]:
     """Columns of dates as text, which no test can use."""
-    return [
-        Finding(
-            "error",
-            "dates",
-            (source.names[i],),
-            f"Column {source.names[i]!r} holds dates or times, such as {listed(labels, 2)}.",
-            "Turn it into a number (days since a start; in pandas (d - d.min()).dt.days) or into parts that matter, "
-            "such as the month, or drop it.",
-        )
-        for i, labels in enumerate(source.labels)
+    remedy = (
+        "Turn it into a number (days since a start; in pandas (d - d.min()).dt.days) or into parts that matter, such "
+        "as the month, or drop it."
+    )
+    found = {
+        name: f"Column {name!r} holds dates or times, such as {listed(labels, 2)}."
+        for name, labels in zip(source.names, source.labels, strict=True)
         if labels is not None and len(labels) > MANY_LEVELS and 2 * sum(map(is_date, labels)) > len(labels)
-    ]
+    }
+    return [Finding("error", "dates", (name,), message, remedy) for name, message in found.items()]
 
 
 def usable_names(names: Sequence[str], findings: Iterable[Finding]) -> list[str]:
@@ -82,33 +80,27 @@ def usable_names(names: Sequence[str], findings: Iterable[Finding]) -> list[str]
 
 
 def constant_findings(names: Sequence[str], is_constant: npt.NDArray[np.bool_]) -> list[Finding]:
-    """Columns that never change."""
     remedy = "Drop it: a constant is independent of everything."
-    return [
-        Finding("error", "constant", (name,), f"Column {name!r} is constant.", remedy)
-        for name, constant in zip(names, is_constant.tolist(), strict=True)
-        if constant
-    ]
+    found = compress(names, is_constant.tolist())
+    return [Finding("error", "constant", (name,), f"Column {name!r} is constant.", remedy) for name in found]
 
 
 def level_findings(source: Source) -> list[Finding]:
-    """Discrete columns with more levels than its rows support."""
+    """Discrete columns with more levels than its rows with a value support."""
+    found = []
+    or_declare = f"; if it is a quantity, declare it continuous ({Option('kinds')})."
     discrete = [i for i, kind in enumerate(source.kinds) if kind == "discrete"]
-    levels = ((source.names[i], source.levels(i).counts) for i in discrete)
-    return [finding for name, counts in levels for finding in level_finding(name, len(counts), int(counts.sum()))]
-
-
-def level_finding(name: str, levels: int, present: int) -> list[Finding]:
-    """A discrete column with more levels than its rows with a value support."""
-    if levels == present and levels > 2:
-        message = f"In column {name!r} every value is different ({levels} levels), as in an identifier."
-        remedy = Sentence("Drop it; if it is a quantity, declare it continuous (", Option("kinds"), ").")
-        return [Finding("error", "levels", (name,), message, remedy)]
-    if levels > MANY_LEVELS and levels * ROWS_PER_LEVEL > present:
-        message = f"Column {name!r} has {levels} levels in {present} rows; its tests will find little."
-        remedy = Sentence("Merge levels; if it is a quantity, declare it continuous (", Option("kinds"), ").")
-        return [Finding("warning", "levels", (name,), message, remedy)]
-    return [_repeated_identifier(name, levels, present)] if levels > AS_MANY_AS_PERSONS else []
+    for name, counts in ((source.names[i], source.levels(i).counts) for i in discrete):
+        levels, present = len(counts), int(counts.sum())
+        if levels == present and levels > 2:
+            message = f"In column {name!r} every value is different ({levels} levels), as in an identifier."
+            found.append(Finding("error", "levels", (name,), message, Sentence(f"Drop it{or_declare}")))
+        elif levels > MANY_LEVELS and levels * ROWS_PER_LEVEL > present:
+            message = f"Column {name!r} has {levels} levels in {present} rows; its tests will find little."
+            found.append(warning("levels", (name,), message, Sentence(f"Merge levels{or_declare}")))
+        elif levels > AS_MANY_AS_PERSONS:
+            found.append(_repeated_identifier(name, levels, present))
+    return found
 
 
 def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
@@ -136,55 +128,42 @@ def fit_findings(source: Source, wanted: Kind) -> list[Finding]:
 
 def _texts_as_levels(source: Source, columns: list[int]) -> list[Finding]:
     """Numbers that are written as text ($12.30) under a test that counts levels."""
-    found = [(source.names[i], source.labels[i] or ()) for i in columns]
-    return [
-        warning(
-            "fit",
-            (name,),
-            f"Column {name!r} holds numbers that are written as text, such as {listed(labels, 3)}; each of the "
-            f"{len(labels)} counts as a level of its own.",
-            "Write them with a decimal point and no other sign, as in 1234.5, unless they are levels.",
-        )
-        for name, labels in found
-    ]
+    found = {
+        source.names[i]: f"Column {source.names[i]!r} holds numbers that are written as text, such as "
+        f"{listed(labels, 3)}; each of the {len(labels)} counts as a level of its own."
+        for i, labels in enumerate(source.labels)
+        if labels is not None and i in columns
+    }
+    remedy = f"{PLAIN_NUMBERS}, unless they are levels."
+    return [warning("fit", (name,), message, remedy) for name, message in found.items()]
 
 
 def _as_levels(source: Source, continuous: list[int]) -> list[Finding]:
     """Columns of fractions under a test that counts levels; whole numbers may well be levels."""
-    found = ((source.names[i], np.array(source.levels(i).values, np.float64)) for i in continuous)
-    return [level_fit(name, len(some), source.n) for name, some in found if has_fraction(some)]
-
-
-def has_fraction(values: npt.NDArray[np.float64]) -> bool:
-    """Is any of the finite values not a whole number?"""
-    finite = values[np.isfinite(values)]
-    return bool((finite != np.floor(finite)).any())
-
-
-def level_fit(name: str, levels: int, n: int) -> Finding:
-    """A column of fractions under a test that takes every value as a level."""
-    severity: Severity = "error" if levels * ROWS_PER_LEVEL > n else "warning"
-    little = ", and would find next to nothing." if severity == "error" else "."
-    message = (
-        f"Column {name!r} is continuous ({levels} different values in {n} rows), but the test "
-        f"takes every value as a level of its own{little}"
-    )
-    return Finding(severity, "fit", (name,), message, _remedy("fisherz"))
+    found = []
+    for name, values in ((source.names[i], np.array(source.levels(i).values, np.float64)) for i in continuous):
+        if _is_whole(values[np.isfinite(values)]):
+            continue
+        is_hopeless = len(values) * ROWS_PER_LEVEL > source.n
+        message = (
+            f"Column {name!r} is continuous ({len(values)} different values in {source.n} rows), but the test takes "
+            f"every value as a level of its own{', and would find next to nothing' * is_hopeless}."
+        )
+        found.append(Finding("error" if is_hopeless else "warning", "fit", (name,), message, _remedy("fisherz")))
+    return found
 
 
 def _as_numbers(source: Source, discrete: list[int]) -> list[Finding]:
     """Discrete columns with more than two levels under a test for numbers."""
-    names = tuple(source.names[i] for i in discrete if len(source.levels(i).values) > 2)
-    if not names:
-        return []
+    names = [source.names[i] for i in discrete if len(source.levels(i).values) > 2]
     message = (
         f"The test takes the levels of {listed(names, 5)} as numbers: right only if they are in order and evenly apart."
     )
-    return [Finding("warning", "fit", names, message, _remedy("mixed"))]
+    return [warning("fit", names, message, _remedy("mixed"))] if names else []
 
 
 def _remedy(better: str) -> Sentence:
-    return Sentence("Choose ", Option("test", "auto"), " or ", Option("test", better), ", which fit such columns.")
+    return Sentence(f"Choose {Option('test', 'auto')} or {Option('test', better)}, which fit such columns.")
 
 
 def header_findings(names: Sequence[str]) -> list[Finding]:
@@ -203,21 +182,11 @@ def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding
     there = set(names)
     renamed = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
     pairs = [(first, name) for first, name in renamed if name not in line]
-    numbers = all(is_number(first) for first, _ in pairs)  # a file without names, which has a check of its own
-    return (
-        []
-        if numbers
-        else [
-            Finding(
-                "error",
-                "names",
-                (first, name),
-                f"Two columns are named {first!r}; the second was read as {name!r}.",
-                "Give each column a name of its own in the file.",
-            )
-            for first, name in pairs
-        ]
-    )
+    if all(is_number(first) for first, _ in pairs):  # a file without names, which has a check of its own
+        return []
+    told = [f"Two columns are named {first!r}; the second was read as {name!r}." for first, name in pairs]
+    remedy = "Give each column a name of its own in the file."
+    return [Finding("error", "names", pair, message, remedy) for pair, message in zip(pairs, told, strict=True)]
 
 
 def matrix_findings(table: Table) -> list[Finding]:
@@ -251,7 +220,7 @@ def identifier_findings(table: Table) -> list[Finding]:
         counts = is_monotone(column) or column.max() < column.min() + 2 * len(column)
         if counts or _IDENTIFIER.search(name):
             message = f"Column {name!r} holds whole numbers that are all different, as row numbers and identifiers are."
-            remedy = Sentence("Drop it (", Option("drop"), " on the command line), unless it measures something.")
+            remedy = Sentence(f"Drop it ({Option('drop')} on the command line), unless it measures something.")
             findings.append(warning("identifier", (name,), message, remedy))
     return as_one(findings, "columns name rows or units")
 
@@ -265,33 +234,26 @@ def code_findings(table: Table) -> list[Finding]:
     findings, ends = [], np.stack([table.summary().low, table.summary().high], axis=1)
     may_hold = set(np.flatnonzero(np.isin(ends, _CODES).any(axis=1)).tolist())
     for i, name in enumerate(table.names):
-        is_clear = table.labels[i] is None and i not in may_hold
-        code = None if is_clear else _code_in(table, i, *ends[i].tolist())
-        if code is not None:
-            message = f"Column {name!r} holds {code.shown}, which looks like a code for a missing value."
-            findings.append(warning("code", (name,), message, _no_code(code.typed, table.labels[i] is not None)))
+        is_word = table.labels[i] is not None
+        found = _code_in(table, i, *ends[i].tolist()) if is_word or i in may_hold else None
+        if found is None:
+            continue
+        typed, shown = found
+        message = f"Column {name!r} holds {shown}, which looks like a code for a missing value."
+        empty = "Unless it is a level: leave the field empty (None)" if is_word else "Leave the field empty (NaN)"
+        remedy = Sentence(  # words given for gaps replace the default ones
+            f"{empty}, or say so where a file is read ({Option('gaps', (typed,))}, with any other words for gaps); "
+            f"then choose what to do about it with {Option('missing')}."
+        )
+        findings.append(warning("code", (name,), message, remedy))
     return as_one(findings, "columns hold what looks like a code for a missing value")
 
 
-class _Code(NamedTuple):
-    """A code for a missing value, as the user types it and as a message shows it."""
-
-    typed: str
-    shown: str
-
-
-def _no_code(typed: str, is_word: bool) -> Sentence:
-    """The remedy for a code of missing values; words given for gaps replace the default ones."""
-    empty = "Unless it is a level: leave the field empty (None)" if is_word else "Leave the field empty (NaN)"
-    do = f"{empty}, or say so where a file is read ("
-    then = ", with any other words for gaps); then choose what to do about it with "
-    return Sentence(do, Option("gaps", (typed,)), then, Option("missing"), ".")
-
-
-def _code_in(table: Table, i: int, low: float, high: float) -> _Code | None:
+def _code_in(table: Table, i: int, low: float, high: float) -> tuple[str, str] | None:
+    """A code for a missing value in a column, as the user types it and as a message shows it; None if there is none."""
     labels = table.labels[i]
     if labels is not None:
-        return next((_Code(label, repr(label)) for label in labels if label.strip().casefold() in _WORDS), None)
+        return next(((label, repr(label)) for label in labels if label.strip().casefold() in _WORDS), None)
     column = table.values[:, i]
     for code in (low, high):
         if code not in _CODES:
@@ -300,21 +262,18 @@ def _code_in(table: Table, i: int, low: float, high: float) -> _Code | None:
         times = int(np.sum(column == code))
         is_far = len(rest) > 0 and np.abs(rest - code).min() > max(0.5 * np.ptp(rest), 1.0)
         if is_far and (code > 0 or rest.min() >= 0 or abs(code) >= 99) and times < len(rest):
-            return _Code(f"{code:g}", f"{code:g} ({times} time{'s' * (times != 1)}, far from all other values)")
+            return f"{code:g}", f"{code:g} ({times} time{'s' * (times != 1)}, far from all other values)"
     return None
 
 
 def censoring_findings(source: Source) -> list[Finding]:
     """Columns whose names suggest that they mark censored durations."""
+    about = (
+        "seems to say whose duration was cut off (someone still alive at the end of the study, say). The tests know "
+        "nothing of that: they take a cut-off duration for a whole one."
+    )
     remedy = "Take an outcome that is known of everyone, such as being alive after a fixed time, and drop both columns."
+    named = [name for name, kind in zip(source.names, source.kinds, strict=True) if kind == "discrete"]
     return [
-        warning(
-            "censored",
-            (source.names[i],),
-            f"Column {source.names[i]!r} seems to say whose duration was cut off (someone still alive at the end of "
-            "the study, say). The tests know nothing of that: they take a cut-off duration for a whole one.",
-            remedy,
-        )
-        for i, kind in enumerate(source.kinds)
-        if kind == "discrete" and _CENSORED.search(source.names[i])
+        warning("censored", (name,), f"Column {name!r} {about}", remedy) for name in named if _CENSORED.search(name)
     ]

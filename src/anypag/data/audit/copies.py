@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from anypag.data.findings import Finding, Severity, Singular, as_one, warning
 from anypag.data.levels import Codes, codes_of
 from anypag.data.moments import Moments
 from anypag.data.sources.protocol import Source
-from anypag.data.table import Kind, Table
+from anypag.data.table import Table
 from anypag.errors import Option, Sentence
 from anypag.threads import map_in_threads, runs_of
 
@@ -26,11 +26,12 @@ LEAST_ROWS = 20  # the fewest rows in which both columns have a value
 _BEGINNING = 200  # this many rows are enough to tell most discrete columns apart
 
 NEAR = "pairs of columns are nearly the same"
+ADDS_NOTHING = "given one, the other adds almost nothing, and either may lose true edges."
 
 
 def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding]:
     """One finding for each column that is the same as an earlier one."""
-    remedy = Sentence("Leave one out (", Option("names"), "): the other stands for both.")
+    remedy = Sentence(f"Leave one out ({Option('names')}): the other stands for both.")
     severity: Severity = "error" if singular == "error" else "warning"
     return [
         Finding(severity, "duplicate", (first, name), f"Columns {first!r} and {name!r} are the same.", remedy)
@@ -39,15 +40,27 @@ def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding
 
 
 def copies_in(table: Table) -> dict[str, str]:
-    """Columns that repeat an earlier one, each mapped to it; labels of discrete copies may differ."""
-    seen: dict[tuple[Kind, bytes], str] = {}
-    copies = {}
-    for i in _perhaps_copies(table):
-        name, kind = table.names[i], table.kinds[i]
-        first = seen.setdefault((kind, _content(table, i)), name)
-        if first != name:
-            copies[name] = first
-    return copies
+    """Columns that repeat an earlier one, each mapped to it; labels of discrete copies may differ. Continuous columns
+    are compared if their sums are equal, others if their first rows agree up to relabelling.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = table.values.sum(axis=0)
+    group = np.unique(sums, return_inverse=True, equal_nan=True)[1].tolist()
+    sketches = [
+        group[i] if kind == "continuous" else _by_first_appearance(table.codes(i)[:_BEGINNING])
+        for i, kind in enumerate(table.kinds)
+    ]
+    return _repeated(table.names, sketches, lambda i: (table.kinds[i], _content(table, i)))
+
+
+def _repeated(names: Sequence[str], sketches: Sequence[object], content: Callable[[int], object]) -> dict[str, str]:
+    """The names of things with the same content as an earlier one, each mapped to it. The content of a thing is
+    computed only if another one has the same sketch.
+    """
+    count, seen = Counter(sketches), dict[object, str]()
+    perhaps = [(i, name) for i, name in enumerate(names) if count[sketches[i]] > 1]
+    first = {name: seen.setdefault(content(i), name) for i, name in perhaps}
+    return {name: earlier for name, earlier in first.items() if earlier != name}
 
 
 def _content(table: Table, i: int) -> bytes:
@@ -60,27 +73,11 @@ def _content(table: Table, i: int) -> bytes:
     return _by_first_appearance(codes)
 
 
-def _perhaps_copies(table: Table) -> list[int]:
-    """The columns worth comparing: continuous ones with equal sums, and discrete ones whose first rows agree up to
-    relabelling. (Discrete copies may have different codes, so their sums may differ.)
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = table.values.sum(axis=0)
-    group = np.unique(sums, return_inverse=True, equal_nan=True)[1].tolist()
-    sketch = [
-        group[i] if kind == "continuous" else _by_first_appearance(table.codes(i)[:_BEGINNING])
-        for i, kind in enumerate(table.kinds)
-    ]
-    count = Counter(sketch)
-    return [i for i, one in enumerate(sketch) if count[one] > 1]
-
-
 def copies_by_levels(source: Source) -> dict[str, str]:
     """Discrete columns that repeat an earlier one, each mapped to it; for sources outside memory. Labels may differ.
     Only columns whose levels have the same counts are compared.
     """
-    earlier: dict[tuple[int, ...], list[int]] = {}
-    copies = {}
+    earlier, copies = dict[tuple[int, ...], list[int]](), {}
     for i in (i for i, kind in enumerate(source.kinds) if kind == "discrete"):
         alike = earlier.setdefault(tuple(sorted(source.levels(i).counts.tolist())), [])
         first = next((j for j in alike if _tell_each_other(source, j, i)), None)
@@ -105,14 +102,7 @@ def _tell_each_other(source: Source, i: int, j: int) -> bool:
 def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str, str]:
     """Discrete columns that repeat an earlier one, each mapped to it; from (p, n) codes, -1 for a gap."""
     beginnings = [_by_first_appearance(column[:_BEGINNING]) for column in codes]
-    count = Counter(beginnings)
-    seen: dict[bytes, str] = {}
-    copies = {}
-    for name, column, beginning in zip(names, codes, beginnings, strict=True):
-        first = seen.setdefault(_by_first_appearance(column), name) if count[beginning] > 1 else name
-        if first != name:
-            copies[name] = first
-    return copies
+    return _repeated(names, beginnings, lambda i: _by_first_appearance(codes[i]))
 
 
 def _by_first_appearance(codes: Codes) -> bytes:
@@ -123,8 +113,10 @@ def _by_first_appearance(codes: Codes) -> bytes:
     return number[codes + 1].tobytes()
 
 
-def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
-    """Warnings about pairs of continuous columns that differ only by a little noise."""
+def near_copies(moments: Moments | None, threads: int = 1) -> list[Finding]:
+    """Warnings about pairs of continuous columns (None: there are none) that differ only by a little noise."""
+    if moments is None:
+        return []
     from anypag._kernels.pairs import has_beyond
 
     p, findings = len(moments.names), []
@@ -138,29 +130,13 @@ def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
     runs = runs_of(np.arange(p - 1, -1, -1), threads, MOST_PAIRS // 8, MOST_PAIRS)
     for i, j in (pair for pairs in map_in_threads(pairs_of, runs, threads) for pair in pairs):
         r = float(moments.correlation[i, j])
-        if abs(r) > 1 - 1e-9:  # an exact relation, which has a check of its own
-            continue
-        a, b = moments.names[i], moments.names[j]
-        message = (
-            f"Columns {a!r} and {b!r} are nearly the same (correlation {r:.4f}): given one, the other adds "
-            "almost nothing, and either may lose true edges."
-        )
-        findings.append(warning("near copy", (a, b), message, "Drop one of them, or merge them."))
+        if abs(r) <= 1 - 1e-9:  # else an exact relation, which has a check of its own
+            findings.append(_nearly_the_same(moments.names[i], moments.names[j], f"correlation {r:.4f}"))
     return as_one(findings, NEAR)
 
 
 def level_copy_findings(table: Table) -> list[Finding]:
-    """Warnings about pairs of discrete columns that determine each other in nearly all rows, but are not exact copies.
-
-    >>> import numpy as np
-    >>> from anypag.data import as_table
-    >>> colour = np.tile([0, 1, 2, 3], 50)
-    >>> code = 9 - colour
-    >>> code[[4, 9]] = 9
-    >>> table = as_table({"colour": colour, "code": code}, kinds={"colour": "discrete", "code": "discrete"})
-    >>> print(level_copy_findings(table)[0].message)
-    Columns 'colour' and 'code' are nearly the same (one determines the other in 99.5 % of the rows): given ...
-    """
+    """Warnings about pairs of discrete columns that determine each other in nearly all rows, but not in all."""
     from anypag._kernels.discrete import tell_each_other
 
     chosen = table.of_kind("discrete")
@@ -172,12 +148,10 @@ def level_copy_findings(table: Table) -> list[Finding]:
     codes = np.stack([codes_of_each[k] for k in few]).astype(np.int64)
     found = tell_each_other(codes, codes.max(axis=1) + 1, LEAST_TOLD, LEAST_ROWS)
     names = [table.names[chosen[k]] for k in few]
-    return as_one([_nearly_the_same(names[a], names[b], share) for a, b, share in found], NEAR)
+    told = [(a, b, f"one determines the other in {100 * share:.1f} % of the rows") for a, b, share in found]
+    return as_one([_nearly_the_same(names[a], names[b], how) for a, b, how in told], NEAR)
 
 
-def _nearly_the_same(a: str, b: str, share: float) -> Finding:
-    message = (
-        f"Columns {a!r} and {b!r} are nearly the same (one determines the other in {100 * share:.1f} % of the rows): "
-        "given one, the other adds almost nothing, and either may lose true edges."
-    )
-    return Finding("warning", "near copy", (a, b), message, "Drop one of them, or merge them.")
+def _nearly_the_same(a: str, b: str, how: str) -> Finding:
+    message = f"Columns {a!r} and {b!r} are nearly the same ({how}): {ADDS_NOTHING}"
+    return warning("near copy", (a, b), message, "Drop one of them, or merge them.")

@@ -27,16 +27,11 @@ from anypag.threads import slices
 
 LEAST_ROWS = 20
 ROWS_FOR_CURVES = 1000
-CURVED = 0.04
-"""The share of the variance left by straight lines that a curve must explain."""
-CHANCE = 0.005
-"""The probability, over all pairs, of reporting a curve by chance."""
-STRAIGHT = 0.96
-"""If straight lines explain more than this share of the variance, no curve is searched."""
-MOSTLY = 0.8
-"""If one value fills more than this share of the rows, no curve is searched."""
-MOST_PAIRWISE = 40
-"""Up to this many columns with gaps every pair is checked, on the rows that have both."""
+CURVED = 0.04  # the share of the variance left by straight lines that a curve must explain
+CHANCE = 0.005  # the probability, over all pairs, of reporting a curve by chance
+STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is searched
+MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is searched
+MOST_PAIRWISE = 40  # up to this many columns with gaps every pair is checked, on the rows that have both
 COLUMNS_AT_ONCE = 8
 """Columns at once: with more, memory would go back to the system, which clears it anew for every run."""
 _NOTHING = 1e-6
@@ -95,7 +90,7 @@ def _curves_of_pair(values: Floats, i: int, j: int) -> list[tuple[int, int, floa
 
 def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
     """Pairs (x, y) of columns where y depends on x by a curve, and the share it explains; p: columns of the check."""
-    if len(values) < LEAST_ROWS or values.shape[1] < 2:
+    if len(values) < LEAST_ROWS:
         return []
     usable = np.flatnonzero(~mostly_one(values))
     if len(usable) < 2:
@@ -143,9 +138,8 @@ def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32
         along = basis[:, :k] @ products[:, k, :, None]
         left = whole - np.square(along).sum(axis=(1, 2))
         is_clear &= (left > 1e-4 * whole) | (whole == 0)
-        basis[:, k] = (np.eye(5)[k] - (along * basis[:, :k]).sum(axis=1)) / np.sqrt(np.where(left > 0, left, np.inf))[
-            :, None
-        ]
+        length = np.sqrt(np.where(left > 0, left, np.inf))[:, None]
+        basis[:, k] = (np.eye(5)[k] - (along * basis[:, :k]).sum(axis=1)) / length
     return basis.astype(np.float32), np.flatnonzero(~is_clear)
 
 
@@ -172,9 +166,8 @@ def _fill(parts: npt.NDArray[Any], values: Floats) -> None:
 @lru_cache(8)
 def _of_ranks(n: int) -> Floats:
     """(3, 2n + 1) of half of each whole number as a rank among n: its normal score, its second and its third power.
-    Halves are needed because ties share the mean of their ranks.
-
-    The standard library has normal quantiles too, and loads in a hundredth of the time that scipy takes.
+    Halves are needed because ties share the mean of their ranks. The standard library has normal quantiles too, and
+    loads in a hundredth of the time that scipy takes.
     """
     quantile, shares = NormalDist().inv_cdf, ((np.arange(2.0, 2.0 * n + 1) / 2 - 0.5) / n).tolist()
     u = (np.arange(2.0 * n + 1) - n - 1) / n
@@ -184,10 +177,9 @@ def _of_ranks(n: int) -> Floats:
 
 
 def _twice_ranks(values: Floats) -> Counts:
-    """(c, n) twice the rank of each value of (n, c), so that ranks which ties share are whole numbers.
-
-    Sorting whole numbers takes a third of the time of `argsort`: the lowest bits of a value give way to its row. Where
-    that matters, or where values are equal, ranks are worked out in full.
+    """(c, n) twice the rank of each value of (n, c), so that ranks which ties share are whole numbers. Sorting whole
+    numbers takes a third of the time of `argsort`: the lowest bits of a value give way to its row. Where that matters,
+    or where values are equal, ranks are worked out in full.
     """
     columns, n = np.ascontiguousarray(values.T), len(values)
     even, twice, low = np.arange(2, 2 * n + 1, 2), np.empty(columns.shape, np.int64), (1 << n.bit_length()) - 1
@@ -272,5 +264,5 @@ def _curved(x: str, y: str, test: str) -> Finding:
         f"The mean of {y!r} seems to follow {x!r} by a curve: {test} sees straight lines only, and may take the two "
         "for independent."
     )
-    remedy = Sentence("Choose ", Option("test", "additive"), ", which sees curves, or transform a column.")
+    remedy = Sentence(f"Choose {Option('test', 'additive')}, which sees curves, or transform a column.")
     return warning("curve", (x, y), message, remedy)

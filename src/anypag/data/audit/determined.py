@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
-from anypag.arrays import Flags, Floats, in_units
-from anypag.data.audit.copies import NEARLY_THE_SAME
+from anypag.arrays import Floats, in_units
+from anypag.data.audit.copies import ADDS_NOTHING, NEARLY_THE_SAME
 from anypag.data.audit.relations import NOTHING_LEFT
+from anypag.data.audit.rows import changes
 from anypag.data.findings import Finding, Singular, as_one, warning
 from anypag.data.moments import Moments
 from anypag.data.table import Table
@@ -53,15 +54,7 @@ def _determined(names: list[str]) -> Finding:
 
 
 def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
-    """Pairs of continuous columns where one is a monotone, but not a linear, function of the other.
-
-    >>> from anypag.data import as_table, moments_of
-    >>> income = np.random.default_rng(0).uniform(1, 10, 60)
-    >>> table = as_table({"income": income, "squared": income**2})
-    >>> finding, = monotone_findings(table, moments_of(table.values, table.names))
-    >>> print(finding.message)
-    Column 'squared' is a function of 'income' that only rises: given one, the other adds almost nothing, and either ...
-    """
+    """Pairs of continuous columns where one is a monotone, but not a linear, function of the other."""
     if moments is None:
         return []
     chosen = [table.names.index(name) for name in moments.names]
@@ -69,14 +62,17 @@ def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
     pairs = _worth_a_look((rows[:LOOK] if table.is_finite else rows)[:, chosen], moments)
     columns = [table.values[:, i] for i in chosen]
     found = [(i, j, way) for i, j in pairs if (way := _way(columns[i], columns[j])) is not None]
-    return as_one([_monotone(moments.names[i], moments.names[j], way) for i, j, way in found], DETERMINED)
+    findings = []
+    for i, j, way in found:
+        a, b = moments.names[i], moments.names[j]
+        message = f"Column {way.format(a=a, b=b)}: {ADDS_NOTHING}"
+        findings.append(warning("determined", (a, b), message, "Drop one of them."))
+    return as_one(findings, DETERMINED)
 
 
 def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
-    """Continuous columns that have all complete rows in the same order as an earlier one, or in the opposite one.
-
-    A score of ranks cannot tell them apart. Linear functions are reported as relations, unless `singular` is "keep".
-    Very few rows may agree by chance and are not reported.
+    """Continuous columns that have all complete rows in the same order as an earlier one, or in the opposite one. Of
+    linear functions only if `singular` is "keep": they are reported as relations. Very few rows may agree by chance.
     """
     chosen = table.of_kind("continuous")
     values = table.values[:, chosen]
@@ -85,7 +81,7 @@ def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
         return []
     seen: dict[bytes, int] = {}
     pairs = [(seen.setdefault(_order(column), k), k) for k, column in enumerate(values.T) if len(np.unique(column)) > 1]
-    apart = [(i, k) for i, k in pairs if i != k and (singular == "keep" or _is_bent(values[:, i], values[:, k]))]
+    apart = [(i, k) for i, k in pairs if i != k and (singular == "keep" or _is_bent(values[:, [i, k]]))]
     return [same_order_finding(table.names[chosen[i]], table.names[chosen[k]]) for i, k in apart]
 
 
@@ -96,9 +92,9 @@ def _order(column: Floats) -> bytes:
     return (ranks if 2 * first < ranks.max() else ranks.max() - ranks).tobytes()
 
 
-def _is_bent(x: Floats, y: Floats) -> bool:
-    """Is y no linear function of x?"""
-    scaled, _ = in_units(np.stack([x, y]), axis=1)
+def _is_bent(pair: Floats) -> bool:
+    """Is the second of two columns no linear function of the first?"""
+    scaled, _ = in_units(np.ascontiguousarray(pair.T), axis=1)
     correlation = np.asarray(np.corrcoef(scaled))
     return bool(1 - correlation[0, 1] ** 2 > NOTHING_LEFT)
 
@@ -119,20 +115,14 @@ def _worth_a_look(values: Floats, moments: Moments) -> list[tuple[int, int]]:
         return []
     order = np.argsort(values, axis=0)
     few = order[np.linspace(0, len(values) - 1, FEW).astype(int)]
-    rises, falls = _changes(values[few])
+    rises, falls = changes(values[few])
     may_go = ~(rises & falls)
     np.fill_diagonal(may_go, False)
     goes_along = np.zeros_like(may_go)
     for i in np.flatnonzero(may_go.any(axis=1)):
-        goes_along[i] = np.not_equal(*_changes(values[order[:, i]]))
+        goes_along[i] = np.not_equal(*changes(values[order[:, i]]))
     is_near = (goes_along | goes_along.T) & (np.abs(moments.correlation) < NEARLY_THE_SAME)
     return [(int(i), int(j)) for i, j in np.argwhere(np.triu(is_near, 1))]
-
-
-def _changes(values: Floats) -> tuple[Flags, Flags]:
-    """Do values of (k, ...) ever rise along the first axis, and do they ever fall?"""
-    before, after = values[:-1], values[1:]
-    return np.asarray((before < after).any(axis=0)), np.asarray((before > after).any(axis=0))
 
 
 def _way(x: Floats, y: Floats) -> str | None:
@@ -155,10 +145,3 @@ def _follows(x: Floats, y: Floats) -> bool:
     x, y = x[order], y[order]
     is_same = x[1:] == x[:-1]
     return bool((y[1:] >= y[:-1]).all() and (y[1:] == y[:-1])[is_same].all())
-
-
-def _monotone(a: str, b: str, way: str) -> Finding:
-    message = (
-        f"Column {way.format(a=a, b=b)}: given one, the other adds almost nothing, and either may lose true edges."
-    )
-    return Finding("warning", "determined", (a, b), message, "Drop one of them.")

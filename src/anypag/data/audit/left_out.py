@@ -37,15 +37,9 @@ T = TypeVar("T")
 def leaving_out(
     source: Source, missing: Missing, singular: Singular, kept: Iterable[str], read: Callable[..., tuple[T, Audit]]
 ) -> tuple[T, list[Finding]]:
-    """What was read from the columns that can be used, and the finding that names the others.
-
-    Args:
-        source: the table.
-        missing: "auto" leaves out columns with too many gaps, then rows with gaps.
-        singular: "auto" leaves out constants, identifiers, dates and linear functions of other columns.
-        kept: columns that are never left out, because the user said something about them.
-        read: called with the source, `missing` and `singular` without "auto"; returns what was read and its audit,
-            or raises DataError with the audit.
+    """What was read from the columns that can be used, and the finding that names the others. `kept` are columns that
+    are never left out, because the user said something about them. `read` is called with the source, `missing` and
+    `singular` without "auto"; it returns what was read and its audit, or raises DataError with the audit.
     """
     keep, out = frozenset(kept), dict[str, str]()
     if missing == "auto":
@@ -69,11 +63,6 @@ def leaving_out(
 def gappy(source: Source, keep: frozenset[str] = frozenset()) -> Left:
     """The columns to leave out because of gaps: those with a value in fewer than half of the rows, those of
     `_skipped`, then those that cost most rows, until half of the rows are complete.
-
-    >>> from anypag.data import as_table
-    >>> nan = float("nan")
-    >>> list(gappy(as_table({"a": [1.0, nan, nan], "b": [1.0, 2.0, nan], "c": [1.0, 2.0, 3.0]})))
-    ['a']
     """
     summary = source.summary()
     many = (summary.n - summary.missing) < FEWEST * summary.n
@@ -97,11 +86,8 @@ def _skipped(table: Table) -> Left:
     varies = table.summary().low < table.summary().high
     for i in np.flatnonzero(n_gaps > MANY_GAPS * table.n).tolist():
         rest = table.values[~np.isnan(table.values[:, i])]
-        fixed = (
-            varies
-            & (n_gaps < n_gaps[i])
-            & (np.fmin.reduce(rest, initial=np.inf) == np.fmax.reduce(rest, initial=-np.inf))
-        )
+        is_constant = np.fmin.reduce(rest, initial=np.inf) == np.fmax.reduce(rest, initial=-np.inf)
+        fixed = varies & (n_gaps < n_gaps[i]) & is_constant
         if fixed.any():
             found[table.names[i]] = f"a value only in rows that agree in {table.names[int(np.argmax(fixed))]!r}"
     return found
@@ -114,15 +100,11 @@ def unusable(audit: Audit, keep: frozenset[str]) -> Left:
         free = [name for name in finding.columns if name not in keep]
         is_new = bool(free) and not found.keys() & {*finding.columns}
         if is_new and finding.problem in _WHY and (finding.severity == "error" or finding.problem == "identifier"):
-            found |= dict.fromkeys(free[-1:] if finding.problem == "relation" else free, _why(finding))
+            is_relation = finding.problem == "relation"
+            is_short = is_relation and len(finding.columns) <= MOST_SPELLED_OUT
+            why = finding.message.removeprefix(RELATION).rstrip(".") if is_short else _WHY[finding.problem]
+            found |= dict.fromkeys(free[-1:] if is_relation else free, why)
     return found
-
-
-def _why(finding: Finding) -> str:
-    """Why the column of a finding is left out; a short relation is spelled out."""
-    if finding.problem != "relation" or len(finding.columns) > MOST_SPELLED_OUT:
-        return _WHY[finding.problem]
-    return finding.message.removeprefix(RELATION).rstrip(".")
 
 
 def _told(out: Mapping[str, str]) -> list[Finding]:
@@ -134,8 +116,7 @@ def _told(out: Mapping[str, str]) -> list[Finding]:
         reasons.setdefault(why, []).append(name)
     shown = "; ".join(f"{listed(names, 6)} ({why})" for why, names in reasons.items())
     remedy = Sentence(
-        "A column left out counts as not measured, which the graph allows for. To keep it, give its kind (",
-        Option("kinds"),
-        "), or leave out another column.",
+        "A column left out counts as not measured, which the graph allows for. To keep it, give its kind "
+        f"({Option('kinds')}), or leave out another column."
     )
     return [warning(LEFT_OUT, out, f"Left out: {shown}.", remedy)]

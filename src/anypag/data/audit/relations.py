@@ -17,16 +17,15 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
 import numpy as np
-import numpy.typing as npt
 
-from anypag.data.findings import Finding, Severity, Singular
+from anypag.arrays import Floats, Indices
+from anypag.data.findings import Finding, Severity, Singular, warning
 from anypag.data.levels import has_fractions
 from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import listed
 
-NOTHING_LEFT = 1e-10
-"""The share of its variance below which a column counts as a function of others."""
+NOTHING_LEFT = 1e-10  # the share of its variance below which a column counts as a function of others
 _NEGLIGIBLE = 1e-6
 _CLEARLY_LEFT = 1e-5
 _FEW = 200
@@ -36,22 +35,15 @@ RELATION = "Exact linear relation: "
 def relation_findings(moments: Moments, singular: Singular, explained: AbstractSet[str] = frozenset()) -> list[Finding]:
     """Columns that are exact linear functions of others, without those in `explained`, which are already reported."""
     severity: Severity = "error" if singular == "error" else "warning"
-    remedy = "Drop one of them."
     return [
-        Finding(severity, "relation", columns, f"{RELATION}{text}.", remedy)
+        Finding(severity, "relation", columns, f"{RELATION}{text}.", "Drop one of them.")
         for columns, text in exact_relations(moments)
         if not explained & set(columns)
     ]
 
 
 def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
-    """The columns of every exact relation, and the relation in words.
-
-    >>> from anypag.data import moments_of
-    >>> a, b = np.array([1.0, 2.0, 5.0, 3.0, 8.0, 1.0]), np.array([4.0, 2.0, 3.0, 3.0, 0.0, 7.0])
-    >>> exact_relations(moments_of(np.column_stack([a, b, 2 * a - b + 1]), ["a", "b", "c"]))
-    [(('a', 'b', 'c'), 'c = 2·a − b + 1')]
-    """
+    """The columns of every exact relation, and the relation in words: `c = 2·a − b + 1`."""
     p = len(moments.names)
     if _is_clear(moments) or _is_full(moments):
         return []
@@ -98,9 +90,7 @@ def _is_full(moments: Moments) -> bool:
     return bool(rank >= moments.n - 1)
 
 
-def _relation(
-    moments: Moments, basis: npt.NDArray[np.int32], weights: npt.NDArray[np.float64], left_over: int
-) -> tuple[tuple[str, ...], str]:
+def _relation(moments: Moments, basis: Indices, weights: Floats, left_over: int) -> tuple[tuple[str, ...], str]:
     """The relation left_over = sum of weights · basis, in standard units, solved for the column most like the others:
     of a total and its parts the total, of two weights and their difference one of the weights.
     """
@@ -120,14 +110,15 @@ def _relation(
     return names, f"{names[-1]} = {_sum_in_words(slopes, names[:-1], 0.0 if is_negligible else intercept)}"
 
 
-def _most_alike(moments: Moments, members: npt.NDArray[np.int32]) -> int:
+def _most_alike(moments: Moments, members: Indices) -> int:
     """The place of the column with the largest correlations with the others; the last of equal ones."""
     alike = np.abs(moments.correlation[np.ix_(members, members)]).sum(axis=0)
     return int(np.flatnonzero(alike > alike.max() - _NEGLIGIBLE)[-1])
 
 
-def _sum_in_words(slopes: npt.NDArray[np.float64], names: tuple[str, ...], intercept: float) -> str:
-    terms = [(slope, f"{_factor(slope)}{name}") for slope, name in zip(slopes, names, strict=True)]
+def _sum_in_words(slopes: Floats, names: tuple[str, ...], intercept: float) -> str:
+    factors = [f"{abs(slope):.4g}·" for slope in slopes]
+    terms = [(s, f"{'' if k == '1·' else k}{name}") for s, k, name in zip(slopes, factors, names, strict=True)]
     if intercept or not terms:
         terms.append((intercept, f"{abs(intercept):.4g}"))
     (first_sign, first), *others = terms
@@ -135,33 +126,22 @@ def _sum_in_words(slopes: npt.NDArray[np.float64], names: tuple[str, ...], inter
     return text + "".join(f" {'−' if sign < 0 else '+'} {term}" for sign, term in others)
 
 
-def _factor(slope: float) -> str:
-    text = f"{abs(slope):.4g}"
-    return "" if text == "1" else f"{text}·"
-
-
 CHANCE = 0.001
 CHANCE_OF_JOINING = 0.01
-MOST_ROWS = 20_000
-"""Rows in which groups are searched for; a group is reported if it holds in all rows."""
+MOST_ROWS = 20_000  # rows in which groups are searched for; a group is reported if it holds in all rows
 MOST_TOLD = 10
 
 
 def indicator_findings(table: Table) -> list[Finding]:
-    """Groups of 0/1 columns where no row has a 1 in two of them.
-
-    >>> from anypag.data import as_table
-    >>> health = np.random.default_rng(0).integers(0, 3, 300)
-    >>> finding, = indicator_findings(as_table({"good": health == 1, "poor": health == 2}))
-    >>> print(finding.message)
-    Columns 'good', 'poor' hold 0 and 1, and never two of them are 1 in one row, as when the levels of one variable ...
-    """
+    """Groups of 0/1 columns where no row has a 1 in two of them."""
     chosen = _of_zeros_and_ones(table)
     values = table.values[:: math.ceil(table.n / MOST_ROWS), chosen]
-    expected, together = _meetings(values)
-    groups = _groups(np.where(together == 0, expected, -np.inf))
-    found = [_finding(table, [chosen[k] for k in group]) for group in groups]
-    return [finding for finding in found if finding is not None][:MOST_TOLD]
+    present, ones = (~np.isnan(values)).astype(np.float32), (values == 1.0).astype(np.float32)
+    counts, here = (present.T @ present).astype(np.float64), (ones.T @ present).astype(np.float64)
+    expected = here * here.T / np.maximum(counts, 1.0)  # in how many rows both would be 1 if they were independent
+    groups = _groups(np.where(ones.T @ ones == 0, expected, -np.inf))
+    found = [finding for group in groups for finding in _findings(table, [chosen[k] for k in group])]
+    return found[:MOST_TOLD]
 
 
 def _of_zeros_and_ones(table: Table) -> list[int]:
@@ -172,15 +152,7 @@ def _of_zeros_and_ones(table: Table) -> list[int]:
     return [i for i in chosen if not ((table.values[:, i] > 0.0) & (table.values[:, i] < 1.0)).any()]
 
 
-def _meetings(values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """For every two columns: in how many rows both would be 1 if they were independent, and in how many both are."""
-    present = (~np.isnan(values)).astype(np.float32)
-    ones = (values == 1.0).astype(np.float32)
-    counts, here = (present.T @ present).astype(np.float64), (ones.T @ present).astype(np.float64)
-    return here * here.T / np.maximum(counts, 1.0), (ones.T @ ones).astype(np.float64)
-
-
-def _groups(expected: npt.NDArray[np.float64]) -> list[list[int]]:
+def _groups(expected: Floats) -> list[list[int]]:
     """Groups of columns that are never 1 together although chance would make them: grown from the clearest pair, each
     column in at most one group. `expected`: in how many rows two such columns should be 1; −inf for other pairs.
     """
@@ -198,13 +170,13 @@ def _groups(expected: npt.NDArray[np.float64]) -> list[list[int]]:
     return groups
 
 
-def _finding(table: Table, columns: list[int]) -> Finding | None:
-    """The finding for a group; None if it does not hold in all rows, or if two columns are complements."""
+def _findings(table: Table, columns: list[int]) -> list[Finding]:
+    """The finding for a group; none if it does not hold in all rows, or if two columns are complements."""
     values = table.values[:, columns]
     ones = np.nansum(values[~np.isnan(values).all(axis=1)], axis=1)
     is_copy = len(columns) == 2 and bool((ones == 1).all())  # a copy, which has a check of its own
     if ones.max() > 1 or is_copy:
-        return None
+        return []
     names = [table.names[i] for i in columns]
     n_levels = len(columns) + int(ones.min() == 0)
     message = (
@@ -217,4 +189,4 @@ def _finding(table: Table, columns: list[int]) -> Finding | None:
         f"Put them together into one column of {n_levels} levels, in pandas "
         f"pd.from_dummies(df[{names}]{rest}), unless they are different variables."
     )
-    return Finding("warning", "indicators", tuple(names), message, remedy)
+    return [warning("indicators", names, message, remedy)]

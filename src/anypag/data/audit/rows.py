@@ -11,75 +11,53 @@ import numpy.typing as npt
 
 from anypag.arrays import Flags, Floats, in_units
 from anypag.catalogue import METHODS
-from anypag.data.audit.seen import LEAST_ROWS
 from anypag.data.findings import Finding, warning
+from anypag.data.sources.protocol import Summary
 from anypag.data.table import Missing, Table
 from anypag.errors import Option, Sentence, listed
 from anypag.threads import slices
 
+LEAST_ROWS = 4  # fewer rows are not enough for any test
 FEW_ROWS = 20
 ROWS_PER_LEVEL = 5  # for each level, or each combination of levels
 MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # the most columns named, and the share of complete rows that ends the list
 MOST_GAPS = 8  # the most columns whose gaps a message counts
 WEAK = 0.2  # a note is given if correlations above this may go unseen
 _BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score and not method.tests_by))
-PAIRWISE = (Option("missing", "pairwise"), f" (a test drops only rows with gaps in its columns; not for {_BY_SCORES}).")
+PAIRWISE = f"{Option('missing', 'pairwise')} (a test drops only rows with gaps in its columns; not for {_BY_SCORES})."
 """Searches by scores need the same rows for every set of columns."""
 
 
 def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]) -> list[Finding]:
-    """One error for each column with infinite values."""
-    return [
-        Finding(
-            "error",
-            "infinite",
-            (name,),
-            f"Column {name!r} has {count} infinite {'value' if count == 1 else 'values'}.",
-            "Replace them by missing values or drop those rows.",
-        )
-        for name, count in zip(names, counts.tolist(), strict=True)
-        if count
-    ]
+    found = {name: count for name, count in zip(names, counts.tolist(), strict=True) if count}
+    told = {name: f"Column {name!r} has {count} infinite value{'s' * (count > 1)}." for name, count in found.items()}
+    remedy = "Replace them by missing values or drop those rows."
+    return [Finding("error", "infinite", (name,), message, remedy) for name, message in told.items()]
 
 
-def missing_findings(
-    names: Sequence[str],
-    counts: npt.NDArray[np.integer[Any]],
-    n: int,
-    missing: Missing,
-    incomplete: int = 0,
-    costly: str = "",
-) -> list[Finding]:
-    """The finding on missing values: an error, or a warning with the cost of `missing`. `counts`: how many values each
-    column lacks; `incomplete`: how many rows have gaps, if counted; `costly`: the clause of `costly_columns`.
-    """
-    columns = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count)
-    if not columns:
+def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, costly: str) -> list[Finding]:
+    """An error for missing values, or a warning with the cost of `missing`; `costly` is the clause of `_costly`."""
+    gaps = {name: count for name, count in zip(names, summary.missing.tolist(), strict=True) if count}
+    if not gaps:
         return []
-    gaps = [f"{name!r} {count}" for name, count in zip(names, counts.tolist(), strict=True) if count]
-    shown = ", ".join(gaps if len(gaps) <= MOST_GAPS else [*gaps[:MOST_GAPS], f"… ({len(gaps)} columns)"])
-    message = f"Values are missing in some of the {n} rows: {shown}."
-    empty = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count == n)
+    empty = tuple(name for name, count in gaps.items() if count == summary.n)
     if empty:
         return [Finding("error", "empty", empty, f"There is no value in {listed(empty)}.", "Drop every empty column.")]
+    shown = [f"{name!r} {count}" for name, count in gaps.items()]
+    shown = shown if len(shown) <= MOST_GAPS else [*shown[:MOST_GAPS], f"… ({len(shown)} columns)"]
+    message = f"Values are missing in some of the {summary.n} rows: {', '.join(shown)}."
+    complete = f"only the {summary.n_complete:,} complete rows are used"
     if missing == "error":
-        rows = f"only the {n - incomplete:,} complete rows are used{costly}" if incomplete else "only complete rows"
-        drop = (Option("missing", "drop"), f" ({rows})")
-        remedy = Sentence("Fill them in, or choose ", *drop, " or ", *PAIRWISE)
-        return [Finding("error", "missing", columns, message, remedy)]
-    left_out = incomplete if missing == "drop" else 0
-    used = f"Only the {n - left_out:,} complete rows are used" if left_out else "The tests use fewer rows"
+        remedy = Sentence(f"Fill them in, or choose {Option('missing', 'drop')} ({complete}{costly}) or ", PAIRWISE)
+        return [Finding("error", "missing", tuple(gaps), message, remedy)]
+    used = complete.capitalize() if missing == "drop" else "The tests use fewer rows"
+    left_out = summary.n - summary.n_complete if missing == "drop" else 0
     cost = f"{used}; this assumes that gaps do not depend on the values."
-    return [Finding("warning", "missing", columns, message, cost, left_out)]
+    return [Finding("warning", "missing", tuple(gaps), message, cost, left_out)]
 
 
 def costly_columns(names: Sequence[str], gaps: Flags) -> str:
-    """A clause that names the columns whose gaps cost most rows, and counts the complete rows without these columns.
-
-    >>> gaps = np.array([[False, True, False]] * 8 + [[False, True, True]] + [[False, False, False]])
-    >>> costly_columns(["a", "b", "c"], gaps)
-    "; without 'b' 9 remain"
-    """
+    """A clause that names the columns whose gaps cost most rows, and counts the complete rows without these columns."""
     out = costliest(gaps, ENOUGH_COMPLETE)[:MOST_COSTLY]
     left = np.delete(gaps, out, axis=1)
     whole = int((~left.any(axis=1)).sum())
@@ -87,11 +65,7 @@ def costly_columns(names: Sequence[str], gaps: Flags) -> str:
 
 
 def costliest(gaps: Flags, share: float) -> list[int]:
-    """The columns to drop, the costliest first, until at least this share of the rows is complete.
-
-    >>> costliest(np.array([[False, True, False]] * 8 + [[False, True, True]] + [[False, False, False]]), 0.5)
-    [1]
-    """
+    """The columns to drop, the costliest first, until at least this share of the rows is complete."""
     left, out = gaps.copy(), list[int]()
     while int((~left.any(axis=1)).sum()) < share * len(gaps):
         alone = left[left.sum(axis=1) == 1].sum(axis=0)  # rows in which only this column has a gap
@@ -100,14 +74,14 @@ def costliest(gaps: Flags, share: float) -> list[int]:
     return out
 
 
-def dropped_findings(before: int, after: int, costly: str = "") -> list[Finding]:
+def dropped_findings(before: int, after: int, costly: str) -> list[Finding]:
     """An error if no row is complete, a warning if fewer than half are."""
     if after == 0:
-        remedy = Sentence("Drop the columns with most gaps, or choose ", *PAIRWISE)
+        remedy = Sentence("Drop the columns with most gaps, or choose ", PAIRWISE)
         return [Finding("error", "dropped", (), f"None of the {before} rows is complete{costly}.", remedy)]
     if 2 * after < before:
-        remedy = Sentence("Consider dropping the columns with most gaps, or ", *PAIRWISE)
-        return [Finding("warning", "dropped", (), f"Only {after} of {before} rows are complete{costly}.", remedy)]
+        remedy = Sentence("Consider dropping the columns with most gaps, or ", PAIRWISE)
+        return [warning("dropped", (), f"Only {after} of {before} rows are complete{costly}.", remedy)]
     return []
 
 
@@ -117,10 +91,9 @@ def few_rows_findings(n: int) -> list[Finding]:
         message = f"There must be at least {LEAST_ROWS} rows to test anything; got {n}."
         return [Finding("error", "rows", (), message, "Collect more rows.")]
     if n < FEW_ROWS:
-        weakest = _seen(n, 0)
         message = (
-            f"With {n} rows only strong dependences show (given no other columns, correlations above {weakest:.2f}): "
-            "dependent variables may look independent."
+            f"With {n} rows only strong dependences show (given no other columns, correlations above {_seen(n, 0):.2f}"
+            "): dependent variables may look independent."
         )
         return [Finding("warning", "rows", (), message, "Collect more rows, or read a missing edge as 'not seen'.")]
     return []
@@ -132,13 +105,7 @@ def _seen(n: int, r: int) -> float:
 
 
 def power_notes(n: int, largest: int) -> tuple[str, ...]:
-    """A note on the correlations that n rows mostly miss; none if only weak ones are missed or a finding warns already.
-
-    >>> power_notes(72, 3)
-    ('With 72 rows, correlations below about 0.23 mostly go unseen (0.24 given 3 other columns): a missing ...',)
-    >>> power_notes(500, 3)
-    ()
-    """
+    """A note on the correlations that n rows mostly miss; none if they are weak, or if a finding warns already."""
     if n < FEW_ROWS or n - largest - 3 <= 0 or _seen(n, largest) < WEAK:
         return ()
     others = f"{largest} other column{'s' * (largest > 1)}"
@@ -160,8 +127,7 @@ def large_set_findings(n: int, largest: int) -> list[Finding]:
         f"With {n} rows no dependence can be shown given more than {n - 4} columns: such a test answers "
         f"p = 1, and sets may have up to {largest} members."
     )
-    remedy = Sentence("Set ", Option("max_r"), f" to at most {n - 4}, or collect more rows.")
-    return [Finding("warning", "rows", (), message, remedy)]
+    return [warning("rows", (), message, Sentence(f"Set {Option('max_r')} to at most {n - 4}, or collect more rows."))]
 
 
 def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding]:
@@ -175,8 +141,8 @@ def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding
         f"With {n} rows, sets of more than {enough} columns have more combinations of levels than a "
         f"{ROWS_PER_LEVEL}th of the rows: their tests will find little, and sets may have up to {largest} members."
     )
-    remedy = Sentence("Set ", Option("max_r"), f" to {enough}, merge levels, or collect more rows.")
-    return [Finding("warning", "rows", (), message, remedy)]
+    remedy = Sentence(f"Set {Option('max_r')} to {enough}, merge levels, or collect more rows.")
+    return [warning("rows", (), message, remedy)]
 
 
 def repeated_row_findings(table: Table) -> list[Finding]:
@@ -188,16 +154,11 @@ def repeated_row_findings(table: Table) -> list[Finding]:
     values = np.where(np.isnan(table.values), 0.5, table.values) if table.has_gaps else table.values
     with np.errstate(over="ignore", invalid="ignore"):
         repeated = table.n - len(np.unique(values @ weights))
-    if repeated < max(2, table.n // 100) or not any(_is_fine(values[:, i]) for i in chosen):
+    if repeated < max(2, table.n // 100) or all(len(np.unique(values[:, i])) <= table.n // 4 for i in chosen):
         return []
     message = f"{repeated} of {table.n} rows repeat another row; the tests count each as a case of its own."
     remedy = "Drop rows that were entered twice; keep cases that agree in all columns by chance."
     return [warning("rows", (), message, remedy)]
-
-
-def _is_fine(column: Floats) -> bool:
-    """Is the number of different values of a column above a quarter of its rows?"""
-    return len(np.unique(column)) > len(column) // 4
 
 
 MOST_CONDITIONS = 20
@@ -216,26 +177,17 @@ def condition_findings(table: Table) -> list[Finding]:
         n_levels, n_blocks = int(codes.max(initial=-1)) + 1, 1 + int((np.diff(codes) != 0).sum())
         is_in_blocks = 2 <= n_levels <= MOST_CONDITIONS and n_blocks == n_levels and len(codes) >= 20 * n_levels
         if is_in_blocks and (p_of_equal_means(numbers, codes) < SURELY).mean() >= MOSTLY:
-            found.append(table.names[i])
-    return [
-        warning(
-            "conditions",
-            (name,),
-            f"The rows stand in blocks by {name!r}, with different means in most columns: this looks like "
-            "several conditions or experiments in one table.",
-            Sentence("If so, say it: ", Option("context", name), ", or `anypag.pooled(table, by=...)` in Python."),
-        )
-        for name in found
-    ]
+            message = (
+                f"The rows stand in blocks by {table.names[i]!r}, with different means in most columns: this looks "
+                "like several conditions or experiments in one table."
+            )
+            remedy = f"If so, say it: {Option('context', table.names[i])}, or `anypag.pooled(table, by=...)` in Python."
+            found.append(warning("conditions", table.names[i : i + 1], message, Sentence(remedy)))
+    return found
 
 
 def p_of_equal_means(numbers: Floats, codes: npt.NDArray[np.integer]) -> Floats:
-    """(p,) for each column the p-value of equal means in all groups, by the F test.
-
-    >>> rows = np.array([[0.0, 5.0], [1.0, 6.0], [10.0, 5.0], [11.0, 6.0]])
-    >>> p_of_equal_means(rows, np.array([0, 0, 1, 1])).round(3).tolist()
-    [0.005, 1.0]
-    """
+    """(p,) for each column the p-value of equal means in all groups, by the F test."""
     from scipy.special import fdtrc
 
     counts = np.bincount(codes).astype(np.float64)
@@ -244,22 +196,20 @@ def p_of_equal_means(numbers: Floats, codes: npt.NDArray[np.integer]) -> Floats:
     between = (counts[:, None] * (sums / counts[:, None] - numbers.mean(axis=0)) ** 2).sum(axis=0)
     within = np.maximum((centred**2).sum(axis=0) - between, 1e-300)
     freedom = len(counts) - 1, len(codes) - len(counts)
-    found: Floats = fdtrc(*freedom, between / freedom[0] / (within / freedom[1]))
-    return found
+    return np.asarray(fdtrc(*freedom, between / freedom[0] / (within / freedom[1])))
 
 
 LEAST_ORDERED, MOST_ORDERED = 20, 5000
 """The fewest rows that the check of row order needs, and the most (the first ones) that it reads."""
 PANEL = 32  # columns worked on at once: few enough to stay in the cache
 _GLANCE = 16  # the first rows, enough to see that most columns are not sorted
-_ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rounding error of one product in a sum
 
 
 def order_findings(table: Table) -> list[Finding]:
     """A warning about columns in which neighbouring rows are alike; not monotone ones, by which rows may be sorted."""
-    zigzags = _both_ways(table.values[:_GLANCE])
+    rises, falls = changes(table.values[:_GLANCE])
     continuous = table.of_kind("continuous")
-    chosen = [i for i in continuous if zigzags[i] or not is_monotone(table.values[:, i])]
+    chosen = [i for i in continuous if (rises[i] and falls[i]) or not is_monotone(table.values[:, i])]
     values = table.values[:MOST_ORDERED]
     if table.has_gaps:
         values = values[~np.isnan(values[:, chosen]).any(axis=1)]
@@ -267,11 +217,10 @@ def order_findings(table: Table) -> list[Finding]:
         return []
     limit = max(5 / math.sqrt(len(values)), 0.2)
     panels = [chosen[some] for some in slices(len(chosen), PANEL)]
-    after = np.concatenate([large_autocorrelations(values.T[panel], limit) for panel in panels])
-    alike = np.flatnonzero(after).tolist()
-    if not alike:
+    after = np.concatenate([autocorrelations(values.T[panel]) for panel in panels])
+    names = [table.names[chosen[k]] for k in np.flatnonzero(np.abs(after) > limit)]
+    if not names:
         return []
-    names = [table.names[chosen[k]] for k in alike]
     largest = float(after[np.argmax(np.abs(after))])
     message = (
         f"Neighbouring rows are alike in {listed(names, 5)} (autocorrelation up to {largest:.2f}), as in a time series "
@@ -286,61 +235,21 @@ def order_findings(table: Table) -> list[Finding]:
 
 def is_monotone(column: Floats) -> bool:
     """Does a column only rise, or only fall, from row to row?"""
-    present = column[~np.isnan(column)]
-    before, after = present[:-1], present[1:]  # not subtracted, as differences may overflow
-    return bool((before <= after).all() or (before >= after).all())
+    rises, falls = changes(column[~np.isnan(column)])
+    return not (rises and falls)
 
 
-def _both_ways(values: Floats) -> Flags:
-    """(p,) does each column both rise and fall?"""
-    before, after = values[:-1], values[1:]
-    return np.logical_and((before < after).any(axis=0), (before > after).any(axis=0))
-
-
-def large_autocorrelations(columns: Floats, limit: float) -> Floats:
-    """(p,) the correlation of neighbours in each row of (p, n) if its size is above the limit, else 0.
-
-    >>> large_autocorrelations(np.array([[1.0, -1.0, 1.0, -1.0], [1.0, 3.0, -2.0, 0.0]]), 0.5).tolist()
-    [-0.75, 0.0]
-    """
-    large = np.zeros(len(columns))
-    perhaps = np.flatnonzero(may_exceed(columns, limit))
-    if len(perhaps):
-        found = autocorrelations(columns[perhaps])
-        large[perhaps] = np.where(np.abs(found) > limit, found, 0.0)
-    return large
+def changes(values: Floats) -> tuple[Flags, Flags]:
+    """Do values of (k, ...) ever rise along the first axis, and do they ever fall?"""
+    before, after = values[:-1], values[1:]  # not subtracted, as differences may overflow
+    return np.asarray((before < after).any(axis=0)), np.asarray((before > after).any(axis=0))
 
 
 def autocorrelations(columns: Floats) -> Floats:
-    """(p,) the correlation of neighbours in each row of (p, n); 0 for a constant row.
-
-    >>> autocorrelations(np.array([[1.0, -1.0, 1.0, -1.0], [2.0, 2.0, 2.0, 2.0]])).tolist()
-    [-0.75, 0.0]
-    """
+    """(p,) the correlation of neighbours in each row of (p, n); 0 for a constant row."""
     centred, _ = in_units(columns, axis=1)
     for _ in range(2):  # the second time removes the rounding error of the first mean
         centred -= centred.mean(axis=1)[:, None]
     variance = np.einsum("ij,ij->i", centred, centred)
-    after: Floats = np.einsum("ij,ij->i", centred[:, 1:], centred[:, :-1]) / np.where(variance > 0, variance, 1.0)
-    return after
-
-
-def may_exceed(columns: Floats, limit: float) -> Flags:
-    """(p,) may the size of the correlation of neighbours exceed the limit, in each row of (p, n)? Three sums without a
-    copy of the values decide this for nearly all columns, in a third of the time of `autocorrelations`.
-
-    Possible rounding errors are added, so a column far from 0 usually needs the exact computation.
-
-    >>> may_exceed(np.array([[1.0, -1.0, 1.0, -1.0], [1.0, 3.0, -2.0, 0.0]]), 0.5).tolist()
-    [True, False]
-    """
-    n = columns.shape[1]
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = columns.mean(axis=1)
-        squares = np.einsum("ij,ij->i", columns, columns)
-        products = np.einsum("ij,ij->i", columns[:, 1:], columns[:, :-1])
-        ends = columns[:, 0] + columns[:, -1]
-        together = products - mean * ((n + 1) * mean - ends)
-        rounding = n * (_ROUNDING * squares + np.finfo(np.float64).tiny)  # also for denormal numbers
-        is_below: Flags = np.abs(together) + rounding <= limit * (squares - n * mean**2 - rounding)
-    return np.logical_not(is_below)
+    products = np.einsum("ij,ij->i", centred[:, 1:], centred[:, :-1])
+    return np.asarray(products / np.where(variance > 0, variance, 1.0))

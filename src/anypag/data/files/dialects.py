@@ -67,7 +67,6 @@ def dialect(path: Path, ending: str, encoding: str | None = None) -> Dialect:
 
 
 def first_line(path: Path, encoding: str | None = None) -> str:
-    """The first line of a text file."""
     start = _read(path, _GLANCE)
     text = _decoded(path, start, encoding or _encoding(start) or "utf-8-sig", is_whole=False)
     return text.lstrip().partition("\n")[0].partition("\r")[0]

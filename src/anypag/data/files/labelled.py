@@ -10,21 +10,17 @@ from __future__ import annotations
 from importlib import import_module
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anypag.data.findings import Finding, warning
+from anypag.data.libraries import polars
 from anypag.errors import DataError, MissingExtraError, listed
-
-if TYPE_CHECKING:
-    import polars
 
 LABELLED_ENDINGS = (".dta", ".sav", ".zsav")
 
 
 def read_labelled(path: Path) -> polars.DataFrame:
     """The table, with labels as levels and empty texts as gaps."""
-    import polars
-
     frame, about = _read(path)
     labels = _labels(frame, about)
     whole = [_levels(frame[name], labels[name]) for name in labels if _is_whole(frame[name], labels)]
@@ -52,12 +48,12 @@ Labels = dict[str, dict[float, str]]
 
 def _labels(frame: polars.DataFrame, about: Any) -> Labels:
     """For each column of numbers with labels, the labels of its codes, ascending; without codes that are gaps."""
-    there = [name for name in about.variable_value_labels if name in frame.columns and frame[name].dtype.is_numeric()]
-    named = {name: about.variable_value_labels[name] for name in there}
-    pairs = {
-        name: [(code, text) for code, text in some.items() if isinstance(code, Real)] for name, some in named.items()
-    }
-    return {name: {float(code): text for code, text in sorted(some)} for name, some in pairs.items() if some}
+    found = {}
+    for name, labels in about.variable_value_labels.items():
+        pairs = sorted((float(code), text) for code, text in labels.items() if isinstance(code, Real))
+        if pairs and name in frame.columns and frame[name].dtype.is_numeric():
+            found[name] = dict(pairs)
+    return found
 
 
 def _is_whole(column: polars.Series, labels: Labels) -> bool:
@@ -67,15 +63,12 @@ def _is_whole(column: polars.Series, labels: Labels) -> bool:
 
 def _levels(column: polars.Series, labels: dict[float, str]) -> polars.Series:
     """The column with labels as levels, in the order of codes; the code is appended to a label of several codes."""
-    import polars
-
     texts = list(labels.values())
     told = {code: f"{text} ({code:g})" if texts.count(text) > 1 else text for code, text in labels.items()}
     return column.cast(polars.Float64).replace_strict(told, default=None, return_dtype=polars.Enum(list(told.values())))
 
 
 def _read(path: Path, **options: Any) -> tuple[polars.DataFrame, Any]:
-    """The table and its metadata."""
     try:
         pyreadstat = import_module("pyreadstat")
     except ImportError:

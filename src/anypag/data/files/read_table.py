@@ -8,7 +8,6 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from anypag.choices import MISSING_WORDS
 from anypag.data.audit.columns import repeated_name_findings
@@ -16,24 +15,15 @@ from anypag.data.files.dialects import first_line
 from anypag.data.files.labelled import LABELLED_ENDINGS, labelled_findings
 from anypag.data.files.scan import AS_USUAL, TEXT_ENDINGS, Reading, ending_of, glance, read_file, sheets_in, texts_in
 from anypag.data.findings import Finding, warning
+from anypag.data.libraries import polars
+from anypag.data.sources.counted import CountedTable, counted, weighted
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError, Option, Sentence
 
-if TYPE_CHECKING:
-    import polars
-
-    from anypag.data.sources.counted import CountedTable
-
 INDEX_NAMES = ("", "Unnamed: 0")  # names that pandas gives to a first column of row numbers
-
 LAST_INDEX = "__index_level_0__"  # the name of that column in Parquet files, where it comes last
-
-INDEX_LEFT_OUT = warning(
-    "index",
-    (),
-    "A column that numbers or names the rows, as pandas writes it, was left out.",
-    "Write tables without it: df.to_csv(path, index=False).",
-)
+_LEFT_OUT = "A column that numbers or names the rows, as pandas writes it, was left out."
+INDEX_LEFT_OUT = warning("index", (), _LEFT_OUT, "Write tables without it: df.to_csv(path, index=False).")
 
 
 def read_table(
@@ -63,7 +53,9 @@ def read_table(
         DataError: the file does not hold such a table; the message says what to do.
     """
     path, reading = Path(path), Reading(encoding, _words(gaps), header, sheet)
-    _require_fitting(path, reading)
+    for name in _unfit(path):
+        if getattr(reading, name) != getattr(AS_USUAL, name):
+            raise DataError(f"The option {Option(name)} says nothing about a {ending_of(path)} file. Leave it out.")
     frame = read_file(path, reading)
     chosen = None if names is None else tuple(names)
     index = index_in(frame) if chosen is None else None
@@ -95,13 +87,6 @@ def _words(gaps: Iterable[str]) -> tuple[str, ...]:
     return ("", *(word for word in gaps if word))
 
 
-def _require_fitting(path: Path, reading: Reading) -> None:
-    """Raise an error for an option that does not apply to this kind of file."""
-    for name in _unfit(path):
-        if getattr(reading, name) != getattr(AS_USUAL, name):
-            raise DataError("The option ", Option(name), f" says nothing about a {ending_of(path)} file. Leave it out.")
-
-
 def _unfit(path: Path) -> list[str]:
     """The options of reading that do not apply to this kind of file."""
     ending = ending_of(path)
@@ -129,8 +114,6 @@ def _word_findings(path: Path, reading: Reading, frame: polars.DataFrame, names:
     """Words among texts that were taken for missing values by default: they might be levels."""
     if ending_of(path) not in TEXT_ENDINGS or reading.gaps != MISSING_WORDS:
         return []
-    import polars
-
     columns = [name for name in names if frame[name].dtype == polars.String and frame[name].null_count()]
     words = [word for word in reading.gaps if word]
     if not columns or not words:
@@ -167,8 +150,6 @@ def fitting(reading: Reading | None, path: Path) -> Reading:
 
 def read_as_said(path: Path, reading: Reading, names: Sequence[str] | None) -> Table | CountedTable:
     """The table of a file, read with these options: with counts or weights if they say so."""
-    from anypag.data.sources.counted import counted, weighted
-
     also = [name for name in (reading.counts, reading.weights) if name is not None]
     options = {"encoding": reading.encoding, "gaps": reading.gaps, "header": reading.header, "sheet": reading.sheet}
     table = read_table(path, names=None if names is None else [*names, *also], **options)  # type: ignore[arg-type]
@@ -185,11 +166,7 @@ def read_again(path: Path, reading: Reading, among: Collection[str]) -> Table:
 
 def rows_from(data: object, reading: Reading | None, among: Collection[str]) -> Table:
     """A table in memory, whole; or the needed columns of a file, read with the options of the search."""
-    if not isinstance(data, str | Path):
-        table, weights = as_table(data), None if reading is None else reading.weights
-        if weights is None or weights not in table.names:
-            return table
-        from anypag.data.sources.counted import weighted
-
-        return weighted(table, weights)
-    return read_again(Path(data), fitting(reading, Path(data)), among)
+    if isinstance(data, str | Path):
+        return read_again(Path(data), fitting(reading, Path(data)), among)
+    table, weights = as_table(data), None if reading is None else reading.weights
+    return table if weights is None or weights not in table.names else weighted(table, weights)

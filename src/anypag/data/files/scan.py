@@ -18,7 +18,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -26,10 +26,8 @@ from anypag.choices import AMONG_NUMBERS, MISSING_WORDS
 from anypag.data.files.dialects import decoded_whole, dialect, not_in_encoding
 from anypag.data.files.labelled import LABELLED_ENDINGS, read_labelled
 from anypag.data.levels import is_number
+from anypag.data.libraries import polars
 from anypag.errors import DataError, MissingExtraError, absent, shortened
-
-if TYPE_CHECKING:
-    import polars
 
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx", *LABELLED_ENDINGS)
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
@@ -50,7 +48,7 @@ class Reading(NamedTuple):
 
 
 AS_USUAL = Reading()
-_FIRST_ROWS = 10_000
+_FIRST_ROWS = 10_000  # from which the types of columns are inferred
 _LONGEST_REASON = 300
 Made = TypeVar("Made")
 
@@ -65,8 +63,6 @@ def made_from_file(path: Path, make: Callable[[polars.LazyFrame], Made], reading
     """The value of `make(frame)` for the lazy table in a file. DataError if there is no such file, its ending is
     unknown, or it does not hold what its ending says.
     """
-    import polars
-
     with _reading(path):
         if ending_of(path) not in TEXT_ENDINGS:
             return make(_with_gaps(_scan_binary(path, reading), reading))
@@ -86,8 +82,6 @@ def read_file(path: Path, reading: Reading = AS_USUAL) -> polars.DataFrame:
 
 def _with_words(path: Path, reading: Reading, frame: polars.DataFrame) -> polars.DataFrame:
     """The frame; words that mean a gap only among numbers are restored in its text columns."""
-    import polars
-
     columns = [name for name, kind in frame.schema.items() if kind == polars.String and frame[name].null_count()]
     if ending_of(path) not in TEXT_ENDINGS or not columns:
         return frame
@@ -106,8 +100,14 @@ def texts_in(path: Path, reading: Reading, columns: list[str]) -> polars.DataFra
 
 def sheets_in(path: Path) -> list[str]:
     """The names of the sheets of an Excel file."""
+    try:
+        fastexcel = import_module("fastexcel")
+    except ImportError:
+        raise MissingExtraError(
+            "Excel files need fastexcel: pip install fastexcel (it is in the extra 'excel'), or save the table as .csv."
+        ) from None
     with _reading(path):
-        return list(_excel().read_excel(path).sheet_names)
+        return list(fastexcel.read_excel(path).sheet_names)
 
 
 def glance(path: Path, rows: int = 10_000, reading: Reading = AS_USUAL) -> polars.DataFrame:
@@ -117,8 +117,6 @@ def glance(path: Path, rows: int = 10_000, reading: Reading = AS_USUAL) -> polar
 
 def is_row(path: Path) -> polars.Expr:
     """An expression: is a line a row? In a text file, a row has at least one value."""
-    import polars
-
     if ending_of(path) not in TEXT_ENDINGS:
         return polars.lit(True)
     return polars.any_horizontal(polars.all().is_not_null())
@@ -128,18 +126,16 @@ def is_row(path: Path) -> polars.Expr:
 def _reading(path: Path) -> Iterator[None]:
     """Turns errors of polars and the file system into a `DataError` about this file."""
     _require_readable(path)
-    import polars
-
     require_threads()
     try:
         yield
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, EOFError) as error:
-        raise _unreadable(path, error) from None
+        reason = shortened((str(error).strip().splitlines() or [type(error).__name__])[0], _LONGEST_REASON)
+        wrong = f"The file {path} cannot be read as a {ending_of(path)} table: {reason.rstrip('.')}."
+        raise DataError(wrong) from None
 
 
 def _scan_binary(path: Path, reading: Reading) -> polars.LazyFrame:
-    import polars
-
     whole = path.absolute()  # without this polars would expand a leading ~ to the home folder
     if ending_of(path) == ".xlsx":
         return _read_excel(path, reading.sheet).lazy()
@@ -152,21 +148,10 @@ def _scan_binary(path: Path, reading: Reading) -> polars.LazyFrame:
 
 def _read_excel(path: Path, sheet: str | None) -> polars.DataFrame:
     """A sheet of an Excel file, the first unless another is named."""
-    import polars
-
-    there = list(_excel().read_excel(path).sheet_names)
+    there = sheets_in(path)
     if sheet is not None and sheet not in there:
         raise DataError(absent("sheet", [sheet], there))
     return polars.read_excel(path, sheet_name=sheet or there[0], engine="calamine")
-
-
-def _excel() -> Any:
-    try:
-        return import_module("fastexcel")
-    except ImportError:
-        raise MissingExtraError(
-            "Excel files need fastexcel: pip install fastexcel (it is in the extra 'excel'), or save the table as .csv."
-        ) from None
 
 
 def _scan(
@@ -177,8 +162,6 @@ def _scan(
     overrides: dict[str, polars.DataType] | None = None,
 ) -> polars.LazyFrame:
     """A text file as a lazy frame; types of columns come from the first `rows` rows (0: all text, None: all rows)."""
-    import polars
-
     separator, decimal_comma, line_end = dialect(path, ending_of(path), reading.encoding)
     return polars.scan_csv(
         decoded_whole(path, reading.encoding) or path.absolute(),
@@ -201,13 +184,14 @@ def _named(names: list[str], *, header: bool) -> list[str]:
 
 def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFrame:
     """A text file as a lazy frame; column types are inferred from the first `rows` rows, or from all of them."""
-    import polars
-
     gaps = list(dict.fromkeys((*reading.gaps, *(AMONG_NUMBERS if reading.gaps == MISSING_WORDS else ()))))
     found = _scan(path, reading, rows, gaps)
     schema = found.collect_schema()
-    if rows is not None and _are_empty(found, [name for name, kind in schema.items() if kind == polars.String], rows):
-        return _scan_text(path, reading, None)
+    texts = [name for name, kind in schema.items() if kind == polars.String]
+    if rows is not None and texts:
+        first = found.select(texts).head(rows).collect()
+        if any(column.null_count() == len(column) for column in first):  # polars takes such a column for text
+            return _scan_text(path, reading, None)
     # whole numbers may have decimals further down, so they are read as floats
     floats: dict[str, polars.DataType] = {n: polars.Float64() for n, kind in schema.items() if kind.is_integer()}
     return _with_gaps(_scan(path, reading, rows, gaps, floats), reading)
@@ -215,54 +199,31 @@ def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFra
 
 def _with_gaps(frame: polars.LazyFrame, reading: Reading) -> polars.LazyFrame:
     """The frame with gaps in place of the user's words for them; a number matches in any spelling (-999, -999.0)."""
-    import polars
-    import polars.selectors as columns
-
     if reading.gaps == MISSING_WORDS:
         return frame
     codes = [float(word) for word in reading.gaps if is_number(word) and math.isfinite(float(word))]
+    with np.errstate(over="ignore"):
+        held = zip(codes, np.array(codes).astype(np.float32).tolist(), strict=True)
+    in_range = [as_held for code, as_held in held if math.isclose(code, as_held, rel_tol=1e-6)]  # of float32
+    columns = polars.selectors
     texts, narrow = columns.string() | columns.categorical() | columns.enum(), columns.by_dtype(polars.Float32)
     numbers = columns.numeric() - narrow
     return frame.with_columns(
         polars.when(~texts.cast(polars.String).is_in(list(reading.gaps))).then(texts).name.keep(),
         polars.when(~numbers.cast(polars.Float64).is_in(codes)).then(numbers).name.keep(),
-        polars.when(~narrow.cast(polars.Float64).is_in(_narrowed(codes))).then(narrow).name.keep(),
+        polars.when(~narrow.cast(polars.Float64).is_in(in_range)).then(narrow).name.keep(),
     )
-
-
-def _narrowed(codes: list[float]) -> list[float]:
-    """Numbers as float32 holds them, without those out of its range."""
-    with np.errstate(over="ignore"):
-        held = np.array(codes).astype(np.float32).tolist()
-    return [narrow for code, narrow in zip(codes, held, strict=True) if math.isclose(code, narrow, rel_tol=1e-6)]
-
-
-def _are_empty(frame: polars.LazyFrame, columns: list[str], rows: int) -> bool:
-    """Has one of the columns no value in the first rows? polars takes such a column for text."""
-    if not columns:
-        return False
-    first = frame.select(columns).head(rows).collect()
-    return any(column.null_count() == len(column) for column in first)
-
-
-def _unreadable(path: Path, error: BaseException) -> DataError:
-    """The error for a file that does not hold what its ending says."""
-    reason = shortened((str(error).strip().splitlines() or [type(error).__name__])[0], _LONGEST_REASON)
-    return DataError(f"The file {path} cannot be read as a {ending_of(path)} table: {reason.rstrip('.')}.")
 
 
 def _require_readable(path: Path) -> None:
     if ending_of(path) not in ENDINGS:
-        raise DataError(
-            f"The ending of a file says what it holds: {', '.join(ENDINGS)}; got {path.name!r}. "
-            "Save it as one of these, or read it into a data frame first."
-        )
+        wrong = f"The ending of a file says what it holds: {', '.join(ENDINGS)}; got {path.name!r}."
+        raise DataError(f"{wrong} Save it as one of these, or read it into a data frame first.")
     if not path.is_file():
         raise DataError(f"{path} is a folder, not a file." if path.is_dir() else f"There is no file {path}.")
 
 
 SECONDS_TO_ANSWER = 5.0
-
 _process = os.getpid()
 
 
@@ -285,6 +246,4 @@ def require_threads() -> None:
 
 def _ask() -> None:
     """Runs a small task in the threads of polars."""
-    import polars
-
     polars.LazyFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]}).sort("a").collect()

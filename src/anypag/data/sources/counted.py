@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -35,11 +36,7 @@ MOST_NUMBERS = 100_000_000
 
 @dataclass(frozen=True, eq=False)
 class CountedTable(ThroughRows):
-    """A table whose rows have counts.
-
-    Args:
-        table: the rows.
-        counts: (m,) how many rows each row stands for, 1 or more.
+    """A table whose rows have counts: (m,) how many rows each row stands for, 1 or more.
 
     >>> table = counted({"smokes": [0, 0, 1, 1], "coughs": [0, 1, 0, 1], "n": [30, 10, 15, 25]}, "n")
     >>> table.n, table.kinds
@@ -55,9 +52,11 @@ class CountedTable(ThroughRows):
         is_there = counts > 0
         return cls(replace(table, values=np.asfortranarray(table.values[is_there])), counts[is_there])
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.table.names
+    names = property(attrgetter("table.names"))
+    labels = property(attrgetter("table.labels"))
+    read = property(attrgetter("table.read"))
+    weights = property(attrgetter("table.weights"))
+    worth = property(attrgetter("table.worth"))
 
     @property
     def n(self) -> int:
@@ -76,22 +75,6 @@ class CountedTable(ThroughRows):
         return kind_of_levels(np.unique(self.table.values[is_there, i]), int(self.counts[is_there].sum()))
 
     @property
-    def labels(self) -> tuple[tuple[str, ...] | None, ...]:
-        return self.table.labels
-
-    @property
-    def weights(self) -> Floats | None:
-        return self.table.weights
-
-    @property
-    def worth(self) -> Worth | None:
-        return self.table.worth
-
-    @property
-    def read(self) -> tuple[Finding, ...]:
-        return self.table.read
-
-    @property
     def lacks(self) -> dict[Lacked, str]:
         """Nothing if all counts are 1; else the order of rows, and the rows if too many to repeat for checks."""
         if self._is_plain:
@@ -106,8 +89,6 @@ class CountedTable(ThroughRows):
         """Are all counts 1?"""
         return bool((self.counts == 1).all())
 
-    # views
-
     def take(self, names: Sequence[str]) -> Self:
         return replace(self, table=self.table.take(names))
 
@@ -120,8 +101,6 @@ class CountedTable(ThroughRows):
         is_whole = np.logical_not(np.isnan(self.table.values).any(axis=1))
         table = replace(self.table, given_kinds=self.kinds).take_rows(is_whole)
         return replace(self, table=table, counts=self.counts[is_whole])
-
-    # reads
 
     def summary(self) -> Summary:
         values, ends = self.table.values, self.table.summary()
@@ -188,9 +167,8 @@ def counted(data: Any, column: str) -> CountedTable:
     """
     table, counts = split_off(as_table(data), column, "counts", "whole numbers, 0 or more", lambda some: some % 1 == 0)
     if not 0 < counts.sum() <= MOST_ROWS:
-        raise DataError(
-            f"The counts in column {column!r} must stand for 1 to {MOST_ROWS:,} rows; got {counts.sum():,.0f}."
-        )
+        wanted = f"The counts in column {column!r} must stand for 1 to {MOST_ROWS:,} rows"
+        raise DataError(f"{wanted}; got {counts.sum():,.0f}.")
     reading = (table.reading or AS_USUAL)._replace(counts=column)
     return CountedTable.of(replace(table, reading=reading), counts.astype(np.int64))
 
@@ -238,9 +216,8 @@ def weighted(data: Any, column: str) -> Table:
     """
     table = as_table(data)
     if table.weights is not None:
-        raise DataError(
-            f"Rows have weights already; {column!r} would be a second column of them. Choose one of the two."
-        )
+        twice = f"Rows have weights already; {column!r} would be a second column of them."
+        raise DataError(f"{twice} Choose one of the two.")
     rest, weights = split_off(table, column, "weights", "numbers, 0 or more", lambda some: some >= 0)
     wanted = f"The weights in column {column!r} must be numbers, 0 or more"
     if not weights.any():

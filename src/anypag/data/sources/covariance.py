@@ -8,26 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
 from anypag.arrays import Floats
-from anypag.data.audit.seen import LEAST_ROWS
+from anypag.choices import is_whole
+from anypag.data.audit.rows import LEAST_ROWS
 from anypag.data.columns import checked_column_names, require_columns
 from anypag.data.files.read_table import INDEX_NAMES
 from anypag.data.files.scan import AS_USUAL, Reading, read_file
 from anypag.data.findings import Finding
+from anypag.data.libraries import narwhals as nw
+from anypag.data.libraries import polars
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.protocol import Lacked, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table
 from anypag.errors import DataError, Option
-
-if TYPE_CHECKING:
-    import polars
-
 
 NO_ROWS = "a covariance matrix has no rows"
 MOST_ROWS = 2**53  # larger numbers of rows cannot be told apart as floats
@@ -40,18 +39,11 @@ class CovarianceTable(ThroughRows):
 
     known: Moments
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.known.names
-
-    @property
-    def n(self) -> int:
-        """The rows that the moments were computed from."""
-        return self.known.n
+    names = property(attrgetter("known.names"))
+    n = property(attrgetter("known.n"))  # the rows that the moments were computed from
 
     @property
     def labels(self) -> tuple[None, ...]:
-        """None for every column: all hold numbers."""
         return (None,) * len(self.names)
 
     @property
@@ -84,7 +76,6 @@ class CovarianceTable(ThroughRows):
         self.rows()
 
     def sample(self) -> Table:
-        """A table without rows."""
         return Table(self.names, np.empty((0, len(self.names))), self.labels, self.kinds)
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
@@ -98,7 +89,6 @@ class CovarianceTable(ThroughRows):
         """None: there are no rows."""
 
     def rows(self) -> NoReturn:
-        """Refused: there are none, and so neither ranks nor levels."""
         raise DataError(f"This works on rows, and {NO_ROWS}. Give the rows, or choose ", Option("test", "fisherz"), ".")
 
 
@@ -131,15 +121,11 @@ def _named(covariance: Any, reading: Reading) -> tuple[tuple[str, ...] | None, F
     """The matrix, and its names or None."""
     if isinstance(covariance, str | Path):
         return _from_frame(read_file(Path(covariance), reading))
-    import narwhals as nw
-
     frame = nw.from_native(covariance, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        index = nw.maybe_get_index(frame)
-        rows = None if index is None else [str(name) for name in index]
-        columns = [str(name) for name in frame.columns]
-        is_named = rows is not None and sorted(rows) == sorted(columns)
-        if not is_named:
+        index, columns = nw.maybe_get_index(frame), [str(name) for name in frame.columns]
+        rows = [] if index is None else [str(name) for name in index]
+        if sorted(rows) != sorted(columns):
             return _from_frame(frame.to_polars())
         return _ordered(columns, rows, _numbers(frame.to_numpy()))
     matrix = _numbers(covariance)
@@ -164,8 +150,6 @@ def _numbers(values: Any) -> Floats:
 
 def _from_frame(frame: polars.DataFrame) -> tuple[tuple[str, ...], Floats]:
     """The matrix in a table; the first column may hold the names of the rows."""
-    import polars
-
     rows = None
     if frame.width and (frame.dtypes[0] == polars.String or frame.columns[0] in INDEX_NAMES):
         first = frame.to_series(0)
@@ -177,15 +161,14 @@ def _from_frame(frame: polars.DataFrame) -> tuple[tuple[str, ...], Floats]:
             f"A covariance matrix holds numbers only; column {texts[0]!r} holds something else. Only the first column "
             "may name the rows."
         )
-    _require_square(frame.shape)
     values = frame.cast(polars.Float64).fill_null(np.nan).to_numpy()
     return _ordered([name.strip() for name in frame.columns], rows, values)
 
 
 def _ordered(columns: list[str], rows: list[str] | None, matrix: Floats) -> tuple[tuple[str, ...], Floats]:
     """The rows in the order of the columns."""
-    names = checked_column_names(columns, len(columns))
     _require_square(matrix.shape)
+    names = checked_column_names(columns, len(columns))
     if rows is None:
         return names, matrix
     if sorted(rows) != sorted(names):
@@ -233,12 +216,12 @@ def _require_symmetric(names: Sequence[str], matrix: Floats) -> None:
 
 
 def _checked_rows(n: Any) -> int:
-    if not isinstance(n, Integral) or isinstance(n, bool) or not LEAST_ROWS <= int(n) <= MOST_ROWS:
-        raise DataError(
-            f"With a covariance matrix goes the number of rows it was computed from, a whole number, at least "
-            f"{LEAST_ROWS} rows and at most {MOST_ROWS:,}; got {n!r}."
-        )
-    return int(n)
+    if is_whole(n, LEAST_ROWS) and n <= MOST_ROWS:
+        return int(n)
+    raise DataError(
+        "With a covariance matrix goes the number of rows it was computed from, a whole number, at least "
+        f"{LEAST_ROWS} rows and at most {MOST_ROWS:,}; got {n!r}."
+    )
 
 
 def _moments(names: tuple[str, ...], covariance: Floats, n: int) -> Moments:

@@ -15,14 +15,6 @@ from anypag.data.sources.pooled import Pooled, beside, pooled, sets_of
 from anypag.data.table import Table
 from anypag.errors import DataError, ParameterError, listed
 
-NOT_OBSERVED = (
-    "These rows are the data set {set!r}, but effects are estimated in the observed set: give the rows of "
-    "{observed!r}, or of all sets."
-)
-ALL_ROWS = (
-    "There are as many rows as all data sets have together, and no column says which set a row belongs to: give a "
-    "table for each set, or the observed one alone."
-)
 OTHER_ROWS = "These rows are not those of the search: they are taken as rows of the observed set."
 
 
@@ -73,10 +65,15 @@ class DataSets(NamedTuple):
             return self.of_tables(sets_of(table, self.by))
         found = _print(table, [name for name in columns if name not in self.design])
         if found in self.prints[1:]:
-            name = self.names[self.prints.index(found)]
-            raise ParameterError(NOT_OBSERVED.format(set=name, observed=self.names[0]))
+            raise ParameterError(
+                f"These rows are the data set {self.names[self.prints.index(found)]!r}, but effects are estimated in "
+                f"the observed set: give the rows of {self.names[0]!r}, or of all sets."
+            )
         if table.n == sum(self.rows):
-            raise ParameterError(ALL_ROWS)
+            raise ParameterError(
+                "There are as many rows as all data sets have together, and no column says which set a row belongs "
+                "to: give a table for each set, or the observed one alone."
+            )
         return self._observed(table, *([] if found == self.prints[0] else [OTHER_ROWS]))
 
     def _observed(self, table: Table, *told: str) -> Pooled:

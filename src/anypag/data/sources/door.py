@@ -10,6 +10,7 @@ import numpy as np
 
 from anypag.data.columns import name_sequence
 from anypag.data.files.scan import READ_WHOLE, TEXT_ENDINGS, ending_of, made_from_file
+from anypag.data.libraries import polars
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine import EngineTable
 from anypag.data.sources.engine_queries import is_in_engine
@@ -26,7 +27,8 @@ def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str,
     in an engine (DuckDB, Dask, Spark, ...). `names` and `kinds` as in `as_table`; a name such as "price*" stands for
     all columns that match it. DataError if the data are not a table.
     """
-    if names is not None and not isinstance(names, str) and any(map(is_pattern, names)) and not _is_array(data):
+    is_named = not isinstance(data, np.ndarray | list | tuple)  # else names of the user are no patterns
+    if names is not None and not isinstance(names, str) and any(map(is_pattern, names)) and is_named:
         names = matching(names, as_source(data).names)
     if isinstance(data, str | Path) and not _is_small(Path(data)):
         source: Source = FileTable.of(data, None if names is None else name_sequence(names))
@@ -44,18 +46,12 @@ def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str,
     return source.with_kinds(told)  # type: ignore[arg-type]
 
 
-def _is_array(data: object) -> bool:
-    """Do its columns have no names of their own? Then the user's `names` are not patterns."""
-    return isinstance(data, np.ndarray | list | tuple)
-
-
 def _is_small(path: Path) -> bool:
     """Is a file small enough to be read whole? True if it is unreadable: reading it reports the error."""
     if not path.is_file() or ending_of(path) in READ_WHOLE:
         return True
     if ending_of(path) in TEXT_ENDINGS:
         return path.stat().st_size <= MOST_LOOKED_AT * (1 if path.suffix.lower() == ".gz" else BYTES_A_NUMBER)
-    import polars
 
     def numbers(frame: polars.LazyFrame) -> int:
         return int(frame.select(polars.len()).collect().item()) * len(frame.collect_schema())

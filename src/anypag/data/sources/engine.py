@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
+from operator import attrgetter
 from threading import Lock
 from typing import Any, Self, TypeVar
 
@@ -24,6 +25,7 @@ import numpy as np
 
 from anypag.data.findings import Finding
 from anypag.data.levels import MOST_LEVELS, infer_kind, kind_of_levels, sortable_names, starts_of
+from anypag.data.libraries import narwhals as nw
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine_queries import Engine
@@ -56,9 +58,7 @@ class EngineTable(ThroughRows):
             raise DataError(f"A table needs rows and columns; got 0 rows and {len(made.names)} columns.")
         return made
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.engine.names
+    names = property(attrgetter("engine.names"))
 
     @cached_property
     def n(self) -> int:
@@ -100,10 +100,7 @@ class EngineTable(ThroughRows):
 
     @property
     def lacks(self) -> dict[Lacked, str]:
-        """The order of the rows."""
         return {"order": "an engine keeps no order of rows"}
-
-    # views
 
     def take(self, names: Sequence[str]) -> EngineTable:
         if tuple(names) == self.names:
@@ -126,10 +123,8 @@ class EngineTable(ThroughRows):
         given = dict(zip(self.names, self.kinds, strict=True))
         return EngineTable(self.engine.without_gaps(), given, self.read)
 
-    # reads
-
     def summary(self) -> Summary:
-        """Gaps and infinite values; the extremes of finite columns in the rows without gaps."""
+        """As of a table; the extremes are those of finite columns in the rows without gaps."""
         return self._summary
 
     @cached_property
@@ -219,8 +214,6 @@ class EngineTable(ThroughRows):
 
 def _expressions(names: Sequence[str], levels: Sequence[Levels | None]) -> list[Any]:
     """The continuous columns, and an indicator of every level of a discrete one except the most frequent."""
-    import narwhals as nw
-
     made = []
     for name, some in zip(names, levels, strict=True):
         if some is None:
@@ -290,9 +283,8 @@ def unions_of(
         found = next((k for k, union in enumerate(made) if wanted <= union), None)
         if found is None:
             fits = (k for k in range(n_there, len(made)) if prod(levels[i] for i in made[k] | wanted) <= MOST_CELLS)
-            found = next(fits, None)
-            if found is None:
-                found = len(made)
+            found = next(fits, len(made))
+            if found == len(made):
                 made.append(set())
             made[found] |= wanted
         place[columns] = found

@@ -18,6 +18,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Floats
 from anypag.data.columns import checked_column_names, require_columns
+from anypag.data.libraries import narwhals as nw
 from anypag.data.moments import Moments, from_products, kurtosis_of, name_order
 from anypag.data.sources.protocol import Levels
 from anypag.data.table import Table, as_table
@@ -32,8 +33,6 @@ def is_in_engine(data: Any) -> bool:
     """Is it a lazy table of an engine other than polars (which computes in this process)?"""
     if isinstance(data, np.ndarray | list | tuple | str | Table) or hasattr(type(data), "pvalues"):
         return False
-    import narwhals as nw
-
     try:
         frame = nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError:  # from a frame in memory; `as_table` reports it
@@ -51,13 +50,9 @@ class Centres(NamedTuple):
 
 
 def _number(name: str) -> Any:
-    """A column of numbers as float64.
-
-    The condition works around a bug of DuckDB (its issue 25521): it concludes from a Parquet file's statistics that a
-    column has no NaN, although these do not cover NaN. A conditional column has no statistics.
+    """A column of numbers as float64. The condition works around a bug of DuckDB (its issue 25521): it concludes that a
+    column has no NaN from a Parquet file's statistics, which do not cover NaN. A conditional column has no statistics.
     """
-    import narwhals as nw
-
     return nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.Float64)).alias(name)
 
 
@@ -72,8 +67,6 @@ class Engine:
     @classmethod
     def of(cls, data: Any, names: Sequence[str] | None = None) -> Self:
         """A table in an engine, or some of its columns."""
-        import narwhals as nw
-
         if find_spec("pyarrow") is None:
             raise MissingExtraError(
                 "Results of an engine are read with pyarrow, which is not installed. Install it: pip install pyarrow."
@@ -92,21 +85,15 @@ class Engine:
         return as_table(self.frame.head(GLANCE).collect().to_native())
 
     def n_rows(self) -> int:
-        """The number of rows."""
-        import narwhals as nw
-
         return int(self.asked([nw.len()])[0])
 
     def take(self, names: Sequence[str]) -> Self:
-        """Some of the columns, in the order asked for."""
         require_columns(names, self.names)
         is_text = tuple(self.is_text[self.names.index(name)] for name in names)
         return replace(self, names=tuple(names), is_text=is_text, frame=self.frame.select(*names))
 
     def gaps(self) -> tuple[Counts, Counts]:
         """(p,) each: how many missing and how many infinite values each column has."""
-        import narwhals as nw
-
         p, numbers = len(self.names), [i for i, text in enumerate(self.is_text) if not text]
         missing = [self._is_gap(i) for i in range(p)]
         endless = [(nw.col(self.names[i]).abs() == np.inf).fill_null(False) for i in numbers]
@@ -116,19 +103,14 @@ class Engine:
         return found[:p], infinite
 
     def without_gaps(self) -> Self:
-        """The rows with a value in every column."""
         return replace(self, frame=self.frame.filter(*(~self._is_gap(i) for i in range(len(self.names)))))
 
     def _is_gap(self, i: int) -> Any:
-        import narwhals as nw
-
         column = nw.col(self.names[i])
         return column.is_null() if self.is_text[i] else column.is_null() | column.is_nan().fill_null(False)
 
     def grouped(self, names: Sequence[str], most: int) -> tuple[Table, Counts] | None:
         """The distinct rows of some columns, and their counts; None if there are more than `most`."""
-        import narwhals as nw
-
         column = "n" * (max(map(len, names)) + 1)  # no column has this name: it is the longest
         pulled = self.frame.select(*names).group_by(*names).agg(nw.len().alias(column)).head(most + 1).collect()
         if len(pulled) > most:
@@ -140,8 +122,6 @@ class Engine:
 
     def levels(self, i: int, most: int) -> Levels | None:
         """The different values of a column, and their counts; None if there are more than `most`."""
-        import narwhals as nw
-
         column = self.frame.filter(~self._is_gap(i)).select(nw.col(self.names[i]).alias("level"))
         pulled = column.group_by("level").agg(nw.len().alias("n")).head(most + 1).collect()
         if len(pulled) > most:
@@ -160,8 +140,6 @@ class Engine:
 
     def summary(self) -> Centres:
         """The number of rows, and the means and extremes of columns without gaps."""
-        import narwhals as nw
-
         columns = [nw.col(name) for name in self.names]
         asked = [one for column in columns for one in (column.mean(), column.min(), column.max())]
         n, *rest = self.asked([nw.len(), *asked])
@@ -176,8 +154,6 @@ class Engine:
 
     def moments(self, summary: Centres) -> Moments:
         """The moments, from products of centred, scaled columns; a table in memory may give other last digits."""
-        import narwhals as nw
-
         n, mean, low, high = summary
         order = name_order(self.names)
         exponent = np.frexp(np.maximum(high - mean, mean - low))[1].astype(np.int32)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
@@ -20,15 +21,12 @@ from anypag.data.files.read_table import INDEX_LEFT_OUT, index_in, read_table, r
 from anypag.data.files.scan import glance, is_row, made_from_file
 from anypag.data.findings import Finding
 from anypag.data.levels import infer_kind
+from anypag.data.libraries import polars
 from anypag.data.moments import Moments, Products, Sums, rows_in_chunk
+from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option
-
-if TYPE_CHECKING:
-    import polars
-
-    from anypag.data.sources.counted import CountedTable
 
 LARGE_FILE = 500_000_000  # the most bytes of a file that is read whole to infer the kinds of columns
 MOST_TEXTS = 1000  # the most texts that are read as the labels of a column
@@ -37,10 +35,9 @@ _IS_ROW = "\0is a row"  # the name of a helper column; no column of a file has i
 
 @dataclass(frozen=True, eq=False)
 class FileTable(ThroughRows):
-    """The columns of a CSV, TSV, Parquet or Arrow IPC file, whose rows are read in parts when they are needed.
-
-    `read`: findings from opening the file; `given_kinds`: kinds that the user or the test set; `is_complete`: rows with
-    gaps are left out; `kept`: a cache of what was read, shared by all views of a file.
+    """The columns of a CSV, TSV, Parquet or Arrow IPC file, whose rows are read in parts when they are needed. `read`:
+    findings from opening the file; `given_kinds`: kinds that the user or the test set; `is_complete`: rows with gaps
+    are left out. What was read, by the names of columns, is shared by all views of a file.
     """
 
     path: Path
@@ -48,7 +45,9 @@ class FileTable(ThroughRows):
     read: tuple[Finding, ...]
     given_kinds: Mapping[str, Kind] = field(default_factory=dict)
     is_complete: bool = False
-    kept: _Kept = field(default_factory=lambda: _Kept({}, {}, {}))
+    _texts: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
+    _rows: dict[tuple[str, ...], Table] = field(default_factory=dict)
+    _passes: dict[tuple[str, ...], _Pass] = field(default_factory=dict)
 
     @classmethod
     def of(cls, path: str | Path, names: Sequence[str] | None = None) -> Self:
@@ -58,7 +57,8 @@ class FileTable(ThroughRows):
         index = None if names is not None else index_in(first)
         there = [name for name in first.columns if index is None or name != index.name]
         require_columns(names or (), there)
-        chosen = checked_column_names(there if names is None else names, len(there if names is None else names))
+        names = there if names is None else names
+        chosen = checked_column_names(names, len(names))
         found = [*([] if index is None else [INDEX_LEFT_OUT]), *repeated_names_in(path, chosen)]
         return cls(path, chosen, tuple(found))
 
@@ -71,11 +71,10 @@ class FileTable(ThroughRows):
     @cached_property
     def labels(self) -> tuple[tuple[str, ...] | None, ...]:
         """Per column its different texts, sorted, at most `MOST_TEXTS`; None for a column of numbers."""
-        texts = self.kept.texts
-        fresh = [name for name in self.names if name not in texts]
+        fresh = [name for name in self.names if name not in self._texts]
         if fresh:
-            texts |= made_from_file(self.path, lambda frame: {name: _texts(frame, name) for name in fresh})
-        return tuple(texts[name] for name in self.names)
+            self._texts.update(made_from_file(self.path, lambda frame: {name: _texts(frame, name) for name in fresh}))
+        return tuple(self._texts[name] for name in self.names)
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
@@ -102,8 +101,6 @@ class FileTable(ThroughRows):
             )
         return self
 
-    # views
-
     def take(self, names: Sequence[str]) -> Self:
         require_columns(names, self.names)
         if tuple(names) == self.names:
@@ -117,8 +114,6 @@ class FileTable(ThroughRows):
 
     def complete(self) -> Self:
         return replace(self, is_complete=True)
-
-    # reads
 
     def summary(self) -> Summary:
         """Gaps, infinite values and extremes; 0, 0 and NaN for text columns."""
@@ -138,15 +133,13 @@ class FileTable(ThroughRows):
     def _pass(self) -> _Pass:
         """The result of one pass over the columns of numbers."""
         numbers = tuple(name for name, labels in zip(self.names, self.labels, strict=True) if labels is None)
-        passes = self.kept.passes
-        if numbers not in passes:
-            passes[numbers] = made_from_file(self.path, lambda frame: _Pass.over(self._parts(frame, numbers), numbers))
-        return passes[numbers]
+        if numbers not in self._passes:
+            made = made_from_file(self.path, lambda frame: _Pass.over(self._parts(frame, numbers), numbers))
+            self._passes[numbers] = made
+        return self._passes[numbers]
 
     def _parts(self, frame: polars.LazyFrame, numbers: tuple[str, ...]) -> Iterator[Floats]:
         """The rows of columns of numbers, in chunks; if `_first_rows` holds the whole file, it is not read again."""
-        import polars
-
         n = int(frame.select(polars.len()).collect().item())
         if n <= self._most_rows:
             values, size = self._first_rows.take(numbers).values, rows_in_chunk(len(numbers))
@@ -163,14 +156,12 @@ class FileTable(ThroughRows):
 
     @cached_property
     def _first_rows(self) -> Table:
-        first = self.kept.first_rows
-        if self.names not in first:
-            first[self.names] = as_table(glance(self.path, self._most_rows), self.names)
-        return first[self.names].with_kinds(self.given_kinds)
+        if self.names not in self._rows:
+            self._rows[self.names] = as_table(glance(self.path, self._most_rows), self.names)
+        return self._rows[self.names].with_kinds(self.given_kinds)
 
     @property
     def _most_rows(self) -> int:
-        """The most rows that are read for checks of values."""
         return max(MOST_LOOKED_AT // len(self.names), 1)
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
@@ -183,14 +174,6 @@ class FileTable(ThroughRows):
         table = read_table(self.path, names=self.names, kinds=self.given_kinds)
         table = replace(table, read=(*dict.fromkeys((*self.read, *table.read)),))
         return table.complete() if self.is_complete else table
-
-
-class _Kept(NamedTuple):
-    """What was read of a file: texts by column name; first rows and passes by tuples of column names."""
-
-    texts: dict[str, tuple[str, ...] | None]
-    first_rows: dict[tuple[str, ...], Table]
-    passes: dict[tuple[str, ...], _Pass]
 
 
 class _Pass:
@@ -218,7 +201,6 @@ class _Pass:
         return made
 
     def _add(self, part: Floats) -> None:
-        """Adds the rows of one part."""
         self.rows += len(part)
         self.missing += np.isnan(part).sum(axis=0)
         self.infinite += np.isinf(part).sum(axis=0)
@@ -226,28 +208,21 @@ class _Pass:
         if len(complete):
             self.low = np.fmin(self.low, complete.min(axis=0))
             self.high = np.fmax(self.high, complete.max(axis=0))
-        whole = complete if not len(self._waiting) else np.concatenate([self._waiting, complete])
+        self._waiting = np.concatenate([self._waiting, complete]) if len(self._waiting) else complete
         at_once = self._sums.rows_at_once
-        while len(whole) >= at_once:
-            self._sums.add(whole[:at_once])
-            whole = whole[at_once:]
-        self._waiting = whole
+        while len(self._waiting) >= at_once:
+            self._sums.add(self._waiting[:at_once])
+            self._waiting = self._waiting[at_once:]
 
-    @property
-    def n(self) -> int:
-        """The number of complete rows."""
-        return self._sums.n
+    n = property(attrgetter("_sums.n"))  # the number of complete rows
 
     @cached_property
     def moments(self) -> Moments:
-        """The moments of all complete rows."""
         return self._sums.moments()
 
 
 def _parts(frame: polars.LazyFrame, names: Sequence[str], path: Path, n: int) -> Iterator[Floats]:
     """The rows of a file with n lines, in chunks; blank lines are skipped."""
-    import polars
-
     rows_at_once = rows_in_chunk(len(names))
     numbers = frame.select(*(polars.col(name).cast(polars.Float64) for name in names), is_row(path).alias(_IS_ROW))
     for start in range(0, n, rows_at_once):
@@ -257,8 +232,6 @@ def _parts(frame: polars.LazyFrame, names: Sequence[str], path: Path, n: int) ->
 
 def _texts(frame: polars.LazyFrame, name: str) -> tuple[str, ...] | None:
     """The different texts of a column, sorted, at most `MOST_TEXTS`; None for a column of numbers."""
-    import polars
-
     kind = frame.collect_schema()[name]
     if kind.is_numeric() or kind == polars.Boolean:
         return None

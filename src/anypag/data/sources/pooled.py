@@ -27,11 +27,10 @@ MOST_SETS = 50  # the most values of a column that tells data sets apart
 
 @dataclass(frozen=True, eq=False)
 class Pooled(Table):
-    """The rows of several data sets, with their contexts; what `pooled` makes.
-
-    `contexts` are the names of the added columns, `targets` what they are known to act on. `sets` names the data sets,
-    the observed one first, and `of_set` has the set of each row. What the design says, `anypag.Knowledge` can say too:
-    `learn`, `bootstrap` and `effect` add it themselves.
+    """The rows of several data sets, with their contexts; what `pooled` makes. `contexts` are the names of the added
+    columns, `targets` what they are known to act on. `sets` names the data sets, the observed one first, and `of_set`
+    has the set of each row. What the design says, `anypag.Knowledge` can say too: `learn`, `bootstrap` and `effect` add
+    it themselves.
     """
 
     contexts: tuple[str, ...] = ()
@@ -50,7 +49,6 @@ class Pooled(Table):
         return replace(self, **parts, contexts=tuple(name for name in self.contexts if name in made.names))
 
     def take_rows(self, rows: Rows) -> Table:
-        """Some of the rows, by flags or indices."""
         return replace(super().take_rows(rows), of_set=self.of_set[rows])  # type: ignore[call-arg]
 
     @property
@@ -75,11 +73,8 @@ class Pooled(Table):
 
     def same_in(self, chosen: Flags) -> tuple[str, ...]:
         """The contexts that do not vary in some of the rows."""
-        return tuple(name for name in self.contexts if len(np.unique(self._column(name)[chosen])) == 1)
-
-    def _column(self, name: str) -> Floats:
-        column: Floats = self.values[:, self.names.index(name)]
-        return column
+        values = self.values[chosen]
+        return tuple(name for name in self.contexts if len(np.unique(values[:, self.names.index(name)])) == 1)
 
     def within_sets(self) -> Table:
         """The table without contexts, with the mean of its set taken from every number."""
@@ -153,7 +148,8 @@ def pooled(
     order = [list(sets).index(name) for name in tables]
     design = design_of(contexts, tuple(tables), order, continuous="discrete" not in system.kinds)
     made = beside(system, design, of_set)
-    _require_choice(contexts_test)
+    if contexts_test not in get_args(ContextsTest):
+        raise ParameterError(f"'contexts_test' must be 'all' or 'pairwise'; got {contexts_test!r}.")
     acts_on = _checked_targets(targets or {}, design.names, system.names)
     about: dict[str, Any] = {"contexts": design.names, "targets": acts_on, "sets": tuple(tables), "of_set": of_set}
     parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
@@ -181,13 +177,7 @@ def _unrelated(columns: Floats, noise: Floats) -> Floats:
     return np.asarray(noise - known @ np.linalg.lstsq(known, noise)[0], np.float64)
 
 
-def _require_choice(contexts_test: str) -> None:
-    if contexts_test not in get_args(ContextsTest):
-        raise ParameterError(f"'contexts_test' must be 'all' or 'pairwise'; got {contexts_test!r}.")
-
-
 def sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
-    """The data sets by their names."""
     if by is None:
         if isinstance(data, Mapping) and all(isinstance(name, str) for name in data):
             return data
@@ -215,23 +205,15 @@ def _stacked(tables: Mapping[str, Table]) -> tuple[Table, list[Finding]]:
     others = dict.fromkeys(name for table in tables.values() for name in table.names if name not in common)
     if not common:
         raise DataError("The data sets have no column in common.")
-    left_out = [
-        warning(
-            "contexts",
-            others,
-            f"Only columns that every data set has are used: {listed(list(others))} are left out.",
-            "Name columns alike in all data sets to use more.",
-        )
-    ]
+    told = f"Only columns that every data set has are used: {listed(list(others))} are left out."
+    left_out = [warning("contexts", others, told, "Name columns alike in all data sets to use more.")]
     parts = [table.take(common) for table in tables.values()]
-    columns = [_column(parts, i) for i in range(len(common))]
-    kinds = tuple(
-        next((part.given_kinds[i] for part in parts if part.given_kinds[i]), None) for i in range(len(common))
-    )
-    values = np.asfortranarray(np.column_stack([column for column, _ in columns]))
+    columns, labels = zip(*(_column(parts, i) for i in range(len(common))), strict=True)
+    kinds = zip(*(part.given_kinds for part in parts), strict=True)
+    given = tuple(next(filter(None, of_each), None) for of_each in kinds)
     found = tuple(finding for part in parts for finding in part.read)
-    stacked = Table(tuple(common), values, tuple(labels for _, labels in columns), kinds, found, first.reading)
-    return stacked, left_out if others else []
+    values = np.asfortranarray(np.column_stack(columns))
+    return Table(tuple(common), values, labels, given, found, first.reading), left_out if others else []
 
 
 def _column(parts: Sequence[Table], i: int) -> tuple[Floats, tuple[str, ...] | None]:
@@ -297,8 +279,7 @@ def comparable(table: Pooled, *contexts: str) -> Flags:
 
 def design_of(contexts: Any, sets: tuple[str, ...], order: Sequence[int], *, continuous: bool) -> Table:
     """The contexts, a row for each data set; row i is row `order[i]` of a given table. If all other columns are
-    continuous, contexts with numbers or two levels are continuous too, so that the linear score can be used, which
-    allows for hidden causes.
+    continuous, contexts with numbers or two levels are too: the linear score, which allows for hidden causes, fits.
     """
     if isinstance(contexts, str) and contexts == "indicator":
         table = Table(sets[1:], np.eye(len(sets))[:, 1:], (None,) * (len(sets) - 1), (None,) * (len(sets) - 1))
@@ -334,8 +315,8 @@ def _observed_levels_first(design: Table) -> Table:
 def untold(design: Table) -> list[Finding]:
     """Contexts that others determine: which of them acts on something cannot be told."""
     places = range(len(design.names))
-    values = design.values
-    told = [design.names[k] for k in places if is_determined(values, k, [other for other in places if other != k])]
+    others = [[other for other in places if other != k] for k in places]
+    told = [design.names[k] for k in places if is_determined(design.values, k, others[k])]
     message = f"Other contexts determine {listed(told)}: which of them acts on a variable cannot be told."
     return [warning("contexts", told, message, "Vary them apart, or leave one of them out.")] if told else []
 

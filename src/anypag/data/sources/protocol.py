@@ -19,16 +19,14 @@ if TYPE_CHECKING:
     from anypag.data.table import Kind, Missing, Table
 
 MOST_LOOKED_AT = 4_000_000  # the most numbers (32 MB) that are read from a file or an engine for checks of values
-Lacked = Literal["rows", "order"]
-"""What a source may lack: its rows, or the order in which they were recorded."""
+Lacked = Literal["rows", "order"]  # what a source may lack: its rows, or the order in which they were recorded
 
 
 class Needs(NamedTuple):
-    """What a test, an algorithm and the user's choices require of a table; the audit reports violations.
-
-    `takes`: the kind as which the test treats every column; "any" if it uses their own kinds. `max_r`: the size of the
-    largest condition set; None: all columns but two. `score`: whether a score uses the same rows. `sees_curves`:
-    whether the test sees more than straight lines. `weighs`: whether the test can weight rows.
+    """What a test, an algorithm and the user's choices require of a table; the audit reports violations. `takes`: the
+    kind as which the test treats every column; "any" if it uses their own kinds. `max_r`: the size of the largest
+    condition set; None: all columns but two. `score`: whether a score uses the same rows. `sees_curves`: whether the
+    test sees more than straight lines. `weighs`: whether the test can weight rows.
     """
 
     takes: Kind | Literal["any"] = "any"
