@@ -92,6 +92,6 @@ def _by_splines(found: SampledEffect, table: Table) -> SampledEffect:
     """The effect with draws around estimates from splines; unchanged if splines cannot use the columns."""
     within = (1 << len(found.question.classes.names)) - 1
     try:
-        return Adjusting(Sampling(resamples=0)).drawn(found, table, within, None)
+        return Adjusting(Sampling(resamples=0)).drawn(found, table, within)
     except DataError:  # labels, or a column that the others determine
         return found

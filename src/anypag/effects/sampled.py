@@ -99,15 +99,15 @@ class SampledEffect:
         order of their names. `ready`: draws between all of its columns, or the table of levels, if at hand.
         """
         if self.is_discrete:
-            levels = ready if isinstance(ready, LevelTable) else None
-            levels = levels or LevelTable(table, self.question.classes.n_levels, clusters)
-            lines = tuple(self.question.lines_of_levels(levels))
-            return replace(self.with_lines(lines, levels.n), notes=tuple(_missing_told(lines, self.question.given)))
-        of_all = ready if isinstance(ready, AllDraws) else None
-        rows = LinearColumns.of(table, clusters) if of_all is None else of_all.rows
-        lines = tuple(self.question.lines(rows, of_all, confounding))
-        found = self.with_lines(lines, rows.n)
-        return replace(found, confounding=confounding, notes=tuple(_notes(lines, self.question.given, table)))
+            n_levels = self.question.classes.n_levels
+            levels = ready if isinstance(ready, LevelTable) else LevelTable(table, n_levels, clusters)
+            lines, n = tuple(self.question.lines_of_levels(levels)), levels.n
+        else:
+            of_all = ready if isinstance(ready, AllDraws) else None
+            rows = LinearColumns.of(table, clusters) if of_all is None else of_all.rows
+            lines, n = tuple(self.question.lines(rows, of_all, confounding)), rows.n
+        notes = _missing_told(lines, self.question.given) + ([] if self.is_discrete else _as_numbers_told(table))
+        return replace(self.with_lines(lines, n), confounding=confounding, notes=tuple(notes))
 
     def with_lines(self, lines: tuple[DrawnEffect, ...], n_rows: int) -> SampledEffect:
         """With numbers, and their means in each group of classes."""
@@ -164,11 +164,10 @@ def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
     return [f"Of {n:,} {of} {missing:,} gave no number and were left out.{why}"] if missing else []
 
 
-def _notes(lines: tuple[DrawnEffect, ...], given: NodeSet, table: Table) -> list[str]:
+def _as_numbers_told(table: Table) -> list[str]:
     columns = zip(table.names, table.kinds, table.values.T, strict=True)
     two = [quote(name) for name, kind, column in columns if kind == "discrete" and len(np.unique(column)) == 2]
-    as_numbers = [f"Columns with two levels are taken as numbers, 0 and 1: {listed(tuple(two))}."] if two else []
-    return [*_missing_told(lines, given), *as_numbers]
+    return [f"Columns with two levels are taken as numbers, 0 and 1: {listed(tuple(two))}."] if two else []
 
 
 LEAST_TOLD = 0.01  # smaller groups of classes are not told in words
@@ -197,16 +196,9 @@ def _told(line: DrawnEffect, span: Span) -> str:
     """How the outcome changes: "X raises Y by 2 per unit (95 %: 1 to 3)", "X = b in place of a raises Y by 2"."""
     has_levels, outcome = line.cause.level is not None, line.outcome.as_outcome
     cause, per = (line.cause.as_cause.removeprefix("for "), "") if has_levels else (line.cause.name, " per unit")
-    if span.low >= 0 or span.high <= 0:
-        verb, sign = ("raises", 1) if span.low >= 0 else ("lowers", -1)
-        ends = sorted((sign * span.low, sign * span.high))
-        return (
-            f"{cause} {verb} {outcome} by {number(sign * span.estimate)}{per} "
-            f"(95 %: {number(ends[0])} to {number(ends[1])})"
-        )
-    return (
-        f"{cause} changes {outcome} by {number(span.estimate)}{per} (95 %: {number(span.low)} to {number(span.high)})"
-    )
+    verb, sign = ("raises", 1) if span.low >= 0 else ("lowers", -1) if span.high <= 0 else ("changes", 1)
+    low, high = sorted((sign * span.low, sign * span.high))
+    return f"{cause} {verb} {outcome} by {number(sign * span.estimate)}{per} (95 %: {number(low)} to {number(high)})"
 
 
 def told(found: SampledEffect) -> list[str]:

@@ -24,14 +24,13 @@ from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
 
 Said = Literal["zero", "identified", "open"]
-
-
+IN_WORDS = {"zero": "no effect", "formula": "identified, by a formula", "unidentified": "left open"}
 MOST_GROUPS = 3  # how many groups of classes are listed
 
 
 class ClassGroup(NamedTuple):
     """Sampled classes that say the same of an effect: their share of all sampled graphs, the status, the adjustment set
-    if there is one, and with data the mean of the draws of these graphs, without those that are missing.
+    if there is one, and with data the mean of the draws of these graphs.
     """
 
     share: float
@@ -40,11 +39,8 @@ class ClassGroup(NamedTuple):
     mean: float | None = None
 
     def __str__(self) -> str:
-        said = {"zero": "no effect", "formula": "identified, by a formula", "unidentified": "left open"}
-        if self.adjustment_set is None:
-            words = said[self.verdict]
-        else:
-            words = f"identified, adjusting for {listed(tuple(map(quote, self.adjustment_set))) or 'nothing'}"
+        z = "" if self.adjustment_set is None else listed(tuple(map(quote, self.adjustment_set))) or "nothing"
+        words = f"identified, adjusting for {z}" if z else IN_WORDS[self.verdict]
         mean = "" if self.mean is None or self.verdict == "zero" else f", mean {number(self.mean)}"
         return f"{share(self.share)} of the graphs: {words}{mean}"
 
@@ -127,9 +123,7 @@ class Question:
         ]
 
     def _drawn(self, draw: Callable[..., Floats], hidden: Hidden | None = None) -> tuple[Floats, Floats]:
-        """Draws of all graphs; and of those whose class allows an effect. If the class leaves the effect open, these
-        are of its member in which no arrow hides a common cause of its ends.
-        """
+        """Draws of all graphs; and of those whose class allows an effect, or of the members of open classes."""
         classes = self.classes
         drawn, causal, is_open = self._known(draw(classes.diagrams, classes.place, hidden=hidden))
         at, diagrams = classes.members_if_causal(self.x, is_open)
@@ -159,18 +153,16 @@ class Question:
         drawn, causal, is_open = self._known(rows.drawn(classes.diagrams, classes.place, causes, y, own))
         at = np.unique(classes.of[is_open]).tolist()
         sets = {c: classes.set_if_causal(c, self.x, 1 << y, self.given) for c in at}
-        for k in is_open.tolist():
-            z = sets[int(classes.of[k])]
-            if z is None:
-                causal[k] = np.nan
-            else:
+        causal[is_open] = np.nan
+        for k, z in ((k, sets[int(classes.of[k])]) for k in is_open.tolist()):
+            if z is not None:
                 steps = [(tuple(members(z)) if x == causes[0] else (), x) for x in causes]
                 causal[k] = rows.adjusted(steps, causes, y, int(classes.place[k]), rows=own)
         return drawn, causal[~self.graphs_of("zero")]
 
     def _known(self, drawn: Floats) -> tuple[Floats, Floats, Counts]:
-        """The draws, NaN for graphs in which a condition comes after a cause (the effect given it is no total effect);
-        a copy, to be changed where the class leaves the effect open; and the places of those graphs.
+        """The draws, NaN for graphs in which a condition comes after a cause; a copy, to be changed where the class
+        leaves the effect open; and the places of those graphs.
         """
         x, z = (list(members(part)) for part in (self.x, self.given))
         if z:
@@ -179,10 +171,8 @@ class Question:
 
 
 class AllDraws(NamedTuple):
-    """`draws` (m, c, c): the effects between all columns of a table, one draw for each sampled graph.
-
-    `of_members`: by cause, (m,) which graphs were asked for, and (m, columns of the cause, c) their draws if no arrow
-    hides a common cause.
+    """`draws` (m, c, c): the effects between all columns of a table, one draw for each sampled graph; and by cause
+    which graphs were asked for their draws if no arrow hides a common cause (m,), and these.
     """
 
     rows: LinearColumns

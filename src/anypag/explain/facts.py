@@ -47,23 +47,19 @@ class PairFacts:
     def said_of_edge(self, a: str, b: str) -> str | None:
         """The sentence about a statement that two variables are joined or not; None without one."""
         i, j = self.pag.index(a), self.pag.index(b)
-        if self.known is None or not (self.known.joined | self.known.not_joined)[i, j]:
-            return None
-        if self.known.joined[i, j]:
+        if self.known is not None and self.known.joined[i, j]:
             return "It was said beforehand that they are joined, so they were not tested."
-        return "It was said beforehand that they are not joined."
+        is_not = self.known is not None and self.known.not_joined[i, j]
+        return "It was said beforehand that they are not joined." if is_not else None
 
     def against_what_was_said(self, a: str, b: str) -> tuple[str, ...]:
         """The statements that the edge between two variables contradicts, each with the mark and the test behind it."""
         if self.learned is None or self.known is None:
             return ()
         ends = (f"at {a} towards {b}", f"at {b} towards {a}")
-        told = (one for one in self.learned.knowledge if one.became == "contradicted")
-        return tuple(
-            f"The data contradict what was said beforehand, {one.statement}: {one.why}."
-            for one in told
-            if any(end in one.why for end in ends)
-        )
+        told = [one for one in self.learned.knowledge if one.became == "contradicted"]
+        told = [one for one in told if any(end in one.why for end in ends)]
+        return tuple(f"The data contradict what was said beforehand, {one.statement}: {one.why}." for one in told)
 
     @property
     def selection(self) -> bool:
@@ -135,10 +131,6 @@ def _by_end(reasons: Iterable[MarkReason]) -> dict[tuple[str, str], list[MarkRea
     return ends
 
 
-OPEN = "decide ends marked with a circle"
-WRONG = "exclude impossible arrows"
-
-
 def what_to_say(result: Result, how: str) -> str | None:
     """The hint what knowledge, given by `how`, could do for a graph that was learned without it; None if nothing.
 
@@ -152,5 +144,5 @@ impossible arrows.
     is_open, is_directed = any("o" in symbol for symbol in symbols), not symbols.isdisjoint({"-->", "o->"})
     if result.choices.knowledge or not (is_open or is_directed):
         return None
-    could = ", and ".join([OPEN] * is_open + [WRONG] * is_directed)
+    could = ", and ".join(["decide ends marked with a circle"] * is_open + ["exclude impossible arrows"] * is_directed)
     return f"What you know for sure, such as an order in time ({how}), can {could}."

@@ -62,8 +62,8 @@ class Explanation:
 
     `edge` is None if there is none; `separation` then says why, if it is known. `kept_p` is the largest p-value among
     the tests that kept an edge, `n_rows` the rows of the data. With sampled graphs, `probability` is that of this
-    edge, and `alternative` the most probable other one. `contradictions` are those that involve the
-    two; `assumed` is the assumption behind it ("If the tests are right:" on data).
+    edge, and `alternative` the most probable other one. `contradictions` are those that involve the two; `assumed` is
+    the assumption behind it ("If the tests are right:" on data).
     """
 
     a: str
@@ -162,14 +162,14 @@ def explain_pair(facts: PairFacts, a: str, b: str) -> Explanation:
         raise GraphError(f"Two different variables were wanted; got {a!r} twice.")
     edge = facts.pag.edge(a, b)
     said = _joined_or_not(facts, a, b, edge)
-    said = replace(said, notes=(*said.notes, *_hanging(facts, said)))
+    notes = [*said.notes, *_hanging(facts, said)]
     if facts.tested is not None and facts.tested.learned is not None:
         alone = explain_pair(facts.tested, said.a, said.b)
-        told = tests_alone(alone, edge, facts.tested.learned.choices.alpha)
-        hanging = (f"  {sentence}" for sentence in _hanging(facts.tested, alone))
-        said = replace(said, by_tests=alone, notes=(*said.notes, *told, *hanging))
+        said = replace(said, by_tests=alone)
+        notes += tests_alone(alone, edge, facts.tested.learned.choices.alpha)
+        notes += [f"  {sentence}" for sentence in _hanging(facts.tested, alone)]
     seen = pair_counts(None if facts.learned is None else facts.learned.stability, a, b, edge)
-    return replace(said, again=seen, notes=(*said.notes, *resample_notes(seen, a, b))) if seen else said
+    return replace(said, again=seen, notes=(*notes, *resample_notes(seen, a, b)))
 
 
 NEAR = 3.0
@@ -206,14 +206,13 @@ def _is_near(p: float | None, alpha: float) -> bool:
 def tests_alone(alone: Explanation, edge: Edge | None, alpha: float) -> tuple[str, ...]:
     """The sentences about what tests alone say of two variables that the answer joins by `edge`."""
     given = "the same" if alone.edge == edge else f"`{alone.edge}`" if alone.edge else "no edge"
-    found, p = alone.separation, alone.separation.p if alone.separation else alone.kept_p
-    told = "" if p is None or math.isnan(p) else f"{p:.3g} (alpha = {alpha:g})"
+    found, p = alone.separation, alone.kept_p
     if found is not None:
         others = f" given {listed(found.given)}" if found.given else ""
-        why = f"one test found them independent{others}, p = {told}"
+        why = f"one test found them independent{others}, p = {found.p:.3g} (alpha = {alpha:g})"
     else:
         why = "no test separated them" if alone.edge else "no separating set is known"
-        why += f"; the largest p-value was {told}" if told else ""
+        why += "" if p is None else f"; the largest p-value was {p:.3g} (alpha = {alpha:g})"
     rules = [f"  At {end.at} {A_MARK[end.mark]}: {end.why}" for end in alone.ends if end.why]
     return (f"Searching by tests alone gives {given}: {why}.", *rules)
 
@@ -279,7 +278,7 @@ def _end(facts: PairFacts, edge: Edge, claim: EndClaim, meaning: str) -> End:
     """The end of an edge at its `a`."""
     here = (edge.a, edge.b)
     reasons = facts.reasons.get(here, [])
-    was_given = facts.by_tests and edge.mark_a != Mark.CIRCLE and not reasons
+    was_given = facts.by_tests and edge.mark_a != Mark.CIRCLE
     given = "This mark was given beforehand." if was_given else None
     probability = _end_probability(facts, edge, claim)
     return End(
@@ -338,5 +337,5 @@ def no_edge_summary(a: str, b: str, found: Separation | None) -> str:
 
 def found_by(found: Separation) -> str:
     """How a separation was found."""
-    rows = "" if found.n is None else f"{found.n:,}"
-    return FOUND["rows" if rows else "no rows"].format(r=found.r, p=f"{found.p:.3g}", n=rows)
+    text = FOUND["no rows" if found.n is None else "rows"]
+    return text.format(r=found.r, p=f"{found.p:.3g}", n=f"{found.n or 0:,}")

@@ -9,7 +9,7 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge
 from anypag.graphs.pag import PAG
 from anypag.markup import shown_share
 from anypag.metrics import Difference, differences, lines_of
-from anypag.results.probabilities import Alternative, Change, Edges, Probabilities, edges_of
+from anypag.results.probabilities import Alternative, Edges, Probabilities, edges_of
 from anypag.results.result import Result
 
 HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))
@@ -63,11 +63,7 @@ def text_of(pag: PAG, said: Probabilities) -> str:
 
 
 def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """The sentence about a pair: how often sampled graphs have the edge of the answer, the alternative, and what
-    changes with it.
-
-    `symbol` is the edge of the answer, written from a to b; "" where there is none.
-    """
+    """The sentence about a pair: how often sampled graphs have the edge of the answer ("" for none), and the others."""
     alternative = said.alternative(a, b, symbol)
     kind = "sampled graphs" if said.hidden else "sampled graphs without hidden causes"
     n = round(said.share_of_edge(a, b, symbol) * said.n_samples)
@@ -103,15 +99,11 @@ def _alternatively(said: Probabilities, a: str, b: str, alternative: Alternative
     named = f"the alternative is {edge_text(a, b, alternative.symbol)} with {shown_share(alternative.probability)}"
     if not alternative.then:
         return named
-    n = round(alternative.share * said.n_samples)
-    return f"{named}, and then {' and '.join(_change(change, n) for change in alternative.then)}"
-
-
-def _change(change: Change, n: int) -> str:
-    """An edge that goes with an alternative, which n of the sampled graphs have."""
-    a, b, symbol, share = change
-    what = edge_text(a, b, symbol) if symbol else f"{a} and {b} are not joined"
-    return f"{what} (in {round(share * n):,} of those {n:,})"
+    n, changes = round(alternative.share * said.n_samples), list[str]()
+    for one, other, symbol, share in alternative.then:
+        what = edge_text(one, other, symbol) if symbol else f"{one} and {other} are not joined"
+        changes.append(f"{what} (in {round(share * n):,} of those {n:,})")
+    return f"{named}, and then {' and '.join(changes)}"
 
 
 def _others(said: Probabilities, a: str, b: str, symbol: str, alternative: Alternative) -> str:

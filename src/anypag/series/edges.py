@@ -1,6 +1,4 @@
-"""The edges of a time series: each between two processes at a lag, and what probabilities and resamples say of it;
-and the path of an outcome after an intervention.
-"""
+"""The edges of a time series, each between two processes at a lag; the path of an outcome after an intervention."""
 
 from __future__ import annotations
 
@@ -102,10 +100,10 @@ def share_of(again: Stability, edge: Edge) -> float:
 
 def allows(edge: Edge, symbol: str) -> bool:
     """Does an edge allow for this one between the same nodes, where its circles stand for any mark?"""
-    marks = EDGE_SYMBOLS.get(symbol, (Mark.NONE, Mark.NONE))
-    return bool(symbol) and all(
-        mark in (Mark.CIRCLE, other) for mark, other in zip((edge.mark_a, edge.mark_b), marks, strict=True)
-    )
+    if not symbol:
+        return False
+    mark_a, mark_b = EDGE_SYMBOLS[symbol]
+    return edge.mark_a in (Mark.CIRCLE, mark_a) and edge.mark_b in (Mark.CIRCLE, mark_b)
 
 
 def edge_line(edge: SeriesEdge) -> str:

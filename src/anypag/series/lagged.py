@@ -27,6 +27,7 @@ _QUARTER = re.compile(r"(\d{4})-?[qQ]([1-4])")
 NO_TIMES = (
     "Rows of a data set that the column {by!r} tells apart need not be neighbours in time. Name the column of times by "
 )
+NAME_UNIT = f"Name the column that says whose row it is ({Option('unit')}), or make one column of year and quarter."
 HAS_HAVE = ("has", "have")
 TOLERANCE = 1e-4
 """How far two times may be from one step apart, as a share of the step (1959.25 is not exact)."""
@@ -125,11 +126,11 @@ def lagged(
     if not processes:
         raise DataError(f"The table has no process: its only columns are {listed(apart)}.")
     series = declared(whole.take(processes), kinds or {})
-    units = np.zeros(whole.n, np.int64) if unit is None else _codes(whole.take([unit]).values[:, 0], unit)
+    units = np.zeros(whole.n, np.int64) if unit is None else _codes(_whole_column(whole, unit)[0])
     if isinstance(whole, Pooled) and whole.by is not None and time is None:
         raise DataError(NO_TIMES.format(by=whole.by), Option("time"), ".")
     if isinstance(whole, Pooled):  # a unit is one of its data set, so windows do not cross sets
-        units = _codes((whole.of_set * whole.n + units).astype(np.float64), "data set")
+        units = _codes((whole.of_set * whole.n + units).astype(np.float64))
     times = np.arange(whole.n, dtype=np.float64) if time is None else _times(whole, time)
     order = np.lexsort((times, units))
     units, times, values = units[order], times[order], series.values[order]
@@ -194,23 +195,24 @@ def _cut(
     return found, ends[whole]
 
 
-def _codes(values: Floats, unit: str) -> Counts:
+def _codes(values: Floats) -> Counts:
     """(n,) the unit of each row, numbered in the order of first rows."""
-    _require_all(values, unit)
     _, first, codes = np.unique(values, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[codes].astype(np.int64)
 
 
-def _require_all(values: Floats, name: str) -> None:
-    if np.isnan(values).any():
-        raise DataError(f"{np.isnan(values).sum():,} rows have no value of {name!r}. Fill it in, or leave them out.")
+def _whole_column(table: Table, name: str) -> tuple[Floats, tuple[str, ...] | None]:
+    """The values of a column without gaps, and its labels."""
+    column = table.take([name])
+    n_missing = np.isnan(column.values).sum()
+    if n_missing:
+        raise DataError(f"{n_missing:,} rows have no value of {name!r}. Fill it in, or leave them out.")
+    return column.values[:, 0], column.labels[0]
 
 
 def _times(table: Table, time: str) -> Floats:
     """(n,) times as numbers: of dates months, if there is one a month or fewer; else microseconds."""
-    column = table.take([time])
-    values, labels = column.values[:, 0], column.labels[0]
-    _require_all(values, time)
+    values, labels = _whole_column(table, time)
     if labels is None:
         return values
     with warnings.catch_warnings():  # numpy warns of zones; dates are in universal time
@@ -239,11 +241,7 @@ def _follows(units: Counts, times: Floats, unit: str | None) -> tuple[Flags, flo
     same, apart = np.diff(units) == 0, np.diff(times)
     if bool((same & (apart == 0)).any()):
         n = int((same & (apart == 0)).sum())
-        whose = "" if unit is None else " of one unit"
-        name_it = (
-            f"Name the column that says whose row it is ({Option('unit')}), or make one column of year and quarter."
-        )
-        remedy = name_it if unit is None else "Keep one of them."
+        whose, remedy = ("", NAME_UNIT) if unit is None else (" of one unit", "Keep one of them.")
         raise DataError(
             f"In order of time {counted(n, 'row')}{whose} {HAS_HAVE[n > 1]} the same time as the row before. {remedy}"
         )

@@ -70,8 +70,8 @@ def levels_told(levels: Iterable[tuple[str, Level]]) -> str:
 class LinearColumns:
     """Columns of numbers for linear systems: discrete variables have one, of 0 and 1, for each level but the first.
 
-    `node` (c,): the place of a column's variable among those of the table. `scale` (c,): standard deviations.
-    `clustered`: where rows come in clusters, their standardised values and the cluster of each.
+    `node` (c,): the place of a column's variable in the table. `scale` (c,): standard deviations. `clustered`: where
+    rows come in clusters, their standardised values and the cluster of each.
     """
 
     columns: tuple[DrawnColumn, ...]
@@ -84,50 +84,42 @@ class LinearColumns:
     @classmethod
     def of(cls, table: Table, clusters: Counts | None = None) -> Self:
         """Of a table without gaps."""
-        columns, node, values = list[DrawnColumn](), list[int](), list[Floats]()
-        for k, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
-            for column, numbers in _spread(table, name, table.values[:, k], kind == "discrete"):
-                columns.append(column)
-                values.append(numbers)
-                node.append(k)
+        spread = [(k, *one) for k, name in enumerate(table.names) for one in _spread(table, name, table.values[:, k])]
+        node, columns, numbers = zip(*spread, strict=True)
+        values, least = np.column_stack(numbers), len(columns) + 2
         if clusters is not None and table.weights is not None:
             raise ParameterError(NOT_WEIGHTED)
-        moments = moments_of(np.column_stack(values), [f"{k:06d}" for k in range(len(columns))], table.scaled_weights)
+        moments = moments_of(values, [f"{k:06d}" for k in range(len(columns))], table.scaled_weights)
         constant = np.flatnonzero(moments.deviation == 0)
         if len(constant):
             raise DataError(f"The column {columns[constant[0]].variable!r} has one value only, so it shows no effect.")
-        if moments.n < len(columns) + 2:
-            least = len(columns) + 2
+        if moments.n < least:
             raise DataError(f"Draws over {len(columns)} columns need at least {least} rows; got {moments.n}.")
-        clustered = None if clusters is None else (np.column_stack(values) / moments.deviation, clusters)
-        return cls(tuple(columns), np.array(node), moments.correlation, moments.deviation, moments.n, clustered)
+        clustered = None if clusters is None else (values / moments.deviation, clusters)
+        return cls(columns, np.array(node), moments.correlation, moments.deviation, moments.n, clustered)
 
     def places(self, variables: Counts) -> Counts:
         """The columns of some variables."""
         return np.flatnonzero(np.isin(self.node, variables))
 
 
-def _spread(table: Table, name: str, values: Floats, is_discrete: bool) -> list[tuple[DrawnColumn, Floats]]:
-    levels = np.unique(values) if is_discrete else values[:1]
+def _spread(table: Table, name: str, values: Floats) -> list[tuple[DrawnColumn, Floats]]:
+    levels = np.unique(values) if table.kinds[table.names.index(name)] == "discrete" else values[:1]
     if len(levels) < 2:
         return [(DrawnColumn(name), values)]
     first, *others = levels_of(table, name)
-    return [
-        (DrawnColumn(name, level, first), (values == value).astype(np.float64))
-        for level, value in zip(others, levels[1:], strict=True)
-    ]
+    flags = (values == levels[1:, None]).astype(np.float64)
+    return [(DrawnColumn(name, level, first), own) for level, own in zip(others, flags, strict=True)]
 
 
 def with_hidden_causes(
     arrow: Flags, weights: Floats, noise: Floats, open_arrows: Flags, strength: float, random: np.random.Generator
 ) -> Floats:
-    """Weights of another linear system with the same distribution of what is measured, in which arrows hide common
-    causes of their ends.
+    """Weights of a linear system that looks the same, in which arrows hide common causes of their ends.
 
     An arrow a → b can if a has no spouse and all parents of a are parents of b: with e the noise of a, adding d · e to
-    the noise of b and taking d off the weight of a changes nothing that can be seen. The correlation between the two
-    noises is drawn between -strength and strength, for every such arrow that may hide a cause (`open_arrows`).
-    `weights` holds at [j, i] the weight of i in the equation of j; `noise` is a covariance.
+    the noise of b and taking d off the weight of a changes nothing that can be seen. The correlation of the two noises
+    is drawn between -strength and strength. `weights` holds at [j, i] the weight of i in the equation of j.
     """
     found, is_alone = weights.copy(), (noise != 0).sum(axis=1) == 1
     for a, b in np.argwhere(arrow & open_arrows):
@@ -163,11 +155,8 @@ def drawn_effects(
     hidden: Hidden | None = None,
 ) -> Floats:
     """(m, causes, outcomes) draws of total effects, in the units of the data; NaN where a fit fails, and for causes
-    that may decide who is in the sample.
-
-    `diagrams` (m, p, p): the sampled graphs, over the variables of the table; `numbers` (m,): of each in its sample.
-    Causes and outcomes are places among the columns. Columns in `is_set` (c,) are set together: the effect of each with
-    the others fixed. `hidden`: common causes that arrows hide.
+    that may decide who is in the sample. `diagrams` (m, p, p) have these `numbers` (m,) in their sample; columns in
+    `is_set` (c,) are set together.
     """
     try:
         factor = np.asarray(np.linalg.cholesky(rows.correlation))
@@ -179,10 +168,7 @@ def drawn_effects(
     held = np.zeros(len(rows.columns), np.bool_) if is_set is None else is_set
     found = np.full((len(diagrams), len(causes), len(outcomes)), np.nan)
     for k, (diagram, number) in enumerate(zip(diagrams, numbers.tolist(), strict=True)):
-        if rows.clustered is None:
-            covariance = covariance_drawn(factor, rows.n, number)
-        else:
-            covariance = covariance_of_clusters(*rows.clustered, number)
+        covariance = _covariance_drawn(rows, factor, np.random.default_rng([SEED, number]))
         hide = None if hidden is None else hidden.of(k, rows.node, number)
         effects = total_effects_of(diagram, rows.node, covariance, held, hide)
         if effects is not None:
@@ -190,28 +176,24 @@ def drawn_effects(
     return found
 
 
-def covariance_drawn(factor: Floats, n: int, number: int) -> Floats:
-    """A covariance S* with n S* ~ Wishart(n, S), from the Cholesky factor of S."""
-    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([SEED, number])))
+def _covariance_drawn(rows: LinearColumns, factor: Floats, random: np.random.Generator) -> Floats:
+    """A covariance S* with n S* ~ Wishart(n, S), from the Cholesky factor of S; of clusters by a Bayesian bootstrap."""
+    if rows.clustered is not None:
+        values, clusters = rows.clustered
+        weights = random_weights(clusters, random)
+        centred = values - weights @ values
+        return np.ascontiguousarray(centred.T @ (centred * weights[:, None]))
     size = len(factor)
     triangle = np.tril(random.standard_normal((size, size)), -1)
-    triangle[np.diag_indices(size)] = np.sqrt(random.chisquare(n - np.arange(size)))
+    triangle[np.diag_indices(size)] = np.sqrt(random.chisquare(rows.n - np.arange(size)))
     half = factor @ triangle
-    return np.ascontiguousarray(half @ half.T / n)
+    return np.ascontiguousarray(half @ half.T / rows.n)
 
 
 def random_weights(clusters: Counts, random: np.random.Generator) -> Floats:
     """(n,) weights of rows with the sum 1, the same for all rows of a cluster: a Bayesian bootstrap of clusters."""
     weights = random.standard_exponential(int(clusters.max()) + 1)[clusters]
     return np.asarray(weights / weights.sum())
-
-
-def covariance_of_clusters(values: Floats, clusters: Counts, number: int) -> Floats:
-    """The covariance of rows whose clusters have random weights (a Bayesian bootstrap of clusters)."""
-    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([SEED, number])))
-    weights = random_weights(clusters, random)
-    centred = values - weights @ values
-    return np.ascontiguousarray(centred.T @ (centred * weights[:, None]))
 
 
 def total_effects_of(
@@ -221,10 +203,8 @@ def total_effects_of(
     is_set: Flags,
     hide: Callable[[Flags, Floats, Floats], Floats] | None = None,
 ) -> Floats | None:
-    """(c, c) the total effects of a diagram fitted to a covariance of columns; None if the fit fails.
-
-    Effects of ends of `---` are not known: their rows are NaN. `hide` turns arrows, weights and noise into the weights
-    of a system whose arrows hide common causes.
+    """(c, c) the total effects of a diagram fitted to a covariance of columns; None if the fit fails. Those of ends of
+    `---` are NaN. `hide` turns arrows, weights and noise into the weights of a system with hidden causes.
     """
     from anypag._kernels import gaussian as kernel
 

@@ -26,10 +26,7 @@ NOT_WEIGHTED = (
 
 @dataclass(frozen=True)
 class Probability:
-    """One line of an estimated table: P(outcome | do, given), with its interval; NaN if no row has these levels.
-
-    If nothing is set, it is the observed P(outcome | given).
-    """
+    """One line of an estimated table: P(outcome | do, given), with its interval; NaN if no row has these levels."""
 
     do: dict[str, Level]
     given: dict[str, Level]
@@ -103,13 +100,12 @@ class Estimate:
 
     def lines(self) -> list[str]:
         """A line for each number, and one for what they all rest on."""
-        rows, lines = f"n = {self.n:,}", list[str]()
+        rows, lines, is_one = f"n = {self.n:,}", list[str](), len(self.entries) == 1
         for entry in self.entries:
             interval = f"{self.level:.0%} interval {number(entry.low, 4)} to {number(entry.high, 4)}"
-            told = [*([] if math.isnan(entry.low) else [interval]), *([rows] if len(self.entries) == 1 else [])]
-            behind = f" ({', '.join(told)})" if told else ""
-            lines.append(f"{entry.label}: {number(entry.value, 4)}{behind}")
-        return lines if len(lines) == 1 else [*lines, rows]
+            told = ", ".join(([] if math.isnan(entry.low) else [interval]) + ([rows] if is_one else []))
+            lines.append(f"{entry.label}: {number(entry.value, 4)}{told and f' ({told})'}")
+        return lines if is_one else [*lines, rows]
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -121,9 +117,8 @@ def number(value: float, digits: int = 3) -> str:
     rounded = float(f"{value:.{digits}g}")
     if not 1e-4 <= abs(rounded) < 1e7:
         return f"{rounded:g}"
-    return (
-        f"{rounded:,.0f}" if abs(rounded) >= 10 ** (digits - 1) else f"{rounded:.{digits + 3}f}".rstrip("0").rstrip(".")
-    )
+    is_large = abs(rounded) >= 10 ** (digits - 1)
+    return f"{rounded:,.0f}" if is_large else f"{rounded:.{digits + 3}f}".rstrip("0").rstrip(".")
 
 
 def shown(level: Level) -> str:

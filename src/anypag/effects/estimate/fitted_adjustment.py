@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import exp, sqrt
 from typing import Self
 
@@ -13,7 +14,7 @@ from anypag.data.levels import indicators
 from anypag.data.table import Table
 from anypag.effects.estimate.draws import DrawnColumn
 from anypag.effects.estimate.estimates import Estimate, EstimateModel, Level, MeanChange, levels_of, number, shown
-from anypag.effects.estimate.fitting import Sampling, columns_of, complete_rows, gaps_told
+from anypag.effects.estimate.fitting import Sampling, columns_of, complete_rows, rows_told
 from anypag.effects.estimate.learners import (
     LEAST_ROWS,
     MOST_CLIPPED,
@@ -43,11 +44,10 @@ FEW_ROWS = f"No interval: those of AIPW were seen to hold the truth from {LEAST_
 
 @dataclass(frozen=True)
 class Adjustment:
-    """An adjustment for one cause and one outcome, fitted to rows.
+    """An adjustment for one cause and one outcome, fitted to rows by straight lines or a learner (`scores`).
 
-    `part`: the columns, without the `n_dropped` rows with gaps. `levels`: of a cause with two levels, the first and the
-    other. `rows`: the columns as numbers below 1, such a cause as 0 and 1; slopes of these are to be multiplied by 2 to
-    the power of `exponent`. `scores`: of straight lines or of a learner.
+    `part`: the columns, without the `n_dropped` rows with gaps. `levels`: of a cause with two levels. `rows`: the
+    columns as numbers below 1, such a cause as 0 and 1; slopes are to be multiplied by 2 to the power of `exponent`.
     """
 
     part: Table
@@ -87,21 +87,25 @@ class Adjustment:
 
     def estimate(self, level: float) -> Estimate:
         """The number of a learner with its interval, and that of straight lines where they differ."""
-        found, line, untold = self.number(), self.number(straight(self.rows)), self.why_no_interval
-        ends = (np.nan, np.nan) if untold else found.interval(level)
-        apart = _are_apart(line, found, "the learner")
-        notes = (gaps_told(self.n_dropped) if self.n_dropped else "", untold, apart)
-        entry = self._entry(found.value, *ends)
-        return Estimate(self._fit, (entry,), self.part.n, level, tuple(note for note in notes if note))
+        apart = _are_apart(self.number(straight(self.rows)), self.number(), "the learner")
+        notes = (*rows_told(self.part, self.n_dropped), *filter(None, (self.why_no_interval, apart)))
+        return self._estimate([("", None)], level, notes)
 
     def along(self, by: str, level: float) -> Estimate:
         """The number in the groups of a column that is adjusted for."""
-        entries = []
-        for where, chosen in _groups(self.part, by):
+        return self._estimate(_groups(self.part, by), level)
+
+    def _estimate(
+        self, groups: Sequence[tuple[str, Flags | None]], level: float, notes: tuple[str, ...] = ()
+    ) -> Estimate:
+        """The number in groups of rows, each with its name."""
+        (first, other), entries = self.levels or (None, None), list[MeanChange]()
+        for where, chosen in groups:
             found = self.number(chosen=chosen)
             ends = (np.nan, np.nan) if self.why_no_interval else found.interval(level)
-            entries.append(replace(self._entry(found.value, *ends), where=where))
-        return Estimate(self._fit, tuple(entries), self.part.n, level, ())
+            entries.append(MeanChange(self.cause, self.outcome, found.value, *ends, other, first, where))
+        fit: EstimateModel = "partially linear" if self.levels is None else "doubly robust"
+        return Estimate(fit, tuple(entries), self.part.n, level, notes)
 
     def curve_told(self, seed: int) -> str:
         """That splines say something else than straight lines, where they do; else nothing."""
@@ -137,14 +141,6 @@ class Adjustment:
         """The cause as a column of draws."""
         first, other = self.levels or (None, None)
         return DrawnColumn(self.cause, other, first)
-
-    @property
-    def _fit(self) -> EstimateModel:
-        return "partially linear" if self.levels is None else "doubly robust"
-
-    def _entry(self, value: float, low: float, high: float) -> MeanChange:
-        first, other = self.levels or (None, None)
-        return MeanChange(self.cause, self.outcome, value, low, high, other, first)
 
     @property
     def why_no_interval(self) -> str:
@@ -274,10 +270,6 @@ def e_value(ratio: float) -> float:
 
 
 def e_values(ratio: float, low: float, high: float) -> tuple[float, float]:
-    """The E-values of a risk ratio and of the end of its interval that is nearer to 1.
-
-    >>> e_values(3.9, 1.8, 8.7)[1], e_values(0.8, 0.6, 1.1)[1]
-    (3.0, 1.0)
-    """
+    """The E-values of a risk ratio and of the end of its interval that is nearer to 1."""
     nearer = 1.0 if low <= 1 <= high else low if low > 1 else high
     return e_value(ratio), e_value(nearer)

@@ -59,10 +59,7 @@ def estimated(
     *,
     by_adjustment: bool,
 ) -> Estimate:
-    """The value of a formula on data, with intervals.
-
-    `by_adjustment` says that the effect is zero, or that the formula is an adjustment.
-    """
+    """The value of a formula on data, with intervals; `by_adjustment`: the effect is zero, or the formula adjusts."""
     needed = mentioned(formula) | way.x | way.y | way.given
     part, n_dropped = columns_of(causal, table, needed)
     kind = chosen_model(part, model, causal.names(way.y))
@@ -81,11 +78,8 @@ def estimated(
     low, high = np.full((2, len(values)), np.nan)
     if sampling.resamples:
         low, high = _interval(fitted, formula, way, sampling, part.weights)
-    notes = [gaps_told(n_dropped)] if n_dropped else []
-    notes += [WEIGHTED] if part.weights is not None else []
-    notes += [ADDITIVE] if isinstance(fitted, Regression) else []
-    if isinstance(fitted, Tables):
-        notes += _empty(part, fitted, formula, way)
+    notes = [*rows_told(part, n_dropped), *([ADDITIVE] if isinstance(fitted, Regression) else [])]
+    notes += _empty(part, fitted, formula, way) if isinstance(fitted, Tables) else []
     notes += [NO_INTERVAL] if sampling.resamples and np.any(np.isnan(low) & ~np.isnan(values)) else []
     entries = entries_of(causal, part, kind, way, (values, low, high))
     return Estimate(kind, entries, part.n, sampling.level, tuple(notes))
@@ -132,9 +126,10 @@ def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Tabl
     return part.take_rows(complete), int((~complete).sum())
 
 
-def gaps_told(n_dropped: int) -> str:
-    """That rows were left out."""
-    return f"{n_dropped:,} rows with missing values were left out."
+def rows_told(part: Table, n_dropped: int) -> list[str]:
+    """That rows were left out, and that they are weighted, where they are."""
+    gaps = [f"{n_dropped:,} rows with missing values were left out."] if n_dropped else []
+    return [*gaps, *([] if part.weights is None else [WEIGHTED])]
 
 
 def complete_rows(table: Table, names: Sequence[str]) -> Flags:
@@ -143,22 +138,18 @@ def complete_rows(table: Table, names: Sequence[str]) -> Flags:
 
 
 def chosen_model(part: Table, model: Model | None, outcomes: tuple[str, ...]) -> Model:
-    """The model that the user chose, or else the one that fits the kinds of the columns.
-
-    It is "linear" for continuous columns, "tables" for discrete columns, and "mixed" (regression) for a continuous
-    outcome with columns of both kinds. For a discrete outcome with continuous columns the user has to choose.
+    """The model that the user chose, or else the one that fits the kinds of the columns; for a discrete outcome beside
+    continuous columns the user has to choose.
     """
     kinds = dict(zip(part.names, part.kinds, strict=True))
-    if model is not None:
-        if model not in ("linear", "tables", "mixed"):
-            raise ParameterError(f'A model is "linear", "tables" or "mixed"; got {model!r}.')
-        text = [name for name, labels in zip(part.names, part.labels, strict=True) if labels and len(labels) > 2]
-        if model == "linear" and text:
-            raise DataError(f"A linear model needs numbers; {text[0]!r} holds labels. Use numbers for its levels.")
-    elif len(set(kinds.values())) == 1:
-        model = "linear" if "continuous" in kinds.values() else "tables"
-    else:
-        model = "mixed"
+    if model not in ("linear", "tables", "mixed", None):
+        raise ParameterError(f'A model is "linear", "tables" or "mixed"; got {model!r}.')
+    text = [name for name, labels in zip(part.names, part.labels, strict=True) if labels and len(labels) > 2]
+    if model == "linear" and text:
+        raise DataError(f"A linear model needs numbers; {text[0]!r} holds labels. Use numbers for its levels.")
+    if model is None:
+        of_one_kind: Model = "linear" if "continuous" in kinds.values() else "tables"
+        model = of_one_kind if len(set(kinds.values())) == 1 else "mixed"
     discrete = [name for name in outcomes if kinds[name] == "discrete"]
     if model == "mixed" and discrete:
         about = f"The outcome {discrete[0]!r} is discrete, and regression needs a continuous outcome. "
@@ -194,11 +185,9 @@ def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Fitted:
         is_discrete = tuple(kind == "discrete" for kind in part.kinds)
         return replace(Regression.of(part.values, nodes), is_discrete=is_discrete, weights=part.weights)
     if model == "linear":
-        constant = [
-            name for name, column in zip(part.names, part.values.T, strict=True) if column.min() == column.max()
-        ]
-        if constant:
-            raise DataError(f"The column {constant[0]!r} has one value only, so it shows no effect.")
+        for name, column in zip(part.names, part.values.T, strict=True):
+            if column.min() == column.max():
+                raise DataError(f"The column {name!r} has one value only, so it shows no effect.")
         return replace(Linear.of(part.values, nodes), weights=part.weights)
     coded = [np.unique(column, return_inverse=True) for column in part.values.T]
     codes = np.column_stack([code for _, code in coded])
@@ -262,10 +251,11 @@ def _empty(part: Table, fitted: Tables, formula: Expression, way: Between) -> li
     cells = empty_cells(fitted, formula, way.x)
     if not cells:
         return []
-    named = {node: part.names[fitted.place(node)] for node in fitted.nodes}
-    listed = [
-        " and ".join(f"{named[node]} = {shown(levels_of(part, named[node])[level])}" for node, level in cell.items())
-        for cell in cells[:MOST_CELLS_NAMED]
-    ]
+
+    def told(node: int, level: int) -> str:
+        name = part.names[fitted.place(node)]
+        return f"{name} = {shown(levels_of(part, name)[level])}"
+
+    named = [" and ".join(told(*one) for one in cell.items()) for cell in cells[:MOST_CELLS_NAMED]]
     more = f", and {len(cells) - MOST_CELLS_NAMED} combinations more" if len(cells) > MOST_CELLS_NAMED else ""
-    return [f"No row has {'; '.join(listed)}{more}: probabilities that need them are not known."]
+    return [f"No row has {'; '.join(named)}{more}: probabilities that need them are not known."]

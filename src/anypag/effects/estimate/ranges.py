@@ -21,7 +21,6 @@ from anypag.effects.identify.verdict import Verdict, verdict
 from anypag.errors import DataError, NotMaximalOrAncestralError, Option
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.graphs.node_sets import Neighbours
 from anypag.graphs.orientation import orient
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import pag_of_mag
@@ -47,43 +46,35 @@ def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None)
     >>> found.exact, sorted("; ".join(map(str, mag.edges())) for mag in found.mags)
     (True, ['A --> B; B <-- C', 'A --> B; B <-> C', 'A <-> B; B <-- C', 'A <-> B; B <-> C'])
     """
-    search = _Search(pag, member(pag) if one is None else one, np.random.default_rng(seed))
-    steps = search.from_marks(search.start, in_order=True)
+    search = _Search(member(pag) if one is None else one)
+    steps = search.from_marks(pag.marks)
     tried = islice(steps, STEPS_PER_MEMBER * most)
     found = tuple(islice((mag for mag in tried if mag is not None), most))
     if next(steps, "end") == "end":
         return Members(found, True)
-    drawn = (search.drawn() for _ in range(most))
-    return Members(tuple(dict.fromkeys(mag for mag in drawn if mag is not None)), False)
+    rng = np.random.default_rng(seed)
+    drawn = (islice(search.from_marks(pag.marks, rng), STEPS_PER_MEMBER) for _ in range(most))
+    first = (next((mag for mag in steps if mag is not None), None) for steps in drawn)
+    return Members(tuple(dict.fromkeys(mag for mag in first if mag is not None)), False)
 
 
 class _Search:
     """Sets circles one by one, each time with all marks that follow."""
 
-    def __init__(self, pag: PAG, one: MAG, rng: np.random.Generator) -> None:
-        self.of_data, self.rng = pag_of_mag(one), rng
-        self.colliders = SeparationsOf(one.marks)
-        self.start = np.array(pag.marks)
+    def __init__(self, one: MAG) -> None:
+        self.of_data, self.colliders = pag_of_mag(one), SeparationsOf(one.marks)
 
-    def from_marks(self, marks: Marks, *, in_order: bool) -> Iterator[MAG | None]:
+    def from_marks(self, marks: Marks, rng: np.random.Generator | None = None) -> Iterator[MAG | None]:
         """The members that agree with the marks; None for each choice, in order or at random, that led nowhere."""
         circles = np.argwhere(marks == Mark.CIRCLE)
         if not len(circles):
             yield self._checked(marks)
             return
-        i, j = circles[0 if in_order else self.rng.integers(len(circles))]
+        i, j = circles[0 if rng is None else rng.integers(len(circles))].tolist()
         kinds = [Mark.TAIL, Mark.ARROW]
-        for mark in kinds if in_order or self.rng.random() < 0.5 else kinds[::-1]:
-            wider = self._with(marks, int(i), int(j), mark)
-            if wider is None:
-                yield None
-            else:
-                yield from self.from_marks(wider, in_order=in_order)
-
-    def drawn(self) -> MAG | None:
-        """A random member; None if too many choices led nowhere."""
-        steps = islice(self.from_marks(self.start, in_order=False), STEPS_PER_MEMBER)
-        return next((mag for mag in steps if mag is not None), None)
+        for mark in kinds if rng is None or rng.random() < 0.5 else kinds[::-1]:
+            wider = self._with(marks, i, j, mark)
+            yield from [None] if wider is None else self.from_marks(wider, rng)
 
     def _with(self, marks: Marks, i: int, j: int, mark: Mark) -> Marks | None:
         """The marks with one more, and what follows; None if that contradicts itself."""
@@ -181,14 +172,12 @@ def possible_effects(
 
 def _in_member(mag: MAG, way: Between) -> tuple[Verdict, bool]:
     """The verdict of one member, and whether it assumes that arrows hide no common cause."""
-    pag_like = CausalGraph.of_mag(mag)
-    answer = verdict(pag_like, way.x, way.y, way.given, pag_like.everyone)
-    if answer.formula is not None:
-        return answer, False
-    arrows = (mag.marks == Mark.ARROW) & (mag.marks.T == Mark.TAIL)
-    bold = CausalGraph(pag_like.pag, Neighbours.of(mag.marks, arrows), mag)
-    answer = verdict(bold, way.x, way.y, way.given, bold.everyone)
-    return answer, answer.formula is not None
+    for trusted in (False, True):
+        causal = CausalGraph.of_mag(mag, trusted=trusted)
+        answer = verdict(causal, way.x, way.y, way.given, causal.everyone)
+        if answer.formula is not None:
+            return answer, trusted
+    return answer, False
 
 
 def _range(

@@ -159,10 +159,8 @@ class LevelTable:
     def drawn(
         self, diagrams: Marks, numbers: Counts, causes: tuple[int, ...], y: int, rows: Flags | None = None
     ) -> Floats:
-        """(m, levels of the causes but the first, levels of y but one) draws of risk differences, in some of the rows.
-
-        Each is what setting the causes to their levels in place of the first does to the probability of a level of y:
-        exactly 0 where no cause is an ancestor of y.
+        """(m, levels of the causes but the first, levels of y but one) draws of what setting the causes to their levels
+        does to the probabilities of y, in some of the rows; exactly 0 where no cause is an ancestor of y.
         """
         found = []
         for diagram, number in zip(diagrams, numbers.tolist(), strict=True):
@@ -197,7 +195,7 @@ class LevelTable:
         sizes = [prod(self._sizes[node] for node in part) for z, x in steps for part in (z, (x,))] + [self._sizes[y]]
         if not steps or prod(sizes) > MOST_CELLS_DRAWN:
             return np.full((*sizes[1:-1:2], sizes[-1]), np.nan if steps else 0.0)
-        random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([SEED, number])))
+        random = np.random.default_rng([SEED, number])
         place = np.ravel_multi_index(tuple(codes[node] for node in nodes), [self._sizes[node] for node in nodes])
         times = None if self._clusters is None else random_weights(self._clusters, random) * self.n
         chosen = slice(None) if rows is None else rows

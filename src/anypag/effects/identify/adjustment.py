@@ -64,33 +64,20 @@ def is_adjustment(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
 
     With conditions, neither they nor Z may be descendants of X; then do(x) does not change P(z | given).
     """
-    is_allowed = not way.hidden and not (z | way.given) & ~_sound(causal, way)
+    is_allowed = not way.hidden and not (z | way.given) & ~_usable(causal, way)
     return is_allowed and causal.is_separated(way.x, way.y, z | way.given, way.first)
 
 
-def allowed(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet:
-    """The nodes that adjustment sets may hold."""
-    return within & _sound(causal, way) & ~way.given
-
-
-def _sound(causal: CausalGraph, way: Between) -> NodeSet:
+def _usable(causal: CausalGraph, way: Between) -> NodeSet:
     """The nodes that may be conditioned on."""
     after = spread(causal.near.children, way.x, causal.everyone) if way.given else way.x
     return causal.everyone & ~(way.y | way.forbidden | after)
 
 
 def canonical(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet | None:
-    """The canonical adjustment set: the allowed possible ancestors of X and Y; None if there is no adjustment set.
-
-    >>> from anypag import PAG
-    >>> from anypag.effects.identify.causal_graph import causal_graph_of
-    >>> causal = causal_graph_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y; C o-> Y"))
-    >>> way = between(causal, 1 << causal.pag.index("X"), 1 << causal.pag.index("Y"))
-    >>> causal.names(canonical(causal, way, causal.everyone))
-    ('A', 'B', 'C')
-    """
+    """The canonical adjustment set: the allowed possible ancestors of X and Y; None if there is no adjustment set."""
     above = spread(causal.near.parents, way.x | way.y | way.given, causal.everyone)
-    z = above & allowed(causal, way, within)
+    z = above & within & _usable(causal, way) & ~way.given
     return z if is_adjustment(causal, way, z) else None
 
 
@@ -104,16 +91,7 @@ class Ways(NamedTuple):
 
 
 def minimal_sets(causal: CausalGraph, way: Between, within: NodeSet) -> Iterator[NodeSet]:
-    """All minimal adjustment sets, lazily, each once; those near X come first.
-
-    >>> from anypag import PAG
-    >>> from anypag.effects.identify.adjustment import between
-    >>> from anypag.effects.identify.causal_graph import causal_graph_of
-    >>> causal = causal_graph_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A o-> C; D o-> C; C --> Y"))
-    >>> way = between(causal, 1 << causal.pag.index("X"), 1 << causal.pag.index("Y"))
-    >>> [causal.names(z) for z in minimal_sets(causal, way, causal.everyone)]
-    [('A',), ('C',)]
-    """
+    """All minimal adjustment sets, lazily, each once; those near X come first."""
     if canonical(causal, way, within) is None:
         return
     ways = ways_of(causal, way, within)
@@ -145,7 +123,7 @@ def ways_of(causal: CausalGraph, way: Between, within: NodeSet) -> Ways:
     spouses = rows_as_sets((marks == Mark.ARROW) & (marks.T == Mark.ARROW))
     above = spread(parents, way.x | way.y | way.given, causal.everyone)
     joined = _met(parents, spouses, above)
-    usable = (allowed(causal, way, within) & above) | way.x | way.y
+    usable = (above & within & _usable(causal, way) & ~way.given) | way.x | way.y
     for node in members(above & ~(usable | way.given)):
         _pass_over(joined, node)
     return Ways(tuple(joined), way.x, way.y, usable)

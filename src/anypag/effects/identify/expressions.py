@@ -129,13 +129,12 @@ def quotient(top: Expression, bottom: Expression) -> Expression:
         return quotient(top.top, product(top.bottom, bottom))
     tops, left = list(_factors(top)), []
     for below in _factors(bottom):
-        place = next((k for k, above in enumerate(tops) if _ratio(above, below) is not None), None)
+        found = ((k, ratio) for k, above in enumerate(tops) if (ratio := _ratio(above, below)) is not None)
+        place, ratio = next(found, (None, below))
         if place is None:
             left.append(below)
         else:
-            ratio = _ratio(tops.pop(place), below)
-            assert ratio is not None
-            tops += _factors(ratio)
+            tops = [*tops[:place], *tops[place + 1 :], *_factors(ratio)]
     reduced = _as_product(_chained(tops))
     return Quotient(reduced, _as_product(left)) if left else reduced
 
@@ -178,11 +177,11 @@ def _chained(factors: list[Expression]) -> list[Expression]:
     chained = list(factors)
     while True:
         pairs = ((a, b) for a, b in permutations(chained, 2) if isinstance(a, P) and isinstance(b, P))
-        first, second = next(((a, b) for a, b in pairs if a.given == b.of | b.given), (None, None))
-        if first is None or second is None:
+        joined = next(((a, b) for a, b in pairs if a.given == b.of | b.given), None)
+        if joined is None:
             return chained
-        place = chained.index(first)
-        chained[place] = P(first.of | second.of, second.given)
+        first, second = joined
+        chained[chained.index(first)] = P(first.of | second.of, second.given)
         chained.remove(second)
 
 

@@ -20,7 +20,7 @@ from anypag.effects.identify.verdict import Verdict, verdict, without_formula
 from anypag.errors import ContradictionError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.graphs.node_sets import Neighbours, NodeSet, members, rows_as_sets, spread
+from anypag.graphs.node_sets import Neighbours, NodeSet, rows_as_sets, spread
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
 from anypag.graphs.validity import completed
@@ -91,11 +91,11 @@ class SampledClasses:
         return Verdict("unidentified", way) if way.first else verdict(causal, x, y, given, within)
 
     def if_causal(self, k: int, x: NodeSet) -> Marks | None:
-        """The marks of the member of class k in which no arrow hides a common cause: `o->` and `--o` become `-->`, and
-        `o-o` is oriented away from X. None if that is not a valid graph.
+        """The marks of the member of class k without hidden causes behind arrows, `o-o` oriented away from X; None if
+        that is not a valid graph.
         """
-        marks, first = self.classes[k].causal.pag.marks, list(members(x))
-        order = np.array([*first, *(v for v in range(len(marks)) if v not in first)])
+        marks = self.classes[k].causal.pag.marks
+        order = np.argsort(~self.classes[k].causal.flags(x), kind="stable")  # X first
         chosen, cycle = completed(marks[np.ix_(order, order)])
         back = np.argsort(order)
         return None if cycle else np.asarray(chosen[np.ix_(back, back)])
@@ -104,18 +104,13 @@ class SampledClasses:
         """The graphs, among those at these places, whose class has the member of `if_causal`; and these members."""
         member = {k: self.if_causal(k, x) for k in np.unique(self.of[at]).tolist()}
         known = [(k, marks) for k in at.tolist() if (marks := member[int(self.of[k])]) is not None]
-        found = np.zeros((len(known), len(self.names), len(self.names)), np.uint8)
-        for place, (_, marks) in enumerate(known):
-            found[place] = marks
-        return np.array([k for k, _ in known], np.int64), found
+        marks = np.array([marks for _, marks in known], np.uint8).reshape(-1, len(self.names), len(self.names))
+        return np.array([k for k, _ in known], np.int64), marks
 
     def trusted(self, k: int, x: NodeSet) -> CausalGraph | None:
         """The member of `if_causal` as a `CausalGraph` whose arrows hide no common cause."""
         marks = self.if_causal(k, x)
-        if marks is None:
-            return None
-        near = Neighbours.of(marks, (marks == Mark.ARROW) & (marks.T == Mark.TAIL))
-        return CausalGraph(PAG.trusted(np.array(marks), self.names), near, MAG.trusted(marks, self.names))
+        return None if marks is None else CausalGraph.of_mag(MAG.trusted(marks, self.names), trusted=True)
 
     def set_if_causal(self, k: int, x: NodeSet, y: NodeSet, given: NodeSet) -> NodeSet | None:
         """A smallest adjustment set in the member of `if_causal`, or None."""

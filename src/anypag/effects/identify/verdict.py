@@ -17,9 +17,8 @@ Status = Literal["zero", "adjustment", "formula", "identified", "unidentified"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a graph says about P(y | do(x), given): zero, identified by adjustment, by a formula, or not identified;
-    what lies between causes and outcomes; the canonical adjustment set and a formula, where there are such; and where
-    identification failed (`stopped`).
+    """What a graph says about P(y | do(x), given), with the canonical adjustment set and a formula where there are
+    such, and where identification failed (`stopped`).
     """
 
     status: Status
@@ -67,20 +66,16 @@ def adjustment_formula(way: Between, z: NodeSet) -> Expression:
 
 
 def shortened(causal: CausalGraph, formula: Expression, wanted: NodeSet) -> Expression:
-    """The formula without conditions that make no difference by the graph; the value stays the same in every
-    distribution of the graph.
+    """The formula without conditions that make no difference in any distribution of the graph."""
 
-    A variable that is neither wanted nor summed over cannot matter, so the mean over it is taken.
-    """
-    short = simplified(formula, lambda leaf: _without_needless_conditions(causal, leaf))
-    idle = short.free & ~wanted
+    def without_needless_conditions(leaf: P) -> P:
+        given = leaf.given
+        for node in members(leaf.given):
+            rest = given & ~(1 << node)
+            if causal.is_separated(leaf.of, 1 << node, rest):
+                given = rest
+        return P(leaf.of, given)
+
+    short = simplified(formula, without_needless_conditions)
+    idle = short.free & ~wanted  # these cannot matter, so the mean over them is taken
     return summed(idle, product(short, P(idle))) if idle else short
-
-
-def _without_needless_conditions(causal: CausalGraph, leaf: P) -> P:
-    given = leaf.given
-    for node in members(leaf.given):
-        rest = given & ~(1 << node)
-        if causal.is_separated(leaf.of, 1 << node, rest):
-            given = rest
-    return P(leaf.of, given)
