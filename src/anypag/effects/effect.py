@@ -10,6 +10,7 @@ from typing import Any
 from anypag.ci.resolve import takes_of
 from anypag.data.sources.data_sets import in_sets
 from anypag.data.sources.pooled import Pooled
+from anypag.effects import question
 from anypag.effects.answer import Effect
 from anypag.effects.estimate.estimates import Model
 from anypag.effects.estimate.learners import Learner
@@ -20,19 +21,9 @@ from anypag.effects.identify.reasons import reason
 from anypag.effects.identify.sampled_classes import classes_of
 from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
 from anypag.effects.numbers import ZERO_NOTES, EffectBasis
-from anypag.effects.question import (
-    AFewNodes,
-    EffectAsked,
-    checked_graph,
-    graph_of,
-    is_selection_possible,
-    left_out,
-    refuse_selection,
-    refuse_unfinished,
-    rests_on_knowledge,
-    without_copies,
-)
+from anypag.effects.question import AFewNodes, EffectAsked
 from anypag.effects.sampled import sampled_effect, shares_told
+from anypag.effects.sampled_question import Question
 from anypag.errors import GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.node_sets import NodeSet, members
@@ -126,14 +117,14 @@ that has nothing else to do with smoking would settle it.
     how: dict[str, Any] = {"model": model, "learner": learner, "by": by, "cluster": cluster, "confounding": confounding}
     if assume is not None:
         assumed = Knowledge.from_text(assume) if isinstance(assume, str) else assume
-        question = partial(effect, cause=cause, outcome=outcome, given=given, within=within, data=data, **how)
-        question = partial(question, selection_bias=selection_bias)
-        under = question(searched_under(graph, data, assumed, selection_bias))
-        return replace(under, assumed=tuple(str(assumed).splitlines()), unassumed=question(graph))
+        ask = partial(effect, cause=cause, outcome=outcome, given=given, within=within, data=data, **how)
+        ask = partial(ask, selection_bias=selection_bias)
+        under = ask(searched_under(graph, data, assumed, selection_bias))
+        return replace(under, assumed=tuple(str(assumed).splitlines()), unassumed=ask(graph))
     needless = [name for name, value in how.items() if value is not None]
     if data is None and needless:
         raise ParameterError("The option ", Option(needless[0]), *NEEDS_ROWS)
-    (cause, outcome, given), same = without_copies(graph, cause, outcome, given)
+    (cause, outcome, given), same = question.without_copies(graph, cause, outcome, given)
     within = within if within is None or isinstance(within, str) else tuple(within)
     asked = EffectAsked(cause, outcome, given, within, selection_bias)
     sampled = graph.posterior if isinstance(graph, Result) else None
@@ -148,12 +139,12 @@ that has nothing else to do with smoking would settle it.
 def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) -> Effect:
     """The answer of a result's sampled graphs about an effect, with that of its single graph."""
     pag, parts = result.pag, (*asked.nodes(result.pag), asked.usable(result.pag))
-    refuse_unfinished(result)
-    selection = is_selection_possible(result, asked.selection_bias)
+    question.refuse_unfinished(result)
+    selection = question.is_selection_possible(result, asked.selection_bias)
     classes = classes_of(diagrams, result.choices.knowledge, selection=selection)
     x, y, z, usable = (classes.nodes(tuple(pag.names[node] for node in members(part))) for part in parts)
     is_discrete, is_curved = takes_of(result.test_name) == "discrete", result.test_name == CURVED
-    found = sampled_effect(classes, x, y, z, usable, is_discrete=is_discrete, is_curved=is_curved)
+    found = sampled_effect(Question(classes, x, y, z, usable), is_discrete=is_discrete, is_curved=is_curved)
     notes = (*result.misfit_told, *_told_of_selection(result)) if selection else result.misfit_told
     notes = (*notes, *([] if is_discrete else _told_of_budget(diagrams, result.choices.time_budget)))
     try:
@@ -181,17 +172,17 @@ def _told_of_selection(result: Result) -> tuple[str, ...]:
 
 def effect_of_graph(graph: MixedGraph | Result, asked: EffectAsked) -> Effect:
     """What one graph says about an effect; of a result, its single graph."""
-    x, y, z = asked.nodes(graph_of(graph))
-    causal = checked_graph(graph, x, y, asked.selection_bias)
+    x, y, z = asked.nodes(question.graph_of(graph))
+    causal = question.checked_graph(graph, x, y, asked.selection_bias)
     usable = asked.usable(causal.pag)
     found = verdict(causal, x, y, z, usable)
-    is_selected = is_selection_possible(graph, asked.selection_bias)
+    is_selected = question.is_selection_possible(graph, asked.selection_bias)
     if is_selected and not holds_if_selected(found):
-        refuse_selection(graph_of(graph), x, y)
+        question.refuse_selection(question.graph_of(graph), x, y)
     why = reason(causal, found, within=None if asked.within is None else usable)
     notes = [IN_THE_SAMPLE] if is_selected else []
-    if rests_on_knowledge(graph) and causal.pag == of_data_alone(graph.pag):
-        notes.append(left_out(graph.pag, causal.pag, found.status, why))
+    if question.rests_on_knowledge(graph) and causal.pag == of_data_alone(graph.pag):
+        notes.append(question.left_out(graph.pag, causal.pag, found.status, why))
     if found.status == "zero" and isinstance(graph, Result) and not graph.is_exact:
         notes += ZERO_NOTES
     return replace(_answered(graph, causal, found, usable, why), notes=tuple(notes))
@@ -220,10 +211,10 @@ def is_adjustment_set(
     >>> is_adjustment_set(pag, "X", "Y", ["A"]), is_adjustment_set(pag, "X", "Y", [])
     (True, False)
     """
-    causes, outcomes, chosen = EffectAsked(x, y, z).nodes(graph_of(graph))
+    causes, outcomes, chosen = EffectAsked(x, y, z).nodes(question.graph_of(graph))
     if selection_bias is None and not isinstance(graph, Result):
         selection_bias = False
-    causal = checked_graph(graph, causes, outcomes, selection_bias)
+    causal = question.checked_graph(graph, causes, outcomes, selection_bias)
     return is_adjustment(causal, between(causal, causes, outcomes), chosen)
 
 

@@ -41,7 +41,6 @@ ASK_OTHERS = (
     "rows that are not independent."
 )
 ZERO_NOTES = (BY_GRAPH, HOW_OFTEN_FALSE, ASK_OTHERS)
-"""The notes for the answer "no effect". It follows from the graph, not from the rows, so it has no interval."""
 SAME_ROWS = (
     "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
     'them. Draws over sampled graphs (method="auto"; --method auto on the command line) take that into account.'

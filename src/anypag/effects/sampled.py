@@ -14,16 +14,14 @@ from anypag.effects.estimate.draws import LinearColumns
 from anypag.effects.estimate.estimates import number
 from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.causal_graph import CausalGraph
-from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.effects.identify.verdict import Verdict
-from anypag.effects.sampled_question import AllDraws, ClassGroup, DrawnEffect, Question, Span, groups_of, share
+from anypag.effects.sampled_question import AllDraws, ClassGroup, DrawnEffect, Question, Shared, Span, share
 from anypag.graphs.marks import listed
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 from anypag.scores.base import GAMMA
 
-SURE_OF_NONE = 0.95
-"""If at least this share of classes has no effect, at both prices of an edge, the answer is "no effect"."""
+SURE_OF_NONE = 0.95  # if at least this share of classes has no effect, at both prices, the answer is "no effect"
 MOSTLY_OPEN = 0.5  # if at least this share of classes leaves the effect open, it is not identified
 
 
@@ -89,21 +87,17 @@ class SampledEffect:
         return question.classes.classes[k].causal, question.verdicts[k]
 
     def drawn(
-        self,
-        table: Table,
-        ready: AllDraws | LevelTable | None = None,
-        clusters: Counts | None = None,
-        confounding: float | None = None,
+        self, table: Table, kept: Shared | None = None, clusters: Counts | None = None, confounding: float | None = None
     ) -> SampledEffect:
         """With draws from linear systems, or from tables of levels; the columns of the table are the variables in the
-        order of their names. `ready`: draws between all of its columns, or the table of levels, if at hand.
+        order of their names. `kept`: what an earlier question to these rows left.
         """
         if self.is_discrete:
             n_levels = self.question.classes.n_levels
-            levels = ready if isinstance(ready, LevelTable) else LevelTable(table, n_levels, clusters)
+            levels = kept if isinstance(kept, LevelTable) else LevelTable(table, n_levels, clusters)
             lines, n = tuple(self.question.lines_of_levels(levels)), levels.n
         else:
-            of_all = ready if isinstance(ready, AllDraws) else None
+            of_all = kept if isinstance(kept, AllDraws) else None
             rows = LinearColumns.of(table, clusters) if of_all is None else of_all.rows
             lines, n = tuple(self.question.lines(rows, of_all, confounding)), rows.n
         notes = _missing_told(lines, self.question.given) + ([] if self.is_discrete else _as_numbers_told(table))
@@ -116,7 +110,7 @@ class SampledEffect:
     def grouped(self, same: Collection[str] = ()) -> SampledEffect:
         """With groups of classes whose sets leave out columns that are the `same` in all rows."""
         draws = self.lines[0].draws if len(self.lines) == 1 else None
-        return replace(self, by_class=groups_of(self.question.classes, self.question.verdicts, draws, same))
+        return replace(self, by_class=self.question.groups(draws, same))
 
     def to_dict(self) -> dict[str, Any]:
         """Shares and numbers as plain data."""
@@ -131,28 +125,11 @@ class SampledEffect:
         }
 
 
-def sampled_effect(
-    classes: SampledClasses,
-    x: NodeSet,
-    y: NodeSet,
-    given: NodeSet,
-    within: NodeSet,
-    *,
-    is_discrete: bool = False,
-    is_curved: bool = False,
-) -> SampledEffect:
+def sampled_effect(question: Question, *, is_discrete: bool = False, is_curved: bool = False) -> SampledEffect:
     """What the classes of sampled graphs say; draws come with data (`SampledEffect.drawn`)."""
-    question = Question(classes, x, y, given, classes.verdicts(x, y, given, within))
-    return SampledEffect(
-        int(classes.counts.sum()),
-        question.share("zero"),
-        question.share("identified"),
-        question.share("open"),
-        groups_of(classes, question.verdicts, None),
-        is_discrete=is_discrete,
-        is_curved=is_curved,
-        question=question,
-    )
+    n, p_zero, p_open = int(question.classes.counts.sum()), question.share("zero"), question.share("open")
+    found = SampledEffect(n, p_zero, question.share("identified"), p_open, question.groups(), question=question)
+    return replace(found, is_discrete=is_discrete, is_curved=is_curved)
 
 
 def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
@@ -233,8 +210,7 @@ def _limits(found: SampledEffect) -> list[str]:
 
 
 def smallest_seen(n: int, p: int) -> float:
-    """The smallest partial correlation that pays the price of an edge (EBIC) in n rows of p variables. With p = 1 the
-    price is that of BIC, as in the score of two columns with two levels.
+    """The smallest partial correlation that pays the price of an edge (EBIC; BIC for p = 1) in n rows of p variables.
 
     >>> round(smallest_seen(400, 5), 2)
     0.15

@@ -13,7 +13,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.table import Table
-from anypag.effects.estimate.draws import DrawnColumn, Hidden, LinearColumns, drawn_effects
+from anypag.effects.estimate.draws import DrawnColumn, Hidden, LinearColumns
 from anypag.effects.estimate.estimates import number
 from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
@@ -45,24 +45,6 @@ class ClassGroup(NamedTuple):
         return f"{share(self.share)} of the graphs: {words}{mean}"
 
 
-def groups_of(
-    classes: SampledClasses, verdicts: list[Verdict], draws: Floats | None, same: Collection[str] = ()
-) -> tuple[ClassGroup, ...]:
-    """The largest groups of classes that say the same; sets leave out columns that are the `same` in all rows."""
-    keys = list[tuple[str, tuple[str, ...] | None]]()
-    for verdict, of in zip(verdicts, classes.classes, strict=True):
-        names = None if verdict.z is None else of.causal.names(verdict.z)
-        keys.append((verdict.status, names and tuple(name for name in names if name not in same)))
-    counted = Counter(keys[k] for k in classes.of[classes.counts].tolist())
-    found = []
-    for key, count in counted.most_common(MOST_GROUPS):
-        within = np.array([other == key for other in keys])[classes.of]
-        known = None if draws is None else draws[within & np.isfinite(draws)]
-        mean = None if known is None or not len(known) else float(known.mean())
-        found.append(ClassGroup(count / counted.total(), key[0], key[1], mean))
-    return tuple(found)
-
-
 def share(of_graphs: float) -> str:
     """A share in per cent; one that is not 0 or 1 is not rounded to it.
 
@@ -81,7 +63,12 @@ class Question:
     x: NodeSet
     y: NodeSet
     given: NodeSet
-    verdicts: list[Verdict]
+    within: NodeSet
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """What each class says."""
+        return self.classes.verdicts(self.x, self.y, self.given, self.within)
 
     @cached_property
     def said(self) -> list[Said]:
@@ -103,15 +90,26 @@ class Question:
         """(m,) whether a graph's class has this status."""
         return np.array([said == word for said in self.said])[self.classes.of]
 
+    def groups(self, draws: Floats | None = None, same: Collection[str] = ()) -> tuple[ClassGroup, ...]:
+        """The largest groups of classes that say the same; sets leave out columns that are the `same` in all rows."""
+        classes, keys = self.classes, list[tuple[str, tuple[str, ...] | None]]()
+        for verdict, of in zip(self.verdicts, classes.classes, strict=True):
+            names = None if verdict.z is None else of.causal.names(verdict.z)
+            keys.append((verdict.status, names and tuple(name for name in names if name not in same)))
+        counted, found = Counter(keys[k] for k in classes.of[classes.counts].tolist()), list[ClassGroup]()
+        for (status, z), count in counted.most_common(MOST_GROUPS):
+            within = np.array([other == (status, z) for other in keys])[classes.of]
+            known = np.zeros(0) if draws is None else draws[within & np.isfinite(draws)]
+            found.append(ClassGroup(count / counted.total(), status, z, float(known.mean()) if len(known) else None))
+        return tuple(found)
+
     def lines(
         self, rows: LinearColumns, of_all: AllDraws | None = None, confounding: float | None = None
     ) -> list[DrawnEffect]:
         """Draws for every cause and outcome; `of_all` has those between all columns, one cause at a time."""
-        causes, outcomes = (rows.places(np.array(list(members(part)))) for part in (self.x, self.y))
-        is_set = np.isin(np.arange(len(rows.columns)), causes) if self.x & (self.x - 1) else None
-        draw = partial(drawn_effects, rows=rows, causes=causes, outcomes=outcomes, is_set=is_set)
-        is_ready = of_all is not None and is_set is None
-        drawn, causal = self._taken(of_all, causes, outcomes) if of_all and is_ready else self._drawn(draw)
+        causes, outcomes, together = rows.places(self.x), rows.places(self.y), bool(self.x & (self.x - 1))
+        draw = partial(rows.drawn, x=causes, y=outcomes, together=together)
+        drawn, causal = self._taken(of_all, causes, outcomes) if of_all and not together else self._drawn(draw)
         moved = None
         if confounding is not None:  # common causes behind all arrows that may hide one
             arrows = np.stack([self.classes.open_arrows(k) for k in self.classes.of.tolist()])
@@ -184,20 +182,22 @@ class AllDraws(NamedTuple):
         """One draw for each sampled graph."""
         rows = LinearColumns.of(table)
         everyone = np.arange(len(rows.columns))
-        return cls(rows, drawn_effects(classes.diagrams, classes.place, rows, everyone, everyone), {})
+        return cls(rows, rows.drawn(classes.diagrams, classes.place, everyone, everyone), {})
 
     def if_causal(self, classes: SampledClasses, x: NodeSet, at: Counts) -> Floats:
         """(k, columns of x, c) the draws of these graphs if no arrow hides a common cause; else as sampled."""
-        causes, everyone = self.rows.places(np.array(list(members(x)))), np.arange(len(self.rows.columns))
+        causes, everyone = self.rows.places(x), np.arange(len(self.rows.columns))
         if x not in self.of_members:
             self.of_members[x] = np.zeros(len(classes), np.bool_), self.draws[:, causes].copy()
         is_done, found = self.of_members[x]
         new = at[~is_done[at]]
         places, diagrams = classes.members_if_causal(x, new)
-        found[places] = drawn_effects(diagrams, classes.place[places], self.rows, causes, everyone)
+        found[places] = self.rows.drawn(diagrams, classes.place[places], causes, everyone)
         is_done[new] = True
         return np.asarray(found[at])
 
+
+Shared = AllDraws | LevelTable  # what many questions to the same rows share
 
 QUANTILES = (0.025, 0.5, 0.975)
 LEAST_DRAWS = 20  # fewer draws give no interval: the ends of one that holds 95 % of them would be single draws

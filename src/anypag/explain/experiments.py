@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from anypag.explain.facts import PairFacts
+from anypag.explain.facts import PairFacts, by_end
 from anypag.graphs.marks import Edge, Mark, MarkReason
 from anypag.graphs.rules import RULES
 
@@ -55,8 +55,7 @@ def _reasons_in(facts: PairFacts) -> Reasons:
     mag = completed(pag.marks)[0]
     circles = (pag.marks != Mark.NONE).astype(np.uint8)
     log = orient_with_knowledge(circles, SeparationsOf(mag), known, Skeleton.of(mag), final=True).log
-    names, found = pag.names, dict[tuple[str, str], list[MarkReason]]()
-    for rule, i, j, mark, *because in log.tolist():
-        named = tuple(names[k] for k in because if k >= 0)
-        found.setdefault((names[j], names[i]), []).append(MarkReason(names[j], names[i], Mark(mark), rule, named))
-    return found
+    return by_end(
+        MarkReason(pag.names[j], pag.names[i], Mark(mark), rule, tuple(pag.names[k] for k in because if k >= 0))
+        for rule, i, j, mark, *because in log.tolist()
+    )

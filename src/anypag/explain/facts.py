@@ -120,11 +120,11 @@ def facts_of(result: Result | PAG) -> PairFacts:
 
 def facts_on_the_way(result: Result) -> PairFacts:
     """What is known of the pairs, without contradictions: in the dense graph of an early step they take long."""
-    reasons, conflicts = _by_end(result.marks), _by_end(result.conflicts)
-    return PairFacts(result.pag, result, result.sepsets, reasons, conflicts)
+    return PairFacts(result.pag, result, result.sepsets, by_end(result.marks), by_end(result.conflicts))
 
 
-def _by_end(reasons: Iterable[MarkReason]) -> dict[tuple[str, str], list[MarkReason]]:
+def by_end(reasons: Iterable[MarkReason]) -> dict[tuple[str, str], list[MarkReason]]:
+    """The reasons of each mark, by `(at, other)`."""
     ends: dict[tuple[str, str], list[MarkReason]] = {}
     for reason in reasons:
         ends.setdefault((reason.at, reason.other), []).append(reason)

@@ -179,8 +179,8 @@ def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
 
 
 def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
-    """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` "No other"
-    are variables that are not joined to the context, and less probable than those that are.
+    """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` No other:
+    not joined to the context, and less probable than those that are.
     """
     there = [row.probability for row in rows if row.variable in joined and row.probability is not None]
     on = [row for row in rows if row.directly and (row.probability is None or row.probability >= LIKELY)]

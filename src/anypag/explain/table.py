@@ -81,10 +81,8 @@ def edge_table(result: Result | PAG, *, non_edges: bool = True) -> dict[str, lis
 
 
 def edge_csv(result: Result | PAG, *, non_edges: bool = True) -> str:
-    """The edge table as CSV; the names of a separating set are joined by `; `.
-
-    A text that begins with `=`, `+`, `-` or `@` gets an apostrophe in front, because a spreadsheet would compute it as
-    a formula. The symbols in `edge` stay unchanged.
+    """The edge table as CSV; the names of a separating set are joined by `; `. A text that begins with `=`, `+`, `-` or
+    `@` gets an apostrophe in front, because a spreadsheet would compute it as a formula.
     """
     table = edge_table(result, non_edges=non_edges)
     table["given"] = ["; ".join(map(quote, given or ())) for given in table["given"]]

@@ -68,9 +68,7 @@ class SummaryEdge(NamedTuple):
 
     @property
     def marks(self) -> tuple[Mark, Mark]:
-        """The marks at a and at b: a tail if the process is a cause of the other at some lag, an arrowhead if no edge
-        allows for that, else a circle.
-        """
+        """The marks at a and b: a tail for a cause at some lag, an arrowhead where none may be, else a circle."""
         return self._mark(self.a), self._mark(self.b)
 
     def _mark(self, process: str) -> Mark:

@@ -84,9 +84,7 @@ class ShiftedState(AutoState):
 
     @cached_property
     def _in_past(self) -> Flags:
-        """(n, n) do both lie before the latest slice, the first one earlier? Nodes of a slice are ordered as the first
-        order has them in the latest.
-        """
+        """(n, n) do both lie before the latest slice, the first one earlier (in a slice by the first order)?"""
         rank = np.argsort(self.orders.order[0])[np.argsort(self.nodes.order)[self.nodes.order % self.window.k]]
         rank = rank - len(rank) * self._lags
         past = self._lags > 0

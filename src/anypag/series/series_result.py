@@ -71,7 +71,7 @@ class SeriesResult:
 
     @cached_property
     def edges(self) -> tuple[SeriesEdge, ...]:
-        """The edges, by the process that is later, then by lag, without those between contexts that the design makes."""
+        """The edges, by the process that is later, then by lag; edges of the design between contexts are left out."""
         from anypag.explain.summary import by_design
 
         names, (x, y), design = self.window.names, self.window.latest, set(by_design(self.result))
@@ -142,13 +142,15 @@ class SeriesResult:
         times; None if no graphs were sampled.
         """
         said, total = self.result.probabilities, 0.0
-        for i, j in zip(*(ends.tolist() for ends in self.window.latest), strict=True) if said else ():
+        if said is None:
+            return None
+        for i, j in zip(*(ends.tolist() for ends in self.window.latest), strict=True):
             edge = self._edge(i, j)
             joined = said.of_any_edge(edge.a, edge.b)
             total += 1 - joined if edge.mark_a else joined
             for end in (edge, edge.reversed()):
                 total += joined - said.of_mark(end.a, end.b, end.symbol) if end.mark_a > Mark.CIRCLE else 0.0
-        return total if said else None
+        return total
 
     def progress(self) -> str:
         """One line: method, how far it came, expected errors."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from math import sqrt
 from typing import NamedTuple, Self
 
@@ -22,11 +22,14 @@ from anypag.effects.estimate.estimates import NOT_WEIGHTED, Level, levels_of, sh
 from anypag.errors import DataError, ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
+from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
 
 SEED = 0xEFF
 STOP = 1e-4  # a fit ends when a sweep moves no number by more than this, in units of correlations
 MOST_SWEEPS = 100
+
+Hide = Callable[[Flags, Floats, Floats], Floats]  # from arrows, weights and noise to other weights
 
 
 class DrawnColumn(NamedTuple):
@@ -98,9 +101,55 @@ class LinearColumns:
         clustered = None if clusters is None else (values / moments.deviation, clusters)
         return cls(columns, np.array(node), moments.correlation, moments.deviation, moments.n, clustered)
 
-    def places(self, variables: Counts) -> Counts:
+    def places(self, nodes: NodeSet) -> Counts:
         """The columns of some variables."""
-        return np.flatnonzero(np.isin(self.node, variables))
+        return np.flatnonzero(np.isin(self.node, list(members(nodes))))
+
+    @cached_property
+    def _factor(self) -> Floats:
+        try:
+            return np.asarray(np.linalg.cholesky(self.correlation))
+        except np.linalg.LinAlgError:
+            raise DataError(
+                "Effects cannot be drawn: one of the columns is determined by the others. Leave it out of the search."
+            ) from None
+
+    def drawn(
+        self,
+        diagrams: Marks,
+        numbers: Counts,
+        x: Counts,
+        y: Counts,
+        together: bool = False,
+        hidden: Hidden | None = None,
+    ) -> Floats:
+        """(m, causes, outcomes) draws of total effects, in the units of the data; NaN where a fit fails, and for causes
+        that may decide who is in the sample. `diagrams` (m, p, p) have these `numbers` (m,) in their sample; `x` and
+        `y` are places of columns, and causes may be set `together`.
+        """
+        is_set = np.isin(np.arange(len(self.columns)), x) & together
+        ratio = self.scale[y] / self.scale[x][:, None]
+        found = np.full((len(diagrams), len(x), len(y)), np.nan)
+        for k, (diagram, number) in enumerate(zip(diagrams, numbers.tolist(), strict=True)):
+            covariance = self._covariance_drawn(np.random.default_rng([SEED, number]))
+            hide = None if hidden is None else hidden.of(k, self.node, number)
+            effects = total_effects_of(diagram, self.node, covariance, is_set, hide)
+            if effects is not None:
+                found[k] = effects[np.ix_(x, y)] * ratio
+        return found
+
+    def _covariance_drawn(self, random: np.random.Generator) -> Floats:
+        """A covariance S* with n S* ~ Wishart(n, S); of clusters by a Bayesian bootstrap."""
+        factor, size = self._factor, len(self.columns)
+        if self.clustered is not None:
+            values, clusters = self.clustered
+            weights = random_weights(clusters, random)
+            centred = values - weights @ values
+            return np.ascontiguousarray(centred.T @ (centred * weights[:, None]))
+        triangle = np.tril(random.standard_normal((size, size)), -1)
+        triangle[np.diag_indices(size)] = np.sqrt(random.chisquare(self.n - np.arange(size)))
+        half = factor @ triangle
+        return np.ascontiguousarray(half @ half.T / self.n)
 
 
 def _spread(table: Table, name: str, values: Floats) -> list[tuple[DrawnColumn, Floats]]:
@@ -138,56 +187,11 @@ class Hidden(NamedTuple):
     strength: float
     arrows: Flags
 
-    def of(self, k: int, node: Counts, number: int) -> Callable[[Flags, Floats, Floats], Floats]:
+    def of(self, k: int, node: Counts, number: int) -> Hide:
         """The function that turns the weights of graph k into those of a system with hidden causes."""
         random = np.random.default_rng([SEED, number, 1])
         arrows = self.arrows[k][np.ix_(node, node)]
         return partial(with_hidden_causes, open_arrows=arrows, strength=self.strength, random=random)
-
-
-def drawn_effects(
-    diagrams: Marks,
-    numbers: Counts,
-    rows: LinearColumns,
-    causes: Counts,
-    outcomes: Counts,
-    is_set: Flags | None = None,
-    hidden: Hidden | None = None,
-) -> Floats:
-    """(m, causes, outcomes) draws of total effects, in the units of the data; NaN where a fit fails, and for causes
-    that may decide who is in the sample. `diagrams` (m, p, p) have these `numbers` (m,) in their sample; columns in
-    `is_set` (c,) are set together.
-    """
-    try:
-        factor = np.asarray(np.linalg.cholesky(rows.correlation))
-    except np.linalg.LinAlgError:
-        raise DataError(
-            "Effects cannot be drawn: one of the columns is determined by the others. Leave it out of the search."
-        ) from None
-    ratio = rows.scale[outcomes] / rows.scale[causes][:, None]
-    held = np.zeros(len(rows.columns), np.bool_) if is_set is None else is_set
-    found = np.full((len(diagrams), len(causes), len(outcomes)), np.nan)
-    for k, (diagram, number) in enumerate(zip(diagrams, numbers.tolist(), strict=True)):
-        covariance = _covariance_drawn(rows, factor, np.random.default_rng([SEED, number]))
-        hide = None if hidden is None else hidden.of(k, rows.node, number)
-        effects = total_effects_of(diagram, rows.node, covariance, held, hide)
-        if effects is not None:
-            found[k] = effects[np.ix_(causes, outcomes)] * ratio
-    return found
-
-
-def _covariance_drawn(rows: LinearColumns, factor: Floats, random: np.random.Generator) -> Floats:
-    """A covariance S* with n S* ~ Wishart(n, S), from the Cholesky factor of S; of clusters by a Bayesian bootstrap."""
-    if rows.clustered is not None:
-        values, clusters = rows.clustered
-        weights = random_weights(clusters, random)
-        centred = values - weights @ values
-        return np.ascontiguousarray(centred.T @ (centred * weights[:, None]))
-    size = len(factor)
-    triangle = np.tril(random.standard_normal((size, size)), -1)
-    triangle[np.diag_indices(size)] = np.sqrt(random.chisquare(rows.n - np.arange(size)))
-    half = factor @ triangle
-    return np.ascontiguousarray(half @ half.T / rows.n)
 
 
 def random_weights(clusters: Counts, random: np.random.Generator) -> Floats:
@@ -197,11 +201,7 @@ def random_weights(clusters: Counts, random: np.random.Generator) -> Floats:
 
 
 def total_effects_of(
-    diagram: Marks,
-    node: Counts,
-    covariance: Floats,
-    is_set: Flags,
-    hide: Callable[[Flags, Floats, Floats], Floats] | None = None,
+    diagram: Marks, node: Counts, covariance: Floats, is_set: Flags, hide: Hide | None = None
 ) -> Floats | None:
     """(c, c) the total effects of a diagram fitted to a covariance of columns; None if the fit fails. Those of ends of
     `---` are NaN. `hide` turns arrows, weights and noise into the weights of a system with hidden causes.

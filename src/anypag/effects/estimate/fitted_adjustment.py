@@ -12,20 +12,11 @@ import numpy as np
 from anypag.arrays import Flags, Floats, in_units
 from anypag.data.levels import indicators
 from anypag.data.table import Table
+from anypag.effects.estimate import learners
 from anypag.effects.estimate.draws import DrawnColumn
 from anypag.effects.estimate.estimates import Estimate, EstimateModel, Level, MeanChange, levels_of, number, shown
 from anypag.effects.estimate.fitting import Sampling, columns_of, complete_rows, rows_told
-from anypag.effects.estimate.learners import (
-    LEAST_ROWS,
-    MOST_CLIPPED,
-    AdjustedRows,
-    Learner,
-    Scores,
-    WithError,
-    doubly_robust,
-    partially_linear,
-    straight,
-)
+from anypag.effects.estimate.learners import AdjustedRows, Learner, Scores, WithError
 from anypag.effects.estimate.linear import per_unit
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.causal_graph import CausalGraph
@@ -34,12 +25,11 @@ from anypag.graphs.marks import listed
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 
-MOST_COMPARED = 20_000
-"""Rows in which straight lines are compared with splines; of more rows this many are taken, spread evenly."""
+MOST_COMPARED = 20_000  # rows in which straight lines are compared with splines; of more this many, spread evenly
 FAR = 2.0  # standard errors from which on straight lines and a learner are said to differ
 BANDS = 4  # into how many groups of equal size a number is divided to report an effect by group
 
-FEW_ROWS = f"No interval: those of AIPW were seen to hold the truth from {LEAST_ROWS:,} rows on."
+FEW_ROWS = f"No interval: those of AIPW were seen to hold the truth from {learners.LEAST_ROWS:,} rows on."
 
 
 @dataclass(frozen=True)
@@ -74,8 +64,8 @@ class Adjustment:
         others = [_spread(part, name) for name in causal.names(z)]
         covariates = in_units(np.column_stack(others))[0] if others else np.empty((part.n, 0))
         rows = AdjustedRows(y, x, covariates, sampling.of_rows(complete_rows(table, part.names)).clusters)
-        fit = partially_linear if levels is None else doubly_robust
-        scores = straight(rows) if learner is None else fit(rows, learner, seed=sampling.seed)
+        fit = learners.partially_linear if levels is None else learners.doubly_robust
+        scores = learners.straight(rows) if learner is None else fit(rows, learner, seed=sampling.seed)
         return cls(part, cause, outcome, levels, rows, int(at_y) - int(at_x), scores, n_dropped)
 
     def number(self, scores: Scores | None = None, chosen: Flags | None = None) -> WithError:
@@ -87,7 +77,7 @@ class Adjustment:
 
     def estimate(self, level: float) -> Estimate:
         """The number of a learner with its interval, and that of straight lines where they differ."""
-        apart = _are_apart(self.number(straight(self.rows)), self.number(), "the learner")
+        apart = _are_apart(self.number(learners.straight(self.rows)), self.number(), "the learner")
         notes = (*rows_told(self.part, self.n_dropped), *filter(None, (self.why_no_interval, apart)))
         return self._estimate([("", None)], level, notes)
 
@@ -113,7 +103,10 @@ class Adjustment:
             return ""
         rows = self.rows.thinned(MOST_COMPARED)
         try:
-            line, splines = self.number(straight(rows)), self.number(partially_linear(rows, seed=seed))
+            line, splines = (
+                self.number(learners.straight(rows)),
+                self.number(learners.partially_linear(rows, seed=seed)),
+            )
         except DataError:  # too few rows for folds
             return ""
         told = _are_apart(line, splines, "splines")
@@ -145,12 +138,12 @@ class Adjustment:
     @property
     def why_no_interval(self) -> str:
         """Why AIPW tells no interval; empty where it does."""
-        if self.scores.clipped > MOST_CLIPPED:
+        if self.scores.clipped > learners.MOST_CLIPPED:
             return (
                 f"No interval: for {self.scores.clipped:.0%} of the rows one level of {self.cause} is all but certain "
                 "by what is adjusted for, so there is hardly anybody to compare them with (no overlap)."
             )
-        return FEW_ROWS if self.levels is not None and self.part.n < LEAST_ROWS else ""
+        return FEW_ROWS if self.levels is not None and self.part.n < learners.LEAST_ROWS else ""
 
 
 def _are_apart(line: WithError, other: WithError, what: str) -> str:
@@ -237,9 +230,7 @@ class Robustness:
 
 def robustness_value(partial_r2: float, freedom: float, level: float | None = None) -> float:
     """The share of what is left of both that a hidden cause must explain to make an estimate 0, or an interval of some
-    level hold 0, given the residual degrees of freedom of the regression.
-
-    The example of Cinelli and Hazlett (2020), Darfur: t = 4.18 with 783 degrees of freedom.
+    level hold 0. The example is that of Cinelli and Hazlett (2020), Darfur.
 
     >>> r2 = 4.184**2 / (4.184**2 + 783)
     >>> round(r2, 3), round(robustness_value(r2, 783), 3), round(robustness_value(r2, 783, 0.95), 3)

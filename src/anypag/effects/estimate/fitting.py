@@ -12,7 +12,7 @@ import numpy as np
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.audit.rows import infinity_findings
 from anypag.data.findings import Audit
-from anypag.data.levels import indicators
+from anypag.data.levels import spread_out
 from anypag.data.table import Table
 from anypag.effects.estimate.estimates import Entries, Estimate, MeanChange, Model, Probability, levels_of, shown
 from anypag.effects.estimate.linear import DeterminedError, Linear, Regression
@@ -87,10 +87,7 @@ def estimated(
 
 def _determined(part: Table) -> str:
     """Which column is constant, or a function of which others; levels count as columns of zeros and ones."""
-    spread = [
-        indicators(column) if kind == "discrete" else column[:, None]
-        for column, kind in zip(part.values.T, part.kinds, strict=True)
-    ]
+    spread = spread_out(part.values, part.kinds)
     spread = [(some - some.mean(axis=0)) / np.maximum(np.abs(some).max(axis=0), 1e-300) for some in spread]
 
     def leaves_nothing(i: int, others: list[int]) -> bool:

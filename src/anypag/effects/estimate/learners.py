@@ -24,10 +24,7 @@ from anypag.errors import AnypagError, DataError, Option, ParameterError
 FOLDS = 5
 CLIP = 0.02  # chances of a level nearer to 0 or 1 than this are moved here: the weight of a row is at most 50
 MOST_CLIPPED = 0.05  # from this share of rows on the two groups hardly overlap, and AIPW gives no interval
-LEAST_ROWS = 2_000
-"""With fewer rows AIPW gives no interval: see `benchmarks/effects_learners.md`, which `benchmarks/effects_learners.py`
-makes.
-"""
+LEAST_ROWS = 2_000  # with fewer rows AIPW gives no interval: see `benchmarks/effects_learners.md`
 MOST_KNOTS = 8
 PENALTIES = np.logspace(-6, 1, 8)  # of squared weights of standardised columns, for each row
 MOST_STEPS = 30
@@ -69,9 +66,8 @@ class WithError(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """The rows' parts of an estimate that is a ratio of two sums, `top` (n,) over `bottom` (n,). `cluster`: of each
-    row; None if rows are independent. `clipped`: the share of rows whose chance was moved to `CLIP`. `left`: the sum of
-    squares of what is left of the outcome; NaN for AIPW.
+    """The rows' parts of an estimate that is a ratio of two sums, `top` (n,) over `bottom` (n,). `clipped`: the share
+    of rows whose chance was moved to `CLIP`. `left`: the squares of what is left of the outcome; NaN for AIPW.
     """
 
     top: Floats
@@ -105,9 +101,8 @@ class Scores(NamedTuple):
 
 
 class Splines:
-    """Ridge regression on a cubic spline of every column, with knots at quantiles.
-
-    The penalty is the one of eight with the least generalised cross-validation error.
+    """Ridge regression on a cubic spline of every column, with knots at quantiles. The penalty is the one of eight with
+    the least generalised cross-validation error.
 
     >>> x = np.linspace(-3, 3, 400)[:, None]
     >>> bool(np.abs(Splines().fit(x, np.sin(x[:, 0])).predict(x) - np.sin(x[:, 0])).max() < 0.05)

@@ -41,10 +41,6 @@ class Members(NamedTuple):
 def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None) -> Members:
     """All MAGs without undirected edges that have this PAG, if there are no more than `most`; else a random sample. If
     the PAG has marks from knowledge, `one` is a member of its class.
-
-    >>> found = members_of(PAG.from_string("A o-> B; C o-> B"))
-    >>> found.exact, sorted("; ".join(map(str, mag.edges())) for mag in found.mags)
-    (True, ['A --> B; B <-- C', 'A --> B; B <-> C', 'A <-> B; B <-- C', 'A <-> B; B <-> C'])
     """
     search = _Search(member(pag) if one is None else one)
     steps = search.from_marks(pag.marks)

@@ -31,9 +31,7 @@ EQUIVALENT_ROWS = 1.0  # the prior of a drawn table counts as this many rows, sp
 
 @dataclass(frozen=True)
 class Tables:
-    """Counts of the combinations of levels that occur: (cells, columns) levels as positions, how many rows have each,
-    how many levels a column has, its node in the graph, and the combination that each row has (`of_row`).
-    """
+    """Counts of the combinations of levels that occur (cells, columns); `of_row`: the combination that each row has."""
 
     cells: npt.NDArray[np.int64]
     counts: Floats
@@ -113,7 +111,8 @@ def _times(a: Floats, b: Floats) -> Floats:
     return np.where((a == 0) | (b == 0), 0.0, a * b)
 
 
-SetCause = tuple[tuple[int, ...], int]  # columns to adjust for, and the cause that is set given them
+Columns = tuple[int, ...]
+Steps = list[tuple[Columns, int]]  # columns to adjust for, and the cause that is set given them; one after the other
 
 
 class LevelTable:
@@ -122,11 +121,8 @@ class LevelTable:
     In a DAG the parents of the cause, measured or hidden, close every path that is not causal. So P(y | do(x)) is the
     mean of P(y | x, parents) over the parents. Several causes are set one after the other, each with the parents that
     are new, given all that came before (Robins' g-formula). A condition that comes after no cause selects rows. The
-    tables are drawn from their Dirichlet posteriors; the levels of hidden causes are drawn first, from their
-    distribution given the rows and the graph.
-
-    The columns of the table are the variables in the order of their names. `n_levels`: of the hidden causes that
-    sampled graphs have. `clusters` (n,): None if rows are independent.
+    tables are drawn from their Dirichlet posteriors, the levels of hidden causes (`n_levels`) from their distribution
+    given the rows and the graph.
     """
 
     def __init__(self, table: Table, n_levels: tuple[int, ...], clusters: Counts | None = None) -> None:
@@ -156,9 +152,7 @@ class LevelTable:
         flags = [(self._codes[list(given)] == np.array(of)[:, None]).all(axis=0) for of in found]
         return [(levels_told(levels), own) for levels, own in zip(words, flags, strict=True)]
 
-    def drawn(
-        self, diagrams: Marks, numbers: Counts, causes: tuple[int, ...], y: int, rows: Flags | None = None
-    ) -> Floats:
+    def drawn(self, diagrams: Marks, numbers: Counts, causes: Columns, y: int, rows: Flags | None = None) -> Floats:
         """(m, levels of the causes but the first, levels of y but one) draws of what setting the causes to their levels
         does to the probabilities of y, in some of the rows; exactly 0 where no cause is an ancestor of y.
         """
@@ -170,13 +164,7 @@ class LevelTable:
         return np.stack(found)
 
     def adjusted(
-        self,
-        steps: list[SetCause],
-        causes: tuple[int, ...],
-        y: int,
-        number: int,
-        codes: Counts | None = None,
-        rows: Flags | None = None,
+        self, steps: Steps, causes: Columns, y: int, number: int, codes: Counts | None = None, rows: Flags | None = None
     ) -> Floats:
         """One draw of the risk differences, adjusted step by step; NaN where the table would be too large."""
         order = [x for _, x in steps]
@@ -189,7 +177,7 @@ class LevelTable:
         risks = risks.reshape(-1, risks.shape[-1])
         return np.asarray(risks[1:, 1:] - risks[:1, 1:])
 
-    def _risks(self, steps: list[SetCause], y: int, number: int, codes: Counts, rows: Flags | None) -> Floats:
+    def _risks(self, steps: Steps, y: int, number: int, codes: Counts, rows: Flags | None) -> Floats:
         """(levels of each cause, levels of y) one draw of P(y | do(causes)); zeros without causes."""
         nodes = [node for z, x in steps for node in (*z, x)] + [y]
         sizes = [prod(self._sizes[node] for node in part) for z, x in steps for part in (z, (x,))] + [self._sizes[y]]
@@ -219,7 +207,7 @@ class LevelTable:
         return np.concatenate([self._codes, self._latent.drawn(dag, None, [SEED, number]).astype(np.int64)])
 
 
-def _steps(diagram: Marks, causes: tuple[int, ...], y: int) -> list[SetCause]:
+def _steps(diagram: Marks, causes: Columns, y: int) -> Steps:
     """The causes that lead to y if all are set, ancestors first, each with its parents that no step before has."""
     arrows = (diagram == Mark.ARROW) & (diagram.T == Mark.TAIL)
     cut = diagram.copy()
@@ -227,7 +215,7 @@ def _steps(diagram: Marks, causes: tuple[int, ...], y: int) -> list[SetCause]:
         cut[arrows[:, x], x] = cut[x, arrows[:, x]] = Mark.NONE
     leads, before = ancestry(cut)[:, y], ancestry(diagram)
     ordered = sorted((x for x in causes if leads[x]), key=lambda x: int(before[:, x].sum()))
-    found, seen = list[SetCause](), set[int]()
+    found, seen = Steps(), set[int]()
     for x in ordered:
         z = tuple(node for node in np.flatnonzero(arrows[:, x]).tolist() if node not in seen)
         found.append((z, x))

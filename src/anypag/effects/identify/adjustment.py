@@ -14,14 +14,15 @@ first edges of the proper possibly directed paths are taken out.
 So in that member adjustment sets are the sets that separate X and Y. Minimal ones lie among the ancestors of X and Y,
 where separation becomes a cut in an undirected graph: join all nodes of a district (nodes connected by `<->`) and their
 parents, and contract nodes that may not be used (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor 2019).
-Minimal cuts are enumerated by moving the border past one of its nodes (Berry, Bordat, Cogis 2000), so the time between
-two of them is bounded.
+Minimal cuts are enumerated by moving the border past one of its nodes (Berry, Bordat, Cogis 2000).
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -35,8 +36,7 @@ class Between(NamedTuple):
     """The nodes and edges between causes X and outcomes Y.
 
     `first`: the nodes that proper possibly directed paths from X to Y go to first. `forbidden`: the possible
-    descendants of nodes on such a path; an adjustment set contains none of them. `hidden`: first edges of such paths
-    that are not visible, as (node of X, next node). `given`: conditions, to which an adjustment set is added.
+    descendants of nodes on such a path. `hidden`: first edges of such paths that are not visible, as (node of X, next).
     """
 
     x: NodeSet
@@ -60,16 +60,13 @@ def between(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet = 0) -> 
 
 
 def is_adjustment(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
-    """Is Z an adjustment set: P(y | do(x), given) = Σ_z P(y | x, z, given) P(z | given)?
-
-    With conditions, neither they nor Z may be descendants of X; then do(x) does not change P(z | given).
-    """
+    """Is Z an adjustment set: P(y | do(x), given) = Σ_z P(y | x, z, given) P(z | given)?"""
     is_allowed = not way.hidden and not (z | way.given) & ~_usable(causal, way)
     return is_allowed and causal.is_separated(way.x, way.y, z | way.given, way.first)
 
 
 def _usable(causal: CausalGraph, way: Between) -> NodeSet:
-    """The nodes that may be conditioned on."""
+    """The nodes that may be conditioned on; descendants of X only without conditions, as do(x) may change them."""
     after = spread(causal.near.children, way.x, causal.everyone) if way.given else way.x
     return causal.everyone & ~(way.y | way.forbidden | after)
 
@@ -122,41 +119,27 @@ def ways_of(causal: CausalGraph, way: Between, within: NodeSet) -> Ways:
     parents = rows_as_sets(arrows.T)
     spouses = rows_as_sets((marks == Mark.ARROW) & (marks.T == Mark.ARROW))
     above = spread(parents, way.x | way.y | way.given, causal.everyone)
-    joined = _met(parents, spouses, above)
+    joined, left = [0] * len(parents), above
+    while left:
+        district = spread(spouses, left & -left, above)
+        left &= ~district
+        _join(joined, reduce(or_, (parents[node] for node in members(district)), district))
     usable = (above & within & _usable(causal, way) & ~way.given) | way.x | way.y
-    for node in members(above & ~(usable | way.given)):
-        _pass_over(joined, node)
+    for node in members(above & ~(usable | way.given)):  # no cut can contain it, so paths lead through it
+        circle, joined[node] = joined[node], 0
+        _join(joined, circle, without=1 << node)
     return Ways(tuple(joined), way.x, way.y, usable)
 
 
-def _met(parents: tuple[NodeSet, ...], spouses: tuple[NodeSet, ...], inside: NodeSet) -> list[NodeSet]:
-    """Join all nodes of each district and their parents with one another."""
-    joined, left = [0] * len(parents), inside
-    while left:
-        district = spread(spouses, left & -left, inside)
-        left &= ~district
-        circle = district
-        for node in members(district):
-            circle |= parents[node]
-        for node in members(circle):
-            joined[node] |= circle & ~(1 << node)
-    return joined
-
-
-def _pass_over(joined: list[NodeSet], node: int) -> None:
-    """Remove a node and join its neighbours: no cut can contain it, so paths lead through it."""
-    circle = joined[node]
-    for other in members(circle):
-        joined[other] = (joined[other] | circle) & ~(1 << other | 1 << node)
-    joined[node] = 0
+def _join(joined: list[NodeSet], circle: NodeSet, without: NodeSet = 0) -> None:
+    """Join all nodes of a circle with one another, in place."""
+    for node in members(circle):
+        joined[node] = (joined[node] | circle) & ~(1 << node | without)
 
 
 def _beside(ways: Ways, nodes: NodeSet) -> NodeSet:
     """The neighbours of a set of nodes."""
-    found = 0
-    for node in members(nodes):
-        found |= ways.joined[node]
-    return found & ways.inside & ~nodes
+    return reduce(or_, (ways.joined[node] for node in members(nodes)), 0) & ways.inside & ~nodes
 
 
 def _border(ways: Ways, blocked: NodeSet) -> NodeSet:
@@ -165,10 +148,7 @@ def _border(ways: Ways, blocked: NodeSet) -> NodeSet:
 
 
 def _least_cut(ways: Ways) -> NodeSet:
-    """A smallest cut: a maximal flow from X to Y in which every other node lets one unit through.
-
-    Node v becomes two, v (in) and n + v (out); what the leftover flow reaches from X ends at the cut.
-    """
+    """A smallest cut: a maximal flow from X to Y, where node v becomes v (in) and n + v (out) with one unit between."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 

@@ -112,10 +112,9 @@ class _Plan:
         return product(summed(after, q_over), later)
 
 
-class Torn(NamedTuple):
-    """Where identification failed: observing the causes in this bucket, which has others too, is not setting them."""
-
-    bucket: NodeSet
+Torn = (
+    NodeSet  # where identification failed: observing the causes in this bucket, which has others, is not setting them
+)
 
 
 def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> Expression | Stuck | Torn:
@@ -141,7 +140,7 @@ def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tu
             return x, z
         causes = torn[0] & x
         if not causes or not is_seeing_setting(causal, causes, x & ~causes, y, z):
-            return Torn(torn[0])
+            return torn[0]
         x, z = x & ~causes, z | causes
 
 

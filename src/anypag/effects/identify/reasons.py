@@ -23,27 +23,23 @@ MOST_EDGES = 3  # how many edges a reason names
 def reason(causal: CausalGraph, found: Verdict, *, within: NodeSet | None = None) -> str:
     """The reason for a verdict in words; `within`: the columns that adjustment sets were limited to, if they were."""
     x, y, given = (listed(causal, part) for part in (found.way.x, found.way.y, found.way.given))
+    if found.formula is None:
+        return _unidentified(causal, found)
     if found.status == "zero" and given:
         return f"Given {given}, {y} does not depend on what {x} is set to."
     if found.status == "zero":
         return f"{x} is not a cause of {y}: every path from one to the other meets an arrowhead pointing back."
-    if found.status == "adjustment":
-        chosen = listed(causal, found.z or 0)
-        if not chosen:
+    if found.z is not None:
+        if not found.z:
             return f"Nothing needs to be adjusted for: no path between {x} and {y} is open but the causal ones."
-        return f"Adjusting for {chosen} closes every path between {x} and {y} but the causal ones."
-    if found.status == "formula":
-        if within is None:
-            return f"No adjustment set gives the effect of {x} on {y}, but a formula does."
-        path = _left_open(causal, found, within)
-        which = f": {path} stays open" if path else ""
-        way, used = found.way, 0 if found.formula is None else mentioned(found.formula)
-        others = used & ~(within | way.x | way.y | way.given)
-        also = f", with {listed(causal, others)} besides" if others else ""
-        return (
-            f"No adjustment set within the columns given gives the effect of {x} on {y}{which}. A formula does{also}."
-        )
-    return _unidentified(causal, found)
+        return f"Adjusting for {listed(causal, found.z)} closes every path between {x} and {y} but the causal ones."
+    if within is None:
+        return f"No adjustment set gives the effect of {x} on {y}, but a formula does."
+    path = _left_open(causal, found, within)
+    which = f": {path} stays open" if path else ""
+    others = mentioned(found.formula) & ~(within | found.way.x | found.way.y | found.way.given)
+    also = f", with {listed(causal, others)} besides" if others else ""
+    return f"No adjustment set within the columns given gives the effect of {x} on {y}{which}. A formula does{also}."
 
 
 def listed(causal: CausalGraph, nodes: NodeSet) -> str:
@@ -57,23 +53,17 @@ def _left_open(causal: CausalGraph, found: Verdict, within: NodeSet) -> str:
     z = (within & ~way.forbidden & ~way.x & ~way.y) | way.given
     above = spread(rows_as_sets(possible_steps(marks).T), z, causal.everyone)
     waiting: deque[tuple[int, ...]] = deque((v,) for v in members(way.x))
-    met = set[tuple[int, ...]]()
+    met = set[tuple[int, int]]()
     while waiting:
         path = waiting.popleft()
         if way.y >> path[-1] & 1:
             return causal.member.path_text(path)
         for v in np.flatnonzero(marks[path[-1]]).tolist():
             is_causal = len(path) == 1 and way.first >> v & 1 and marks[path[0], v] == Mark.ARROW
-            if (
-                v in path
-                or way.x >> v & 1
-                or is_causal
-                or (path[-1], v) in met
-                or not _passes(marks, path, v, z, above)
-            ):
-                continue
-            met.add((path[-1], v))
-            waiting.append((*path, v))
+            is_new = v not in path and not way.x >> v & 1 and (path[-1], v) not in met
+            if is_new and not is_causal and _passes(marks, path, v, z, above):
+                met.add((path[-1], v))
+                waiting.append((*path, v))
     return ""
 
 
@@ -94,9 +84,7 @@ def _unidentified(causal: CausalGraph, found: Verdict) -> str:
         n_more = len(edges) - MOST_EDGES
         return " ".join([*told, *([f"The same holds for {counted(n_more, 'more edge')}."] if n_more > 0 else [])])
     assert found.stopped is not None
-    if isinstance(found.stopped, Torn):
-        return _undirected(causal, found.stopped.bucket)
-    return _stuck(causal, found.stopped)
+    return _undirected(causal, found.stopped) if isinstance(found.stopped, Torn) else _stuck(causal, found.stopped)
 
 
 def _hidden_edge(causal: CausalGraph, a: int, b: int) -> str:

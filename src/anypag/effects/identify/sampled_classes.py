@@ -35,9 +35,7 @@ NO_GRAPH_AGREES = (
 
 
 class SampledClass(NamedTuple):
-    """One class: its PAG with the marks from knowledge, a member that agrees with it (`causal`), and the nodes that may
-    affect selection, the ends of `---` and `--o` (`doubtful`).
-    """
+    """One class: its PAG with the marks from knowledge and a member that agrees; the ends of `---` and `--o`."""
 
     causal: CausalGraph
     doubtful: NodeSet
@@ -45,12 +43,11 @@ class SampledClass(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SampledClasses:
-    """Sampled graphs that agree with knowledge, and their classes in order of first appearance. Variables are in the
-    order of their names, so that nothing depends on the order of columns.
+    """Sampled graphs that agree with knowledge, and their classes; variables are in the order of their names.
 
     `diagrams` (m, nodes, nodes): hidden causes of discrete columns are the last nodes. `place` (m,): the number of each
     graph among all sampled ones, which seeds its random numbers. `of` (m,): its class. `counts` (m,): False for graphs
-    sampled at a lower price of edges: they give draws, but do not enter shares. `n_levels`: of hidden causes.
+    sampled at a lower price of edges, which give draws, but do not enter shares.
     """
 
     names: tuple[str, ...]
@@ -75,8 +72,7 @@ class SampledClasses:
 
     def _verdict(self, found: SampledClass, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
         """What one class says. In a selected sample, adjustment and "no effect" hold if no possible cause of X, Y or a
-        condition is at an end of `---` or `--o`. For formulas nothing is proved: they count as not identified
-        (`docs/effects.md`).
+        condition is `doubtful`; formulas count as not identified, as nothing is proved (`docs/effects.md`).
         """
         causal = found.causal
         if not self.selection:

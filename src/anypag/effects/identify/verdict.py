@@ -52,10 +52,7 @@ def without_formula(causal: CausalGraph, way: Between, within: NodeSet) -> Verdi
 def holds_if_selected(found: Verdict) -> bool:
     """Is a verdict from a PAG without `---` and `--o` valid if the sample may be selected? A visible arrow out of X
     needs an arrowhead at X, so X and its descendants do not affect selection: adjustment gives the effect among those
-    in the sample.
-
-    Without a possibly directed path there is no effect, selected or not. For formulas this is not proved;
-    `tests/effects/test_selection.py` has the enumeration.
+    in the sample. For formulas this is not proved; `tests/effects/test_selection.py` has the enumeration.
     """
     return found.z is not None or not found.way.first
 
