@@ -28,7 +28,6 @@ from anypag.graphs.text import quote
 from anypag.markup import plain
 
 SEEN = "Their association in the rows, which by the graph is no effect of one on the other:"
-
 HEADINGS = {
     "zero": "no effect",
     "adjustment": "identified, by adjustment",
@@ -212,8 +211,8 @@ class Effect:
 
         Args:
             data: any table with the columns that the effect needs (see `anypag.learn`). A file is read with the options
-                of the search (`anypag.data.read_table`). Rows with gaps in these columns
-                are left out, and the answer says how many. Columns have the kinds that they had in the search.
+                of the search (`anypag.data.read_table`). Rows with gaps in these columns are left out, and the answer
+                says how many. Columns have the kinds that they had in the search.
             model: "linear", "tables" or "mixed"; the default is linear where all columns that matter are continuous,
                 tables where all are discrete, mixed (regression with indicators of levels) where the outcome is
                 continuous and others are not.
@@ -289,7 +288,6 @@ class Effect:
         return f"The effect of {cause} on {outcome}{' given ' + given if given else ''}"
 
     def _repr_markdown_(self) -> str:
-        """How notebooks show it."""
         lines = [f"**{self._headline}**", ""]
         if self.sampled is None:
             lines += [self.reason, "", *([f"$$ {self.latex} $$", ""] if self.latex else [])]

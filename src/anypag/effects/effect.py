@@ -17,9 +17,8 @@ from anypag.effects.estimate.learners import Learner
 from anypag.effects.identify.adjustment import between, is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.formula_text import LATEX, TEXT, Style, effect_written, written
-from anypag.effects.identify.reasons import reason
 from anypag.effects.identify.sampled_classes import classes_of
-from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
+from anypag.effects.identify.verdict import Verdict, holds_if_selected, reason, verdict
 from anypag.effects.numbers import ZERO_NOTES, EffectBasis
 from anypag.effects.question import AFewNodes, EffectAsked
 from anypag.effects.sampled import sampled_effect, shares_told
@@ -37,7 +36,6 @@ SEARCHES_ANEW = (
     f"With {Option('assume')} graphs are sampled anew that keep to it, by a test that is made from the data: give a "
     f"result of {Option('method', 'auto')}."
 )
-NEEDS_ROWS = (" goes with ", Option("data"), ": it says how rows are taken.")
 CURVED = "Additive"
 CUT = (
     "Time was too short for all graphs that effects are drawn from: {more:,} of {all:,} were sampled at a lower price "
@@ -121,9 +119,9 @@ that has nothing else to do with smoking would settle it.
         ask = partial(ask, selection_bias=selection_bias)
         under = ask(searched_under(graph, data, assumed, selection_bias))
         return replace(under, assumed=tuple(str(assumed).splitlines()), unassumed=ask(graph))
-    needless = [name for name, value in how.items() if value is not None]
+    needless = [Option(name) for name, value in how.items() if value is not None]
     if data is None and needless:
-        raise ParameterError("The option ", Option(needless[0]), *NEEDS_ROWS)
+        raise ParameterError(f"The option {needless[0]} goes with {Option('data')}: it says how rows are taken.")
     (cause, outcome, given), same = question.without_copies(graph, cause, outcome, given)
     within = within if within is None or isinstance(within, str) else tuple(within)
     asked = EffectAsked(cause, outcome, given, within, selection_bias)
@@ -145,15 +143,18 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
     x, y, z, usable = (classes.nodes(tuple(pag.names[node] for node in members(part))) for part in parts)
     is_discrete, is_curved = takes_of(result.test_name) == "discrete", result.test_name == CURVED
     found = sampled_effect(Question(classes, x, y, z, usable), is_discrete=is_discrete, is_curved=is_curved)
-    notes = (*result.misfit_told, *_told_of_selection(result)) if selection else result.misfit_told
-    notes = (*notes, *([] if is_discrete else _told_of_budget(diagrams, result.choices.time_budget)))
+    known, notes = result.choices.knowledge, [*result.misfit_told, *([IN_THE_SAMPLE] if selection else [])]
+    if selection and known is not None and known.facts(pag.names).unconfounded.any():
+        notes.append(NOTHING_HIDDEN)
+    notes += [] if is_discrete else _told_of_budget(diagrams, result.choices.time_budget)
+    by_graph = None
     try:
         by_graph = effect_of_graph(result, asked)
     except GraphError as error:
-        by_graph, notes = None, (*notes, f"The single graph of the result gives no answer: {error}")
+        notes.append(f"The single graph of the result gives no answer: {error}")
     causal, verdict_of_most = found.representative
     answer = _answered(result, causal, verdict_of_most, usable, shares_told(found))
-    return replace(answer, status=found.status, sampled=found, graph_answer=by_graph, notes=notes)
+    return replace(answer, status=found.status, sampled=found, graph_answer=by_graph, notes=tuple(notes))
 
 
 def _told_of_budget(diagrams: Diagrams, time_budget: float | None) -> list[str]:
@@ -161,13 +162,6 @@ def _told_of_budget(diagrams: Diagrams, time_budget: float | None) -> list[str]:
     counted = len(diagrams) if diagrams.n_counted is None else diagrams.n_counted
     more = len(diagrams) - counted
     return [CUT.format(more=more, all=counted)] if more < counted and (more or time_budget is not None) else []
-
-
-def _told_of_selection(result: Result) -> tuple[str, ...]:
-    """What holds if the sample may be selected."""
-    known = result.choices.knowledge
-    is_said = known is not None and bool(known.facts(result.pag.names).unconfounded.any())
-    return (IN_THE_SAMPLE, NOTHING_HIDDEN) if is_said else (IN_THE_SAMPLE,)
 
 
 def effect_of_graph(graph: MixedGraph | Result, asked: EffectAsked) -> Effect:
@@ -223,7 +217,7 @@ def searched_under(result: MixedGraph | Result, data: Any, assumed: Knowledge, s
     if not isinstance(result, Result) or result.probabilities is None or not isinstance(result.choices.test, str):
         raise ParameterError(SEARCHES_ANEW)
     if data is None:
-        raise ParameterError("With ", Option("assume"), " rows are needed to search in: give ", Option("data"), ".")
+        raise ParameterError(f"With {Option('assume')} rows are needed to search in: give {Option('data')}.")
     from anypag.run.engine import Search
 
     choices, names = result.choices, result.pag.names

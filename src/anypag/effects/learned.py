@@ -23,7 +23,6 @@ from anypag.graphs.base import ancestry
 from anypag.graphs.node_sets import NodeSet, members
 
 MOST_SETS = 3  # how many adjustment sets of sampled graphs are fitted, those of the most graphs
-
 ONE_PAIR = ("A learner takes one cause and one outcome, without conditions; say ", Option("by"), " for groups.")
 NO_SET = ("A learner adjusts for a set of columns, and this effect has none: leave out ", Option("learner"), ".")
 NOT_HIDDEN = (
@@ -96,9 +95,7 @@ class Adjusting:
     def _drawn_by_learner(
         self, sampled: SampledEffect, table: Table, within: NodeSet, learner: Learner
     ) -> SampledEffect:
-        """One fit for each of the three most frequent sets. The draw of a graph is normal around the number of its set;
-        it is 0 in a graph without a directed path.
-        """
+        """One fit for each frequent set: draws are normal around its number, 0 in graphs without a directed path."""
         question, classes, seed = sampled.question, sampled.question.classes, self.sampling.seed
         sets = [_set_of_class(sampled, k, within)[1] for k in range(len(question.verdicts))]
         of_graph = [sets[k] for k in classes.of.tolist()]
@@ -146,8 +143,8 @@ def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet
 
 
 def _set_of_class(sampled: SampledEffect, k: int, within: NodeSet) -> tuple[CausalGraph, NodeSet | None]:
-    """The graph of class k and the set that it adjusts for, if any; of a class that leaves the effect open, those of
-    its member in which no arrow hides a common cause.
+    """The graph of class k and the set that it adjusts for; of a class that leaves the effect open, those of a member
+    in which no arrow hides a common cause.
     """
     question = sampled.question
     causal, z = question.classes.classes[k].causal, question.verdicts[k].z

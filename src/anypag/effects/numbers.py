@@ -67,15 +67,13 @@ class RowsUsed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EffectBasis:
-    """What an answer is read from: a graph, its verdict, the columns that may be adjusted for (`within`); of a search
-    also the kinds of its columns, how its file was read, and its data sets. `is_given`: is it the user's own graph?
-    """
+    """What an answer is read from: a graph, its verdict; of a search also how its file was read, and its data sets."""
 
     causal: CausalGraph
     verdict: Verdict
-    within: NodeSet
-    kinds: Mapping[str, str]
-    is_given: bool
+    within: NodeSet  # the columns that may be adjusted for
+    kinds: Mapping[str, str]  # of the columns of a search
+    is_given: bool  # is it the user's own graph?
     reading: Reading | None
     sets: DataSets | None
 

@@ -23,7 +23,6 @@ from anypag.graphs.projection import of_data_alone
 from anypag.results.result import Result, refuse_unsearched
 
 AFewNodes = Node | Iterable[Node]
-
 ROLES = ("causes", "outcomes", "conditions")
 MOST_EDGES = 3  # how many edges a message names
 IF_KNOWLEDGE_IS_CONTRADICTED = (
@@ -52,7 +51,6 @@ def graph_of(source: MixedGraph | Result) -> MixedGraph:
 
 
 def nodes_of(graph: MixedGraph, nodes: AFewNodes, role: str) -> NodeSet:
-    """One node or several."""
     single = isinstance(nodes, str) or not isinstance(nodes, Iterable)
     return node_set(graph.indices([nodes] if single else nodes, f"The {role}"))  # type: ignore[list-item, arg-type]
 
@@ -89,7 +87,6 @@ class EffectAsked(NamedTuple):
         return x, y, z
 
     def usable(self, graph: MixedGraph) -> NodeSet:
-        """The columns that may be adjusted for."""
         return nodes_of(graph, graph.names if self.within is None else self.within, "columns to look within")
 
 

@@ -27,33 +27,19 @@ MOSTLY_OPEN = 0.5  # if at least this share of classes leaves the effect open, i
 
 @dataclass(frozen=True, eq=False)
 class SampledEffect:
-    """What sampled graphs say about an effect.
+    """What sampled graphs say about an effect."""
 
-    Args:
-        n: the graphs that count in shares; draws come from more (`SampledClasses.counts`).
-        p_zero: the share whose class says that there is no effect.
-        p_identified: the share whose class identifies one.
-        p_open: the share whose class leaves it open.
-        by_class: at most three groups of classes that say the same, the largest first.
-        lines: with data, a line for each number.
-        rows: with data, the rows behind the draws.
-        notes: what a reader must know.
-        is_curved: whether the graphs were scored with curves, so that numbers come from a learner.
-        is_discrete: are draws made from tables of levels?
-        confounding: the largest correlation between the noises of an arrow's ends behind `if_hidden`.
-    """
-
-    n: int
-    p_zero: float
-    p_identified: float
-    p_open: float
-    by_class: tuple[ClassGroup, ...]
-    lines: tuple[DrawnEffect, ...] = ()
-    rows: int = 0
-    notes: tuple[str, ...] = ()
-    is_curved: bool = False
-    is_discrete: bool = False
-    confounding: float | None = None
+    n: int  # the graphs that count in shares; draws come from more (`SampledClasses.counts`)
+    p_zero: float  # the share whose class says that there is no effect
+    p_identified: float  # the share whose class identifies one
+    p_open: float  # the share whose class leaves it open
+    by_class: tuple[ClassGroup, ...]  # at most three groups of classes that say the same, the largest first
+    lines: tuple[DrawnEffect, ...] = ()  # with data, a line for each number
+    rows: int = 0  # with data, the rows behind the draws
+    notes: tuple[str, ...] = ()  # what a reader must know
+    is_curved: bool = False  # were the graphs scored with curves, so that numbers come from a learner?
+    is_discrete: bool = False  # are draws made from tables of levels?
+    confounding: float | None = None  # the largest correlation of the noises of an arrow's ends behind `if_hidden`
     question: Question = field(kw_only=True, repr=False)
 
     @property
@@ -89,9 +75,7 @@ class SampledEffect:
     def drawn(
         self, table: Table, kept: Shared | None = None, clusters: Counts | None = None, confounding: float | None = None
     ) -> SampledEffect:
-        """With draws from linear systems, or from tables of levels; the columns of the table are the variables in the
-        order of their names. `kept`: what an earlier question to these rows left.
-        """
+        """With draws from a table with columns in the order of names; `kept`: what earlier questions to it left."""
         if self.is_discrete:
             n_levels = self.question.classes.n_levels
             levels = kept if isinstance(kept, LevelTable) else LevelTable(table, n_levels, clusters)
@@ -104,7 +88,6 @@ class SampledEffect:
         return replace(self.with_lines(lines, n), confounding=confounding, notes=tuple(notes))
 
     def with_lines(self, lines: tuple[DrawnEffect, ...], n_rows: int) -> SampledEffect:
-        """With numbers, and their means in each group of classes."""
         return replace(self, lines=lines, rows=n_rows).grouped()
 
     def grouped(self, same: Collection[str] = ()) -> SampledEffect:
@@ -113,7 +96,6 @@ class SampledEffect:
         return replace(self, by_class=self.question.groups(draws, same))
 
     def to_dict(self) -> dict[str, Any]:
-        """Shares and numbers as plain data."""
         return {
             "graphs": self.n,
             "p_zero": self.p_zero,

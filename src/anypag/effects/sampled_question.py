@@ -29,14 +29,12 @@ MOST_GROUPS = 3  # how many groups of classes are listed
 
 
 class ClassGroup(NamedTuple):
-    """Sampled classes that say the same of an effect: their share of all sampled graphs, the status, the adjustment set
-    if there is one, and with data the mean of the draws of these graphs.
-    """
+    """Sampled classes that say the same of an effect."""
 
-    share: float
+    share: float  # of all sampled graphs
     verdict: str
     adjustment_set: tuple[str, ...] | None
-    mean: float | None = None
+    mean: float | None = None  # with data, of the draws of these graphs
 
     def __str__(self) -> str:
         z = "" if self.adjustment_set is None else listed(tuple(map(quote, self.adjustment_set))) or "nothing"
@@ -67,12 +65,10 @@ class Question:
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
-        """What each class says."""
         return self.classes.verdicts(self.x, self.y, self.given, self.within)
 
     @cached_property
     def said(self) -> list[Said]:
-        """The status by each class."""
         words: dict[str, Said] = {"zero": "zero", "unidentified": "open"}
         return [words.get(verdict.status, "identified") for verdict in self.verdicts]
 
@@ -159,9 +155,7 @@ class Question:
         return drawn, causal[~self.graphs_of("zero")]
 
     def _known(self, drawn: Floats) -> tuple[Floats, Floats, Counts]:
-        """The draws, NaN for graphs in which a condition comes after a cause; a copy, to be changed where the class
-        leaves the effect open; and the places of those graphs.
-        """
+        """The draws, NaN where a condition comes after a cause; a copy, to be changed for open classes; and these."""
         x, z = (list(members(part)) for part in (self.x, self.given))
         if z:
             drawn[[bool(ancestry(marks)[np.ix_(x, z)].any()) for marks in self.classes.diagrams]] = np.nan
@@ -169,13 +163,11 @@ class Question:
 
 
 class AllDraws(NamedTuple):
-    """`draws` (m, c, c): the effects between all columns of a table, one draw for each sampled graph; and by cause
-    which graphs were asked for their draws if no arrow hides a common cause (m,), and these.
-    """
+    """The effects between all columns of a table, one draw for each sampled graph."""
 
     rows: LinearColumns
-    draws: Floats
-    of_members: dict[NodeSet, tuple[Flags, Floats]]
+    draws: Floats  # (m, c, c)
+    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by cause, which graphs have a draw if arrows hide nothing; these
 
     @classmethod
     def of(cls, classes: SampledClasses, table: Table) -> Self:
@@ -225,28 +217,17 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DrawnEffect:
-    """Draws of one number: how much an outcome changes with a cause.
+    """Draws of one number: how much an outcome changes with a cause."""
 
-    Args:
-        cause: the column that is set: a variable, or one level of it in place of the first.
-        outcome: the column whose change is measured: a variable, or one level of it.
-        draws: (m,) one for each sampled graph, zeros included; NaN if a graph gives none.
-        if_causal_draws: draws of the classes that allow an effect; those that leave it open assume that no arrow hides
-            a common cause.
-        hidden_draws: the same draws if arrows hide common causes (`confounding`).
-        group: in tables, the levels of the conditions, in words.
-    """
-
-    cause: DrawnColumn
-    outcome: DrawnColumn
-    draws: Floats = field(repr=False)
-    if_causal_draws: Floats = field(repr=False)
-    hidden_draws: Floats | None = field(default=None, repr=False)
-    group: str = ""
+    cause: DrawnColumn  # the column that is set: a variable, or one level of it in place of the first
+    outcome: DrawnColumn  # the column whose change is measured: a variable, or one level of it
+    draws: Floats = field(repr=False)  # (m,) one for each sampled graph, zeros included; NaN if a graph gives none
+    if_causal_draws: Floats = field(repr=False)  # of the classes that allow an effect, if no arrow hides a cause
+    hidden_draws: Floats | None = field(default=None, repr=False)  # the same if arrows hide causes (`confounding`)
+    group: str = ""  # in tables, the levels of the conditions, in words
 
     @property
     def label(self) -> str:
-        """What the number is, in words."""
         return f"{self.outcome.as_outcome} {self.cause.as_cause}{self.group and f', given {self.group}'}"
 
     @cached_property
@@ -277,12 +258,10 @@ class DrawnEffect:
 
     @property
     def p_positive(self) -> float:
-        """The share of draws above 0."""
         return float((self._known > 0).mean()) if len(self._known) else float("nan")
 
     @property
     def mean(self) -> float:
-        """Of the draws."""
         return float(self._known.mean()) if len(self._known) else float("nan")
 
     @property

@@ -12,9 +12,7 @@ from anypag.metrics import Difference, differences, lines_of
 from anypag.results.probabilities import Alternative, Edges, Probabilities, edges_of
 from anypag.results.result import Result
 
-HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))
-"""The first words of a claim, with the least probability for each."""
-
+HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))  # by the least probability
 LIKELY = 0.5  # for a less likely edge the probability that the two are joined at all is shown too
 WHY_UNLIKELY = (
     f"The graph is chosen as a whole, so an edge below {LIKELY:.2f} may be listed; "
@@ -22,6 +20,7 @@ WHY_UNLIKELY = (
 )
 
 LEAST_TOLD = 0.005  # rarer kinds of edges are not mentioned
+IS_CAUSE = "Is {} a cause of {}? In {:.2f} of the sampled graphs yes, in {:.2f} no, else open."
 MOST_OTHERS = 2  # how many further kinds of edges are mentioned, besides the answer and its alternative
 
 
@@ -76,12 +75,8 @@ def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
 
 def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
     """Whether a is a cause of b, and b one of a, in shares of the sampled graphs; nothing where no graph allows it."""
-    asked = [(one, other, said.is_cause(one, other)) for one, other in ((a, b), (b, a))]
-    return tuple(
-        f"Is {one} a cause of {other}? In {yes:.2f} of the sampled graphs yes, in {no:.2f} no, else open."
-        for one, other, (yes, no, _) in asked
-        if round(no, 2) < 1
-    )
+    asked = ((one, other, said.is_cause(one, other)) for one, other in ((a, b), (b, a)))
+    return tuple(IS_CAUSE.format(one, other, yes, no) for one, other, (yes, no, _) in asked if round(no, 2) < 1)
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
@@ -133,7 +128,6 @@ class Probable(NamedTuple):
     differences: tuple[Difference, ...]
 
     def lines(self) -> list[str]:
-        """What differs, in words."""
         return lines_of(self.differences, "the answer", "this graph")
 
 

@@ -116,14 +116,12 @@ LIKELY = 0.5  # an experiment is said to act on a variable if that is at least a
 
 
 class ActsOn(NamedTuple):
-    """Whether a context acts on a variable directly (None: it may), and which share of sampled graphs, else of
-    resamples, joins the two; None without either.
-    """
+    """Whether a context acts on a variable."""
 
     context: str
     variable: str
-    directly: bool | None
-    probability: float | None
+    directly: bool | None  # None: it may
+    probability: float | None  # the share of sampled graphs, else of resamples, that join the two
 
 
 def acts_on(result: Result, among: Collection[str] = ()) -> list[ActsOn]:

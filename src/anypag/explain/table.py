@@ -98,7 +98,6 @@ def write_edge_table(result: Result | PAG, path: str | os.PathLike[str], *, non_
 
 
 def _row(pair: Explanation, said: Probabilities | None) -> Row:
-    """The row of an edge."""
     assert pair.edge is not None
     start, end = pair.ends
     rules = (None if one.rule is None else RULES[one.rule].name for one in pair.ends)

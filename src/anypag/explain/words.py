@@ -47,22 +47,17 @@ _AT_END = {
 
 
 class Context(NamedTuple):
-    """The context of an edge, besides its two marks.
+    """The context of an edge, besides its two marks."""
 
-    `unselected_a`: an arrowhead at `a`, on any edge, says that `a` does not affect selection. `visible`: nothing
-    unmeasured can act directly on both. `final`: the search is complete. `by_tests`: larger condition sets may still
-    remove edges. `not_cause_a`: knowledge says that `a` is no cause of `b`. `by_design`: both are contexts.
-    """
-
-    selection: bool = True
-    unselected_a: bool = False
+    selection: bool = True  # may the sample be selected by something the variables affect?
+    unselected_a: bool = False  # an arrowhead at `a`, on any edge, says that `a` does not affect selection
     unselected_b: bool = False
-    visible: bool = False
-    final: bool = True
-    by_tests: bool = True
-    not_cause_a: bool = False
+    visible: bool = False  # nothing unmeasured can act directly on both
+    final: bool = True  # the search is complete, so that the edge will stay
+    by_tests: bool = True  # edges come from tests, so that larger condition sets may still remove them
+    not_cause_a: bool = False  # knowledge says that `a` is no cause of `b`
     not_cause_b: bool = False
-    by_design: bool = False
+    by_design: bool = False  # both are contexts, joined by the design of the experiments
 
 
 class EdgeWords(NamedTuple):
@@ -150,8 +145,7 @@ def _swapped(sentence: str) -> str:
     return sentence.replace("{a}", "{0}").replace("{b}", "{a}").replace("{0}", "{b}")
 
 
-MARK_NAMES = {Mark.NONE: "none", Mark.CIRCLE: "circle", Mark.ARROW: "arrow", Mark.TAIL: "tail"}
-"""The names of marks in tables."""
+MARK_NAMES = {Mark.NONE: "none", Mark.CIRCLE: "circle", Mark.ARROW: "arrow", Mark.TAIL: "tail"}  # in tables
 
 
 def resample_notes(seen: PairCounts | None, a: str, b: str) -> tuple[str, ...]:

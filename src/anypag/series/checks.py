@@ -47,8 +47,7 @@ def _correlation(a: Floats, b: Floats) -> float:
 def _within(windows: Lagged, i: int) -> Floats:
     """A column without the mean of each unit."""
     values, n = windows.table.values[:, i], np.bincount(windows.units)
-    within: Floats = values - (np.bincount(windows.units, values) / np.maximum(n, 1))[windows.units]
-    return within
+    return np.asarray(values - (np.bincount(windows.units, values) / np.maximum(n, 1))[windows.units])
 
 
 def _unlike_units(windows: Lagged) -> list[Finding]:

@@ -23,16 +23,13 @@ class SeriesEdge(NamedTuple):
     x(t-1) --> y
     """
 
-    cause: str
-    """The process of the earlier node; of two nodes at one time the first."""
+    cause: str  # the process of the earlier node; of two nodes at one time the first
     effect: str
     lag: int
     mark_cause: Mark
     mark_effect: Mark
-    probability: float | None = None
-    """That the two are joined with these marks, if graphs were sampled; a circle stands for any mark."""
-    again: float | None = None
-    """The share of resamples with such an edge, if there were any."""
+    probability: float | None = None  # that the two are joined so, if graphs were sampled; a circle is any mark
+    again: float | None = None  # the share of resamples with such an edge, if there were any
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -123,8 +120,7 @@ class Response(NamedTuple):
 
     cause: str
     outcome: str
-    effects: tuple[tuple[int, Effect], ...]
-    """Lags in steps of time, each with the effect; of a process on itself from lag 1 on."""
+    effects: tuple[tuple[int, Effect], ...]  # by lag in steps of time; of a process on itself from lag 1 on
 
     @property
     def spans(self) -> dict[int, Span | None]:

@@ -145,14 +145,12 @@ def _listed(lines: list[str]) -> str:
 
 
 BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # how lines are bent that join the same two processes
-BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)
-"""How far lines are bent to get round boxes; those of one column stand close above each other."""
+BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)  # to get round boxes, which stand close above each other
 PADDING = 24.0
 ACROSS, DOWN = 90.0, 64.0  # the room between the columns and the rows of a window
 
 
 def drawn(result: SeriesResult, what: str) -> tuple[geometry.Picture, Legend]:
-    """A picture and its legend."""
     if what not in {"summary", "window"}:
         raise ParameterError(f"There are pictures of the 'summary' and of the 'window'; got {what!r}.")
     found = with_contexts(summary_picture(result) if what == "summary" else window_picture(result), result.result)
@@ -208,11 +206,9 @@ def window_picture(result: SeriesResult) -> geometry.Picture:
     )
     edges = tuple(edge.edge.forward() for edge in result.edges)
     found = geometry.on_paper(boxes, partial(geometry.joined, edges=edges, bends=BENDS_OF_WINDOW), PADDING)
-    by_pair = {edge.edge.forward()[:2]: edge for edge in result.edges}
-    numbers = [by_pair[line.edge[:2]] for line in found.lines]
-    shares = [edge.probability if edge.again is None else edge.again for edge in numbers]
-    lines = [
-        replace(line, again=share, is_probability=edge.again is None)
-        for line, share, edge in zip(apart(found.lines, found.boxes), shares, numbers, strict=True)
-    ]
+    by_pair, lines = {edge.edge.forward()[:2]: edge for edge in result.edges}, list[geometry.Line]()
+    for line in apart(found.lines, found.boxes):
+        edge = by_pair[line.edge[:2]]
+        share = edge.probability if edge.again is None else edge.again
+        lines.append(replace(line, again=share, is_probability=edge.again is None))
     return replace(found, lines=tuple(lines))

@@ -24,13 +24,9 @@ from anypag.markup import counted
 from anypag.series.window import Window
 
 _QUARTER = re.compile(r"(\d{4})-?[qQ]([1-4])")
-NO_TIMES = (
-    "Rows of a data set that the column {by!r} tells apart need not be neighbours in time. Name the column of times by "
-)
 NAME_UNIT = f"Name the column that says whose row it is ({Option('unit')}), or make one column of year and quarter."
 HAS_HAVE = ("has", "have")
-TOLERANCE = 1e-4
-"""How far two times may be from one step apart, as a share of the step (1959.25 is not exact)."""
+TOLERANCE = 1e-4  # how far two times may be from one step apart, as a share of the step (1959.25 is not exact)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,24 +34,15 @@ class Lagged:
     """A table of windows, and how it came about."""
 
     window: Window
-    table: Table = field(repr=False)
-    """(n windows, k · (max_lag + 1) columns), the latest slice first; columns are named as the window names them. Of
-    several data sets, contexts come last.
-    """
-    units: Counts = field(repr=False)
-    """(n,) the unit of each window, as codes in the order of their first rows."""
-    runs: Counts = field(repr=False)
-    """(n,) the stretch without gaps in time that each window lies in."""
+    table: Table = field(repr=False)  # (n windows, k · (max_lag + 1) columns), the latest slice first, contexts last
+    units: Counts = field(repr=False)  # (n,) the unit of each window, as codes in the order of their first rows
+    runs: Counts = field(repr=False)  # (n,) the stretch without gaps in time that each window lies in
     n_rows: int
     n_units: int
-    n_breaks: int
-    """Gaps in time inside units."""
-    n_without_past: int
-    """Rows with fewer than `max_lag` rows before them in their stretch."""
-    n_incomplete: int
-    """Windows that were left out because a value in them is missing."""
-    irregular: float = 0.0
-    """The share of neighbouring times that are not one step apart."""
+    n_breaks: int  # gaps in time inside units
+    n_without_past: int  # rows with fewer than `max_lag` rows before them in their stretch
+    n_incomplete: int  # windows that were left out because a value in them is missing
+    irregular: float = 0.0  # the share of neighbouring times that are not one step apart
 
     @property
     def sets(self) -> tuple[str, ...]:
@@ -91,8 +78,7 @@ class Lagged:
         """(n,) which windows are drawn together when they are resampled: those of a unit, or blocks of neighbours."""
         if block is None and len(np.unique(self.units)) > max(1, len(self.sets)):
             return self.units
-        least = 2 * (self.window.max_lag + 1)
-        length = max(least, round(self.table.n ** (1 / 3))) if block is None else block
+        length = max(2 * (self.window.max_lag + 1), round(self.table.n ** (1 / 3))) if block is None else block
         require(is_whole(length, 1), "block", "a whole number from 1 on", block)
         return np.cumsum(self.places % length == 0).astype(np.int64) - 1
 
@@ -100,8 +86,7 @@ class Lagged:
     def places(self) -> Counts:
         """(n,) the place of each window in its stretch of time; windows with missing values leave no gap here."""
         first = np.concatenate([[0], np.flatnonzero(np.diff(self.runs)) + 1])
-        places: Counts = np.arange(self.table.n) - np.repeat(first, np.diff([*first, self.table.n]))
-        return places
+        return np.asarray(np.arange(self.table.n) - np.repeat(first, np.diff([*first, self.table.n])))
 
 
 def lagged(
@@ -128,7 +113,10 @@ def lagged(
     series = declared(whole.take(processes), kinds or {})
     units = np.zeros(whole.n, np.int64) if unit is None else _codes(_whole_column(whole, unit)[0])
     if isinstance(whole, Pooled) and whole.by is not None and time is None:
-        raise DataError(NO_TIMES.format(by=whole.by), Option("time"), ".")
+        raise DataError(
+            f"Rows of a data set that the column {whole.by!r} tells apart need not be neighbours in time. Name the "
+            f"column of times by {Option('time')}."
+        )
     if isinstance(whole, Pooled):  # a unit is one of its data set, so windows do not cross sets
         units = _codes((whole.of_set * whole.n + units).astype(np.float64))
     times = np.arange(whole.n, dtype=np.float64) if time is None else _times(whole, time)
@@ -145,11 +133,9 @@ def lagged(
 
 def _with_contexts(windows: Table, window: Window, pool: Pooled, last: Counts) -> Pooled:
     """The windows of several data sets, with the contexts that each has; `last` are their latest rows in the pool."""
-    empty = [name for k, name in enumerate(pool.sets) if not (pool.of_set[last] == k).any()]
+    empty = [repr(name) for k, name in enumerate(pool.sets) if not (pool.of_set[last] == k).any()]
     if empty:
-        raise DataError(
-            f"The data set {empty[0]!r} has no window without a gap. Leave it out, or choose a smaller lag."
-        )
+        raise DataError(f"The data set {empty[0]} has no window without a gap. Leave it out, or choose a smaller lag.")
     first = np.unique(pool.of_set, return_index=True)[1]
     of_each = Table.take(pool, window.contexts).take_rows(first)
     design = design_of(of_each, pool.sets, range(len(pool.sets)), continuous="discrete" not in windows.kinds)
@@ -172,15 +158,13 @@ def _cut(
     ends = np.flatnonzero(past >= window.max_lag)
     rows = np.hstack([values[ends - lag] for lag in range(window.max_lag + 1)])
     whole = ~np.isnan(rows).any(axis=1)
-    n_units = int(units.max()) + 1
+    n_units, copies = int(units.max()) + 1, window.max_lag + 1
     if whole.sum() < 2:
         raise DataError(
-            f"A series must have at least 2 windows of {window.max_lag + 1} neighbouring rows without a gap (hundreds "
-            f"are useful); this one has {whole.sum()}. Choose a smaller ",
-            Option("max_lag"),
-            ", fill in missing values, or see that the times are evenly spaced.",
+            f"A series must have at least 2 windows of {copies} neighbouring rows without a gap (hundreds are useful); "
+            f"this one has {whole.sum()}. Choose a smaller {Option('max_lag')}, fill in missing values, or see that "
+            "the times are evenly spaced."
         )
-    copies = window.max_lag + 1
     table = Table(
         window.names[: window.n_moving],
         np.asfortranarray(rows[whole]),
@@ -245,15 +229,10 @@ def _follows(units: Counts, times: Floats, unit: str | None) -> tuple[Flags, flo
         raise DataError(
             f"In order of time {counted(n, 'row')}{whose} {HAS_HAVE[n > 1]} the same time as the row before. {remedy}"
         )
-    step = _step(apart[same])
+    if not same.any():
+        return np.zeros(len(units), np.bool_), 0.0
+    usual = np.median(apart[same])
+    found, counts = np.unique(np.round(apart[same] / usual, 4), return_counts=True)
+    step = found[np.argmax(counts)] * usual  # the most usual distance, the smallest of several
     is_next = same & (np.abs(apart - step) <= TOLERANCE * step)
-    share = float(1 - is_next[same].mean()) if same.any() else 0.0
-    return np.concatenate([[False], is_next]), share
-
-
-def _step(apart: Floats) -> float:
-    """The most usual distance between neighbouring times, the smallest of several."""
-    if not len(apart):
-        return 1.0
-    found, counts = np.unique(np.round(apart / np.median(apart), 4), return_counts=True)
-    return float(found[np.argmax(counts)] * np.median(apart))
+    return np.concatenate([[False], is_next]), float(1 - is_next[same].mean())

@@ -107,9 +107,7 @@ def learn_series(
 
 
 class SeriesSearch:
-    """A search over windows, set up and ready to run: everything checked, nothing tested yet. The choices are those of
-    `learn`, with knowledge about processes; `source` is the name of the data file.
-    """
+    """A search over windows, ready to run: everything checked, nothing tested yet. Knowledge is about processes."""
 
     def __init__(self, windows: Lagged, choices: Choices, source: str | None = None) -> None:
         self.windows = replace(windows, table=windows.table.with_findings(series_findings(windows)))

@@ -28,11 +28,10 @@ if TYPE_CHECKING:
     from anypag.effects.answer import Effect
     from anypag.explain import Explanation
 
-SELECTION = {
-    False: "It is assumed that the processes had no say in which times were recorded (selection_bias=True allows for "
-    "that).",
-    True: "The processes may have had a say in which times were recorded.",
-}
+NO_SAY = (
+    "It is assumed that the processes had no say in which times were recorded (selection_bias=True allows for that)."
+)
+MAY_SAY = "The processes may have had a say in which times were recorded."
 IN_SETS = "It is assumed that the processes had no say in which times and data sets were recorded."
 SURE = 0.75
 """A mark of sampled graphs with a smaller probability is shown as a circle. On development systems of
@@ -86,7 +85,6 @@ class SeriesResult:
         return SeriesEdge(cause, edge.b, lag, edge.mark_a, edge.mark_b, probability, share)
 
     def _edge(self, a: int, b: int, marks: Marks | None = None) -> Edge:
-        """The edge between two nodes of the window."""
         marks, names = self._marks if marks is None else marks, self.window.names
         return Edge(names[a], names[b], Mark(marks[b, a]), Mark(marks[a, b]))
 
@@ -198,16 +196,13 @@ class SeriesResult:
             ParameterError: no graphs were sampled, or there is no data.
         """
         if self.result.posterior is None:
-            raise ParameterError(
-                f"Effects are drawn from sampled graphs, and {self.result.method} samples none. Learn with "
-                "method='bayes'."
-            )
+            why = f"Effects are drawn from sampled graphs, and {self.result.method} samples none"
+            raise ParameterError(f"{why}. Learn with method='bayes'.")
         windows = self.windows if data is None else data
         if not isinstance(windows, Lagged):
-            raise ParameterError(
-                "A result from a file holds no data. Give its windows, data=anypag.series.lagged.lagged(table, max_lag)"
-                f"{'' if windows is None else f'; got {type(windows).__name__}'}."
-            )
+            got = "" if windows is None else f"; got {type(windows).__name__}"
+            wanted = f"Give its windows, data=anypag.series.lagged.lagged(table, max_lag){got}."
+            raise ParameterError(f"A result from a file holds no data. {wanted}")
         return self.result.effect(*self._nodes(cause, outcome, lag), data=windows.table, cluster=windows.clusters())
 
     def response(self, cause: str, outcome: str) -> Response:
@@ -283,7 +278,7 @@ class SeriesResult:
     @property
     def assumed(self) -> str:
         """What is assumed of how times came to be recorded."""
-        return IN_SETS if self.window.contexts else SELECTION[self.choices.selection_bias]
+        return IN_SETS if self.window.contexts else MAY_SAY if self.choices.selection_bias else NO_SAY
 
     @property
     def contexts_told(self) -> list[str]:
@@ -296,12 +291,10 @@ class SeriesResult:
         return "\n".join([*self.lines(), *self.result.misfit_told, *(edge_line(edge) for edge in self.edges)])
 
     def __repr__(self) -> str:
-        """What it is, in a line."""
         size = f"{self.window.k:,} processes, lags 0 to {self.window.max_lag}, {len(self.edges):,} edges"
         return f"<SeriesResult: {size}; {self.progress()}>"
 
     def _repr_html_(self) -> str:
-        """How notebooks show it."""
         first, *rest = self.lines()
         edges = "\n".join(edge_line(edge) for edge in self.edges)
         return block(heading(first), paragraphs([*rest, *self.result.misfit_told]), self.svg(), preformatted(edges))

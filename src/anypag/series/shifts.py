@@ -63,12 +63,10 @@ def icd_over_shifts(window: Window, joined: Flags | None = None) -> Algorithm:
 class WindowState(State):
     """A state in which the copies of a pair have the same edge."""
 
-    joined: Flags = stored(Array("bool", SQUARE), kw_only=True)
-    """(n, n) pairs that are known to be joined: no test removes them."""
+    joined: Flags = stored(Array("bool", SQUARE), kw_only=True)  # (n, n) known to be joined: no test removes these
 
     @cached_property
     def window(self) -> Window:
-        """The window whose nodes are the variables."""
         return Window.of(self.nodes.names)
 
     def separating(self, found: PairTests, r: int, threads: int = 1) -> Self:
@@ -84,9 +82,7 @@ class WindowState(State):
 
     @cached_property
     def blocks(self) -> GraphBlocks:
-        """All edges in one block: the past before the window may join early nodes, so a set that separates two nodes
-        need not lie on a path between them here.
-        """
+        """All edges in one block: the past before the window joins nodes, so sets need not lie on a path here."""
         return GraphBlocks(np.zeros(2 * self.n_edges, np.int64), np.array([self.n]))
 
 
@@ -225,8 +221,7 @@ def _for_copies(window: Window, rows: LogRows, marks: Marks) -> LogRows:
     numbers = latest[:, 1].astype(np.int64) * len(window) + latest[:, 2]
     is_first = np.zeros(len(rows), np.bool_)
     is_first[_first_of_each(numbers, shift)] = True
-    found: LogRows = latest[is_first & stands]
-    return found
+    return np.asarray(latest[is_first & stands])
 
 
 def _first_of_each(numbers: Counts, by: AnyArray) -> Counts:

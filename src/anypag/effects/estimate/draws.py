@@ -7,7 +7,7 @@ its sample, so the same rows and graphs give the same draws.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import sqrt
@@ -18,7 +18,7 @@ import numpy as np
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.moments import moments_of
 from anypag.data.table import Table
-from anypag.effects.estimate.estimates import NOT_WEIGHTED, Level, levels_of, shown
+from anypag.effects.estimate.estimates import NOT_WEIGHTED, Level, levels_of, levels_told, shown
 from anypag.errors import DataError, ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
@@ -41,52 +41,37 @@ class DrawnColumn(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The variable in a text."""
         return quote(self.variable) if isinstance(self.variable, str) else ", ".join(map(quote, self.variable))
 
     @property
     def as_cause(self) -> str:
         """The column as a cause, in words."""
-        if self.level is None:
+        if self.level is None or self.against is None:
             return f"per unit of {self.name}"
-        if isinstance(self.variable, str):
-            return f"for {self.name} = {_told(self.level)} in place of {_told(self.against)}"
-        first, own = (zip(self.variable, levels, strict=True) for levels in (self.against, self.level))  # type: ignore[arg-type]
-        return f"for {levels_told(own)} in place of {levels_told(first)}"
+        if isinstance(self.variable, tuple):
+            first, own = (zip(self.variable, levels, strict=True) for levels in (self.against, self.level))  # type: ignore[arg-type]
+            return f"for {levels_told(own)} in place of {levels_told(first)}"
+        return f"for {self.name} = {shown(self.level)} in place of {shown(self.against)}"
 
     @property
     def as_outcome(self) -> str:
         """The column as an outcome, in words."""
-        return self.name if self.level is None else f"P({self.name} = {_told(self.level)})"
-
-
-def _told(level: Level | tuple[Level, ...] | None) -> str:
-    return ", ".join(map(shown, level)) if isinstance(level, tuple) else shown(level or 0.0)
-
-
-def levels_told(levels: Iterable[tuple[str, Level]]) -> str:
-    """Variables with a level of each, in words."""
-    return ", ".join(f"{quote(name)} = {shown(level)}" for name, level in levels)
+        return self.name if self.level is None else f"P({self.name} = {shown(self.level)})"
 
 
 @dataclass(frozen=True, eq=False)
 class LinearColumns:
-    """Columns of numbers for linear systems: discrete variables have one, of 0 and 1, for each level but the first.
-
-    `node` (c,): the place of a column's variable in the table. `scale` (c,): standard deviations. `clustered`: where
-    rows come in clusters, their standardised values and the cluster of each.
-    """
+    """Columns of numbers for linear systems: discrete variables have one, of 0 and 1, for each level but the first."""
 
     columns: tuple[DrawnColumn, ...]
-    node: Counts
+    node: Counts  # (c,) the place of a column's variable in the table
     correlation: Floats
-    scale: Floats
+    scale: Floats  # (c,) standard deviations
     n: int
-    clustered: tuple[Floats, Counts] | None = None
+    clustered: tuple[Floats, Counts] | None = None  # standardised rows in clusters, and the cluster of each
 
     @classmethod
     def of(cls, table: Table, clusters: Counts | None = None) -> Self:
-        """Of a table without gaps."""
         spread = [(k, *one) for k, name in enumerate(table.names) for one in _spread(table, name, table.values[:, k])]
         node, columns, numbers = zip(*spread, strict=True)
         values, least = np.column_stack(numbers), len(columns) + 2
@@ -102,7 +87,6 @@ class LinearColumns:
         return cls(columns, np.array(node), moments.correlation, moments.deviation, moments.n, clustered)
 
     def places(self, nodes: NodeSet) -> Counts:
-        """The columns of some variables."""
         return np.flatnonzero(np.isin(self.node, list(members(nodes))))
 
     @cached_property
@@ -115,22 +99,15 @@ class LinearColumns:
             ) from None
 
     def drawn(
-        self,
-        diagrams: Marks,
-        numbers: Counts,
-        x: Counts,
-        y: Counts,
-        together: bool = False,
-        hidden: Hidden | None = None,
+        self, graphs: Marks, numbers: Counts, x: Counts, y: Counts, together: bool = False, hidden: Hidden | None = None
     ) -> Floats:
         """(m, causes, outcomes) draws of total effects, in the units of the data; NaN where a fit fails, and for causes
-        that may decide who is in the sample. `diagrams` (m, p, p) have these `numbers` (m,) in their sample; `x` and
-        `y` are places of columns, and causes may be set `together`.
+        that may decide who is in the sample. `graphs` (m, p, p) have these `numbers` (m,) in their sample.
         """
         is_set = np.isin(np.arange(len(self.columns)), x) & together
         ratio = self.scale[y] / self.scale[x][:, None]
-        found = np.full((len(diagrams), len(x), len(y)), np.nan)
-        for k, (diagram, number) in enumerate(zip(diagrams, numbers.tolist(), strict=True)):
+        found = np.full((len(graphs), len(x), len(y)), np.nan)
+        for k, (diagram, number) in enumerate(zip(graphs, numbers.tolist(), strict=True)):
             covariance = self._covariance_drawn(np.random.default_rng([SEED, number]))
             hide = None if hidden is None else hidden.of(k, self.node, number)
             effects = total_effects_of(diagram, self.node, covariance, is_set, hide)
@@ -188,7 +165,6 @@ class Hidden(NamedTuple):
     arrows: Flags
 
     def of(self, k: int, node: Counts, number: int) -> Hide:
-        """The function that turns the weights of graph k into those of a system with hidden causes."""
         random = np.random.default_rng([SEED, number, 1])
         arrows = self.arrows[k][np.ix_(node, node)]
         return partial(with_hidden_causes, open_arrows=arrows, strength=self.strength, random=random)
@@ -203,9 +179,7 @@ def random_weights(clusters: Counts, random: np.random.Generator) -> Floats:
 def total_effects_of(
     diagram: Marks, node: Counts, covariance: Floats, is_set: Flags, hide: Hide | None = None
 ) -> Floats | None:
-    """(c, c) the total effects of a diagram fitted to a covariance of columns; None if the fit fails. Those of ends of
-    `---` are NaN. `hide` turns arrows, weights and noise into the weights of a system with hidden causes.
-    """
+    """(c, c) the total effects of a diagram fitted to a covariance, NaN for ends of `---`; None if the fit fails."""
     from anypag._kernels import gaussian as kernel
 
     arrow, tail = diagram == Mark.ARROW, diagram == Mark.TAIL

@@ -28,24 +28,19 @@ from anypag.graphs.text import quote
 MOST_COMPARED = 20_000  # rows in which straight lines are compared with splines; of more this many, spread evenly
 FAR = 2.0  # standard errors from which on straight lines and a learner are said to differ
 BANDS = 4  # into how many groups of equal size a number is divided to report an effect by group
-
 FEW_ROWS = f"No interval: those of AIPW were seen to hold the truth from {learners.LEAST_ROWS:,} rows on."
 
 
 @dataclass(frozen=True)
 class Adjustment:
-    """An adjustment for one cause and one outcome, fitted to rows by straight lines or a learner (`scores`).
+    """An adjustment for one cause and one outcome, fitted to rows by straight lines or a learner."""
 
-    `part`: the columns, without the `n_dropped` rows with gaps. `levels`: of a cause with two levels. `rows`: the
-    columns as numbers below 1, such a cause as 0 and 1; slopes are to be multiplied by 2 to the power of `exponent`.
-    """
-
-    part: Table
+    part: Table  # the columns, without rows with gaps
     cause: str
     outcome: str
-    levels: tuple[Level, Level] | None
-    rows: AdjustedRows
-    exponent: int
+    levels: tuple[Level, Level] | None  # of a cause with two levels
+    rows: AdjustedRows  # the columns as numbers below 1, such a cause as 0 and 1
+    exponent: int  # slopes of these are to be multiplied by 2 to this power
     scores: Scores
     n_dropped: int
 
@@ -88,7 +83,6 @@ class Adjustment:
     def _estimate(
         self, groups: Sequence[tuple[str, Flags | None]], level: float, notes: tuple[str, ...] = ()
     ) -> Estimate:
-        """The number in groups of rows, each with its name."""
         (first, other), entries = self.levels or (None, None), list[MeanChange]()
         for where, chosen in groups:
             found = self.number(chosen=chosen)
@@ -103,17 +97,13 @@ class Adjustment:
             return ""
         rows = self.rows.thinned(MOST_COMPARED)
         try:
-            line, splines = (
-                self.number(learners.straight(rows)),
-                self.number(learners.partially_linear(rows, seed=seed)),
-            )
+            line, splines = map(self.number, (learners.straight(rows), learners.partially_linear(rows, seed=seed)))
         except DataError:  # too few rows for folds
             return ""
         told = _are_apart(line, splines, "splines")
         return told and f'{told} Ask for them with learner="splines" (--learner splines on the command line).'
 
     def robustness(self, level: float) -> Robustness:
-        """What would explain the number away."""
         freedom, found = len(self.rows.y) - self.rows.z.shape[1] - 2, self.scores.number()
         r2 = self.scores.partial_r2(freedom)
         values = (robustness_value(r2, freedom), robustness_value(r2, freedom, level))
@@ -131,7 +121,6 @@ class Adjustment:
 
     @property
     def column(self) -> DrawnColumn:
-        """The cause as a column of draws."""
         first, other = self.levels or (None, None)
         return DrawnColumn(self.cause, other, first)
 
@@ -188,33 +177,27 @@ def _groups(part: Table, by: str) -> list[tuple[str, Flags]]:
     return [(f"{by} from {number(column[own].min())} to {number(column[own].max())}", own) for own in flags]
 
 
-RATIO_OF_DIFFERENCE = 0.91
-"""A standardised mean difference d is about a risk ratio of exp(0.91 d) (VanderWeele and Ding 2017)."""
+RATIO_OF_DIFFERENCE = (
+    0.91  # a standardised difference d is about a risk ratio of exp(0.91 d) (VanderWeele and Ding 2017)
+)
 
 
 @dataclass(frozen=True)
 class Robustness:
     """How strong a hidden cause of both cause and outcome must be to explain an estimate away.
 
-    Args:
-        partial_r2: of the variance of the outcome that the columns adjusted for leave, the share that the cause
-            explains.
-        value: the robustness value (Cinelli and Hazlett 2020): a hidden cause that explains this share of what is left
-            of the cause and of the outcome makes the estimate 0; none that explains less of both can.
-        value_of_interval: the share from which on the interval would hold 0.
-        e_value: the risk ratio that a hidden cause must have with the cause and with the outcome to explain the
-            estimate away (VanderWeele and Ding 2017). For numbers it comes from the standardised mean difference, of a
-            cause without two levels for one standard deviation of it.
-        e_value_of_interval: the risk ratio from which on the interval would hold no effect; 1 if it does already.
-        adjusting_for: of sampled graphs: these numbers are for the set of the largest class that allows an effect.
+    A hidden cause that explains the share `value` of what is left of the cause and of the outcome makes the estimate 0
+    (robustness value, Cinelli and Hazlett 2020); none that explains less of both can. `e_value` is the risk ratio that
+    it must have with both (VanderWeele and Ding 2017); for numbers it comes from the standardised mean difference, of a
+    cause without two levels for one standard deviation of it.
     """
 
-    partial_r2: float
+    partial_r2: float  # the share of what the columns adjusted for leave of the outcome that the cause explains
     value: float
-    value_of_interval: float
+    value_of_interval: float  # the share from which on the interval would hold 0
     e_value: float
-    e_value_of_interval: float
-    adjusting_for: tuple[str, ...] | None = None
+    e_value_of_interval: float  # the risk ratio from which on the interval would hold no effect; 1 if it does already
+    adjusting_for: tuple[str, ...] | None = None  # of sampled graphs: the set of the largest class with an effect
 
     def __str__(self) -> str:
         begin = "To"

@@ -45,7 +45,6 @@ class Sampling:
             )
 
     def of_rows(self, chosen: Flags) -> Self:
-        """For some of the rows."""
         return self if self.clusters is None else replace(self, clusters=self.clusters[chosen])
 
 
@@ -135,9 +134,7 @@ def complete_rows(table: Table, names: Sequence[str]) -> Flags:
 
 
 def chosen_model(part: Table, model: Model | None, outcomes: tuple[str, ...]) -> Model:
-    """The model that the user chose, or else the one that fits the kinds of the columns; for a discrete outcome beside
-    continuous columns the user has to choose.
-    """
+    """The model that the user chose, or else the one that fits the kinds of the columns, if there is one."""
     kinds = dict(zip(part.names, part.kinds, strict=True))
     if model not in ("linear", "tables", "mixed", None):
         raise ParameterError(f'A model is "linear", "tables" or "mixed"; got {model!r}.')
@@ -158,12 +155,10 @@ _WAYS = (
     f"{Option('model', 'linear')} to treat levels as numbers (right for two levels), {Option('model', 'tables')} to "
     "treat every value as a level, or hand the adjustment set over to a tool for mixed data."
 )
-
 NO_INTERVAL = (
     "A number without an interval is the same in every resample of the rows, or cannot be computed in some resamples: "
     "too few rows have these levels to say how uncertain the number is."
 )
-
 WEIGHTED = "Rows are weighted: the effect is that in the population which the weights speak for."
 ADDITIVE = (
     "Discrete columns enter a regression as indicators of their levels, without interactions: the effect is taken to "
@@ -177,7 +172,6 @@ def _both_kinds(part: Table) -> str:
 
 
 def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Fitted:
-    """A model of the columns."""
     if model == "mixed":
         is_discrete = tuple(kind == "discrete" for kind in part.kinds)
         return replace(Regression.of(part.values, nodes), is_discrete=is_discrete, weights=part.weights)
@@ -233,7 +227,6 @@ def _changes(causal: CausalGraph, part: Table, way: Between, numbers: Numbers) -
 
 
 def _probabilities(causal: CausalGraph, part: Table, way: Between, numbers: Numbers) -> Iterator[Probability]:
-    """For each combination of levels its probability."""
     groups = [causal.names(nodes) for nodes in (way.x, way.given, way.y)]
     names = [name for group in groups for name in group]
     levels = combinations_of(*(levels_of(part, name) for name in names))

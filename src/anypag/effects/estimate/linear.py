@@ -34,7 +34,6 @@ class Weighted:
 
     @classmethod
     def of(cls, rows: Floats, nodes: tuple[int, ...]) -> Self:
-        """The model of rows in their original units, each row counted once."""
         return cls(*in_units(rows), nodes)
 
     def resampled(self, rng: np.random.Generator) -> Self:
@@ -72,7 +71,6 @@ def per_unit(slopes: Floats, causes: Indices, outcomes: Indices) -> Floats:
 
 
 def covariance_of(rows: Floats, weights: Floats | None = None) -> Floats:
-    """The covariance of the columns."""
     mean = np.average(rows, axis=0, weights=weights)
     centred = rows - mean
     weighted = centred if weights is None else centred * weights[:, None]

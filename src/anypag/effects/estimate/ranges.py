@@ -39,9 +39,7 @@ class Members(NamedTuple):
 
 
 def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None) -> Members:
-    """All MAGs without undirected edges that have this PAG, if there are no more than `most`; else a random sample. If
-    the PAG has marks from knowledge, `one` is a member of its class.
-    """
+    """All MAGs without `---` that have this PAG, or a random sample of more than `most`; `one` is a member."""
     search = _Search(member(pag) if one is None else one)
     steps = search.from_marks(pag.marks)
     tried = islice(steps, STEPS_PER_MEMBER * most)
@@ -98,26 +96,15 @@ UNTOLD = (
 
 @dataclass(frozen=True)
 class PossibleEffects:
-    """The values of an effect over the members of a class.
+    """The values of an effect over the members of a class."""
 
-    Args:
-        entries: one line per cause and outcome, or per combination of levels: the least and the greatest value.
-        includes_zero: does a member say that there is no effect at all?
-        n_members: the members that were considered.
-        exact: are these all of them?
-        n_assumed: members in which an arrow may hide a common cause of its ends. Their values assume that none does;
-            otherwise the effect can be anything in them.
-        n_open: members in which the effect is not identified even then; they have no value.
-        untold: why there are no values although members have formulas; empty if there are values.
-    """
-
-    entries: Entries
-    includes_zero: bool
-    n_members: int
-    exact: bool
-    n_assumed: int
-    n_open: int
-    untold: str = ""
+    entries: Entries  # the least and the greatest value for each cause and outcome, or combination of levels
+    includes_zero: bool  # does a member say that there is no effect at all?
+    n_members: int  # the members that were considered
+    exact: bool  # are these all of them?
+    n_assumed: int  # members whose values assume that arrows hide no common cause; else the effect can be anything
+    n_open: int  # members in which the effect is not identified even then; they have no value
+    untold: str = ""  # why there are no values although members have formulas
 
     @property
     def smallest(self) -> float | tuple[float, ...]:
@@ -138,12 +125,9 @@ class PossibleEffects:
         lines.append("In some of them there is no effect." if self.includes_zero else "In all of them there is one.")
         if self.n_assumed:
             taken = "" if self.untold else "; the values assume that none does"
-            lines.append(
-                f"In {self.n_assumed:,} of them an arrow may hide a common cause of its ends{taken}. Where one does, "
-                "the effect may be anything."
-            )
-        if self.n_open:
-            lines.append(f"In {self.n_open:,} the effect stays open even then.")
+            hidden = f"In {self.n_assumed:,} of them an arrow may hide a common cause of its ends{taken}"
+            lines.append(f"{hidden}. Where one does, the effect may be anything.")
+        lines += [f"In {self.n_open:,} the effect stays open even then."] if self.n_open else []
         return "\n".join([*lines, *([self.untold] if self.untold else [])])
 
 
@@ -155,15 +139,9 @@ def possible_effects(
     answers = [_in_member(mag, way) for mag in found.mags]
     formulas = list(dict.fromkeys(answer.formula for answer, _ in answers if answer.formula is not None))
     entries, untold = _range(causal, way, formulas, table, model)
-    return PossibleEffects(
-        entries=entries,
-        includes_zero=any(answer.status == "zero" for answer, _ in answers),
-        n_members=len(found.mags),
-        exact=found.exact,
-        n_assumed=sum(assumed for _, assumed in answers),
-        n_open=sum(answer.formula is None for answer, _ in answers),
-        untold=untold,
-    )
+    includes_zero = any(answer.status == "zero" for answer, _ in answers)
+    n_assumed, n_open = sum(assumed for _, assumed in answers), sum(answer.formula is None for answer, _ in answers)
+    return PossibleEffects(entries, includes_zero, len(found.mags), found.exact, n_assumed, n_open, untold)
 
 
 def _in_member(mag: MAG, way: Between) -> tuple[Verdict, bool]:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.table import Table
-from anypag.effects.estimate.draws import SEED, DrawnColumn, levels_told, random_weights
-from anypag.effects.estimate.estimates import NOT_WEIGHTED, levels_of
+from anypag.effects.estimate.draws import SEED, DrawnColumn, random_weights
+from anypag.effects.estimate.estimates import NOT_WEIGHTED, levels_of, levels_told
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.expressions import Expression, P, Product, Quotient, folded, leaves
 from anypag.errors import DataError, ParameterError
@@ -57,7 +57,6 @@ class Tables:
         return np.asarray(np.moveaxis(found, axes, range(len(axes))).reshape(-1))
 
     def place(self, node: int) -> int:
-        """The column of a node."""
         return self.nodes.index(node)
 
     def count(self, nodes: NodeSet) -> Floats:
@@ -83,7 +82,6 @@ class Tables:
 
 
 def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tuple[int, ...]) -> Tables:
-    """The counts behind rows of levels."""
     cells, of_row, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
     return Tables(cells, counts.astype(np.float64), n_levels, nodes, of_row.reshape(-1))
 
@@ -146,11 +144,11 @@ class LevelTable:
         """The combinations of levels of the conditions, in words, and their rows; None for all rows."""
         if not given:
             return [("", None)]
-        names = [self._table.names[node] for node in given]
-        found = np.unique(self._codes[list(given)], axis=1).T.tolist()
-        words = [[(name, levels_of(self._table, name)[k]) for name, k in zip(names, of, strict=True)] for of in found]
-        flags = [(self._codes[list(given)] == np.array(of)[:, None]).all(axis=0) for of in found]
-        return [(levels_told(levels), own) for levels, own in zip(words, flags, strict=True)]
+        names, codes, found = [self._table.names[node] for node in given], self._codes[list(given)], []
+        for of in np.unique(codes, axis=1).T:
+            levels = [(name, levels_of(self._table, name)[k]) for name, k in zip(names, of, strict=True)]
+            found.append((levels_told(levels), (codes == of[:, None]).all(axis=0)))
+        return found
 
     def drawn(self, diagrams: Marks, numbers: Counts, causes: Columns, y: int, rows: Flags | None = None) -> Floats:
         """(m, levels of the causes but the first, levels of y but one) draws of what setting the causes to their levels
@@ -200,7 +198,6 @@ class LevelTable:
         return np.asarray(risks)
 
     def _completed(self, diagram: Marks, number: int) -> Counts:
-        """The levels of all nodes of a graph, hidden causes last."""
         if self._latent is None:
             return self._codes
         dag = LatentDAG.of_marks(diagram, self._n_hidden)

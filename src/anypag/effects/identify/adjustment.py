@@ -7,9 +7,8 @@ graph's class, exactly if
 2. Z contains no *forbidden* node: no possible descendant of a node other than X on such a path;
 3. Z blocks every proper path of definite status from X to Y that is not possibly directed.
 
-A path is proper if only its first node is in X. Only sets of reachable nodes are needed, not paths, which takes linear
-time. Given 1 and 2, the third condition holds in the PAG if and only if Z separates X and Y in any one member after the
-first edges of the proper possibly directed paths are taken out.
+A path is proper if only its first node is in X. Given 1 and 2, the third condition holds in the PAG if and only if Z
+separates X and Y in any one member after the first edges of the proper possibly directed paths are taken out.
 
 So in that member adjustment sets are the sets that separate X and Y. Minimal ones lie among the ancestors of X and Y,
 where separation becomes a cut in an undirected graph: join all nodes of a district (nodes connected by `<->`) and their
@@ -33,22 +32,17 @@ from anypag.graphs.node_sets import NodeSet, members, rows_as_sets, spread
 
 
 class Between(NamedTuple):
-    """The nodes and edges between causes X and outcomes Y.
-
-    `first`: the nodes that proper possibly directed paths from X to Y go to first. `forbidden`: the possible
-    descendants of nodes on such a path. `hidden`: first edges of such paths that are not visible, as (node of X, next).
-    """
+    """The nodes and edges between causes X and outcomes Y."""
 
     x: NodeSet
     y: NodeSet
-    first: NodeSet
-    forbidden: NodeSet
-    hidden: tuple[tuple[int, int], ...]
+    first: NodeSet  # the nodes that proper possibly directed paths from X to Y go to first
+    forbidden: NodeSet  # the possible descendants of nodes on such a path
+    hidden: tuple[tuple[int, int], ...]  # first edges of such paths that are not visible, as (node of X, next node)
     given: NodeSet = 0
 
 
 def between(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet = 0) -> Between:
-    """The nodes and edges between X and Y."""
     near, everyone = causal.near, causal.everyone
     leading_to_y = spread(near.parents, y, everyone & ~x)
     first, hidden = 0, []
@@ -138,7 +132,6 @@ def _join(joined: list[NodeSet], circle: NodeSet, without: NodeSet = 0) -> None:
 
 
 def _beside(ways: Ways, nodes: NodeSet) -> NodeSet:
-    """The neighbours of a set of nodes."""
     return reduce(or_, (ways.joined[node] for node in members(nodes)), 0) & ways.inside & ~nodes
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
 
@@ -46,11 +46,9 @@ class CausalGraph:
 
     @property
     def everyone(self) -> NodeSet:
-        """All nodes."""
         return self.near.everyone
 
     def names(self, nodes: NodeSet) -> tuple[str, ...]:
-        """The names of a set of nodes."""
         return tuple(self.pag.names[node] for node in members(nodes))
 
     def flags(self, nodes: NodeSet) -> npt.NDArray[np.bool_]:
@@ -96,18 +94,15 @@ def agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:
     return not ((facts.causes & ~leads) | (facts.not_causes & leads)).any()
 
 
+@dataclass(frozen=True)
 class _Exactly:
     """A graph as a cache key; the order of nodes matters, because sets of nodes are made of indices."""
 
-    def __init__(self, graph: MixedGraph) -> None:
-        self.graph = graph
-        self.key = (type(graph), graph.names, graph.marks.tobytes())
+    graph: MixedGraph = field(compare=False)
+    key: tuple[type[MixedGraph], tuple[str, ...], bytes] = field(init=False)
 
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Exactly) and self.key == other.key
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", (type(self.graph), self.graph.names, self.graph.marks.tobytes()))
 
 
 def causal_graph_under(shown: PAG, alone: PAG, known: Knowledge | None) -> CausalGraph | None:

@@ -99,7 +99,6 @@ def folded(expression: Expression, value: Callable[[Expression, tuple[T, ...]], 
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:
-    """The direct parts of a formula."""
     if isinstance(expression, P):
         return ()
     if isinstance(expression, Product):

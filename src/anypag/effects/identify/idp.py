@@ -118,9 +118,7 @@ Torn = (
 
 
 def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> Expression | Stuck | Torn:
-    """A formula for P(y | do(x), z), or where identification failed. By rule 2 of the do-calculus some causes may be
-    observed instead of set, and some conditions set instead of observed.
-    """
+    """A formula for P(y | do(x), z), or where identification failed; causes may be observed, conditions set."""
     if not z:
         return identified(causal, x, y)
     seen = _buckets_seen(causal, x, y, z)

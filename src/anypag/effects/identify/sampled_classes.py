@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags
 from anypag.effects.identify.adjustment import between, smallest
@@ -43,31 +42,24 @@ class SampledClass(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SampledClasses:
-    """Sampled graphs that agree with knowledge, and their classes; variables are in the order of their names.
-
-    `diagrams` (m, nodes, nodes): hidden causes of discrete columns are the last nodes. `place` (m,): the number of each
-    graph among all sampled ones, which seeds its random numbers. `of` (m,): its class. `counts` (m,): False for graphs
-    sampled at a lower price of edges, which give draws, but do not enter shares.
-    """
+    """Sampled graphs that agree with knowledge, and their classes; variables are in the order of their names."""
 
     names: tuple[str, ...]
-    diagrams: Marks
-    place: npt.NDArray[np.int64]
-    of: npt.NDArray[np.int64]
-    counts: Flags
+    diagrams: Marks  # (m, nodes, nodes): hidden causes of discrete columns are the last nodes
+    place: Counts  # (m,) the number of each graph among all sampled ones, which seeds its random numbers
+    of: Counts  # (m,) the class of each
+    counts: Flags  # (m,) False for graphs sampled at a lower price of edges: they give draws, but enter no shares
     classes: tuple[SampledClass, ...]
     selection: bool
-    n_levels: tuple[int, ...]
+    n_levels: tuple[int, ...]  # of hidden causes
 
     def __len__(self) -> int:
         return len(self.of)
 
     def nodes(self, names: tuple[str, ...]) -> NodeSet:
-        """The set of the variables with these names."""
         return sum(1 << self.names.index(name) for name in names)
 
     def verdicts(self, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> list[Verdict]:
-        """What each class says of P(y | do(x), given)."""
         return [self._verdict(found, x, y, given, within) for found in self.classes]
 
     def _verdict(self, found: SampledClass, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
@@ -87,9 +79,7 @@ class SampledClasses:
         return Verdict("unidentified", way) if way.first else verdict(causal, x, y, given, within)
 
     def if_causal(self, k: int, x: NodeSet) -> Marks | None:
-        """The marks of the member of class k without hidden causes behind arrows, `o-o` oriented away from X; None if
-        that is not a valid graph.
-        """
+        """The marks of the member of class k without hidden causes, `o-o` oriented away from X; None if not valid."""
         marks = self.classes[k].causal.pag.marks
         order = np.argsort(~self.classes[k].causal.flags(x), kind="stable")  # X first
         chosen, cycle = completed(marks[np.ix_(order, order)])
@@ -121,7 +111,7 @@ class SampledClasses:
 
 def _grouped(
     diagrams: Marks, names: tuple[str, ...], n_levels: tuple[int, ...], facts: Facts | None
-) -> tuple[npt.NDArray[np.int64], tuple[SampledClass, ...]]:
+) -> tuple[Counts, tuple[SampledClass, ...]]:
     """The class of each graph, and the classes."""
     of, classes = np.zeros(len(diagrams), np.int64), list[SampledClass]()
     by_mag, by_pag = dict[bytes, int](), dict[bytes, int]()
