@@ -82,7 +82,7 @@ class Adjusting:
 
     def drawn(self, sampled: SampledEffect, table: Table, within: NodeSet) -> SampledEffect:
         """Sampled graphs with draws: of linear systems or tables, or by a learner (splines if graphs are curved)."""
-        learner = self.learner or ("splines" if sampled.is_curved else None)
+        learner = "splines" if sampled.is_curved and self.learner is None else self.learner
         is_linear = learner is None and not sampled.is_discrete
         if self.confounding is not None and not (is_linear and 0 < self.confounding < 1):
             raise ParameterError(NOT_HIDDEN)

@@ -182,10 +182,10 @@ def _refuse_contradicted(source: Result, graph: MixedGraph, x: NodeSet, y: NodeS
 
 def left_out(shown: MixedGraph, alone: MixedGraph, status: Status, reason: str) -> str:
     """The note that marks from knowledge were left out, with the edges that differ; edges of the reason come first."""
-    pairs = [(alone.edge(edge.a, edge.b), edge) for edge in map(Edge.forward, shown.edges())]
-    changed = [(here, edge) for here, edge in pairs if here != edge]
-    changed.sort(key=lambda pair: not any(str(one) in reason for one in (pair[0], pair[0] and pair[0].reversed())))
-    named = [f"{here} here is {edge} in the graph shown" for here, edge in changed[:MOST_EDGES]]
+    pairs = [(edge.a, edge.b) for edge in map(Edge.forward, shown.edges())]
+    changed = [pair for pair in pairs if alone.edge(*pair) != shown.edge(*pair)]
+    changed.sort(key=lambda pair: not any(str(alone.edge(*both)) in reason for both in (pair, pair[::-1])))
+    named = [f"{alone.edge(*pair)} here is {shown.edge(*pair)} in the graph shown" for pair in changed[:MOST_EDGES]]
     more = [f"and {len(changed) - MOST_EDGES} more"] if len(changed) > MOST_EDGES else []
     edges = [f"{'; '.join([*named, *more])}."] if named else []
     return " ".join([WITHOUT_KNOWLEDGE, *edges, *([WHY] if status == "unidentified" else [])])

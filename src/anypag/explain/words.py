@@ -5,7 +5,8 @@ the sample, a tail that it is. `EndClaim` is what this says about causes, given 
 
 - without selection, a tail means "cause of";
 - if another edge has an arrowhead at A, A does not affect selection, and a tail at A means "cause of" too;
-- A --- B is possible only if both affect selection: one of the two is no cause of the other, and the other affects it.
+- A --- B is possible only if both affect selection: causes do not run in a circle, so one of the two is no cause of the
+  other and must affect selection; the other one then affects it too.
 
 The sentences have the places {a} and {b} for the names, which the report's page fills in too.
 """

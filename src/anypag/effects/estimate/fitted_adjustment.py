@@ -177,9 +177,7 @@ def _groups(part: Table, by: str) -> list[tuple[str, Flags]]:
     return [(f"{by} from {number(column[own].min())} to {number(column[own].max())}", own) for own in flags]
 
 
-RATIO_OF_DIFFERENCE = (
-    0.91  # a standardised difference d is about a risk ratio of exp(0.91 d) (VanderWeele and Ding 2017)
-)
+RATIO_OF_DIFFERENCE = 0.91  # a standardised difference d is about a risk ratio of exp(0.91 d) (VanderWeele, Ding 2017)
 
 
 @dataclass(frozen=True)

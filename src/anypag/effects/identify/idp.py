@@ -112,9 +112,7 @@ class _Plan:
         return product(summed(after, q_over), later)
 
 
-Torn = (
-    NodeSet  # where identification failed: observing the causes in this bucket, which has others, is not setting them
-)
+Torn = NodeSet  # where identification failed: observing the causes in this bucket is not setting them
 
 
 def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> Expression | Stuck | Torn:
