@@ -42,7 +42,7 @@ from scipy.stats import norm
 
 import anypag as ap
 from anypag.data.table import as_table
-from anypag.effects.estimate.draws import LinearColumns, drawn_effects
+from anypag.effects.estimate.draws import LinearColumns
 from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
 from anypag.effects.identify.sampled_classes import SampledClasses, classes_of
 from anypag.effects.identify.verdict import verdict
@@ -318,7 +318,7 @@ def drawn_between_all(classes: SampledClasses, rows: dict[str, Floats]) -> Float
     """(m, p, p) draws of the effects between all variables, in the order of their names."""
     everyone = np.arange(len(rows))
     columns = LinearColumns.of(as_table({name: rows[name] for name in classes.names}))
-    return drawn_effects(classes.diagrams, classes.place, columns, everyone, everyone)
+    return columns.drawn(classes.diagrams, classes.place, everyone, everyone)
 
 
 WARMER = 1.6
@@ -362,7 +362,7 @@ def prices_of_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict
     graphs = {key: met for gamma in (0.5, 0.25, 0.0) for key, met in sampled_at(state, score, gamma).items()}
     columns, everyone = LinearColumns.of(table), np.arange(len(rows))
     effects = {
-        key: drawn_effects(met, np.arange(ROUNDS) + 1000 * k, columns, everyone, everyone)
+        key: columns.drawn(met, np.arange(ROUNDS) + 1000 * k, everyone, everyone)
         for k, (key, met) in enumerate(graphs.items())
     }
     lines = []

@@ -16,12 +16,12 @@ from linear_truth import slope_and_effect, systems
 import anypag as ap
 from anypag.data.table import as_table
 from anypag.effects.answer import Effect
-from anypag.effects.estimate.draws import DrawnColumn, LinearColumns, drawn_effects, total_effects_of
+from anypag.effects.estimate.draws import DrawnColumn, LinearColumns, total_effects_of
 from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.sampled_classes import classes_of
 from anypag.effects.identify.verdict import holds_if_selected, verdict
 from anypag.effects.sampled import _limits, _missing_told, headline, sampled_effect
-from anypag.effects.sampled_question import DrawnEffect, Span
+from anypag.effects.sampled_question import DrawnEffect, Question, Span
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.node_sets import members as nodes_in
 from anypag.graphs.node_sets import spread
@@ -144,7 +144,7 @@ def test_no_effect_is_not_said_where_it_hangs_on_the_price_of_an_edge() -> None:
     for n_edges, status in ((0, "zero"), (5, "zero"), (6, "unidentified")):
         states = states_of(np.stack([none] * (200 - n_edges) + [edge] * n_edges))
         classes = classes_of(Diagrams(("x", "y"), states, (), 100), None, selection=False)
-        found = sampled_effect(classes, 1, 2, 0, 3)
+        found = sampled_effect(Question(classes, 1, 2, 0, 3))
         assert (found.p_zero, found.status) == (1, status)
         assert found.question.zero_at_less == 1 - n_edges / 100
         told = " ".join([headline(found, "The effect"), *_limits(found)])
@@ -201,7 +201,7 @@ def test_ten_million_rows_break_no_draw() -> None:
         correlation = np.ascontiguousarray((covariance / np.outer(scale, scale))[np.ix_(order, order)])
         columns = tuple(map(DrawnColumn, classes.names))
         rows = LinearColumns(columns, np.arange(len(order)), correlation, scale[order], n)
-        drawn = drawn_effects(classes.diagrams, classes.place, rows, np.arange(len(order)), np.arange(len(order)))
+        drawn = rows.drawn(classes.diagrams, classes.place, np.arange(len(order)), np.arange(len(order)))
         assert np.isfinite(drawn).all()
         pag = ap.true_pag(system.dag, system.latent)
         for cause, outcome in permutations(classes.names, 2):
@@ -210,7 +210,7 @@ def test_ten_million_rows_break_no_draw() -> None:
                 truth = effects[system.dag.index(cause), system.dag.index(outcome)]
                 assert abs(np.median(drawn[:, i, j]) - truth) < 0.01
                 x, y, everyone = 1 << i, 1 << j, (1 << len(order)) - 1
-                assert sampled_effect(classes, x, y, 0, everyone).p_identified > 0.99
+                assert sampled_effect(Question(classes, x, y, 0, everyone)).p_identified > 0.99
 
 
 def test_in_a_selected_sample_formulas_that_do_not_count_are_not_looked_for() -> None:

@@ -28,8 +28,7 @@ from anypag.data.sources.data_sets import OTHER_ROWS, DataSets
 from anypag.data.sources.pooled import Pooled, comparable, is_determined
 from anypag.data.table import as_table
 from anypag.errors import AnypagWarning, DataError, GraphError, KnowledgeError, ParameterError
-from anypag.explain.experiments import _reasons_in, oriented_by
-from anypag.explain.facts import facts_of
+from anypag.explain.facts import _reasons_in, facts_of, oriented_by
 from anypag.explain.summary import ActsOn, _told, contexts_told
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG

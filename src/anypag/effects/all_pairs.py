@@ -14,7 +14,7 @@ from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.learned import Adjusting
 from anypag.effects.sampled import SampledEffect, sampled_effect
-from anypag.effects.sampled_question import AllDraws
+from anypag.effects.sampled_question import AllDraws, Question, Shared
 from anypag.errors import DataError, Option, ParameterError
 from anypag.results.result import Result
 
@@ -62,7 +62,7 @@ def effects_of(
     result: Result, pairs: Iterable[tuple[str, str]], data: Any = None, selection_bias: bool | None = None
 ) -> Iterator[SampledEffect]:
     """The effect of each pair in the sampled graphs; rows are read, and effects drawn, once for all pairs."""
-    first, ready = None, dict[tuple[str, ...], tuple[Table, AllDraws | LevelTable | None]]()
+    first, ready = None, dict[tuple[str, ...], tuple[Table, Shared | None]]()
     data = None if data is None else in_sets(data, result.reading, result.pag.names, result.sets)
     contexts, n_sets = (data.contexts, len(data.sets)) if isinstance(data, Pooled) else ((), 0)
     for cause, outcome in pairs:
@@ -82,7 +82,8 @@ def effects_of(
                 ready[of_sets] = table, None if first.is_curved else shared
         x, y = (classes.nodes((name,)) for name in (cause, outcome))
         everyone = (1 << len(classes.names)) - 1
-        found = sampled_effect(classes, x, y, 0, everyone, is_discrete=first.is_discrete, is_curved=first.is_curved)
+        question = Question(classes, x, y, 0, everyone)
+        found = sampled_effect(question, is_discrete=first.is_discrete, is_curved=first.is_curved)
         if has_rows:
             found = _by_splines(found, ready[of_sets][0]) if found.is_curved else found.drawn(*ready[of_sets])
         yield found
@@ -92,6 +93,6 @@ def _by_splines(found: SampledEffect, table: Table) -> SampledEffect:
     """The effect with draws around estimates from splines; unchanged if splines cannot use the columns."""
     within = (1 << len(found.question.classes.names)) - 1
     try:
-        return Adjusting(Sampling(resamples=0)).drawn(found, table, within, None)
+        return Adjusting(Sampling(resamples=0)).drawn(found, table, within)
     except DataError:  # labels, or a column that the others determine
         return found

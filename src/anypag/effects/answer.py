@@ -28,7 +28,6 @@ from anypag.graphs.text import quote
 from anypag.markup import plain
 
 SEEN = "Their association in the rows, which by the graph is no effect of one on the other:"
-
 HEADINGS = {
     "zero": "no effect",
     "adjustment": "identified, by adjustment",
@@ -212,8 +211,8 @@ class Effect:
 
         Args:
             data: any table with the columns that the effect needs (see `anypag.learn`). A file is read with the options
-                of the search (`anypag.data.read_table`). Rows with gaps in these columns
-                are left out, and the answer says how many. Columns have the kinds that they had in the search.
+                of the search (`anypag.data.read_table`). Rows with gaps in these columns are left out, and the answer
+                says how many. Columns have the kinds that they had in the search.
             model: "linear", "tables" or "mixed"; the default is linear where all columns that matter are continuous,
                 tables where all are discrete, mixed (regression with indicators of levels) where the outcome is
                 continuous and others are not.
@@ -241,16 +240,16 @@ class Effect:
         """
         used = self.basis.rows(data, cluster, by)
         sampling = Sampling(resamples, level, seed, clusters_in(used.cluster, used.table))
-        how = Adjusting(sampling, "splines" if learner is None and by is not None else learner, by)
+        how = Adjusting(sampling, "splines" if learner is None and by is not None else learner, by, model, confounding)
         if how.learner is not None and not is_one_pair(self.basis.verdict.way):
             raise ParameterError(*ONE_PAIR)
         if how.learner is not None and model is not None:
             raise ParameterError("Give ", Option("model"), " or ", Option("learner"), ", not both.")
         if self.sampled is not None and adjust_for is None:
-            return of_sampled_graphs(self, self.sampled, used, model, how, confounding)
+            return of_sampled_graphs(self, self.sampled, used, how)
         if confounding is not None:
             raise ParameterError(NEEDS_SAMPLED_GRAPHS)
-        return of_one_graph(self, used, model, how, adjust_for)
+        return of_one_graph(self, used, how, adjust_for)
 
     def __str__(self) -> str:
         answer = [] if self.sampled is not None else [self.reason, *([self.formula] if self.formula else [])]
@@ -264,21 +263,16 @@ class Effect:
 
     def _below(self) -> list[str]:
         """The lines below the answer: numbers, ranges, notes."""
+        beside = [*(self.along.lines() if self.along else []), *([str(self.robustness)] if self.robustness else [])]
         if self.sampled is not None:
-            return self._told(self.sampled)
-        lines = [] if self.numbers is None else [*self.numbers.lines(), *self._beside]
-        lines += [] if self.possible is None else str(self.possible).splitlines()
-        if self.association is not None:
-            lines += [SEEN, *(f"  {line}" for line in self.association.lines())]
+            lines = [f"Assumed: {'; '.join(self.assumed)}."] if self.assumed else []
+            lines += [f"Without that: {str(self.unassumed).splitlines()[0]}"] if self.unassumed else []
+            lines += [*told(self.sampled), *beside]
+            return [*lines, *([self.graph_answer._as_single_graph] if self.graph_answer else []), *self.notes]
+        lines = [*self.numbers.lines(), *beside] if self.numbers else []
+        lines += str(self.possible).splitlines() if self.possible else []
+        lines += [SEEN, *(f"  {line}" for line in self.association.lines())] if self.association else []
         return [*lines, *self.notes]
-
-    def _told(self, sampled: SampledEffect) -> list[str]:
-        """The lines below the headline of sampled graphs."""
-        single = [] if self.graph_answer is None else [self.graph_answer._as_single_graph]
-        assumed = [f"Assumed: {'; '.join(self.assumed)}."] if self.assumed else []
-        if self.unassumed is not None:
-            assumed.append(f"Without that: {str(self.unassumed).splitlines()[0]}")
-        return [*assumed, *told(sampled), *self._beside, *single, *self.notes]
 
     @property
     def _as_single_graph(self) -> str:
@@ -288,19 +282,12 @@ class Effect:
         return f"The single graph of the result{lacks} says: {HEADINGS[self.status]}.{why}"
 
     @property
-    def _beside(self) -> list[str]:
-        """Groups and robustness."""
-        lines = [] if self.along is None else self.along.lines()
-        return [*lines, *([] if self.robustness is None else [str(self.robustness)])]
-
-    @property
     def heading(self) -> str:
         """Causes and outcomes in a line."""
         cause, outcome, given = (", ".join(map(quote, part)) for part in (self.cause, self.outcome, self.given))
         return f"The effect of {cause} on {outcome}{' given ' + given if given else ''}"
 
     def _repr_markdown_(self) -> str:
-        """How notebooks show it."""
         lines = [f"**{self._headline}**", ""]
         if self.sampled is None:
             lines += [self.reason, "", *([f"$$ {self.latex} $$", ""] if self.latex else [])]

@@ -10,29 +10,19 @@ from typing import Any
 from anypag.ci.resolve import takes_of
 from anypag.data.sources.data_sets import in_sets
 from anypag.data.sources.pooled import Pooled
+from anypag.effects import question
 from anypag.effects.answer import Effect
 from anypag.effects.estimate.estimates import Model
 from anypag.effects.estimate.learners import Learner
 from anypag.effects.identify.adjustment import between, is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.formula_text import LATEX, TEXT, Style, effect_written, written
-from anypag.effects.identify.reasons import reason
 from anypag.effects.identify.sampled_classes import classes_of
-from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
+from anypag.effects.identify.verdict import Verdict, holds_if_selected, reason, verdict
 from anypag.effects.numbers import ZERO_NOTES, EffectBasis
-from anypag.effects.question import (
-    AFewNodes,
-    EffectAsked,
-    checked_graph,
-    graph_of,
-    is_selection_possible,
-    left_out,
-    refuse_selection,
-    refuse_unfinished,
-    rests_on_knowledge,
-    without_copies,
-)
+from anypag.effects.question import AFewNodes, EffectAsked
 from anypag.effects.sampled import sampled_effect, shares_told
+from anypag.effects.sampled_question import Question
 from anypag.errors import GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.node_sets import NodeSet, members
@@ -46,7 +36,6 @@ SEARCHES_ANEW = (
     f"With {Option('assume')} graphs are sampled anew that keep to it, by a test that is made from the data: give a "
     f"result of {Option('method', 'auto')}."
 )
-NEEDS_ROWS = (" goes with ", Option("data"), ": it says how rows are taken.")
 CURVED = "Additive"
 CUT = (
     "Time was too short for all graphs that effects are drawn from: {more:,} of {all:,} were sampled at a lower price "
@@ -126,14 +115,14 @@ that has nothing else to do with smoking would settle it.
     how: dict[str, Any] = {"model": model, "learner": learner, "by": by, "cluster": cluster, "confounding": confounding}
     if assume is not None:
         assumed = Knowledge.from_text(assume) if isinstance(assume, str) else assume
-        question = partial(effect, cause=cause, outcome=outcome, given=given, within=within, data=data, **how)
-        question = partial(question, selection_bias=selection_bias)
-        under = question(searched_under(graph, data, assumed, selection_bias))
-        return replace(under, assumed=tuple(str(assumed).splitlines()), unassumed=question(graph))
-    needless = [name for name, value in how.items() if value is not None]
+        ask = partial(effect, cause=cause, outcome=outcome, given=given, within=within, data=data, **how)
+        ask = partial(ask, selection_bias=selection_bias)
+        under = ask(searched_under(graph, data, assumed, selection_bias))
+        return replace(under, assumed=tuple(str(assumed).splitlines()), unassumed=ask(graph))
+    needless = [Option(name) for name, value in how.items() if value is not None]
     if data is None and needless:
-        raise ParameterError("The option ", Option(needless[0]), *NEEDS_ROWS)
-    (cause, outcome, given), same = without_copies(graph, cause, outcome, given)
+        raise ParameterError(f"The option {needless[0]} goes with {Option('data')}: it says how rows are taken.")
+    (cause, outcome, given), same = question.without_copies(graph, cause, outcome, given)
     within = within if within is None or isinstance(within, str) else tuple(within)
     asked = EffectAsked(cause, outcome, given, within, selection_bias)
     sampled = graph.posterior if isinstance(graph, Result) else None
@@ -148,21 +137,24 @@ that has nothing else to do with smoking would settle it.
 def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) -> Effect:
     """The answer of a result's sampled graphs about an effect, with that of its single graph."""
     pag, parts = result.pag, (*asked.nodes(result.pag), asked.usable(result.pag))
-    refuse_unfinished(result)
-    selection = is_selection_possible(result, asked.selection_bias)
+    question.refuse_unfinished(result)
+    selection = question.is_selection_possible(result, asked.selection_bias)
     classes = classes_of(diagrams, result.choices.knowledge, selection=selection)
     x, y, z, usable = (classes.nodes(tuple(pag.names[node] for node in members(part))) for part in parts)
     is_discrete, is_curved = takes_of(result.test_name) == "discrete", result.test_name == CURVED
-    found = sampled_effect(classes, x, y, z, usable, is_discrete=is_discrete, is_curved=is_curved)
-    notes = (*result.misfit_told, *_told_of_selection(result)) if selection else result.misfit_told
-    notes = (*notes, *([] if is_discrete else _told_of_budget(diagrams, result.choices.time_budget)))
+    found = sampled_effect(Question(classes, x, y, z, usable), is_discrete=is_discrete, is_curved=is_curved)
+    known, notes = result.choices.knowledge, [*result.misfit_told, *([IN_THE_SAMPLE] if selection else [])]
+    if selection and known is not None and known.facts(pag.names).unconfounded.any():
+        notes.append(NOTHING_HIDDEN)
+    notes += [] if is_discrete else _told_of_budget(diagrams, result.choices.time_budget)
+    by_graph = None
     try:
         by_graph = effect_of_graph(result, asked)
     except GraphError as error:
-        by_graph, notes = None, (*notes, f"The single graph of the result gives no answer: {error}")
+        notes.append(f"The single graph of the result gives no answer: {error}")
     causal, verdict_of_most = found.representative
     answer = _answered(result, causal, verdict_of_most, usable, shares_told(found))
-    return replace(answer, status=found.status, sampled=found, graph_answer=by_graph, notes=notes)
+    return replace(answer, status=found.status, sampled=found, graph_answer=by_graph, notes=tuple(notes))
 
 
 def _told_of_budget(diagrams: Diagrams, time_budget: float | None) -> list[str]:
@@ -172,26 +164,19 @@ def _told_of_budget(diagrams: Diagrams, time_budget: float | None) -> list[str]:
     return [CUT.format(more=more, all=counted)] if more < counted and (more or time_budget is not None) else []
 
 
-def _told_of_selection(result: Result) -> tuple[str, ...]:
-    """What holds if the sample may be selected."""
-    known = result.choices.knowledge
-    is_said = known is not None and bool(known.facts(result.pag.names).unconfounded.any())
-    return (IN_THE_SAMPLE, NOTHING_HIDDEN) if is_said else (IN_THE_SAMPLE,)
-
-
 def effect_of_graph(graph: MixedGraph | Result, asked: EffectAsked) -> Effect:
     """What one graph says about an effect; of a result, its single graph."""
-    x, y, z = asked.nodes(graph_of(graph))
-    causal = checked_graph(graph, x, y, asked.selection_bias)
+    x, y, z = asked.nodes(question.graph_of(graph))
+    causal = question.checked_graph(graph, x, y, asked.selection_bias)
     usable = asked.usable(causal.pag)
     found = verdict(causal, x, y, z, usable)
-    is_selected = is_selection_possible(graph, asked.selection_bias)
+    is_selected = question.is_selection_possible(graph, asked.selection_bias)
     if is_selected and not holds_if_selected(found):
-        refuse_selection(graph_of(graph), x, y)
+        question.refuse_selection(question.graph_of(graph), x, y)
     why = reason(causal, found, within=None if asked.within is None else usable)
     notes = [IN_THE_SAMPLE] if is_selected else []
-    if rests_on_knowledge(graph) and causal.pag == of_data_alone(graph.pag):
-        notes.append(left_out(graph.pag, causal.pag, found.status, why))
+    if question.rests_on_knowledge(graph) and causal.pag == of_data_alone(graph.pag):
+        notes.append(question.left_out(graph.pag, causal.pag, found.status, why))
     if found.status == "zero" and isinstance(graph, Result) and not graph.is_exact:
         notes += ZERO_NOTES
     return replace(_answered(graph, causal, found, usable, why), notes=tuple(notes))
@@ -220,10 +205,10 @@ def is_adjustment_set(
     >>> is_adjustment_set(pag, "X", "Y", ["A"]), is_adjustment_set(pag, "X", "Y", [])
     (True, False)
     """
-    causes, outcomes, chosen = EffectAsked(x, y, z).nodes(graph_of(graph))
+    causes, outcomes, chosen = EffectAsked(x, y, z).nodes(question.graph_of(graph))
     if selection_bias is None and not isinstance(graph, Result):
         selection_bias = False
-    causal = checked_graph(graph, causes, outcomes, selection_bias)
+    causal = question.checked_graph(graph, causes, outcomes, selection_bias)
     return is_adjustment(causal, between(causal, causes, outcomes), chosen)
 
 
@@ -232,7 +217,7 @@ def searched_under(result: MixedGraph | Result, data: Any, assumed: Knowledge, s
     if not isinstance(result, Result) or result.probabilities is None or not isinstance(result.choices.test, str):
         raise ParameterError(SEARCHES_ANEW)
     if data is None:
-        raise ParameterError("With ", Option("assume"), " rows are needed to search in: give ", Option("data"), ".")
+        raise ParameterError(f"With {Option('assume')} rows are needed to search in: give {Option('data')}.")
     from anypag.run.engine import Search
 
     choices, names = result.choices, result.pag.names

@@ -9,7 +9,7 @@ import numpy as np
 
 from anypag.data.table import Table
 from anypag.effects.estimate.draws import SEED, DrawnColumn
-from anypag.effects.estimate.estimates import NOT_WEIGHTED, Estimate
+from anypag.effects.estimate.estimates import NOT_WEIGHTED, Estimate, Model
 from anypag.effects.estimate.fitted_adjustment import Adjustment, Robustness
 from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.learners import Learner, partially_linear
@@ -23,7 +23,6 @@ from anypag.graphs.base import ancestry
 from anypag.graphs.node_sets import NodeSet, members
 
 MOST_SETS = 3  # how many adjustment sets of sampled graphs are fitted, those of the most graphs
-
 ONE_PAIR = ("A learner takes one cause and one outcome, without conditions; say ", Option("by"), " for groups.")
 NO_SET = ("A learner adjusts for a set of columns, and this effect has none: leave out ", Option("learner"), ".")
 NOT_HIDDEN = (
@@ -43,11 +42,13 @@ class Beside(NamedTuple):
 
 @dataclass(frozen=True)
 class Adjusting:
-    """How an adjustment is estimated: by straight lines or a learner, along a column, from which rows."""
+    """How an effect is estimated: by straight lines or a learner, along a column, from which rows, by which model."""
 
     sampling: Sampling
     learner: Learner | None = None
     by: str | None = None
+    model: Model | None = None
+    confounding: float | None = None
 
     def beside(self, causal: CausalGraph, way: Between, z: NodeSet | None, table: Table) -> Beside:
         """What adjusting for Z gives beside the number; without a learner only for one cause and one outcome."""
@@ -79,24 +80,23 @@ class Adjusting:
                 return found._replace(robustness=strength)
         return Beside()
 
-    def drawn(self, sampled: SampledEffect, table: Table, within: NodeSet, confounding: float | None) -> SampledEffect:
+    def drawn(self, sampled: SampledEffect, table: Table, within: NodeSet) -> SampledEffect:
         """Sampled graphs with draws: of linear systems or tables, or by a learner (splines if graphs are curved)."""
-        question = sampled.question
         learner = "splines" if sampled.is_curved and self.learner is None else self.learner
         is_linear = learner is None and not sampled.is_discrete
-        if confounding is not None and not (is_linear and 0 < confounding < 1):
+        if self.confounding is not None and not (is_linear and 0 < self.confounding < 1):
             raise ParameterError(NOT_HIDDEN)
         if learner is None:
-            return sampled.drawn(table, clusters=self.sampling.clusters, confounding=confounding)
-        if not is_one_pair(question.verdicts[0].way):
+            return sampled.drawn(table, clusters=self.sampling.clusters, confounding=self.confounding)
+        if not is_one_pair(sampled.question.verdicts[0].way):
             raise ParameterError(*ONE_PAIR)
-        return replace(self, learner=learner)._drawn_by_learner(sampled, table, within)
+        return self._drawn_by_learner(sampled, table, within, learner)
 
-    def _drawn_by_learner(self, sampled: SampledEffect, table: Table, within: NodeSet) -> SampledEffect:
-        """One fit for each of the three most frequent sets. The draw of a graph is normal around the number of its set;
-        it is 0 in a graph without a directed path.
-        """
-        question, classes = sampled.question, sampled.question.classes
+    def _drawn_by_learner(
+        self, sampled: SampledEffect, table: Table, within: NodeSet, learner: Learner
+    ) -> SampledEffect:
+        """One fit for each frequent set: draws are normal around its number, 0 in graphs without a directed path."""
+        question, classes, seed = sampled.question, sampled.question.classes, self.sampling.seed
         sets = [_set_of_class(sampled, k, within)[1] for k in range(len(question.verdicts))]
         of_graph = [sets[k] for k in classes.of.tolist()]
         there = [z for z in dict.fromkeys(of_graph) if z is not None]
@@ -104,13 +104,9 @@ class Adjusting:
         if not chosen:
             return sampled
         causal, way = classes.classes[0].causal, question.verdicts[0].way
-        fits = {z: self._fitted(causal, way, z, table) for z in chosen}
-        seed = self.sampling.seed
-        plain = {
-            z: partially_linear(fit.rows, self.learner or "splines", seed=seed)
-            for z, fit in fits.items()
-            if fit.why_no_interval
-        }
+        fits = {z: replace(self, learner=learner)._fitted(causal, way, z, table) for z in chosen}
+        unsure = [z for z, fit in fits.items() if fit.why_no_interval]
+        plain = {z: partially_linear(fits[z].rows, learner, seed=seed) for z in unsure}
         numbers = {z: fit.number(plain.get(z)) for z, fit in fits.items()}
         (x,), (y,), is_zero = members(way.x), members(way.y), question.graphs_of("zero")
         draws, if_causal = np.full((2, len(classes)), np.nan)
@@ -147,8 +143,8 @@ def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet
 
 
 def _set_of_class(sampled: SampledEffect, k: int, within: NodeSet) -> tuple[CausalGraph, NodeSet | None]:
-    """The graph of class k and the set that it adjusts for; no set if it says that there is no effect. If it leaves the
-    effect open, both are those of its member in which no arrow hides a common cause.
+    """The graph of class k and the set that it adjusts for; of a class that leaves the effect open, those of a member
+    in which no arrow hides a common cause.
     """
     question = sampled.question
     causal, z = question.classes.classes[k].causal, question.verdicts[k].z

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,16 +10,8 @@ from anypag.data.files.scan import Reading
 from anypag.data.sources.data_sets import DataSets, in_sets
 from anypag.data.sources.pooled import Pooled, comparable
 from anypag.data.table import Kind, Table, clusters_in
-from anypag.effects.estimate.estimates import Entries, Estimate, Model, Probability
-from anypag.effects.estimate.fitting import (
-    WEIGHTED,
-    Sampling,
-    chosen_model,
-    columns_of,
-    complete_rows,
-    estimated,
-    gaps_told,
-)
+from anypag.effects.estimate.estimates import Estimate, Model, Probability
+from anypag.effects.estimate.fitting import Sampling, chosen_model, columns_of, complete_rows, estimated, rows_told
 from anypag.effects.estimate.ranges import possible_effects
 from anypag.effects.identify.adjustment import is_adjustment, smallest
 from anypag.effects.identify.causal_graph import CausalGraph
@@ -49,7 +41,6 @@ ASK_OTHERS = (
     "rows that are not independent."
 )
 ZERO_NOTES = (BY_GRAPH, HOW_OFTEN_FALSE, ASK_OTHERS)
-"""The notes for the answer "no effect". It follows from the graph, not from the rows, so it has no interval."""
 SAME_ROWS = (
     "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
     'them. Draws over sampled graphs (method="auto"; --method auto on the command line) take that into account.'
@@ -66,9 +57,7 @@ NO_GROUP = "{name!r} is a context, which tells data sets apart and varies in non
 
 
 class RowsUsed(NamedTuple):
-    """The rows that numbers come from and their clusters; of several data sets, which rows they are in words, and the
-    contexts that do not vary in them (`same`).
-    """
+    """The rows that numbers come from, their clusters, which rows they are in words, and contexts that do not vary."""
 
     table: Table
     cluster: Any = None
@@ -78,16 +67,13 @@ class RowsUsed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EffectBasis:
-    """What an answer is read from: a graph, its verdict, and the columns that may be adjusted for (`within`). Of a
-    search also the kinds of its columns, how its file was read, and its data sets. `is_given`: the graph is the user's
-    own.
-    """
+    """What an answer is read from: a graph, its verdict; of a search also how its file was read, and its data sets."""
 
     causal: CausalGraph
     verdict: Verdict
-    within: NodeSet
-    kinds: Mapping[str, str]
-    is_given: bool
+    within: NodeSet  # the columns that may be adjusted for
+    kinds: Mapping[str, str]  # of the columns of a search
+    is_given: bool  # is it the user's own graph?
     reading: Reading | None
     sets: DataSets | None
 
@@ -96,8 +82,7 @@ class EffectBasis:
         more = [cluster] if isinstance(cluster, str) else []
         found = in_sets(data, self.reading, self.causal.pag.names, self.sets, more)
         used = self._rows_of_sets(found, cluster, by) if isinstance(found, Pooled) else RowsUsed(found, cluster)
-        table = used.table
-        said: dict[str, Kind] = {}
+        table, said = used.table, dict[str, Kind]()
         for name, kind, labels in zip(table.names, table.kinds, table.labels, strict=True):
             are_levels = labels is not None or self.kinds.get(name, kind) == "discrete"
             said[name] = "discrete" if are_levels else "continuous"
@@ -145,24 +130,17 @@ class EffectBasis:
         return adjustment_formula(way, z_least) if model == "tables" else formula
 
 
-def of_sampled_graphs(
-    effect: Effect,
-    sampled: SampledEffect,
-    used: RowsUsed,
-    model: Model | None,
-    how: Adjusting,
-    confounding: float | None,
-) -> Effect:
+def of_sampled_graphs(effect: Effect, sampled: SampledEffect, used: RowsUsed, how: Adjusting) -> Effect:
     """The answer with draws, and with numbers for the single graph if there are any."""
     basis = effect.basis
     part, n_dropped = basis.all_columns(used.table)
     sampling = how.sampling.of_rows(complete_rows(used.table, part.names))
     here, by_graph = replace(how, sampling=sampling), effect.graph_answer
     try:
-        by_graph = by_graph and by_graph.estimated(used.table, model=model)
+        by_graph = by_graph and by_graph.estimated(used.table, model=how.model)
     except DataError as error:
         by_graph = by_graph and replace(by_graph, notes=(*by_graph.notes, str(error)))
-    drawn, beside = here.drawn(sampled, part, basis.within, confounding), Beside()
+    drawn, beside = here.drawn(sampled, part, basis.within), Beside()
     if sampled.status != "zero":
         beside = here.beside_draws(sampled, part, basis.within)
     strength = beside.robustness
@@ -171,18 +149,14 @@ def of_sampled_graphs(
         if strength is not None and strength.adjusting_for is not None:
             left = tuple(name for name in strength.adjusting_for if name not in used.same)
             strength = replace(strength, adjusting_for=left)
-    gaps = (gaps_told(n_dropped),) if n_dropped else ()
-    gaps = gaps if part.weights is None else (*gaps, WEIGHTED)
-    notes = (*effect.notes, *used.told, *gaps, *beside.notes)
+    notes = (*effect.notes, *used.told, *rows_told(part, n_dropped), *beside.notes)
     found = replace(effect, sampled=drawn, graph_answer=by_graph, notes=notes)
     return replace(found, along=beside.along, robustness=strength)
 
 
-def of_one_graph(
-    effect: Effect, used: RowsUsed, model: Model | None, how: Adjusting, adjust_for: AFewNodes | None
-) -> Effect:
+def of_one_graph(effect: Effect, used: RowsUsed, how: Adjusting, adjust_for: AFewNodes | None) -> Effect:
     """The answer with the numbers of one graph: the estimate, the association if it is "zero", or the range."""
-    basis, way, table = effect.basis, effect.basis.verdict.way, used.table
+    basis, way, table, model = effect.basis, effect.basis.verdict.way, used.table, how.model
     named = [name for name in used.same if effect.sampled is None and name in (effect.adjustment_set or ())]
     unvaried = (UNVARIED.format(names=" and ".join(named)),) if named else ()
     notes = (*effect.notes, *unvaried, *used.told)
@@ -190,7 +164,7 @@ def of_one_graph(
         found = possible_effects(basis.causal, way, table, model, MOST_MEMBERS, how.sampling.seed)
         return replace(effect, possible=found, notes=notes)
     if effect.status == "zero" and adjust_for is None:
-        seen = association(basis, table, model, how.sampling)
+        seen = _association(basis, table, model, how.sampling)
         others = (note for note in ZERO_NOTES if note not in notes)
         return replace(effect, association=seen, notes=(*notes, *seen.notes, *others))
     z = basis.verdict.z if adjust_for is None else basis.adjustment_set(adjust_for)
@@ -203,15 +177,12 @@ def of_one_graph(
     return replace(effect, numbers=numbers, notes=notes, along=beside.along, robustness=beside.robustness)
 
 
-def association(basis: EffectBasis, table: Table, model: Model | None, sampling: Sampling) -> Estimate:
+def _association(basis: EffectBasis, table: Table, model: Model | None, sampling: Sampling) -> Estimate:
     """The association of outcomes and causes in the rows, adjusted only for the conditions."""
     way = basis.verdict.way
     found = estimated(basis.causal, P(way.y, way.x | way.given), way, table, model, sampling, by_adjustment=True)
-    return found if found.model != "tables" else replace(found, entries=tuple(_seen(found.entries)))
-
-
-def _seen(entries: Entries) -> Iterator[Probability]:
-    """Probabilities given the observed cause, not the cause set to a value."""
-    for entry in entries:
-        assert isinstance(entry, Probability), "tables have nothing else"
-        yield replace(entry, do={}, given={**entry.do, **entry.given})
+    seen = (  # probabilities given the observed cause, not the cause set to a value
+        replace(entry, do={}, given={**entry.do, **entry.given}) if isinstance(entry, Probability) else entry
+        for entry in found.entries
+    )
+    return replace(found, entries=tuple(seen))

@@ -23,7 +23,6 @@ from anypag.graphs.projection import of_data_alone
 from anypag.results.result import Result, refuse_unsearched
 
 AFewNodes = Node | Iterable[Node]
-
 ROLES = ("causes", "outcomes", "conditions")
 MOST_EDGES = 3  # how many edges a message names
 IF_KNOWLEDGE_IS_CONTRADICTED = (
@@ -52,15 +51,12 @@ def graph_of(source: MixedGraph | Result) -> MixedGraph:
 
 
 def nodes_of(graph: MixedGraph, nodes: AFewNodes, role: str) -> NodeSet:
-    """One node or several."""
     single = isinstance(nodes, str) or not isinstance(nodes, Iterable)
     return node_set(graph.indices([nodes] if single else nodes, f"The {role}"))  # type: ignore[list-item, arg-type]
 
 
 def without_copies(source: MixedGraph | Result, *parts: AFewNodes) -> tuple[list[AFewNodes], list[str]]:
-    """The nodes of each part, with the variables that stand for exact copies; and sentences that say so. Raises an
-    error for the name of a data set, or of a column that was left out.
-    """
+    """The nodes of each part, copies replaced by the variables that stand for them; and sentences that say so."""
     given = [[part] if isinstance(part, str) or not isinstance(part, Iterable) else list(part) for part in parts]
     refuse_unsearched(source, *(node for part in given for node in part))
     copies = source.copies if isinstance(source, Result) else {}
@@ -83,26 +79,19 @@ class EffectAsked(NamedTuple):
     def nodes(self, graph: MixedGraph) -> tuple[NodeSet, NodeSet, NodeSet]:
         """Causes, outcomes and conditions; a variable may be in only one of them."""
         x, y, z = (nodes_of(graph, part, role) for part, role in zip(self[:3], ROLES, strict=True))
-        for part, role in ((x, "cause"), (y, "outcome")):
-            if not part:
-                raise ParameterError(f"An effect needs at least one {role}.")
-        both = x & y | x & z | y & z
-        if both:
-            name = graph.names[both.bit_length() - 1]
-            raise ParameterError(
-                f"Causes, outcomes and conditions are different variables; {name!r} is in two of them."
-            )
+        if not x or not y:
+            raise ParameterError(f"An effect needs at least one {'outcome' if x else 'cause'}.")
+        if both := x & y | x & z | y & z:
+            twice = repr(graph.names[both.bit_length() - 1])
+            raise ParameterError(f"Causes, outcomes and conditions are different variables; {twice} is in two of them.")
         return x, y, z
 
     def usable(self, graph: MixedGraph) -> NodeSet:
-        """The columns that may be adjusted for."""
         return nodes_of(graph, graph.names if self.within is None else self.within, "columns to look within")
 
 
 def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection_bias: bool | None) -> CausalGraph:
-    """The graph to answer from. Raises an error if it is not reliable. If the sample may be selected, the graph must be
-    a PAG without marks from knowledge; whether a verdict is then valid is decided later (`holds_if_selected`).
-    """
+    """The graph to answer from; an error if it is not reliable. `holds_if_selected` decides later about selection."""
     graph = graph_of(source)
     if is_selection_possible(source, selection_bias) and (rests_on_knowledge(source) or not isinstance(graph, PAG)):
         refuse_selection(graph, x, y)
@@ -139,9 +128,8 @@ def is_selection_possible(source: MixedGraph | Result, selection_bias: bool | No
 def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
     """Raise an error because selection would make the effect wrong, naming the edges in doubt."""
     edges = _edges_of_doubt(graph, x, y)
-    named = "; ".join(str(edge) for edge in edges[:MOST_EDGES])
     more = f" and {len(edges) - MOST_EDGES} more" if len(edges) > MOST_EDGES else ""
-    doubt = f" ({named}{more})" if named else ""
+    doubt = f" ({'; '.join(map(str, edges[:MOST_EDGES]))}{more})" if edges else ""
     raise GraphError(
         "If the sample may have been selected, a tail or a circle may stand for a cause of being in the "
         f"sample{doubt}, and effects cannot be read from the graph, not even among those in the sample. If selection "
@@ -194,7 +182,7 @@ def _refuse_contradicted(source: Result, graph: MixedGraph, x: NodeSet, y: NodeS
 
 def left_out(shown: MixedGraph, alone: MixedGraph, status: Status, reason: str) -> str:
     """The note that marks from knowledge were left out, with the edges that differ; edges of the reason come first."""
-    pairs = [(edge.a, edge.b) for edge in (edge.forward() for edge in shown.edges())]
+    pairs = [(edge.a, edge.b) for edge in map(Edge.forward, shown.edges())]
     changed = [pair for pair in pairs if alone.edge(*pair) != shown.edge(*pair)]
     changed.sort(key=lambda pair: not any(str(alone.edge(*both)) in reason for both in (pair, pair[::-1])))
     named = [f"{alone.edge(*pair)} here is {shown.edge(*pair)} in the graph shown" for pair in changed[:MOST_EDGES]]

@@ -14,48 +14,32 @@ from anypag.effects.estimate.draws import LinearColumns
 from anypag.effects.estimate.estimates import number
 from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.causal_graph import CausalGraph
-from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.effects.identify.verdict import Verdict
-from anypag.effects.sampled_question import AllDraws, ClassGroup, DrawnEffect, Question, Span, groups_of, share
+from anypag.effects.sampled_question import AllDraws, ClassGroup, DrawnEffect, Question, Shared, Span, share
 from anypag.graphs.marks import listed
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 from anypag.scores.base import GAMMA
 
-SURE_OF_NONE = 0.95
-"""If at least this share of classes has no effect, at both prices of an edge, the answer is "no effect"."""
+SURE_OF_NONE = 0.95  # if at least this share of classes has no effect, at both prices, the answer is "no effect"
 MOSTLY_OPEN = 0.5  # if at least this share of classes leaves the effect open, it is not identified
 
 
 @dataclass(frozen=True, eq=False)
 class SampledEffect:
-    """What sampled graphs say about an effect.
+    """What sampled graphs say about an effect."""
 
-    Args:
-        n: the graphs that count in shares; draws come from more (`SampledClasses.counts`).
-        p_zero: the share whose class says that there is no effect.
-        p_identified: the share whose class identifies one.
-        p_open: the share whose class leaves it open.
-        by_class: at most three groups of classes that say the same, the largest first.
-        lines: with data, a line for each number.
-        rows: with data, the rows behind the draws.
-        notes: what a reader must know.
-        is_curved: whether the graphs were scored with curves, so that numbers come from a learner.
-        is_discrete: are draws made from tables of levels?
-        confounding: the largest correlation between the noises of an arrow's ends behind `if_hidden`.
-    """
-
-    n: int
-    p_zero: float
-    p_identified: float
-    p_open: float
-    by_class: tuple[ClassGroup, ...]
-    lines: tuple[DrawnEffect, ...] = ()
-    rows: int = 0
-    notes: tuple[str, ...] = ()
-    is_curved: bool = False
-    is_discrete: bool = False
-    confounding: float | None = None
+    n: int  # the graphs that count in shares; draws come from more (`SampledClasses.counts`)
+    p_zero: float  # the share whose class says that there is no effect
+    p_identified: float  # the share whose class identifies one
+    p_open: float  # the share whose class leaves it open
+    by_class: tuple[ClassGroup, ...]  # at most three groups of classes that say the same, the largest first
+    lines: tuple[DrawnEffect, ...] = ()  # with data, a line for each number
+    rows: int = 0  # with data, the rows behind the draws
+    notes: tuple[str, ...] = ()  # what a reader must know
+    is_curved: bool = False  # were the graphs scored with curves, so that numbers come from a learner?
+    is_discrete: bool = False  # are draws made from tables of levels?
+    confounding: float | None = None  # the largest correlation of the noises of an arrow's ends behind `if_hidden`
     question: Question = field(kw_only=True, repr=False)
 
     @property
@@ -89,37 +73,29 @@ class SampledEffect:
         return question.classes.classes[k].causal, question.verdicts[k]
 
     def drawn(
-        self,
-        table: Table,
-        ready: AllDraws | LevelTable | None = None,
-        clusters: Counts | None = None,
-        confounding: float | None = None,
+        self, table: Table, kept: Shared | None = None, clusters: Counts | None = None, confounding: float | None = None
     ) -> SampledEffect:
-        """With draws from linear systems, or from tables of levels; the columns of the table are the variables in the
-        order of their names. `ready`: draws between all of its columns, or the table of levels, if at hand.
-        """
+        """With draws from a table with columns in the order of names; `kept`: what earlier questions to it left."""
         if self.is_discrete:
-            levels = ready if isinstance(ready, LevelTable) else None
-            levels = levels or LevelTable(table, self.question.classes.n_levels, clusters)
-            lines = tuple(self.question.lines_of_levels(levels))
-            return replace(self.with_lines(lines, levels.n), notes=tuple(_missing_told(lines, self.question.given)))
-        of_all = ready if isinstance(ready, AllDraws) else None
-        rows = LinearColumns.of(table, clusters) if of_all is None else of_all.rows
-        lines = tuple(self.question.lines(rows, of_all, confounding))
-        found = self.with_lines(lines, rows.n)
-        return replace(found, confounding=confounding, notes=tuple(_notes(lines, self.question.given, table)))
+            n_levels = self.question.classes.n_levels
+            levels = kept if isinstance(kept, LevelTable) else LevelTable(table, n_levels, clusters)
+            lines, n = tuple(self.question.lines_of_levels(levels)), levels.n
+        else:
+            of_all = kept if isinstance(kept, AllDraws) else None
+            rows = LinearColumns.of(table, clusters) if of_all is None else of_all.rows
+            lines, n = tuple(self.question.lines(rows, of_all, confounding)), rows.n
+        notes = _missing_told(lines, self.question.given) + ([] if self.is_discrete else _as_numbers_told(table))
+        return replace(self.with_lines(lines, n), confounding=confounding, notes=tuple(notes))
 
     def with_lines(self, lines: tuple[DrawnEffect, ...], n_rows: int) -> SampledEffect:
-        """With numbers, and their means in each group of classes."""
         return replace(self, lines=lines, rows=n_rows).grouped()
 
     def grouped(self, same: Collection[str] = ()) -> SampledEffect:
         """With groups of classes whose sets leave out columns that are the `same` in all rows."""
         draws = self.lines[0].draws if len(self.lines) == 1 else None
-        return replace(self, by_class=groups_of(self.question.classes, self.question.verdicts, draws, same))
+        return replace(self, by_class=self.question.groups(draws, same))
 
     def to_dict(self) -> dict[str, Any]:
-        """Shares and numbers as plain data."""
         return {
             "graphs": self.n,
             "p_zero": self.p_zero,
@@ -131,28 +107,11 @@ class SampledEffect:
         }
 
 
-def sampled_effect(
-    classes: SampledClasses,
-    x: NodeSet,
-    y: NodeSet,
-    given: NodeSet,
-    within: NodeSet,
-    *,
-    is_discrete: bool = False,
-    is_curved: bool = False,
-) -> SampledEffect:
+def sampled_effect(question: Question, *, is_discrete: bool = False, is_curved: bool = False) -> SampledEffect:
     """What the classes of sampled graphs say; draws come with data (`SampledEffect.drawn`)."""
-    question = Question(classes, x, y, given, classes.verdicts(x, y, given, within))
-    return SampledEffect(
-        int(classes.counts.sum()),
-        question.share("zero"),
-        question.share("identified"),
-        question.share("open"),
-        groups_of(classes, question.verdicts, None),
-        is_discrete=is_discrete,
-        is_curved=is_curved,
-        question=question,
-    )
+    n, p_zero, p_open = int(question.classes.counts.sum()), question.share("zero"), question.share("open")
+    found = SampledEffect(n, p_zero, question.share("identified"), p_open, question.groups(), question=question)
+    return replace(found, is_discrete=is_discrete, is_curved=is_curved)
 
 
 def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
@@ -164,11 +123,10 @@ def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
     return [f"Of {n:,} {of} {missing:,} gave no number and were left out.{why}"] if missing else []
 
 
-def _notes(lines: tuple[DrawnEffect, ...], given: NodeSet, table: Table) -> list[str]:
+def _as_numbers_told(table: Table) -> list[str]:
     columns = zip(table.names, table.kinds, table.values.T, strict=True)
     two = [quote(name) for name, kind, column in columns if kind == "discrete" and len(np.unique(column)) == 2]
-    as_numbers = [f"Columns with two levels are taken as numbers, 0 and 1: {listed(tuple(two))}."] if two else []
-    return [*_missing_told(lines, given), *as_numbers]
+    return [f"Columns with two levels are taken as numbers, 0 and 1: {listed(tuple(two))}."] if two else []
 
 
 LEAST_TOLD = 0.01  # smaller groups of classes are not told in words
@@ -197,16 +155,9 @@ def _told(line: DrawnEffect, span: Span) -> str:
     """How the outcome changes: "X raises Y by 2 per unit (95 %: 1 to 3)", "X = b in place of a raises Y by 2"."""
     has_levels, outcome = line.cause.level is not None, line.outcome.as_outcome
     cause, per = (line.cause.as_cause.removeprefix("for "), "") if has_levels else (line.cause.name, " per unit")
-    if span.low >= 0 or span.high <= 0:
-        verb, sign = ("raises", 1) if span.low >= 0 else ("lowers", -1)
-        ends = sorted((sign * span.low, sign * span.high))
-        return (
-            f"{cause} {verb} {outcome} by {number(sign * span.estimate)}{per} "
-            f"(95 %: {number(ends[0])} to {number(ends[1])})"
-        )
-    return (
-        f"{cause} changes {outcome} by {number(span.estimate)}{per} (95 %: {number(span.low)} to {number(span.high)})"
-    )
+    verb, sign = ("raises", 1) if span.low >= 0 else ("lowers", -1) if span.high <= 0 else ("changes", 1)
+    low, high = sorted((sign * span.low, sign * span.high))
+    return f"{cause} {verb} {outcome} by {number(sign * span.estimate)}{per} (95 %: {number(low)} to {number(high)})"
 
 
 def told(found: SampledEffect) -> list[str]:
@@ -241,8 +192,7 @@ def _limits(found: SampledEffect) -> list[str]:
 
 
 def smallest_seen(n: int, p: int) -> float:
-    """The smallest partial correlation that pays the price of an edge (EBIC) in n rows of p variables. With p = 1 the
-    price is that of BIC, as in the score of two columns with two levels.
+    """The smallest partial correlation that pays the price of an edge (EBIC; BIC for p = 1) in n rows of p variables.
 
     >>> round(smallest_seen(400, 5), 2)
     0.15

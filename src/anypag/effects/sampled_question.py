@@ -13,7 +13,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.table import Table
-from anypag.effects.estimate.draws import DrawnColumn, Hidden, LinearColumns, drawn_effects
+from anypag.effects.estimate.draws import DrawnColumn, Hidden, LinearColumns
 from anypag.effects.estimate.estimates import number
 from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
@@ -24,47 +24,23 @@ from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
 
 Said = Literal["zero", "identified", "open"]
-
-
+IN_WORDS = {"zero": "no effect", "formula": "identified, by a formula", "unidentified": "left open"}
 MOST_GROUPS = 3  # how many groups of classes are listed
 
 
 class ClassGroup(NamedTuple):
-    """Sampled classes that say the same of an effect: their share of all sampled graphs, the status, the adjustment set
-    if there is one, and with data the mean of the draws of these graphs, without those that are missing.
-    """
+    """Sampled classes that say the same of an effect."""
 
-    share: float
+    share: float  # of all sampled graphs
     verdict: str
     adjustment_set: tuple[str, ...] | None
-    mean: float | None = None
+    mean: float | None = None  # with data, of the draws of these graphs
 
     def __str__(self) -> str:
-        said = {"zero": "no effect", "formula": "identified, by a formula", "unidentified": "left open"}
-        if self.adjustment_set is None:
-            words = said[self.verdict]
-        else:
-            words = f"identified, adjusting for {listed(tuple(map(quote, self.adjustment_set))) or 'nothing'}"
+        z = "" if self.adjustment_set is None else listed(tuple(map(quote, self.adjustment_set))) or "nothing"
+        words = f"identified, adjusting for {z}" if z else IN_WORDS[self.verdict]
         mean = "" if self.mean is None or self.verdict == "zero" else f", mean {number(self.mean)}"
         return f"{share(self.share)} of the graphs: {words}{mean}"
-
-
-def groups_of(
-    classes: SampledClasses, verdicts: list[Verdict], draws: Floats | None, same: Collection[str] = ()
-) -> tuple[ClassGroup, ...]:
-    """The largest groups of classes that say the same; sets leave out columns that are the `same` in all rows."""
-    keys = list[tuple[str, tuple[str, ...] | None]]()
-    for verdict, of in zip(verdicts, classes.classes, strict=True):
-        names = None if verdict.z is None else of.causal.names(verdict.z)
-        keys.append((verdict.status, names and tuple(name for name in names if name not in same)))
-    counted = Counter(keys[k] for k in classes.of[classes.counts].tolist())
-    found = []
-    for key, count in counted.most_common(MOST_GROUPS):
-        within = np.array([other == key for other in keys])[classes.of]
-        known = None if draws is None else draws[within & np.isfinite(draws)]
-        mean = None if known is None or not len(known) else float(known.mean())
-        found.append(ClassGroup(count / counted.total(), key[0], key[1], mean))
-    return tuple(found)
 
 
 def share(of_graphs: float) -> str:
@@ -85,11 +61,14 @@ class Question:
     x: NodeSet
     y: NodeSet
     given: NodeSet
-    verdicts: list[Verdict]
+    within: NodeSet
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        return self.classes.verdicts(self.x, self.y, self.given, self.within)
 
     @cached_property
     def said(self) -> list[Said]:
-        """The status by each class."""
         words: dict[str, Said] = {"zero": "zero", "unidentified": "open"}
         return [words.get(verdict.status, "identified") for verdict in self.verdicts]
 
@@ -107,15 +86,26 @@ class Question:
         """(m,) whether a graph's class has this status."""
         return np.array([said == word for said in self.said])[self.classes.of]
 
+    def groups(self, draws: Floats | None = None, same: Collection[str] = ()) -> tuple[ClassGroup, ...]:
+        """The largest groups of classes that say the same; sets leave out columns that are the `same` in all rows."""
+        classes, keys = self.classes, list[tuple[str, tuple[str, ...] | None]]()
+        for verdict, of in zip(self.verdicts, classes.classes, strict=True):
+            names = None if verdict.z is None else of.causal.names(verdict.z)
+            keys.append((verdict.status, names and tuple(name for name in names if name not in same)))
+        counted, found = Counter(keys[k] for k in classes.of[classes.counts].tolist()), list[ClassGroup]()
+        for (status, z), count in counted.most_common(MOST_GROUPS):
+            within = np.array([other == (status, z) for other in keys])[classes.of]
+            known = np.zeros(0) if draws is None else draws[within & np.isfinite(draws)]
+            found.append(ClassGroup(count / counted.total(), status, z, float(known.mean()) if len(known) else None))
+        return tuple(found)
+
     def lines(
         self, rows: LinearColumns, of_all: AllDraws | None = None, confounding: float | None = None
     ) -> list[DrawnEffect]:
         """Draws for every cause and outcome; `of_all` has those between all columns, one cause at a time."""
-        causes, outcomes = (rows.places(np.array(list(members(part)))) for part in (self.x, self.y))
-        is_set = np.isin(np.arange(len(rows.columns)), causes) if self.x & (self.x - 1) else None
-        draw = partial(drawn_effects, rows=rows, causes=causes, outcomes=outcomes, is_set=is_set)
-        is_ready = of_all is not None and is_set is None
-        drawn, causal = self._taken(of_all, causes, outcomes) if of_all and is_ready else self._drawn(draw)
+        causes, outcomes, together = rows.places(self.x), rows.places(self.y), bool(self.x & (self.x - 1))
+        draw = partial(rows.drawn, x=causes, y=outcomes, together=together)
+        drawn, causal = self._taken(of_all, causes, outcomes) if of_all and not together else self._drawn(draw)
         moved = None
         if confounding is not None:  # common causes behind all arrows that may hide one
             arrows = np.stack([self.classes.open_arrows(k) for k in self.classes.of.tolist()])
@@ -127,9 +117,7 @@ class Question:
         ]
 
     def _drawn(self, draw: Callable[..., Floats], hidden: Hidden | None = None) -> tuple[Floats, Floats]:
-        """Draws of all graphs; and of those whose class allows an effect. If the class leaves the effect open, these
-        are of its member in which no arrow hides a common cause of its ends.
-        """
+        """Draws of all graphs; and of those whose class allows an effect, or of the members of open classes."""
         classes = self.classes
         drawn, causal, is_open = self._known(draw(classes.diagrams, classes.place, hidden=hidden))
         at, diagrams = classes.members_if_causal(self.x, is_open)
@@ -159,19 +147,15 @@ class Question:
         drawn, causal, is_open = self._known(rows.drawn(classes.diagrams, classes.place, causes, y, own))
         at = np.unique(classes.of[is_open]).tolist()
         sets = {c: classes.set_if_causal(c, self.x, 1 << y, self.given) for c in at}
-        for k in is_open.tolist():
-            z = sets[int(classes.of[k])]
-            if z is None:
-                causal[k] = np.nan
-            else:
+        causal[is_open] = np.nan
+        for k, z in ((k, sets[int(classes.of[k])]) for k in is_open.tolist()):
+            if z is not None:
                 steps = [(tuple(members(z)) if x == causes[0] else (), x) for x in causes]
                 causal[k] = rows.adjusted(steps, causes, y, int(classes.place[k]), rows=own)
         return drawn, causal[~self.graphs_of("zero")]
 
     def _known(self, drawn: Floats) -> tuple[Floats, Floats, Counts]:
-        """The draws, NaN for graphs in which a condition comes after a cause (the effect given it is no total effect);
-        a copy, to be changed where the class leaves the effect open; and the places of those graphs.
-        """
+        """The draws, NaN where a condition comes after a cause; a copy, to be changed for open classes; and these."""
         x, z = (list(members(part)) for part in (self.x, self.given))
         if z:
             drawn[[bool(ancestry(marks)[np.ix_(x, z)].any()) for marks in self.classes.diagrams]] = np.nan
@@ -179,35 +163,33 @@ class Question:
 
 
 class AllDraws(NamedTuple):
-    """`draws` (m, c, c): the effects between all columns of a table, one draw for each sampled graph.
-
-    `of_members`: by cause, (m,) which graphs were asked for, and (m, columns of the cause, c) their draws if no arrow
-    hides a common cause.
-    """
+    """The effects between all columns of a table, one draw for each sampled graph."""
 
     rows: LinearColumns
-    draws: Floats
-    of_members: dict[NodeSet, tuple[Flags, Floats]]
+    draws: Floats  # (m, c, c)
+    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by cause, which graphs have a draw if arrows hide nothing; these
 
     @classmethod
     def of(cls, classes: SampledClasses, table: Table) -> Self:
         """One draw for each sampled graph."""
         rows = LinearColumns.of(table)
         everyone = np.arange(len(rows.columns))
-        return cls(rows, drawn_effects(classes.diagrams, classes.place, rows, everyone, everyone), {})
+        return cls(rows, rows.drawn(classes.diagrams, classes.place, everyone, everyone), {})
 
     def if_causal(self, classes: SampledClasses, x: NodeSet, at: Counts) -> Floats:
         """(k, columns of x, c) the draws of these graphs if no arrow hides a common cause; else as sampled."""
-        causes, everyone = self.rows.places(np.array(list(members(x)))), np.arange(len(self.rows.columns))
+        causes, everyone = self.rows.places(x), np.arange(len(self.rows.columns))
         if x not in self.of_members:
             self.of_members[x] = np.zeros(len(classes), np.bool_), self.draws[:, causes].copy()
         is_done, found = self.of_members[x]
         new = at[~is_done[at]]
         places, diagrams = classes.members_if_causal(x, new)
-        found[places] = drawn_effects(diagrams, classes.place[places], self.rows, causes, everyone)
+        found[places] = self.rows.drawn(diagrams, classes.place[places], causes, everyone)
         is_done[new] = True
         return np.asarray(found[at])
 
+
+Shared = AllDraws | LevelTable  # what many questions to the same rows share
 
 QUANTILES = (0.025, 0.5, 0.975)
 LEAST_DRAWS = 20  # fewer draws give no interval: the ends of one that holds 95 % of them would be single draws
@@ -235,28 +217,17 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DrawnEffect:
-    """Draws of one number: how much an outcome changes with a cause.
+    """Draws of one number: how much an outcome changes with a cause."""
 
-    Args:
-        cause: the column that is set: a variable, or one level of it in place of the first.
-        outcome: the column whose change is measured: a variable, or one level of it.
-        draws: (m,) one for each sampled graph, zeros included; NaN if a graph gives none.
-        if_causal_draws: draws of the classes that allow an effect; those that leave it open assume that no arrow hides
-            a common cause.
-        hidden_draws: the same draws if arrows hide common causes (`confounding`).
-        group: in tables, the levels of the conditions, in words.
-    """
-
-    cause: DrawnColumn
-    outcome: DrawnColumn
-    draws: Floats = field(repr=False)
-    if_causal_draws: Floats = field(repr=False)
-    hidden_draws: Floats | None = field(default=None, repr=False)
-    group: str = ""
+    cause: DrawnColumn  # the column that is set: a variable, or one level of it in place of the first
+    outcome: DrawnColumn  # the column whose change is measured: a variable, or one level of it
+    draws: Floats = field(repr=False)  # (m,) one for each sampled graph, zeros included; NaN if a graph gives none
+    if_causal_draws: Floats = field(repr=False)  # of the classes that allow an effect, if no arrow hides a cause
+    hidden_draws: Floats | None = field(default=None, repr=False)  # the same if arrows hide causes (`confounding`)
+    group: str = ""  # in tables, the levels of the conditions, in words
 
     @property
     def label(self) -> str:
-        """What the number is, in words."""
         return f"{self.outcome.as_outcome} {self.cause.as_cause}{self.group and f', given {self.group}'}"
 
     @cached_property
@@ -287,12 +258,10 @@ class DrawnEffect:
 
     @property
     def p_positive(self) -> float:
-        """The share of draws above 0."""
         return float((self._known > 0).mean()) if len(self._known) else float("nan")
 
     @property
     def mean(self) -> float:
-        """Of the draws."""
         return float(self._known.mean()) if len(self._known) else float("nan")
 
     @property

@@ -1,21 +1,26 @@
-"""The input of explanations: a graph, how it was learned, knowledge, and the hint about further knowledge."""
+"""The input of explanations; which experiment decided a mark; the hint about further knowledge."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
+
+import numpy as np
 
 from anypag.explain.sampled import cause_notes, sampled_note
 from anypag.graphs.contradictions import Contradiction, contradictions
-from anypag.graphs.marks import MarkReason, Separation
+from anypag.graphs.marks import Edge, Mark, MarkReason, Separation
 from anypag.graphs.pag import PAG
+from anypag.graphs.rules import RULES
 from anypag.knowledge.facts import Facts
 from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 
-IF_RIGHT = "If the tests are right:"  # the assumption behind claims from tests
+ReasonsByEnd = Mapping[tuple[str, str], list[MarkReason]]  # why marks were set, by `(at, other)`
 
+IF_RIGHT = "If the tests are right:"  # the assumption behind claims from tests
 IF_SCORES_RIGHT = "If the scores are right:"  # the assumption behind claims from scores
 
 
@@ -26,8 +31,8 @@ class PairFacts:
     pag: PAG
     learned: Result | None
     sepsets: Mapping[tuple[str, str], Separation]
-    reasons: Mapping[tuple[str, str], list[MarkReason]]  # by `(at, other)`
-    conflicts: Mapping[tuple[str, str], list[MarkReason]]
+    reasons: ReasonsByEnd
+    conflicts: ReasonsByEnd
     contradictions: tuple[Contradiction, ...] = ()
 
     def contradictions_of(self, a: str, b: str) -> tuple[str, ...]:
@@ -47,23 +52,19 @@ class PairFacts:
     def said_of_edge(self, a: str, b: str) -> str | None:
         """The sentence about a statement that two variables are joined or not; None without one."""
         i, j = self.pag.index(a), self.pag.index(b)
-        if self.known is None or not (self.known.joined | self.known.not_joined)[i, j]:
-            return None
-        if self.known.joined[i, j]:
+        if self.known is not None and self.known.joined[i, j]:
             return "It was said beforehand that they are joined, so they were not tested."
-        return "It was said beforehand that they are not joined."
+        is_not = self.known is not None and self.known.not_joined[i, j]
+        return "It was said beforehand that they are not joined." if is_not else None
 
     def against_what_was_said(self, a: str, b: str) -> tuple[str, ...]:
         """The statements that the edge between two variables contradicts, each with the mark and the test behind it."""
         if self.learned is None or self.known is None:
             return ()
         ends = (f"at {a} towards {b}", f"at {b} towards {a}")
-        told = (one for one in self.learned.knowledge if one.became == "contradicted")
-        return tuple(
-            f"The data contradict what was said beforehand, {one.statement}: {one.why}."
-            for one in told
-            if any(end in one.why for end in ends)
-        )
+        told = [one for one in self.learned.knowledge if one.became == "contradicted"]
+        told = [one for one in told if any(end in one.why for end in ends)]
+        return tuple(f"The data contradict what was said beforehand, {one.statement}: {one.why}." for one in told)
 
     @property
     def selection(self) -> bool:
@@ -77,12 +78,10 @@ class PairFacts:
 
     @property
     def n_rows(self) -> int | None:
-        """The rows of the data."""
         return None if self.learned is None else self.learned.n_rows
 
     @property
     def probabilities(self) -> Probabilities | None:
-        """How probable edges are, where graphs were sampled."""
         return None if self.learned is None else self.learned.probabilities
 
     def sampled_notes(self, a: str, b: str, symbol: str) -> tuple[str, ...]:
@@ -116,7 +115,6 @@ def known_of(result: Result) -> Facts | None:
 
 
 def facts_of(result: Result | PAG) -> PairFacts:
-    """The input for explanations of a result."""
     if isinstance(result, PAG):
         return PairFacts(result, None, {}, {}, {}, contradictions(result)[0])
     return replace(facts_on_the_way(result), contradictions=result.contradictions)
@@ -124,19 +122,14 @@ def facts_of(result: Result | PAG) -> PairFacts:
 
 def facts_on_the_way(result: Result) -> PairFacts:
     """What is known of the pairs, without contradictions: in the dense graph of an early step they take long."""
-    reasons, conflicts = _by_end(result.marks), _by_end(result.conflicts)
-    return PairFacts(result.pag, result, result.sepsets, reasons, conflicts)
+    return PairFacts(result.pag, result, result.sepsets, _by_end(result.marks), _by_end(result.conflicts))
 
 
-def _by_end(reasons: Iterable[MarkReason]) -> dict[tuple[str, str], list[MarkReason]]:
+def _by_end(reasons: Iterable[MarkReason]) -> ReasonsByEnd:
     ends: dict[tuple[str, str], list[MarkReason]] = {}
     for reason in reasons:
         ends.setdefault((reason.at, reason.other), []).append(reason)
     return ends
-
-
-OPEN = "decide ends marked with a circle"
-WRONG = "exclude impossible arrows"
 
 
 def what_to_say(result: Result, how: str) -> str | None:
@@ -152,5 +145,52 @@ impossible arrows.
     is_open, is_directed = any("o" in symbol for symbol in symbols), not symbols.isdisjoint({"-->", "o->"})
     if result.choices.knowledge or not (is_open or is_directed):
         return None
-    could = ", and ".join([OPEN] * is_open + [WRONG] * is_directed)
+    could = ", and ".join(["decide ends marked with a circle"] * is_open + ["exclude impossible arrows"] * is_directed)
     return f"What you know for sure, such as an order in time ({how}), can {could}."
+
+
+def oriented_by(facts: PairFacts, edge: Edge) -> tuple[str, ...]:
+    """Which experiment decided a mark of an edge, and by which rule; nothing if none did."""
+    known = None if facts.learned is None else facts.learned.choices.knowledge
+    contexts = set(known.contexts) if known else set()
+    if not contexts or {edge.a, edge.b} & contexts:
+        return ()
+    reasons = facts.reasons if facts.by_tests else _reasons_in(facts)
+    for at, other in ((edge.a, edge.b), (edge.b, edge.a)):
+        found = _behind((at, other), reasons, contexts, set())
+        if found is not None:
+            return (f"An experiment decides a mark of this edge: {found[0]}, by {found[1]}.",)
+    return ()
+
+
+def _behind(
+    end: tuple[str, str], reasons: ReasonsByEnd, contexts: set[str], seen: set[tuple[str, str]]
+) -> tuple[str, str] | None:
+    """The first context among the reasons of a mark, or of the marks at its edge that these rest on; and the rule."""
+    seen.add(end)
+    for reason in reasons.get(end, [])[:1]:
+        for name in (name for name in reason.because if name in contexts):
+            return name, RULES[reason.rule].name
+        for pair in product(end, reason.because if reason.rule else ()):  # R0 rests on no mark
+            found = None if pair in seen else _behind(pair, reasons, contexts, seen)
+            if found is not None:
+                return found
+    return None
+
+
+def _reasons_in(facts: PairFacts) -> ReasonsByEnd:
+    """The rules by which the marks of a graph found by scores follow from its separations and the design."""
+    from anypag.graphs.skeleton import Skeleton
+    from anypag.graphs.validity import completed
+    from anypag.knowledge.closure import SeparationsOf, orient_with_knowledge
+
+    pag, known = facts.pag, facts.known
+    if known is None:
+        return {}
+    mag = completed(pag.marks)[0]
+    circles = (pag.marks != Mark.NONE).astype(np.uint8)
+    log = orient_with_knowledge(circles, SeparationsOf(mag), known, Skeleton.of(mag), final=True).log
+    return _by_end(
+        MarkReason(pag.names[j], pag.names[i], Mark(mark), rule, tuple(pag.names[k] for k in because if k >= 0))
+        for rule, i, j, mark, *because in log.tolist()
+    )

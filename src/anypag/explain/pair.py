@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from anypag.errors import GraphError
-from anypag.explain.experiments import oriented_by
-from anypag.explain.facts import PairFacts, facts_of
+from anypag.explain.facts import PairFacts, facts_of, oriented_by
 from anypag.explain.sampled import hedged
 from anypag.explain.words import MARK_NAMES, Context, EdgeWords, EndClaim, reading, resample_notes
 from anypag.graphs.marks import A_MARK, Edge, Mark, Separation, listed
@@ -30,59 +28,43 @@ NO_EDGE = {
 }
 """The meaning of a missing edge: independent alone, independent given others, or without a known separating set."""
 
-CONTRADICTED = "In a contradiction:"
-"""The first words of a sentence about a contradiction."""
-
+CONTRADICTED = "In a contradiction:"  # the first words of a sentence about a contradiction
 FOUND = {"rows": "Found at r = {r} with p = {p}, n = {n}.", "no rows": "Found at r = {r} with p = {p}."}
-"""How a separation was found, by a test with rows and by one without."""
 
 
 @dataclass(frozen=True)
 class End:
-    """One end of an edge: the mark at `at`, what it says about causes, and why it is there.
-
-    `claim` is the statement for machines; `rule` the number of the rule that set the mark (None: a circle, or a mark
-    that was given beforehand); `why` the rule in words; `conflicts` what other rules wanted here. `probability` is that
-    of the claim, if graphs were sampled; `meaning` is the claim in words, hedged accordingly.
-    """
+    """One end of an edge: the mark at `at`, what it says about causes, and why it is there."""
 
     at: str
     mark: Mark
-    claim: EndClaim
-    meaning: str
-    rule: int | None
-    why: str | None
-    conflicts: tuple[str, ...]
-    probability: float | None = None
+    claim: EndClaim  # the statement for machines
+    meaning: str  # the claim in words, hedged by its probability
+    rule: int | None  # the number of the rule that set the mark; None for a circle, or a mark that was given
+    why: str | None  # the rule in words
+    conflicts: tuple[str, ...]  # what other rules wanted here
+    probability: float | None = None  # of the claim, if graphs were sampled
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What a graph says about two variables; `str()` gives it in plain words.
-
-    `edge` is None if there is none; `separation` then says why, if it is known. `kept_p` is the largest p-value among
-    the tests that kept an edge, `n_rows` the rows of the data. With sampled graphs, `probability` is that of this
-    edge, and `alternative` the most probable other one. `contradictions` are those that involve the
-    two; `assumed` is the assumption behind it ("If the tests are right:" on data).
-    """
+    """What a graph says about two variables; `str()` gives it in plain words."""
 
     a: str
     b: str
     edge: Edge | None
     summary: str
     ends: tuple[End, ...]
-    separation: Separation | None
-    kept_p: float | None
+    separation: Separation | None  # why there is no edge, if that is known
+    kept_p: float | None  # the largest p-value among the tests that kept an edge
     n_rows: int | None
     notes: tuple[str, ...]
-    probability: float | None = None
-    alternative: Alternative | None = None
-    contradictions: tuple[str, ...] = ()
-    assumed: str | None = None
-    again: PairCounts | None = None
-    """The counts over resamples, if there were any."""
-    by_tests: Explanation | None = None
-    """What tests alone say, where the search went on from it by scores."""
+    probability: float | None = None  # of this edge, if graphs were sampled
+    alternative: Alternative | None = None  # the most probable other edge
+    contradictions: tuple[str, ...] = ()  # those that involve the two
+    assumed: str | None = None  # what all this rests on: "If the tests are right:" on data
+    again: PairCounts | None = None  # the counts over resamples, if there were any
+    by_tests: Explanation | None = None  # what tests alone say, where the search went on from it by scores
 
     def __str__(self) -> str:
         heading = str(self.edge) if self.edge else f"{self.a}   {self.b}   (no edge)"
@@ -97,7 +79,6 @@ class Explanation:
         return f"<Explanation: {self.edge or f'{self.a} and {self.b}, no edge'}>"
 
     def _repr_html_(self) -> str:
-        """How notebooks show it."""
         first, *rest = str(self).splitlines()
         return block(heading(first), paragraphs(rest))
 
@@ -157,23 +138,21 @@ so fire must be a cause of smoke, and smoke not of fire.
 
 
 def explain_pair(facts: PairFacts, a: str, b: str) -> Explanation:
-    """The explanation of one pair."""
     if facts.pag.index(a) == facts.pag.index(b):
         raise GraphError(f"Two different variables were wanted; got {a!r} twice.")
     edge = facts.pag.edge(a, b)
     said = _joined_or_not(facts, a, b, edge)
-    said = replace(said, notes=(*said.notes, *_hanging(facts, said)))
+    notes = [*said.notes, *_hanging(facts, said)]
     if facts.tested is not None and facts.tested.learned is not None:
         alone = explain_pair(facts.tested, said.a, said.b)
-        told = tests_alone(alone, edge, facts.tested.learned.choices.alpha)
-        hanging = (f"  {sentence}" for sentence in _hanging(facts.tested, alone))
-        said = replace(said, by_tests=alone, notes=(*said.notes, *told, *hanging))
+        said = replace(said, by_tests=alone)
+        notes += tests_alone(alone, edge, facts.tested.learned.choices.alpha)
+        notes += [f"  {sentence}" for sentence in _hanging(facts.tested, alone)]
     seen = pair_counts(None if facts.learned is None else facts.learned.stability, a, b, edge)
-    return replace(said, again=seen, notes=(*said.notes, *resample_notes(seen, a, b))) if seen else said
+    return replace(said, again=seen, notes=(*notes, *resample_notes(seen, a, b)))
 
 
-NEAR = 3.0
-"""A p-value is near alpha if it differs by at most this factor."""
+NEAR = 3.0  # a p-value is near alpha if it differs by at most this factor
 
 
 def _hanging(facts: PairFacts, said: Explanation) -> tuple[str, ...]:
@@ -185,18 +164,12 @@ def _hanging(facts: PairFacts, said: Explanation) -> tuple[str, ...]:
     told = ["This hangs on one test near alpha: another alpha, or other rows, may turn it."] if is_near else []
     if found is not None and len(found.given) == 1:
         told.append(f"This hangs on one column: in a table without {found.given[0]}, tests may join them.")
-    behind = ((at, p) for at, p in _tests_behind(facts, said) if _is_near(p, alpha))
-    told += [f"The mark at {at} hangs on one test near alpha, with p = {p:.3g}." for at, p in behind]
-    return tuple(told)
-
-
-def _tests_behind(facts: PairFacts, said: Explanation) -> Iterator[tuple[str, float]]:
-    """The p-values of the separations behind the marks of an edge that R0 and R4 set, and where these marks are."""
     for at, other in ((said.a, said.b), (said.b, said.a)):
-        reason = facts.reasons.get((at, other), [None])[0]
-        if reason is not None and reason.rule in {0, 4}:
-            found = facts.sepsets.get((reason.because[0], reason.because[1]))
-            yield from [] if found is None else [(at, found.p)]
+        by_test = [reason for reason in facts.reasons.get((at, other), [])[:1] if reason.rule in {0, 4}]
+        behind = [facts.sepsets.get((reason.because[0], reason.because[1])) for reason in by_test]
+        near = [one.p for one in behind if one is not None and _is_near(one.p, alpha)]
+        told += [f"The mark at {at} hangs on one test near alpha, with p = {p:.3g}." for p in near]
+    return tuple(told)
 
 
 def _is_near(p: float | None, alpha: float) -> bool:
@@ -206,14 +179,13 @@ def _is_near(p: float | None, alpha: float) -> bool:
 def tests_alone(alone: Explanation, edge: Edge | None, alpha: float) -> tuple[str, ...]:
     """The sentences about what tests alone say of two variables that the answer joins by `edge`."""
     given = "the same" if alone.edge == edge else f"`{alone.edge}`" if alone.edge else "no edge"
-    found, p = alone.separation, alone.separation.p if alone.separation else alone.kept_p
-    told = "" if p is None or math.isnan(p) else f"{p:.3g} (alpha = {alpha:g})"
+    found, p = alone.separation, alone.kept_p
     if found is not None:
         others = f" given {listed(found.given)}" if found.given else ""
-        why = f"one test found them independent{others}, p = {told}"
+        why = f"one test found them independent{others}, p = {found.p:.3g} (alpha = {alpha:g})"
     else:
         why = "no test separated them" if alone.edge else "no separating set is known"
-        why += f"; the largest p-value was {told}" if told else ""
+        why += "" if p is None else f"; the largest p-value was {p:.3g} (alpha = {alpha:g})"
     rules = [f"  At {end.at} {A_MARK[end.mark]}: {end.why}" for end in alone.ends if end.why]
     return (f"Searching by tests alone gives {given}: {why}.", *rules)
 
@@ -253,48 +225,33 @@ def _joined_or_not(facts: PairFacts, a: str, b: str, edge: Edge | None) -> Expla
     found = facts.sepsets.get((a, b)) if edge is None else None
     p = math.nan if facts.learned is None or edge is None else facts.learned.kept_p(a, b)
     probability = None if said is None else said.of_edge(a, b, symbol)
-    summary, ends = no_edge_summary(a, b, found), tuple[End, ...]()
-    if edge is not None:
+    alternative, kept_p = None if said is None else said.alternative(a, b, symbol), None if math.isnan(p) else p
+    if edge is None:
+        summary, ends = no_edge_summary(a, b, found), tuple[End, ...]()
+        why_none = (facts.said_of_edge(a, b), found and found_by(found))
+        notes = (*filter(None, why_none), *facts.sampled_notes(a, b, ""))
+    else:
         words = words_of(facts, edge)
         at_a, at_b, summary = (text.format(a=a, b=b) for text in (words.at_a, words.at_b, words.summary))
         ends = (_end(facts, edge, words.claim_a, at_a), _end(facts, edge.reversed(), words.claim_b, at_b))
-    return Explanation(
-        a=a,
-        b=b,
-        edge=edge,
-        summary=hedged(summary, probability),
-        ends=ends,
-        separation=found,
-        kept_p=None if math.isnan(p) else p,
-        n_rows=facts.n_rows,
-        notes=_notes_of_edge(facts, edge, p) if edge else _notes_of_none(facts, a, b, found),
-        probability=probability,
-        alternative=None if said is None else said.alternative(a, b, symbol),
-        contradictions=facts.contradictions_of(a, b),
-        assumed=facts.assumed,
-    )
+        notes = _notes_of_edge(facts, edge, p)
+    summary, contradicted = hedged(summary, probability), facts.contradictions_of(a, b)
+    told = Explanation(a, b, edge, summary, ends, found, kept_p, facts.n_rows, notes, probability, alternative)
+    return replace(told, contradictions=contradicted, assumed=facts.assumed)
 
 
 def _end(facts: PairFacts, edge: Edge, claim: EndClaim, meaning: str) -> End:
-    """The end of an edge at its `a`."""
     here = (edge.a, edge.b)
     reasons = facts.reasons.get(here, [])
-    was_given = facts.by_tests and edge.mark_a != Mark.CIRCLE and not reasons
+    was_given = facts.by_tests and edge.mark_a != Mark.CIRCLE
     given = "This mark was given beforehand." if was_given else None
     probability = _end_probability(facts, edge, claim)
-    return End(
-        at=edge.a,
-        mark=edge.mark_a,
-        claim=claim,
-        meaning=hedged(meaning, probability),
-        rule=reasons[0].rule if reasons else None,
-        why=why(reasons[0], facts.sepsets) if reasons else given,
-        conflicts=tuple(
-            f"In conflict: {A_MARK[other.mark]} was wanted here by {why(other, facts.sepsets)}"
-            for other in facts.conflicts.get(here, [])
-        ),
-        probability=probability,
+    rule, because = (reasons[0].rule, why(reasons[0], facts.sepsets)) if reasons else (None, given)
+    conflicts = tuple(
+        f"In conflict: {A_MARK[other.mark]} was wanted here by {why(other, facts.sepsets)}"
+        for other in facts.conflicts.get(here, [])
     )
+    return End(edge.a, edge.mark_a, claim, hedged(meaning, probability), rule, because, conflicts, probability)
 
 
 def _end_probability(facts: PairFacts, edge: Edge, claim: EndClaim) -> float | None:
@@ -324,11 +281,6 @@ def _notes_of_edge(facts: PairFacts, edge: Edge, p: float) -> tuple[str, ...]:
     return (f"{kept}.", early, *against)
 
 
-def _notes_of_none(facts: PairFacts, a: str, b: str, found: Separation | None) -> tuple[str, ...]:
-    known, tested = facts.said_of_edge(a, b), "" if found is None else found_by(found)
-    return (*filter(None, (known, tested)), *facts.sampled_notes(a, b, ""))
-
-
 def no_edge_summary(a: str, b: str, found: Separation | None) -> str:
     """Why two variables have no edge, and what that means."""
     if found is None:
@@ -337,6 +289,5 @@ def no_edge_summary(a: str, b: str, found: Separation | None) -> str:
 
 
 def found_by(found: Separation) -> str:
-    """How a separation was found."""
-    rows = "" if found.n is None else f"{found.n:,}"
-    return FOUND["rows" if rows else "no rows"].format(r=found.r, p=f"{found.p:.3g}", n=rows)
+    text = FOUND["no rows" if found.n is None else "rows"]
+    return text.format(r=found.r, p=f"{found.p:.3g}", n=f"{found.n or 0:,}")

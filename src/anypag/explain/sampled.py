@@ -9,12 +9,10 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge
 from anypag.graphs.pag import PAG
 from anypag.markup import shown_share
 from anypag.metrics import Difference, differences, lines_of
-from anypag.results.probabilities import Alternative, Change, Edges, Probabilities, edges_of
+from anypag.results.probabilities import Alternative, Edges, Probabilities, edges_of
 from anypag.results.result import Result
 
-HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))
-"""The first words of a claim, with the least probability for each."""
-
+HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))  # by the least probability
 LIKELY = 0.5  # for a less likely edge the probability that the two are joined at all is shown too
 WHY_UNLIKELY = (
     f"The graph is chosen as a whole, so an edge below {LIKELY:.2f} may be listed; "
@@ -22,6 +20,7 @@ WHY_UNLIKELY = (
 )
 
 LEAST_TOLD = 0.005  # rarer kinds of edges are not mentioned
+IS_CAUSE = "Is {} a cause of {}? In {:.2f} of the sampled graphs yes, in {:.2f} no, else open."
 MOST_OTHERS = 2  # how many further kinds of edges are mentioned, besides the answer and its alternative
 
 
@@ -63,11 +62,7 @@ def text_of(pag: PAG, said: Probabilities) -> str:
 
 
 def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """The sentence about a pair: how often sampled graphs have the edge of the answer, the alternative, and what
-    changes with it.
-
-    `symbol` is the edge of the answer, written from a to b; "" where there is none.
-    """
+    """The sentence about a pair: how often sampled graphs have the edge of the answer ("" for none), and the others."""
     alternative = said.alternative(a, b, symbol)
     kind = "sampled graphs" if said.hidden else "sampled graphs without hidden causes"
     n = round(said.share_of_edge(a, b, symbol) * said.n_samples)
@@ -80,12 +75,8 @@ def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
 
 def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
     """Whether a is a cause of b, and b one of a, in shares of the sampled graphs; nothing where no graph allows it."""
-    asked = [(one, other, said.is_cause(one, other)) for one, other in ((a, b), (b, a))]
-    return tuple(
-        f"Is {one} a cause of {other}? In {yes:.2f} of the sampled graphs yes, in {no:.2f} no, else open."
-        for one, other, (yes, no, _) in asked
-        if round(no, 2) < 1
-    )
+    asked = ((one, other, said.is_cause(one, other)) for one, other in ((a, b), (b, a)))
+    return tuple(IS_CAUSE.format(one, other, yes, no) for one, other, (yes, no, _) in asked if round(no, 2) < 1)
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
@@ -103,15 +94,11 @@ def _alternatively(said: Probabilities, a: str, b: str, alternative: Alternative
     named = f"the alternative is {edge_text(a, b, alternative.symbol)} with {shown_share(alternative.probability)}"
     if not alternative.then:
         return named
-    n = round(alternative.share * said.n_samples)
-    return f"{named}, and then {' and '.join(_change(change, n) for change in alternative.then)}"
-
-
-def _change(change: Change, n: int) -> str:
-    """An edge that goes with an alternative, which n of the sampled graphs have."""
-    a, b, symbol, share = change
-    what = edge_text(a, b, symbol) if symbol else f"{a} and {b} are not joined"
-    return f"{what} (in {round(share * n):,} of those {n:,})"
+    n, changes = round(alternative.share * said.n_samples), list[str]()
+    for one, other, symbol, share in alternative.then:
+        what = edge_text(one, other, symbol) if symbol else f"{one} and {other} are not joined"
+        changes.append(f"{what} (in {round(share * n):,} of those {n:,})")
+    return f"{named}, and then {' and '.join(changes)}"
 
 
 def _others(said: Probabilities, a: str, b: str, symbol: str, alternative: Alternative) -> str:
@@ -141,7 +128,6 @@ class Probable(NamedTuple):
     differences: tuple[Difference, ...]
 
     def lines(self) -> list[str]:
-        """What differs, in words."""
         return lines_of(self.differences, "the answer", "this graph")
 
 

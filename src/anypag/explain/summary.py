@@ -69,9 +69,7 @@ def end_told(result: Result, spell: Callable[[Option], str] = str) -> str:
 
 
 def how_far(result: Result, spell: Callable[[Option], str] = str, expected_errors: float | None = None) -> str:
-    """Whether the run is complete; otherwise what ended it, and up to which r the graph is reliable. `expected_errors`
-    takes the place of those in the graph.
-    """
+    """Whether the run is complete; otherwise what ended it, and up to which r the graph is reliable."""
     spent = f"{counted(result.n_tests, 'test')}, {time_shown(sum(item.seconds for item in result.history))}"
     if result.from_scores and result.history:
         return f"{_how_far_by_score(result, expected_errors)} ({spent})."
@@ -86,17 +84,14 @@ def how_far(result: Result, spell: Callable[[Option], str] = str, expected_error
 
 
 def _how_far_by_score(result: Result, expected_errors: float | None) -> str:
-    said = result.probabilities
+    said, early = result.probabilities, _stopped_early(result)
     if said is not None:
         said = said if expected_errors is None else replace(said, expected_errors=expected_errors)
-        begin = "Complete: this" if result.complete else f"{_stopped_early(result)}. This"
-        return (
-            f"{begin} graph has the fewest expected errors of {counted(said.n_samples, 'sample')}; {said.errors_told}"
-        )
+        samples = f"graph has the fewest expected errors of {counted(said.n_samples, 'sample')}; {said.errors_told}"
+        return f"Complete: this {samples}" if result.complete else f"{early}. This {samples}"
     assumed = ", assuming that nothing is hidden" if method_named(result.method).hides_nothing else ""
-    if result.complete:
-        return f"Complete: the graph that scores best{assumed}"
-    return f"{_stopped_early(result)}. The graph is the one that scores best so far{assumed}"
+    best = "Complete: the graph that" if result.complete else f"{early}. The graph is the one that"
+    return f"{best} scores best{'' if result.complete else ' so far'}{assumed}"
 
 
 def _stopped_early(result: Result) -> str:
@@ -121,14 +116,12 @@ LIKELY = 0.5  # an experiment is said to act on a variable if that is at least a
 
 
 class ActsOn(NamedTuple):
-    """Whether a context acts on a variable directly (None: it may), and how sure that is: the share of sampled graphs,
-    else of resamples, that join the two; None without either.
-    """
+    """Whether a context acts on a variable."""
 
     context: str
     variable: str
-    directly: bool | None
-    probability: float | None
+    directly: bool | None  # None: it may
+    probability: float | None  # the share of sampled graphs, else of resamples, that join the two
 
 
 def acts_on(result: Result, among: Collection[str] = ()) -> list[ActsOn]:
@@ -145,12 +138,11 @@ def acts_on(result: Result, among: Collection[str] = ()) -> list[ActsOn]:
             return None
         return float(stability.adjacency[stability.names.index(a), stability.names.index(b)])
 
-    return [ActsOn(a, b, _leads(result.pag.edge(a, b)), share(a, b)) for a in there for b in others]
+    def directly(a: str, b: str) -> bool | None:
+        edge = result.pag.edge(a, b)
+        return None if edge and edge.mark_a == Mark.CIRCLE else edge is not None and edge.mark_a == Mark.TAIL
 
-
-def _leads(edge: Edge | None) -> bool | None:
-    """Is there an edge out of its first variable? None if a circle leaves that open."""
-    return None if edge is not None and edge.mark_a == Mark.CIRCLE else edge is not None and edge.mark_a == Mark.TAIL
+    return [ActsOn(a, b, directly(a, b), share(a, b)) for a in there for b in others]
 
 
 def by_design(result: Result) -> list[str]:
@@ -176,38 +168,33 @@ def targets_table(result: Result, among: Collection[str] = ()) -> dict[str, list
 
 
 def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
-    """A sentence for each context, then what its numbers are and what the test cannot see; nothing without contexts or
-    before a test. `among`: the variables to speak of; all by default.
-    """
+    """A sentence for each context, then what its numbers are and what the test cannot see; nothing before a test."""
     rows = acts_on(result, among) if result.history else []
-    of_each = {
-        name: [row for row in rows if row.context == name] for name in dict.fromkeys(row.context for row in rows)
-    }
-    lines = [_told(some, result.pag.neighbours(name)) for name, some in of_each.items()]
+    names = dict.fromkeys(row.context for row in rows)
+    lines = [_told([row for row in rows if row.context == name], result.pag.neighbours(name)) for name in names]
     lines += [OF_RESAMPLES] if any(row.probability is not None for row in rows) and not result.probabilities else []
     return [*lines, MEANS_ONLY] if lines and result.test_name in MEANS else lines
 
 
 def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
-    """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` "No other"
-    are variables that are not joined to the context, and less probable than those that are.
+    """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` No other:
+    not joined to the context, and less probable than those that are.
     """
     there = [row.probability for row in rows if row.variable in joined and row.probability is not None]
     on = [row for row in rows if row.directly and (row.probability is None or row.probability >= LIKELY)]
     free = [row for row in rows if row.variable not in joined]
     others = [row for row in free if (row.probability or 0.0) < min(there, default=1.0)]
     perhaps = [row for row in rows if row not in (*on, *others) and (row in free or row.directly is not False)]
-    rest = max(others, key=lambda row: row.probability or 0.0, default=None)
-    is_told = rest is not None and rest.probability is not None
-    limit = f" (at most {shown_share(rest.probability)}, {rest.variable})" if is_told else ""  # type: ignore[union-attr, arg-type]
+    limit = ""
+    if others:
+        rest = max(others, key=lambda row: row.probability or 0.0)
+        limit = "" if rest.probability is None else f" (at most {shown_share(rest.probability)}, {rest.variable})"
     ways = (("acts directly", on), ("may act directly", perhaps))
-    told = [
-        f"{verb} on {listed(tuple(f'{row.variable}{_shown(row)}' for row in named))}" for verb, named in ways if named
-    ]
+    told = [f"{verb} on {listed(tuple(map(_shown, some)))}" for verb, some in ways if some]
     if not told:
         return f"{rows[0].context} acts on nothing that was measured{limit}."
-    return f"{rows[0].context} {', '.join(told)}{f', on no other{limit}' if rest is not None else ''}."
+    return f"{rows[0].context} {', '.join(told)}{f', on no other{limit}' if others else ''}."
 
 
 def _shown(row: ActsOn) -> str:
-    return "" if row.probability is None else f" ({shown_share(row.probability)})"
+    return row.variable if row.probability is None else f"{row.variable} ({shown_share(row.probability)})"

@@ -75,17 +75,14 @@ def edge_table(result: Result | PAG, *, non_edges: bool = True) -> dict[str, lis
             found = separations.get((a, b)) or separations.get((b, a))
             probability = said.of_edge(a, b, "") if said else None
             doubts = contradicted.get(frozenset((a, b)), "")
-            shares = _again(pair_counts(stability, a, b, None))
-            causes = (said.is_cause(a, b) if said else None) or (None,) * 3
-            rows.append((*_gap(a, b, found, facts.n_rows, probability), probability, *causes, doubts, *shares))
+            last = _causes(said, a, b, doubts, pair_counts(stability, a, b, None))
+            rows.append((*_gap(a, b, found, facts.n_rows, probability), probability, *last))
     return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
 
 
 def edge_csv(result: Result | PAG, *, non_edges: bool = True) -> str:
-    """The edge table as CSV; the names of a separating set are joined by `; `.
-
-    A text that begins with `=`, `+`, `-` or `@` gets an apostrophe in front, because a spreadsheet would compute it as
-    a formula. The symbols in `edge` stay unchanged.
+    """The edge table as CSV; the names of a separating set are joined by `; `. A text that begins with `=`, `+`, `-` or
+    `@` gets an apostrophe in front, because a spreadsheet would compute it as a formula.
     """
     table = edge_table(result, non_edges=non_edges)
     table["given"] = ["; ".join(map(quote, given or ())) for given in table["given"]]
@@ -101,28 +98,25 @@ def write_edge_table(result: Result | PAG, path: str | os.PathLike[str], *, non_
 
 
 def _row(pair: Explanation, said: Probabilities | None) -> Row:
-    """The row of an edge."""
     assert pair.edge is not None
     start, end = pair.ends
     rules = (None if one.rule is None else RULES[one.rule].name for one in pair.ends)
-    causes = (said.is_cause(pair.a, pair.b) if said else None) or (None,) * 3
     return (
         *(pair.a, pair.b, pair.edge.symbol, MARK_NAMES[start.mark], MARK_NAMES[end.mark], pair.summary),
         *(pair.kept_p, pair.n_rows, None, None, *rules, bool(start.conflicts or end.conflicts)),
-        *(pair.probability, *causes, " ".join(pair.contradictions), *_again(pair.again)),
+        *(pair.probability, *_causes(said, pair.a, pair.b, " ".join(pair.contradictions), pair.again)),
     )
 
 
 def _gap(a: str, b: str, found: Separation | None, n_rows: int | None, probability: float | None) -> Row:
     """The row of a pair without an edge, without its last columns. It is kept fast: there may be 100,000s."""
     words = hedged(no_edge_summary(a, b, found), probability)
-    if found is None:
-        return a, b, "", "none", "none", words, None, n_rows, None, None, None, None, False
-    return a, b, "", "none", "none", words, found.p, found.n, found.r, list(found.given), None, None, False
+    why = (None, n_rows, None, None) if found is None else (found.p, found.n, found.r, list(found.given))
+    return a, b, "", "none", "none", words, *why, None, None, False
 
 
-def _again(seen: PairCounts | None) -> Row:
-    """The last columns: what resamples say of the pair."""
-    if seen is None:
-        return None, None, None, None
-    return seen.n, seen.same / seen.n, seen.joined / seen.n, seen.else_mostly
+def _causes(said: Probabilities | None, a: str, b: str, contradiction: str, seen: PairCounts | None) -> Row:
+    """The last columns: what sampled graphs say of causes, what contradicts this, what resamples say."""
+    causes = (said.is_cause(a, b) if said else None) or (None,) * 3
+    again = (None,) * 4 if seen is None else (seen.n, seen.same / seen.n, seen.joined / seen.n, seen.else_mostly)
+    return *causes, contradiction, *again

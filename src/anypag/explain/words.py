@@ -48,24 +48,17 @@ _AT_END = {
 
 
 class Context(NamedTuple):
-    """The context of an edge, besides its two marks.
+    """The context of an edge, besides its two marks."""
 
-    `selection`: the sample may be selected by something the variables affect. `unselected_a`: an arrowhead at `a`, on
-    any edge, says that `a` does not affect selection. `visible`: nothing unmeasured can act directly on both (see
-    `is_visible`). `final`: the search is complete, so that the edge will stay. `by_tests`: edges come from tests, so
-    that larger condition sets may still remove them. `not_cause_a`: knowledge says that `a` is no cause of `b`.
-    `by_design`: both are contexts, joined by the design of the experiments.
-    """
-
-    selection: bool = True
-    unselected_a: bool = False
+    selection: bool = True  # may the sample be selected by something the variables affect?
+    unselected_a: bool = False  # an arrowhead at `a`, on any edge, says that `a` does not affect selection
     unselected_b: bool = False
-    visible: bool = False
-    final: bool = True
-    by_tests: bool = True
-    not_cause_a: bool = False
+    visible: bool = False  # nothing unmeasured can act directly on both
+    final: bool = True  # the search is complete, so that the edge will stay
+    by_tests: bool = True  # edges come from tests, so that larger condition sets may still remove them
+    not_cause_a: bool = False  # knowledge says that `a` is no cause of `b`
     not_cause_b: bool = False
-    by_design: bool = False
+    by_design: bool = False  # both are contexts, joined by the design of the experiments
 
 
 class EdgeWords(NamedTuple):
@@ -84,43 +77,29 @@ def reading(mark_a: Mark, mark_b: Mark, context: Context) -> EdgeWords:
     >>> print(reading(Mark.CIRCLE, Mark.ARROW, Context(selection=False)).summary)
     {a} may be a cause of {b}, or they share a common cause that was not measured, or both.
     """
-    claim_a, claim_b = claims(mark_a, mark_b, context)
-    return EdgeWords(
-        claim_a, claim_b, _AT_END[claim_a], _swapped(_AT_END[claim_b]), _summary(claim_a, claim_b, context)
-    )
+    may_select_a, may_select_b = (context.selection and not at for at in (context.unselected_a, context.unselected_b))
+    if mark_a == mark_b == Mark.TAIL and not (may_select_a and may_select_b):
+        claim_a = claim_b = EndClaim.CONTRADICTED
+    else:
+        claim_a = _claim(mark_a, mark_b, may_select_a, may_select_b, context.not_cause_a)
+        claim_b = _claim(mark_b, mark_a, may_select_b, may_select_a, context.not_cause_b)
+    summary = _summary(claim_a, claim_b, context)
+    return EdgeWords(claim_a, claim_b, _AT_END[claim_a], _swapped(_AT_END[claim_b]), summary)
 
 
-def claims(mark_a: Mark, mark_b: Mark, context: Context) -> tuple[EndClaim, EndClaim]:
-    """What each end of an edge says."""
-    tail_a = _of_tail(mark_b, may_select=context.selection and not context.unselected_a)
-    tail_b = _of_tail(mark_a, may_select=context.selection and not context.unselected_b)
-    if mark_a == mark_b == Mark.TAIL and EndClaim.YES in {tail_a, tail_b}:
-        return EndClaim.CONTRADICTED, EndClaim.CONTRADICTED
-    is_cause_a = mark_a == Mark.TAIL and tail_a is EndClaim.YES
-    is_cause_b = mark_b == Mark.TAIL and tail_b is EndClaim.YES
-    claim_a = _claim(mark_a, tail_a, other_is_cause=is_cause_b)
-    claim_b = _claim(mark_b, tail_b, other_is_cause=is_cause_a)
-    return _with_known(claim_a, is_known=context.not_cause_a), _with_known(claim_b, is_known=context.not_cause_b)
-
-
-def _with_known(claim: EndClaim, *, is_known: bool) -> EndClaim:
-    """The claim at an end, corrected if knowledge says that the variable there is no cause of the other."""
-    left = {EndClaim.OPEN: EndClaim.NO_AS_KNOWN, EndClaim.YES_OR_SELECTED: EndClaim.SELECTED_ONLY}
-    return left.get(claim, claim) if is_known else claim
-
-
-def _of_tail(far: Mark, *, may_select: bool) -> EndClaim:
-    if not may_select:
-        return EndClaim.YES
-    return EndClaim.SELECTED if far == Mark.TAIL else EndClaim.YES_OR_SELECTED
-
-
-def _claim(mark: Mark, tail: EndClaim, *, other_is_cause: bool) -> EndClaim:
-    if mark == Mark.TAIL:
-        return tail
+def _claim(mark: Mark, far: Mark, may_select: bool, far_may_select: bool, is_known_not: bool) -> EndClaim:
+    """What an end of an edge says; `far` is the mark at the other end, `is_known_not`: it is known to be no cause."""
     if mark == Mark.ARROW:
         return EndClaim.NO
-    return EndClaim.NO_SINCE_OTHER if other_is_cause else EndClaim.OPEN
+    if mark == Mark.CIRCLE and far == Mark.TAIL and not far_may_select:
+        return EndClaim.NO_SINCE_OTHER
+    if mark == Mark.CIRCLE:
+        return EndClaim.NO_AS_KNOWN if is_known_not else EndClaim.OPEN
+    if not may_select:
+        return EndClaim.YES
+    if far == Mark.TAIL:
+        return EndClaim.SELECTED
+    return EndClaim.SELECTED_ONLY if is_known_not else EndClaim.YES_OR_SELECTED
 
 
 def _summary(claim_a: EndClaim, claim_b: EndClaim, context: Context) -> str:
@@ -132,7 +111,8 @@ def _summary(claim_a: EndClaim, claim_b: EndClaim, context: Context) -> str:
     if claim_a is EndClaim.SELECTED:
         return "Both {a} and {b} affect being in the sample: the two are linked, at least in part, by selection."
     if claim_a in no and claim_b in no:
-        return f"Neither is a cause of the other: {_linked(context)}."
+        or_selected = ", or selection of the sample links them" if context.selection else ""
+        return f"Neither is a cause of the other: they share {_common_cause(context)}{or_selected}."
     if claim_a is EndClaim.OPEN and claim_b is EndClaim.OPEN:
         return _either("{a} may be a cause of {b}, or {b} of {a}", context)
     if claim_a in no or claim_b in {EndClaim.YES, EndClaim.YES_OR_SELECTED, EndClaim.SELECTED_ONLY}:
@@ -152,30 +132,21 @@ def _one_way(claim_a: EndClaim, claim_b: EndClaim, context: Context) -> str:
     return f"{sentence} There may also be {_common_cause(context)}."
 
 
-def _linked(context: Context) -> str:
-    shared = f"they share {_common_cause(context)}"
-    return f"{shared}, or selection of the sample links them" if context.selection else shared
-
-
 def _either(start: str, context: Context) -> str:
-    middle = f"{start}, or they share {_common_cause(context)}"
-    if context.selection:
-        return f"{middle}, or selection of the sample links them; more than one may be true."
-    return f"{middle}, or both."
+    selected = ", or selection of the sample links them; more than one may be true."
+    return f"{start}, or they share {_common_cause(context)}{selected if context.selection else ', or both.'}"
 
 
 def _common_cause(context: Context) -> str:
-    if context.final or not context.by_tests:
-        return "a common cause that was not measured"
-    return "a common cause that was not measured, or that larger condition sets would account for"
+    may_fall = "" if context.final or not context.by_tests else ", or that larger condition sets would account for"
+    return f"a common cause that was not measured{may_fall}"
 
 
 def _swapped(sentence: str) -> str:
     return sentence.replace("{a}", "{0}").replace("{b}", "{a}").replace("{0}", "{b}")
 
 
-MARK_NAMES = {Mark.NONE: "none", Mark.CIRCLE: "circle", Mark.ARROW: "arrow", Mark.TAIL: "tail"}
-"""The names of marks in tables."""
+MARK_NAMES = {Mark.NONE: "none", Mark.CIRCLE: "circle", Mark.ARROW: "arrow", Mark.TAIL: "tail"}  # in tables
 
 
 def resample_notes(seen: PairCounts | None, a: str, b: str) -> tuple[str, ...]:
@@ -184,8 +155,9 @@ def resample_notes(seen: PairCounts | None, a: str, b: str) -> tuple[str, ...]:
         return ()
     mostly = "no edge" if seen.else_mostly == "none" else f"`{seen.else_mostly}`"
     other = "" if seen.else_mostly is None else f"; else mostly {mostly}"
-    lines = [f"The same in {seen.same} of {seen.n} resamples{other}. Joined in {seen.joined}."]
-    for x, y, is_cause, is_none in zip((a, b), (b, a), seen.causes, seen.not_causes, strict=True):
-        if is_cause:
-            lines.append(f"{x} is claimed to be a cause of {y} in {is_cause} of {seen.n}, not to be one in {is_none}.")
-    return tuple(lines)
+    causes = (
+        f"{x} is claimed to be a cause of {y} in {is_cause} of {seen.n}, not to be one in {is_none}."
+        for x, y, is_cause, is_none in zip((a, b), (b, a), seen.causes, seen.not_causes, strict=True)
+        if is_cause
+    )
+    return f"The same in {seen.same} of {seen.n} resamples{other}. Joined in {seen.joined}.", *causes

@@ -28,14 +28,8 @@ def series_findings(windows: Lagged) -> list[Finding]:
     """What in a time series makes a result weaker, with what to do; of several data sets, within these."""
     windows = replace(windows, table=windows.table.within_sets())
     left = _unexplained(windows)
-    return [
-        *_unlike_units(windows),
-        *_wandering(windows),
-        *_left_over(windows, left),
-        *_seasons(windows, left),
-        *_few_windows(windows),
-        *_irregular(windows),
-    ]
+    found = (*_unlike_units(windows), *_wandering(windows), *_left_over(windows, left), *_seasons(windows, left))
+    return [*found, *_few_windows(windows), *_irregular(windows)]
 
 
 def _columns(windows: Lagged) -> list[int]:
@@ -53,8 +47,7 @@ def _correlation(a: Floats, b: Floats) -> float:
 def _within(windows: Lagged, i: int) -> Floats:
     """A column without the mean of each unit."""
     values, n = windows.table.values[:, i], np.bincount(windows.units)
-    within: Floats = values - (np.bincount(windows.units, values) / np.maximum(n, 1))[windows.units]
-    return within
+    return np.asarray(values - (np.bincount(windows.units, values) / np.maximum(n, 1))[windows.units])
 
 
 def _unlike_units(windows: Lagged) -> list[Finding]:
@@ -66,13 +59,12 @@ def _unlike_units(windows: Lagged) -> list[Finding]:
     part = {table.names[i]: _within(windows, i).var() / table.values[:, i].var() for i in _columns(windows)}
     share = {name: 1 - by_chance * size for name, size in part.items()}
     large = [name for name, size in share.items() if size > MOST_BETWEEN]
-    if not large:
-        return []
     message = (
         f"Most of {listed(large, 5)} is a lasting difference between units: whatever makes units differ is a hidden "
         "cause of all of it, at every lag."
     )
-    return [warning("units", large, message, "Subtract the mean of each unit, or take differences in time.")]
+    remedy = "Subtract the mean of each unit, or take differences in time."
+    return [warning("units", large, message, remedy)] if large else []
 
 
 def _wandering(windows: Lagged) -> list[Finding]:
@@ -103,7 +95,7 @@ def _unexplained(windows: Lagged) -> dict[str, Floats]:
     centred = past - past.mean(axis=0)
     values = table.values[:, chosen] - table.values[:, chosen].mean(axis=0)
     left = values - centred @ np.linalg.lstsq(centred, values, rcond=None)[0]
-    return {table.names[i]: left[:, n] for n, i in enumerate(chosen)}
+    return {table.names[i]: rest for i, rest in zip(chosen, left.T, strict=True)}
 
 
 def _left_over(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
@@ -117,8 +109,8 @@ def _left_over(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
     lag = windows.window.max_lag
     message = (
         f"What {counted(lag, 'lag')} {'leaves' if lag == 1 else 'leave'} unexplained of {listed(list(large), 5)} is "
-        f"still autocorrelated (up to "
-        f"{worst:.2f}): these processes remember more than the window shows, and edges may be too many."
+        f"still autocorrelated (up to {worst:.2f}): these processes remember more than the window shows, and edges may "
+        "be too many."
     )
     return [warning("memory", large, message, Sentence("Raise ", Option("max_lag"), "."))]
 
@@ -155,18 +147,15 @@ def _autocorrelations(windows: Lagged, left: dict[str, Floats], most: int) -> di
 
 def _few_windows(windows: Lagged) -> list[Finding]:
     n, columns = windows.table.n, len(windows.window)
-    if n >= LEAST_WINDOWS * columns:
-        return []
     message = f"There are {n:,} windows for {columns} columns (processes times lags): few edges can be found."
     remedy = Sentence("Choose a smaller ", Option("max_lag"), ", fewer processes, or a longer series.")
-    return [warning("windows", (), message, remedy)]
+    return [warning("windows", (), message, remedy)] if n < LEAST_WINDOWS * columns else []
 
 
 def _irregular(windows: Lagged) -> list[Finding]:
-    if windows.irregular <= MOST_IRREGULAR:
-        return []
     message = (
         f"{windows.irregular:.0%} of neighbouring times are not one step apart: windows cross none of these gaps "
         f"({windows.n_breaks:,}), and what happened around them is not seen."
     )
-    return [warning("times", (), message, "Bring the series to even steps first (a mean a day, say).")]
+    remedy = "Bring the series to even steps first (a mean a day, say)."
+    return [warning("times", (), message, remedy)] if windows.irregular > MOST_IRREGULAR else []

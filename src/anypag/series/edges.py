@@ -1,6 +1,4 @@
-"""The edges of a time series: each between two processes at a lag, and what probabilities and resamples say of it;
-and the path of an outcome after an intervention.
-"""
+"""The edges of a time series, each between two processes at a lag; the path of an outcome after an intervention."""
 
 from __future__ import annotations
 
@@ -25,16 +23,13 @@ class SeriesEdge(NamedTuple):
     x(t-1) --> y
     """
 
-    cause: str
-    """The process of the earlier node; of two nodes at one time the first."""
+    cause: str  # the process of the earlier node; of two nodes at one time the first
     effect: str
     lag: int
     mark_cause: Mark
     mark_effect: Mark
-    probability: float | None = None
-    """That the two are joined with these marks, if graphs were sampled; a circle stands for any mark."""
-    again: float | None = None
-    """The share of resamples with such an edge, if there were any."""
+    probability: float | None = None  # that the two are joined so, if graphs were sampled; a circle is any mark
+    again: float | None = None  # the share of resamples with such an edge, if there were any
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -70,9 +65,7 @@ class SummaryEdge(NamedTuple):
 
     @property
     def marks(self) -> tuple[Mark, Mark]:
-        """The marks at a and at b: a tail if the process is a cause of the other at some lag, an arrowhead if no edge
-        allows for that, else a circle.
-        """
+        """The marks at a and b: a tail for a cause at some lag, an arrowhead where none may be, else a circle."""
         return self._mark(self.a), self._mark(self.b)
 
     def _mark(self, process: str) -> Mark:
@@ -102,10 +95,10 @@ def share_of(again: Stability, edge: Edge) -> float:
 
 def allows(edge: Edge, symbol: str) -> bool:
     """Does an edge allow for this one between the same nodes, where its circles stand for any mark?"""
-    marks = EDGE_SYMBOLS.get(symbol, (Mark.NONE, Mark.NONE))
-    return bool(symbol) and all(
-        mark in (Mark.CIRCLE, other) for mark, other in zip((edge.mark_a, edge.mark_b), marks, strict=True)
-    )
+    if not symbol:
+        return False
+    mark_a, mark_b = EDGE_SYMBOLS[symbol]
+    return edge.mark_a in (Mark.CIRCLE, mark_a) and edge.mark_b in (Mark.CIRCLE, mark_b)
 
 
 def edge_line(edge: SeriesEdge) -> str:
@@ -127,8 +120,7 @@ class Response(NamedTuple):
 
     cause: str
     outcome: str
-    effects: tuple[tuple[int, Effect], ...]
-    """Lags in steps of time, each with the effect; of a process on itself from lag 1 on."""
+    effects: tuple[tuple[int, Effect], ...]  # by lag in steps of time; of a process on itself from lag 1 on
 
     @property
     def spans(self) -> dict[int, Span | None]:

@@ -17,20 +17,8 @@ from anypag.graphs.formats.tables import csv_text
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.markup import shown_share
+from anypag.plot import geometry
 from anypag.plot.draw import with_contexts
-from anypag.plot.geometry import (
-    BENDS,
-    BOX_HEIGHT,
-    Box,
-    Line,
-    Picture,
-    Point,
-    bowed,
-    joined,
-    on_paper,
-    picture,
-    text_width,
-)
 from anypag.plot.labels import Legend, apart, legend_for
 from anypag.plot.with_matplotlib import file_of
 from anypag.results.files import document_in, json_pieces, load_result, streamed_document
@@ -157,14 +145,12 @@ def _listed(lines: list[str]) -> str:
 
 
 BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # how lines are bent that join the same two processes
-BENDS_OF_WINDOW = (*BENDS, 0.9, -0.9)
-"""How far lines are bent to get round boxes; those of one column stand close above each other."""
+BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)  # to get round boxes, which stand close above each other
 PADDING = 24.0
 ACROSS, DOWN = 90.0, 64.0  # the room between the columns and the rows of a window
 
 
-def drawn(result: SeriesResult, what: str) -> tuple[Picture, Legend]:
-    """A picture and its legend."""
+def drawn(result: SeriesResult, what: str) -> tuple[geometry.Picture, Legend]:
     if what not in {"summary", "window"}:
         raise ParameterError(f"There are pictures of the 'summary' and of the 'window'; got {what!r}.")
     found = with_contexts(summary_picture(result) if what == "summary" else window_picture(result), result.result)
@@ -172,27 +158,25 @@ def drawn(result: SeriesResult, what: str) -> tuple[Picture, Legend]:
     return found, legend
 
 
-def summary_picture(result: SeriesResult) -> Picture:
-    """The processes, joined by a line for each direction in time and one for edges at the same time, with their lags;
-    a box says which lags of its own a process is joined to.
-    """
+def summary_picture(result: SeriesResult) -> geometry.Picture:
+    """The processes, joined by a line for each direction in time and one for edges at one time, with their lags."""
     own = {one.a: _lags(one.edges) for one in result.summary if one.a == one.b}
     names = (*result.window.contexts, *result.window.processes)
     shown = {name: f"{name} ({own[name]})" if name in own else name for name in names}
     between = [one for one in result.summary if one.a != one.b]
     plain = [Edge(shown[one.a], shown[one.b], Mark.CIRCLE, Mark.CIRCLE) for one in between]
-    boxes = picture(PAG.from_edges(plain, tuple(shown.values()))).boxes
+    boxes = geometry.picture(PAG.from_edges(plain, tuple(shown.values()))).boxes
     contexts = result.window.contexts
-    return on_paper(
-        boxes,
-        lambda placed: apart((x for one in between for x in _lines(placed, shown, one, contexts)), placed),
-        PADDING,
-    )
+
+    def lines(placed: tuple[geometry.Box, ...]) -> tuple[geometry.Line, ...]:
+        return apart((line for one in between for line in _lines(placed, shown, one, contexts)), placed)
+
+    return geometry.on_paper(boxes, lines, PADDING)
 
 
 def _lines(
-    boxes: tuple[Box, ...], shown: dict[str, str], one: SummaryEdge, contexts: tuple[str, ...]
-) -> Iterator[Line]:
+    boxes: tuple[geometry.Box, ...], shown: dict[str, str], one: SummaryEdge, contexts: tuple[str, ...]
+) -> Iterator[geometry.Line]:
     """The lines between two processes, side by side."""
     groups: dict[tuple[str, str, bool], list[SeriesEdge]] = {}
     for edge in one.edges:
@@ -202,32 +186,29 @@ def _lines(
         marks = SummaryEdge(cause, effect, tuple(edges)).marks
         drawn = Edge(shown[cause], shown[effect], *marks)
         swapped = (cause, effect) != (one.a, one.b)  # seen from the other end, a bend goes to the other side
-        yield replace(
-            bowed(boxes, drawn, -bend if swapped else bend), lags="" if cause in contexts else _lags(tuple(edges))
-        )
+        line = geometry.bowed(boxes, drawn, -bend if swapped else bend)
+        yield line if cause in contexts else replace(line, lags=_lags(tuple(edges)))
 
 
 def _lags(edges: tuple[SeriesEdge, ...]) -> str:
     return ", ".join(str(lag) for lag in sorted({edge.lag for edge in edges}))
 
 
-def window_picture(result: SeriesResult) -> Picture:
+def window_picture(result: SeriesResult) -> geometry.Picture:
     """Every process in a row, every lag in a column, the latest on the right; only edges into that column."""
     window = result.window
-    widths = [max(text_width(name) for name in tier) + 22.0 for tier in window.tiers]
+    widths = [max(geometry.text_width(name) for name in tier) + 22.0 for tier in window.tiers]
     centres = [sum(widths[:k]) + widths[k] / 2 + k * ACROSS for k in range(len(widths))]
     boxes = tuple(
-        Box(name, name, Point(centres[column], row * DOWN), widths[column], BOX_HEIGHT)
+        geometry.Box(name, name, geometry.Point(centres[column], row * DOWN), widths[column], geometry.BOX_HEIGHT)
         for column, tier in enumerate(window.tiers)
         for row, name in enumerate(tier)
     )
     edges = tuple(edge.edge.forward() for edge in result.edges)
-    found = on_paper(boxes, partial(joined, edges=edges, bends=BENDS_OF_WINDOW), PADDING)
-    by_pair = {edge.edge.forward()[:2]: edge for edge in result.edges}
-    numbers = [by_pair[line.edge[:2]] for line in found.lines]
-    shares = [edge.probability if edge.again is None else edge.again for edge in numbers]
-    lines = [
-        replace(line, again=share, is_probability=edge.again is None)
-        for line, share, edge in zip(apart(found.lines, found.boxes), shares, numbers, strict=True)
-    ]
+    found = geometry.on_paper(boxes, partial(geometry.joined, edges=edges, bends=BENDS_OF_WINDOW), PADDING)
+    by_pair, lines = {edge.edge.forward()[:2]: edge for edge in result.edges}, list[geometry.Line]()
+    for line in apart(found.lines, found.boxes):
+        edge = by_pair[line.edge[:2]]
+        share = edge.probability if edge.again is None else edge.again
+        lines.append(replace(line, again=share, is_probability=edge.again is None))
     return replace(found, lines=tuple(lines))

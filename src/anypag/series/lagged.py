@@ -24,12 +24,9 @@ from anypag.markup import counted
 from anypag.series.window import Window
 
 _QUARTER = re.compile(r"(\d{4})-?[qQ]([1-4])")
-NO_TIMES = (
-    "Rows of a data set that the column {by!r} tells apart need not be neighbours in time. Name the column of times by "
-)
+NAME_UNIT = f"Name the column that says whose row it is ({Option('unit')}), or make one column of year and quarter."
 HAS_HAVE = ("has", "have")
-TOLERANCE = 1e-4
-"""How far two times may be from one step apart, as a share of the step (1959.25 is not exact)."""
+TOLERANCE = 1e-4  # how far two times may be from one step apart, as a share of the step (1959.25 is not exact)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,24 +34,15 @@ class Lagged:
     """A table of windows, and how it came about."""
 
     window: Window
-    table: Table = field(repr=False)
-    """(n windows, k · (max_lag + 1) columns), the latest slice first; columns are named as the window names them. Of
-    several data sets, contexts come last.
-    """
-    units: Counts = field(repr=False)
-    """(n,) the unit of each window, as codes in the order of their first rows."""
-    runs: Counts = field(repr=False)
-    """(n,) the stretch without gaps in time that each window lies in."""
+    table: Table = field(repr=False)  # (n windows, k · (max_lag + 1) columns), the latest slice first, contexts last
+    units: Counts = field(repr=False)  # (n,) the unit of each window, as codes in the order of their first rows
+    runs: Counts = field(repr=False)  # (n,) the stretch without gaps in time that each window lies in
     n_rows: int
     n_units: int
-    n_breaks: int
-    """Gaps in time inside units."""
-    n_without_past: int
-    """Rows with fewer than `max_lag` rows before them in their stretch."""
-    n_incomplete: int
-    """Windows that were left out because a value in them is missing."""
-    irregular: float = 0.0
-    """The share of neighbouring times that are not one step apart."""
+    n_breaks: int  # gaps in time inside units
+    n_without_past: int  # rows with fewer than `max_lag` rows before them in their stretch
+    n_incomplete: int  # windows that were left out because a value in them is missing
+    irregular: float = 0.0  # the share of neighbouring times that are not one step apart
 
     @property
     def sets(self) -> tuple[str, ...]:
@@ -90,8 +78,7 @@ class Lagged:
         """(n,) which windows are drawn together when they are resampled: those of a unit, or blocks of neighbours."""
         if block is None and len(np.unique(self.units)) > max(1, len(self.sets)):
             return self.units
-        least = 2 * (self.window.max_lag + 1)
-        length = max(least, round(self.table.n ** (1 / 3))) if block is None else block
+        length = max(2 * (self.window.max_lag + 1), round(self.table.n ** (1 / 3))) if block is None else block
         require(is_whole(length, 1), "block", "a whole number from 1 on", block)
         return np.cumsum(self.places % length == 0).astype(np.int64) - 1
 
@@ -99,8 +86,7 @@ class Lagged:
     def places(self) -> Counts:
         """(n,) the place of each window in its stretch of time; windows with missing values leave no gap here."""
         first = np.concatenate([[0], np.flatnonzero(np.diff(self.runs)) + 1])
-        places: Counts = np.arange(self.table.n) - np.repeat(first, np.diff([*first, self.table.n]))
-        return places
+        return np.asarray(np.arange(self.table.n) - np.repeat(first, np.diff([*first, self.table.n])))
 
 
 def lagged(
@@ -125,11 +111,14 @@ def lagged(
     if not processes:
         raise DataError(f"The table has no process: its only columns are {listed(apart)}.")
     series = declared(whole.take(processes), kinds or {})
-    units = np.zeros(whole.n, np.int64) if unit is None else _codes(whole.take([unit]).values[:, 0], unit)
+    units = np.zeros(whole.n, np.int64) if unit is None else _codes(_whole_column(whole, unit)[0])
     if isinstance(whole, Pooled) and whole.by is not None and time is None:
-        raise DataError(NO_TIMES.format(by=whole.by), Option("time"), ".")
+        raise DataError(
+            f"Rows of a data set that the column {whole.by!r} tells apart need not be neighbours in time. Name the "
+            f"column of times by {Option('time')}."
+        )
     if isinstance(whole, Pooled):  # a unit is one of its data set, so windows do not cross sets
-        units = _codes((whole.of_set * whole.n + units).astype(np.float64), "data set")
+        units = _codes((whole.of_set * whole.n + units).astype(np.float64))
     times = np.arange(whole.n, dtype=np.float64) if time is None else _times(whole, time)
     order = np.lexsort((times, units))
     units, times, values = units[order], times[order], series.values[order]
@@ -144,11 +133,9 @@ def lagged(
 
 def _with_contexts(windows: Table, window: Window, pool: Pooled, last: Counts) -> Pooled:
     """The windows of several data sets, with the contexts that each has; `last` are their latest rows in the pool."""
-    empty = [name for k, name in enumerate(pool.sets) if not (pool.of_set[last] == k).any()]
+    empty = [repr(name) for k, name in enumerate(pool.sets) if not (pool.of_set[last] == k).any()]
     if empty:
-        raise DataError(
-            f"The data set {empty[0]!r} has no window without a gap. Leave it out, or choose a smaller lag."
-        )
+        raise DataError(f"The data set {empty[0]} has no window without a gap. Leave it out, or choose a smaller lag.")
     first = np.unique(pool.of_set, return_index=True)[1]
     of_each = Table.take(pool, window.contexts).take_rows(first)
     design = design_of(of_each, pool.sets, range(len(pool.sets)), continuous="discrete" not in windows.kinds)
@@ -171,15 +158,13 @@ def _cut(
     ends = np.flatnonzero(past >= window.max_lag)
     rows = np.hstack([values[ends - lag] for lag in range(window.max_lag + 1)])
     whole = ~np.isnan(rows).any(axis=1)
-    n_units = int(units.max()) + 1
+    n_units, copies = int(units.max()) + 1, window.max_lag + 1
     if whole.sum() < 2:
         raise DataError(
-            f"A series must have at least 2 windows of {window.max_lag + 1} neighbouring rows without a gap (hundreds "
-            f"are useful); this one has {whole.sum()}. Choose a smaller ",
-            Option("max_lag"),
-            ", fill in missing values, or see that the times are evenly spaced.",
+            f"A series must have at least 2 windows of {copies} neighbouring rows without a gap (hundreds are useful); "
+            f"this one has {whole.sum()}. Choose a smaller {Option('max_lag')}, fill in missing values, or see that "
+            "the times are evenly spaced."
         )
-    copies = window.max_lag + 1
     table = Table(
         window.names[: window.n_moving],
         np.asfortranarray(rows[whole]),
@@ -194,23 +179,24 @@ def _cut(
     return found, ends[whole]
 
 
-def _codes(values: Floats, unit: str) -> Counts:
+def _codes(values: Floats) -> Counts:
     """(n,) the unit of each row, numbered in the order of first rows."""
-    _require_all(values, unit)
     _, first, codes = np.unique(values, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[codes].astype(np.int64)
 
 
-def _require_all(values: Floats, name: str) -> None:
-    if np.isnan(values).any():
-        raise DataError(f"{np.isnan(values).sum():,} rows have no value of {name!r}. Fill it in, or leave them out.")
+def _whole_column(table: Table, name: str) -> tuple[Floats, tuple[str, ...] | None]:
+    """The values of a column without gaps, and its labels."""
+    column = table.take([name])
+    n_missing = np.isnan(column.values).sum()
+    if n_missing:
+        raise DataError(f"{n_missing:,} rows have no value of {name!r}. Fill it in, or leave them out.")
+    return column.values[:, 0], column.labels[0]
 
 
 def _times(table: Table, time: str) -> Floats:
     """(n,) times as numbers: of dates months, if there is one a month or fewer; else microseconds."""
-    column = table.take([time])
-    values, labels = column.values[:, 0], column.labels[0]
-    _require_all(values, time)
+    values, labels = _whole_column(table, time)
     if labels is None:
         return values
     with warnings.catch_warnings():  # numpy warns of zones; dates are in universal time
@@ -239,23 +225,14 @@ def _follows(units: Counts, times: Floats, unit: str | None) -> tuple[Flags, flo
     same, apart = np.diff(units) == 0, np.diff(times)
     if bool((same & (apart == 0)).any()):
         n = int((same & (apart == 0)).sum())
-        whose = "" if unit is None else " of one unit"
-        name_it = (
-            f"Name the column that says whose row it is ({Option('unit')}), or make one column of year and quarter."
-        )
-        remedy = name_it if unit is None else "Keep one of them."
+        whose, remedy = ("", NAME_UNIT) if unit is None else (" of one unit", "Keep one of them.")
         raise DataError(
             f"In order of time {counted(n, 'row')}{whose} {HAS_HAVE[n > 1]} the same time as the row before. {remedy}"
         )
-    step = _step(apart[same])
+    if not same.any():
+        return np.zeros(len(units), np.bool_), 0.0
+    usual = np.median(apart[same])
+    found, counts = np.unique(np.round(apart[same] / usual, 4), return_counts=True)
+    step = found[np.argmax(counts)] * usual  # the most usual distance, the smallest of several
     is_next = same & (np.abs(apart - step) <= TOLERANCE * step)
-    share = float(1 - is_next[same].mean()) if same.any() else 0.0
-    return np.concatenate([[False], is_next]), share
-
-
-def _step(apart: Floats) -> float:
-    """The most usual distance between neighbouring times, the smallest of several."""
-    if not len(apart):
-        return 1.0
-    found, counts = np.unique(np.round(apart / np.median(apart), 4), return_counts=True)
-    return float(found[np.argmax(counts)] * np.median(apart))
+    return np.concatenate([[False], is_next]), float(1 - is_next[same].mean())

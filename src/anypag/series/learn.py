@@ -107,9 +107,7 @@ def learn_series(
 
 
 class SeriesSearch:
-    """A search over windows, set up and ready to run: everything checked, nothing tested yet. The choices are those of
-    `learn`, with knowledge about processes; `source` is the name of the data file.
-    """
+    """A search over windows, ready to run: everything checked, nothing tested yet. Knowledge is about processes."""
 
     def __init__(self, windows: Lagged, choices: Choices, source: str | None = None) -> None:
         self.windows = replace(windows, table=windows.table.with_findings(series_findings(windows)))
@@ -151,7 +149,8 @@ class SeriesSearch:
 def for_window(window: Window, choices: Choices) -> Choices:
     """The choices of the search in a window's table, which needs all its columns."""
     known = known_of(window, choices.knowledge)
-    if not _is_over_shifts(choices):
+    method = METHODS.get(choices.method) if isinstance(choices.method, str) else None
+    if choices.selection_bias or method is None or not method.over_shifts:  # time alone decides no arrowhead
         return replace(choices, knowledge=known)
     facts = known.facts(window.names, selection=False)
     marks = facts.seeds(window.in_time())
@@ -160,9 +159,3 @@ def for_window(window: Window, choices: Choices) -> Choices:
     marks[facts.not_joined] = Mark.NONE
     start = PAG(window.spread(marks), window.names)
     return replace(choices, method=icd_over_shifts(window, facts.joined), knowledge=None, initial=start)
-
-
-def _is_over_shifts(choices: Choices) -> bool:
-    """Is one edge searched for all copies of a pair? With selection, time alone decides no arrowhead."""
-    facts = METHODS.get(choices.method) if isinstance(choices.method, str) else None
-    return facts is not None and facts.over_shifts and not choices.selection_bias

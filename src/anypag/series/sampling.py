@@ -33,7 +33,6 @@ class ShiftedState(AutoState):
 
     @cached_property
     def window(self) -> Window:
-        """The window whose nodes are the variables."""
         return Window.of(self.nodes.names)
 
     def landscape(self, problem: Problem) -> Landscape:
@@ -74,30 +73,24 @@ class ShiftedState(AutoState):
 
     @cached_property
     def _lags(self) -> Counts:
-        """(n,) the lag of every node."""
         return self.window.lags[self.nodes.order]
 
     @cached_property
     def _is_latest(self) -> Flags:
-        """(n, n) is a node of the pair in the latest slice?"""
         return self.window.is_latest[np.ix_(self.nodes.order, self.nodes.order)]
 
     @cached_property
     def _in_past(self) -> Flags:
-        """(n, n) do both lie before the latest slice, the first one earlier? Nodes of a slice are ordered as the first
-        order has them in the latest.
-        """
+        """(n, n) do both lie before the latest slice, the first one earlier (in a slice by the first order)?"""
         rank = np.argsort(self.orders.order[0])[np.argsort(self.nodes.order)[self.nodes.order % self.window.k]]
         rank = rank - len(rank) * self._lags
         past = self._lags > 0
-        earlier: Flags = (rank[:, None] < rank[None, :]) & past[:, None] & past[None, :]
-        return earlier
+        return np.asarray((rank[:, None] < rank[None, :]) & past[:, None] & past[None, :])
 
 
 def init(problem: Problem) -> ShiftedState:
-    """Every pair joined, and the orders to start from."""
     return of_class(ShiftedState, auto.init(problem))
 
 
+# for windows without contexts, with the order of time as knowledge and a score of hidden causes
 ALGORITHM = replace(auto.ALGORITHM, init=init, state=ShiftedState)
-"""For windows without contexts, with the order of time as knowledge and a score of hidden causes."""

@@ -28,14 +28,11 @@ if TYPE_CHECKING:
     from anypag.effects.answer import Effect
     from anypag.explain import Explanation
 
-SELECTION = {
-    False: "It is assumed that the processes had no say in which times were recorded (selection_bias=True allows for "
-    "that).",
-    True: "The processes may have had a say in which times were recorded.",
-}
+NO_SAY = (
+    "It is assumed that the processes had no say in which times were recorded (selection_bias=True allows for that)."
+)
+MAY_SAY = "The processes may have had a say in which times were recorded."
 IN_SETS = "It is assumed that the processes had no say in which times and data sets were recorded."
-
-
 SURE = 0.75
 """A mark of sampled graphs with a smaller probability is shown as a circle. On development systems of
 `benchmarks/series.py` (seeds from 5000) 93 % of the marks that are shown are right then, and they are 71 % of those
@@ -73,38 +70,32 @@ class SeriesResult:
 
     @cached_property
     def edges(self) -> tuple[SeriesEdge, ...]:
-        """The edges, by the process that is later, then by lag; those between contexts that the design makes are left
-        out.
-        """
+        """The edges, by the process that is later, then by lag; edges of the design between contexts are left out."""
         from anypag.explain.summary import by_design
 
-        marks, names = self._marks, self.window.names
-        (x, y), design = self.window.latest, set(by_design(self.result))
-        pairs = ((int(a), int(b)) for a, b in zip(x, y, strict=True) if marks[a, b])
-        joined = [(a, b) for a, b in pairs if not {names[a], names[b]} <= design]
-        order = sorted(joined, key=lambda pair: (pair[1], pair[0]))
-        return tuple(self._edge(names[a], names[b], Mark(marks[b, a]), Mark(marks[a, b])) for a, b in order)
+        names, (x, y), design = self.window.names, self.window.latest, set(by_design(self.result))
+        pairs = sorted((int(b), int(a)) for a, b in zip(x, y, strict=True) if self._marks[a, b])
+        return tuple(self._series_edge(a, b) for b, a in pairs if not {names[a], names[b]} <= design)
 
-    def _edge(self, a: str, b: str, mark_a: Mark, mark_b: Mark) -> SeriesEdge:
-        (cause, lag), said, again = self.window.place(a), self.result.probabilities, self.result.stability
-        edge = Edge(a, b, mark_a, mark_b)
+    def _series_edge(self, a: int, b: int) -> SeriesEdge:
+        edge, said, again = self._edge(a, b), self.result.probabilities, self.result.stability
+        cause, lag = self.window.place(edge.a)
         probability = None if said is None else probability_of(said, edge)
         share = share_of(again, edge) if again is not None and again.n else None
-        return SeriesEdge(cause, b, lag, mark_a, mark_b, probability, share)
+        return SeriesEdge(cause, edge.b, lag, edge.mark_a, edge.mark_b, probability, share)
+
+    def _edge(self, a: int, b: int, marks: Marks | None = None) -> Edge:
+        marks, names = self._marks if marks is None else marks, self.window.names
+        return Edge(names[a], names[b], Mark(marks[b, a]), Mark(marks[a, b]))
 
     @cached_property
     def _marks(self) -> Marks:
-        """(n, n) the marks of the window's graph, its nodes in the order of the window; circles where sampled graphs
-        are not sure of a mark at a latest copy.
-        """
-        names, said = self.window.names, self.result.probabilities
-        order = [self.result.pag.index(name) for name in names]
-        marks = np.array(self.result.pag.marks[np.ix_(order, order)], np.uint8)
-        lags = self.window.lags
+        """(n, n) the marks between the window's nodes; circles where sampled graphs are not sure of a latest copy."""
+        order = [self.result.pag.index(name) for name in self.window.names]
+        marks, lags = np.array(self.result.pag.marks[np.ix_(order, order)], np.uint8), self.window.lags
         ends = np.argwhere((marks > Mark.CIRCLE) & self.window.is_latest & (lags[:, None] <= lags[None, :]))
-        for i, j in ends.tolist() if said is not None else ():
-            edge = Edge(names[j], names[i], Mark(marks[i, j]), Mark(marks[j, i]))
-            if self.sureness(edge) < SURE:
+        for i, j in ends.tolist() if self.result.probabilities is not None else ():
+            if self.sureness(self._edge(j, i, marks)) < SURE:
                 marks[i, j] = Mark.CIRCLE
         return marks
 
@@ -125,8 +116,7 @@ class SeriesResult:
 
     def sureness(self, edge: Edge) -> float:
         """The probability of the mark at the first node of an edge, if graphs were sampled. 0 for a tail between two
-        discrete processes at one time: their graphs seldom have a hidden cause, and time does not tell which is the
-        cause.
+        discrete processes at one time: their graphs seldom have a hidden cause, and time does not tell.
         """
         said = self.result.probabilities
         assert said is not None, "graphs were sampled"
@@ -149,17 +139,15 @@ class SeriesResult:
         """How many edges are expected to be wrong or missing, and how many marks wrong, each counted once for all
         times; None if no graphs were sampled.
         """
-        said, names, marks = self.result.probabilities, self.window.names, self._marks
+        said, total = self.result.probabilities, 0.0
         if said is None:
             return None
-        total = 0.0
         for i, j in zip(*(ends.tolist() for ends in self.window.latest), strict=True):
-            joined = said.of_any_edge(names[i], names[j])
-            total += 1 - joined if marks[i, j] else joined
-            for a, b in ((i, j), (j, i)):
-                if marks[b, a] > Mark.CIRCLE:
-                    edge = Edge(names[a], names[b], Mark(marks[b, a]), Mark(marks[a, b]))
-                    total += joined - said.of_mark(edge.a, edge.b, edge.symbol)
+            edge = self._edge(i, j)
+            joined = said.of_any_edge(edge.a, edge.b)
+            total += 1 - joined if edge.mark_a else joined
+            for end in (edge, edge.reversed()):
+                total += joined - said.of_mark(end.a, end.b, end.symbol) if end.mark_a > Mark.CIRCLE else 0.0
         return total
 
     def progress(self) -> str:
@@ -208,16 +196,13 @@ class SeriesResult:
             ParameterError: no graphs were sampled, or there is no data.
         """
         if self.result.posterior is None:
-            raise ParameterError(
-                f"Effects are drawn from sampled graphs, and {self.result.method} samples none. Learn with "
-                "method='bayes'."
-            )
+            why = f"Effects are drawn from sampled graphs, and {self.result.method} samples none"
+            raise ParameterError(f"{why}. Learn with method='bayes'.")
         windows = self.windows if data is None else data
         if not isinstance(windows, Lagged):
-            raise ParameterError(
-                "A result from a file holds no data. Give its windows, data=anypag.series.lagged.lagged(table, max_lag)"
-                f"{'' if windows is None else f'; got {type(windows).__name__}'}."
-            )
+            got = "" if windows is None else f"; got {type(windows).__name__}"
+            wanted = f"Give its windows, data=anypag.series.lagged.lagged(table, max_lag){got}."
+            raise ParameterError(f"A result from a file holds no data. {wanted}")
         return self.result.effect(*self._nodes(cause, outcome, lag), data=windows.table, cluster=windows.clusters())
 
     def response(self, cause: str, outcome: str) -> Response:
@@ -228,12 +213,11 @@ class SeriesResult:
         return Response(cause, outcome, tuple((lag, self.effect(cause, outcome, lag)) for lag in lags))
 
     def _nodes(self, cause: str, effect: str, lag: int) -> tuple[str, str]:
-        most = self.window.max_lag
+        most, pair = self.window.max_lag, (named(cause, lag), effect)
         require(is_whole(lag) and lag <= most, "lag", f"a whole number from 0 to {most}", lag)
-        a, b = named(cause, lag), effect
-        self.window.place(a)
-        self.window.place(b)
-        return a, b
+        for name in pair:
+            self.window.place(name)
+        return pair
 
     def bootstrap(
         self, n: int = 100, *, seed: int = 0, block: int | None = None, n_jobs: int | None = None
@@ -294,7 +278,7 @@ class SeriesResult:
     @property
     def assumed(self) -> str:
         """What is assumed of how times came to be recorded."""
-        return IN_SETS if self.window.contexts else SELECTION[self.choices.selection_bias]
+        return IN_SETS if self.window.contexts else MAY_SAY if self.choices.selection_bias else NO_SAY
 
     @property
     def contexts_told(self) -> list[str]:
@@ -307,12 +291,10 @@ class SeriesResult:
         return "\n".join([*self.lines(), *self.result.misfit_told, *(edge_line(edge) for edge in self.edges)])
 
     def __repr__(self) -> str:
-        """What it is, in a line."""
         size = f"{self.window.k:,} processes, lags 0 to {self.window.max_lag}, {len(self.edges):,} edges"
         return f"<SeriesResult: {size}; {self.progress()}>"
 
     def _repr_html_(self) -> str:
-        """How notebooks show it."""
         first, *rest = self.lines()
         edges = "\n".join(edge_line(edge) for edge in self.edges)
         return block(heading(first), paragraphs([*rest, *self.result.misfit_told]), self.svg(), preformatted(edges))

@@ -23,7 +23,7 @@ from typing import Self
 
 import numpy as np
 
-from anypag.arrays import Counts, Flags, Floats, Indices
+from anypag.arrays import AnyArray, Counts, Flags, Floats, Indices
 from anypag.catalogue import AtTheEnd, Method, OnTheWay, Promises
 from anypag.graphs.base import Marks, ancestry
 from anypag.graphs.marks import Mark
@@ -63,12 +63,10 @@ def icd_over_shifts(window: Window, joined: Flags | None = None) -> Algorithm:
 class WindowState(State):
     """A state in which the copies of a pair have the same edge."""
 
-    joined: Flags = stored(Array("bool", SQUARE), kw_only=True)
-    """(n, n) pairs that are known to be joined: no test removes them."""
+    joined: Flags = stored(Array("bool", SQUARE), kw_only=True)  # (n, n) known to be joined: no test removes these
 
     @cached_property
     def window(self) -> Window:
-        """The window whose nodes are the variables."""
         return Window.of(self.nodes.names)
 
     def separating(self, found: PairTests, r: int, threads: int = 1) -> Self:
@@ -84,9 +82,7 @@ class WindowState(State):
 
     @cached_property
     def blocks(self) -> GraphBlocks:
-        """All edges in one block: an edge may be missing here that early nodes have in their own graph, as the past
-        before the window joins them. So a set that separates two nodes need not lie on a path between them here.
-        """
+        """All edges in one block: the past before the window joins nodes, so sets need not lie on a path here."""
         return GraphBlocks(np.zeros(2 * self.n_edges, np.int64), np.array([self.n]))
 
 
@@ -131,20 +127,16 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
 
 def _with_neighbours(state: State, inquiry: Inquiry) -> State:
     """On data: the state in which the set of a pair has a common neighbour besides, if that gives a larger p-value.
-
-    Only a common neighbour that is no collider can leave the two independent; whether it is in the set decides which it
-    is (R0), and of two sets that both separate a weak dependence the smaller one is found first.
+    Whether it is in the set decides if it is a collider (R0), and smaller sets are found first.
     """
     assert isinstance(state, WindowState)
     marks, window = state.marks, state.window
-    pairs = [(int(x), int(y)) for x, y in zip(*window.latest, strict=True) if not marks[x, y]]
-    rows = [
-        (x, y, (*own, int(b)))
-        for x, y in pairs
-        if (own := state.sepsets.get(x, y)) is not None
-        for b in np.flatnonzero((marks[x] != Mark.NONE) & (marks[y] != Mark.NONE))
-        if b not in own
-    ]
+    rows = list[tuple[int, int, tuple[int, ...]]]()
+    for x, y in zip(*(ends.tolist() for ends in window.latest), strict=True):
+        own = None if marks[x, y] else state.sepsets.get(x, y)
+        if own is not None:
+            near = np.flatnonzero((marks[x] != Mark.NONE) & (marks[y] != Mark.NONE)).tolist()
+            rows += [(x, y, (*own, b)) for b in near if b not in own]
     if not rows:
         return state
     width = max(len(z) for _, _, z in rows)
@@ -159,7 +151,7 @@ def _with_neighbours(state: State, inquiry: Inquiry) -> State:
 
 def _own_past(state: WindowState, x: Indices, y: Indices, causes: Flags | None) -> Indices:
     """(m, 2) for each edge x–y, the node one step before x and the one before y, if it is in the window and a cause of
-    its successor; -1 else. If causes are not given, it is one unless the marks deny it.
+    its successor (without `causes`, unless the marks deny it); -1 else.
     """
     columns = []
     for node, other in ((x, y), (y, x)):
@@ -183,8 +175,7 @@ def _joined(z: Indices, past: Indices) -> Indices:
 
 def _keep_largest(best: TestedEdges, edge_of: Counts, z: Indices, p: Floats) -> None:
     """For each edge the set with the largest p-value, the first of equals."""
-    order = np.lexsort((np.arange(len(p)), -p, edge_of))
-    first = order[np.diff(edge_of[order], prepend=-1) != 0]
+    first = _first_of_each(edge_of, -p)
     better = first[~(p[first] <= best.p[edge_of[first]])]
     best.p[edge_of[better]] = p[better]
     best.z[edge_of[better]] = padded(z[better], best.z.shape[1])
@@ -206,9 +197,8 @@ def oriented_over_shifts(
         if rules and np.array_equal(marks, given):
             break
         given = marks
-    return Orientation(
-        marks, _for_copies(window, np.concatenate(log), marks), np.unique(np.concatenate(conflicts), axis=0)
-    )
+    rows = _for_copies(window, np.concatenate(log), marks)
+    return Orientation(marks, rows, np.unique(np.concatenate(conflicts), axis=0))
 
 
 def same_at_copies(window: Window, marks: Marks) -> tuple[Marks, Flags]:
@@ -229,8 +219,12 @@ def _for_copies(window: Window, rows: LogRows, marks: Marks) -> LogRows:
     latest[:, 1:3] = window.later(rows[:, 1:3], shift[:, None])
     stands = marks[latest[:, 1], latest[:, 2]] == latest[:, 3]
     numbers = latest[:, 1].astype(np.int64) * len(window) + latest[:, 2]
-    order = np.lexsort((np.arange(len(rows)), shift, numbers))
     is_first = np.zeros(len(rows), np.bool_)
-    is_first[order] = np.diff(numbers[order], prepend=-1) != 0
-    found: LogRows = latest[is_first & stands]
-    return found
+    is_first[_first_of_each(numbers, shift)] = True
+    return np.asarray(latest[is_first & stands])
+
+
+def _first_of_each(numbers: Counts, by: AnyArray) -> Counts:
+    """The place of the row with the least value of each number, the first of equals."""
+    order = np.lexsort((np.arange(len(by)), by, numbers))
+    return np.asarray(order[np.diff(numbers[order], prepend=-1) != 0])

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Self
 
 import numpy as np
@@ -25,7 +25,7 @@ from anypag.errors import DataError, KnowledgeError, ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.knowledge.knowledge import Knowledge
-from anypag.knowledge.statements import Contexts, NotSelecting, PairStatement, Side, Statement, Tiers
+from anypag.knowledge.statements import Contexts, NotSelecting, PairStatement, Statement, Tiers
 
 _AT_A_LAG = re.compile(r"(.+)\(t-(\d+)\)")
 
@@ -66,7 +66,6 @@ class Window:
 
     @property
     def k(self) -> int:
-        """The number of processes."""
         return len(self.processes)
 
     @cached_property
@@ -89,9 +88,7 @@ class Window:
 
     @cached_property
     def latest(self) -> tuple[Indices, Indices]:
-        """The latest copies of all pairs: the earlier node (or the first of one slice), and the one at lag 0; and the
-        pairs of contexts.
-        """
+        """The latest copies of all pairs: the earlier node (or the first of one slice) and the later; contexts last."""
         pairs = [(a, b) for a in range(len(self)) for b in range(self.k) if a >= self.k or a < b]
         pairs += combinations(range(self.n_moving, len(self)), 2)
         x, y = np.array(pairs, np.int32).reshape(-1, 2).T
@@ -105,11 +102,9 @@ class Window:
         """
         found = _AT_A_LAG.fullmatch(name)
         process, lag = (found[1], int(found[2])) if found else (name, 0)
-        if process in self.contexts and lag == 0:
-            return process, 0
-        if process in self.contexts:
+        if process in self.contexts and lag:
             raise ParameterError(f"{process!r} does not change in time and has no lags; got {name!r}.")
-        if process not in self.processes:
+        if process not in (*self.processes, *self.contexts):
             raise ParameterError(f"There is no process {process!r}; there are {', '.join(self.processes)}.")
         if lag > self.max_lag:
             raise ParameterError(f"The lags of this window are 0 to {self.max_lag}; got {name!r}.")
@@ -188,9 +183,9 @@ def known_of(window: Window, knowledge: Knowledge | None) -> Knowledge:
 def _spread(window: Window, said: Statement) -> Iterator[Statement]:
     """A statement at every place in the window where it holds."""
     if isinstance(said, PairStatement):
-        for a in _side(window, said.left):
-            for b in _side(window, said.right):
-                yield from (PairStatement(said.kind, (x,), (y,), said.place) for x, y in _pairs(window, said, a, b))
+        left, right = (window.processes if names is None else names for names in (said.left, said.right))
+        for a, b in product(left, right):
+            yield from (PairStatement(said.kind, (x,), (y,), said.place) for x, y in _pairs(window, said, a, b))
     elif isinstance(said, Contexts) and set(said.names) <= set(window.contexts):
         yield said
     elif isinstance(said, NotSelecting):
@@ -219,7 +214,3 @@ def _pairs(window: Window, said: PairStatement, a: str, b: str) -> Iterator[tupl
         yield from (pair for pair in pairs if (is_own or one != other) and pair[0] != pair[1])
     else:
         raise KnowledgeError(f"`{said}` does not say how long it takes. Give a lag: `{named(a, 1)}` for one step.")
-
-
-def _side(window: Window, names: Side) -> tuple[str, ...]:
-    return window.processes if names is None else names

@@ -7,9 +7,9 @@ its sample, so the same rows and graphs give the same draws.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from math import sqrt
 from typing import NamedTuple, Self
 
@@ -18,15 +18,18 @@ import numpy as np
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.moments import moments_of
 from anypag.data.table import Table
-from anypag.effects.estimate.estimates import NOT_WEIGHTED, Level, levels_of, shown
+from anypag.effects.estimate.estimates import NOT_WEIGHTED, Level, levels_of, levels_told, shown
 from anypag.errors import DataError, ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
+from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
 
 SEED = 0xEFF
 STOP = 1e-4  # a fit ends when a sweep moves no number by more than this, in units of correlations
 MOST_SWEEPS = 100
+
+Hide = Callable[[Flags, Floats, Floats], Floats]  # from arrows, weights and noise to other weights
 
 
 class DrawnColumn(NamedTuple):
@@ -38,96 +41,111 @@ class DrawnColumn(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The variable in a text."""
         return quote(self.variable) if isinstance(self.variable, str) else ", ".join(map(quote, self.variable))
 
     @property
     def as_cause(self) -> str:
         """The column as a cause, in words."""
-        if self.level is None:
+        if self.level is None or self.against is None:
             return f"per unit of {self.name}"
-        if isinstance(self.variable, str):
-            return f"for {self.name} = {_told(self.level)} in place of {_told(self.against)}"
-        first, own = (zip(self.variable, levels, strict=True) for levels in (self.against, self.level))  # type: ignore[arg-type]
-        return f"for {levels_told(own)} in place of {levels_told(first)}"
+        if isinstance(self.variable, tuple):
+            first, own = (zip(self.variable, levels, strict=True) for levels in (self.against, self.level))  # type: ignore[arg-type]
+            return f"for {levels_told(own)} in place of {levels_told(first)}"
+        return f"for {self.name} = {shown(self.level)} in place of {shown(self.against)}"
 
     @property
     def as_outcome(self) -> str:
         """The column as an outcome, in words."""
-        return self.name if self.level is None else f"P({self.name} = {_told(self.level)})"
-
-
-def _told(level: Level | tuple[Level, ...] | None) -> str:
-    return ", ".join(map(shown, level)) if isinstance(level, tuple) else shown(level or 0.0)
-
-
-def levels_told(levels: Iterable[tuple[str, Level]]) -> str:
-    """Variables with a level of each, in words."""
-    return ", ".join(f"{quote(name)} = {shown(level)}" for name, level in levels)
+        return self.name if self.level is None else f"P({self.name} = {shown(self.level)})"
 
 
 @dataclass(frozen=True, eq=False)
 class LinearColumns:
-    """Columns of numbers for linear systems: discrete variables have one, of 0 and 1, for each level but the first.
-
-    `node` (c,): the place of a column's variable among those of the table. `scale` (c,): standard deviations.
-    `clustered`: where rows come in clusters, their standardised values and the cluster of each.
-    """
+    """Columns of numbers for linear systems: discrete variables have one, of 0 and 1, for each level but the first."""
 
     columns: tuple[DrawnColumn, ...]
-    node: Counts
+    node: Counts  # (c,) the place of a column's variable in the table
     correlation: Floats
-    scale: Floats
+    scale: Floats  # (c,) standard deviations
     n: int
-    clustered: tuple[Floats, Counts] | None = None
+    clustered: tuple[Floats, Counts] | None = None  # standardised rows in clusters, and the cluster of each
 
     @classmethod
     def of(cls, table: Table, clusters: Counts | None = None) -> Self:
-        """Of a table without gaps."""
-        columns, node, values = list[DrawnColumn](), list[int](), list[Floats]()
-        for k, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
-            for column, numbers in _spread(table, name, table.values[:, k], kind == "discrete"):
-                columns.append(column)
-                values.append(numbers)
-                node.append(k)
+        spread = [(k, *one) for k, name in enumerate(table.names) for one in _spread(table, name, table.values[:, k])]
+        node, columns, numbers = zip(*spread, strict=True)
+        values, least = np.column_stack(numbers), len(columns) + 2
         if clusters is not None and table.weights is not None:
             raise ParameterError(NOT_WEIGHTED)
-        moments = moments_of(np.column_stack(values), [f"{k:06d}" for k in range(len(columns))], table.scaled_weights)
+        moments = moments_of(values, [f"{k:06d}" for k in range(len(columns))], table.scaled_weights)
         constant = np.flatnonzero(moments.deviation == 0)
         if len(constant):
             raise DataError(f"The column {columns[constant[0]].variable!r} has one value only, so it shows no effect.")
-        if moments.n < len(columns) + 2:
-            least = len(columns) + 2
+        if moments.n < least:
             raise DataError(f"Draws over {len(columns)} columns need at least {least} rows; got {moments.n}.")
-        clustered = None if clusters is None else (np.column_stack(values) / moments.deviation, clusters)
-        return cls(tuple(columns), np.array(node), moments.correlation, moments.deviation, moments.n, clustered)
+        clustered = None if clusters is None else (values / moments.deviation, clusters)
+        return cls(columns, np.array(node), moments.correlation, moments.deviation, moments.n, clustered)
 
-    def places(self, variables: Counts) -> Counts:
-        """The columns of some variables."""
-        return np.flatnonzero(np.isin(self.node, variables))
+    def places(self, nodes: NodeSet) -> Counts:
+        return np.flatnonzero(np.isin(self.node, list(members(nodes))))
+
+    @cached_property
+    def _factor(self) -> Floats:
+        try:
+            return np.asarray(np.linalg.cholesky(self.correlation))
+        except np.linalg.LinAlgError:
+            raise DataError(
+                "Effects cannot be drawn: one of the columns is determined by the others. Leave it out of the search."
+            ) from None
+
+    def drawn(
+        self, graphs: Marks, numbers: Counts, x: Counts, y: Counts, together: bool = False, hidden: Hidden | None = None
+    ) -> Floats:
+        """(m, causes, outcomes) draws of total effects, in the units of the data; NaN where a fit fails, and for causes
+        that may decide who is in the sample. `graphs` (m, p, p) have these `numbers` (m,) in their sample.
+        """
+        is_set = np.isin(np.arange(len(self.columns)), x) & together
+        ratio = self.scale[y] / self.scale[x][:, None]
+        found = np.full((len(graphs), len(x), len(y)), np.nan)
+        for k, (diagram, number) in enumerate(zip(graphs, numbers.tolist(), strict=True)):
+            covariance = self._covariance_drawn(np.random.default_rng([SEED, number]))
+            hide = None if hidden is None else hidden.of(k, self.node, number)
+            effects = total_effects_of(diagram, self.node, covariance, is_set, hide)
+            if effects is not None:
+                found[k] = effects[np.ix_(x, y)] * ratio
+        return found
+
+    def _covariance_drawn(self, random: np.random.Generator) -> Floats:
+        """A covariance S* with n S* ~ Wishart(n, S); of clusters by a Bayesian bootstrap."""
+        factor, size = self._factor, len(self.columns)
+        if self.clustered is not None:
+            values, clusters = self.clustered
+            weights = random_weights(clusters, random)
+            centred = values - weights @ values
+            return np.ascontiguousarray(centred.T @ (centred * weights[:, None]))
+        triangle = np.tril(random.standard_normal((size, size)), -1)
+        triangle[np.diag_indices(size)] = np.sqrt(random.chisquare(self.n - np.arange(size)))
+        half = factor @ triangle
+        return np.ascontiguousarray(half @ half.T / self.n)
 
 
-def _spread(table: Table, name: str, values: Floats, is_discrete: bool) -> list[tuple[DrawnColumn, Floats]]:
-    levels = np.unique(values) if is_discrete else values[:1]
+def _spread(table: Table, name: str, values: Floats) -> list[tuple[DrawnColumn, Floats]]:
+    levels = np.unique(values) if table.kinds[table.names.index(name)] == "discrete" else values[:1]
     if len(levels) < 2:
         return [(DrawnColumn(name), values)]
     first, *others = levels_of(table, name)
-    return [
-        (DrawnColumn(name, level, first), (values == value).astype(np.float64))
-        for level, value in zip(others, levels[1:], strict=True)
-    ]
+    flags = (values == levels[1:, None]).astype(np.float64)
+    return [(DrawnColumn(name, level, first), own) for level, own in zip(others, flags, strict=True)]
 
 
 def with_hidden_causes(
     arrow: Flags, weights: Floats, noise: Floats, open_arrows: Flags, strength: float, random: np.random.Generator
 ) -> Floats:
-    """Weights of another linear system with the same distribution of what is measured, in which arrows hide common
-    causes of their ends.
+    """Weights of a linear system that looks the same, in which arrows hide common causes of their ends.
 
     An arrow a → b can if a has no spouse and all parents of a are parents of b: with e the noise of a, adding d · e to
-    the noise of b and taking d off the weight of a changes nothing that can be seen. The correlation between the two
-    noises is drawn between -strength and strength, for every such arrow that may hide a cause (`open_arrows`).
-    `weights` holds at [j, i] the weight of i in the equation of j; `noise` is a covariance.
+    the noise of b and taking d off the weight of a changes nothing that can be seen. The correlation of the two noises
+    is drawn between -strength and strength. `weights` holds at [j, i] the weight of i in the equation of j.
     """
     found, is_alone = weights.copy(), (noise != 0).sum(axis=1) == 1
     for a, b in np.argwhere(arrow & open_arrows):
@@ -146,58 +164,10 @@ class Hidden(NamedTuple):
     strength: float
     arrows: Flags
 
-    def of(self, k: int, node: Counts, number: int) -> Callable[[Flags, Floats, Floats], Floats]:
-        """The function that turns the weights of graph k into those of a system with hidden causes."""
+    def of(self, k: int, node: Counts, number: int) -> Hide:
         random = np.random.default_rng([SEED, number, 1])
         arrows = self.arrows[k][np.ix_(node, node)]
         return partial(with_hidden_causes, open_arrows=arrows, strength=self.strength, random=random)
-
-
-def drawn_effects(
-    diagrams: Marks,
-    numbers: Counts,
-    rows: LinearColumns,
-    causes: Counts,
-    outcomes: Counts,
-    is_set: Flags | None = None,
-    hidden: Hidden | None = None,
-) -> Floats:
-    """(m, causes, outcomes) draws of total effects, in the units of the data; NaN where a fit fails, and for causes
-    that may decide who is in the sample.
-
-    `diagrams` (m, p, p): the sampled graphs, over the variables of the table; `numbers` (m,): of each in its sample.
-    Causes and outcomes are places among the columns. Columns in `is_set` (c,) are set together: the effect of each with
-    the others fixed. `hidden`: common causes that arrows hide.
-    """
-    try:
-        factor = np.asarray(np.linalg.cholesky(rows.correlation))
-    except np.linalg.LinAlgError:
-        raise DataError(
-            "Effects cannot be drawn: one of the columns is determined by the others. Leave it out of the search."
-        ) from None
-    ratio = rows.scale[outcomes] / rows.scale[causes][:, None]
-    held = np.zeros(len(rows.columns), np.bool_) if is_set is None else is_set
-    found = np.full((len(diagrams), len(causes), len(outcomes)), np.nan)
-    for k, (diagram, number) in enumerate(zip(diagrams, numbers.tolist(), strict=True)):
-        if rows.clustered is None:
-            covariance = covariance_drawn(factor, rows.n, number)
-        else:
-            covariance = covariance_of_clusters(*rows.clustered, number)
-        hide = None if hidden is None else hidden.of(k, rows.node, number)
-        effects = total_effects_of(diagram, rows.node, covariance, held, hide)
-        if effects is not None:
-            found[k] = effects[np.ix_(causes, outcomes)] * ratio
-    return found
-
-
-def covariance_drawn(factor: Floats, n: int, number: int) -> Floats:
-    """A covariance S* with n S* ~ Wishart(n, S), from the Cholesky factor of S."""
-    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([SEED, number])))
-    size = len(factor)
-    triangle = np.tril(random.standard_normal((size, size)), -1)
-    triangle[np.diag_indices(size)] = np.sqrt(random.chisquare(n - np.arange(size)))
-    half = factor @ triangle
-    return np.ascontiguousarray(half @ half.T / n)
 
 
 def random_weights(clusters: Counts, random: np.random.Generator) -> Floats:
@@ -206,26 +176,10 @@ def random_weights(clusters: Counts, random: np.random.Generator) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def covariance_of_clusters(values: Floats, clusters: Counts, number: int) -> Floats:
-    """The covariance of rows whose clusters have random weights (a Bayesian bootstrap of clusters)."""
-    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([SEED, number])))
-    weights = random_weights(clusters, random)
-    centred = values - weights @ values
-    return np.ascontiguousarray(centred.T @ (centred * weights[:, None]))
-
-
 def total_effects_of(
-    diagram: Marks,
-    node: Counts,
-    covariance: Floats,
-    is_set: Flags,
-    hide: Callable[[Flags, Floats, Floats], Floats] | None = None,
+    diagram: Marks, node: Counts, covariance: Floats, is_set: Flags, hide: Hide | None = None
 ) -> Floats | None:
-    """(c, c) the total effects of a diagram fitted to a covariance of columns; None if the fit fails.
-
-    Effects of ends of `---` are not known: their rows are NaN. `hide` turns arrows, weights and noise into the weights
-    of a system whose arrows hide common causes.
-    """
+    """(c, c) the total effects of a diagram fitted to a covariance, NaN for ends of `---`; None if the fit fails."""
     from anypag._kernels import gaussian as kernel
 
     arrow, tail = diagram == Mark.ARROW, diagram == Mark.TAIL

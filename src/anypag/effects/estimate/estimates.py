@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,9 +15,7 @@ from anypag.graphs.text import quote
 
 Model = Literal["linear", "tables", "mixed"]
 Level = str | float
-EstimateModel = Model | Literal["partially linear", "doubly robust"]
-"""What a number comes from: a model of columns, or a learner."""
-
+EstimateModel = Model | Literal["partially linear", "doubly robust"]  # a number comes from a model, or a learner
 
 NOT_WEIGHTED = (
     "Rows are weighted here. Learners, groups, draws of tables and draws by clusters count all rows alike: leave out "
@@ -26,10 +25,7 @@ NOT_WEIGHTED = (
 
 @dataclass(frozen=True)
 class Probability:
-    """One line of an estimated table: P(outcome | do, given), with its interval; NaN if no row has these levels.
-
-    If nothing is set, it is the observed P(outcome | given).
-    """
+    """One line of an estimated table: P(outcome | do, given), with its interval; NaN if no row has these levels."""
 
     do: dict[str, Level]
     given: dict[str, Level]
@@ -40,33 +36,26 @@ class Probability:
 
     @property
     def label(self) -> str:
-        """How the line is written."""
-        outcome, cause, given = (
-            ", ".join(f"{quote(name)} = {shown(level)}" for name, level in part.items())
-            for part in (self.outcome, self.do, self.given)
-        )
+        outcome, cause, given = (levels_told(part.items()) for part in (self.outcome, self.do, self.given))
         behind = ", ".join(([f"do({cause})"] if cause else []) + ([given] if given else []))
         return f"P({outcome} | {behind})"
 
 
 @dataclass(frozen=True)
 class MeanChange:
-    """How much the mean of the outcome changes, with its interval: when the cause is set one unit higher, or, for a
-    discrete cause, from the level `against` to `level`. `where`: the group of rows, if it is not all of them.
-    """
+    """How much the mean of the outcome changes, with its interval, when the cause is set one unit higher."""
 
     cause: str
     outcome: str
     value: float
     low: float
     high: float
-    level: Level | None = None
-    against: Level | None = None
-    where: str = ""
+    level: Level | None = None  # a discrete cause is set to this level
+    against: Level | None = None  # in place of this one
+    where: str = ""  # the group of rows, if it is not all of them
 
     @property
     def label(self) -> str:
-        """How the line is written."""
         cause, outcome = quote(self.cause), quote(self.outcome)
         of = f"{outcome} per unit of {cause}"
         if self.level is not None and self.against is not None:
@@ -79,22 +68,13 @@ Entries = tuple[MeanChange | Probability, ...]
 
 @dataclass(frozen=True)
 class Estimate:
-    """Numbers for an effect.
-
-    Args:
-        model: "linear", "tables", or "mixed" for a continuous outcome beside discrete columns; of a learner "partially
-            linear" or "doubly robust".
-        entries: one line per cause and outcome, or per combination of levels.
-        n: the rows it rests on.
-        level: how often such an interval covers the truth, 0.95 say.
-        notes: what a reader must know.
-    """
+    """Numbers for an effect."""
 
     model: EstimateModel
-    entries: Entries
-    n: int
-    level: float
-    notes: tuple[str, ...]
+    entries: Entries  # one line per cause and outcome, or per combination of levels
+    n: int  # the rows it rests on
+    level: float  # how often such an interval covers the truth, 0.95 say
+    notes: tuple[str, ...]  # what a reader must know
 
     @property
     def is_single(self) -> bool:
@@ -103,13 +83,12 @@ class Estimate:
 
     def lines(self) -> list[str]:
         """A line for each number, and one for what they all rest on."""
-        rows, lines = f"n = {self.n:,}", list[str]()
+        rows, lines, is_one = f"n = {self.n:,}", list[str](), len(self.entries) == 1
         for entry in self.entries:
             interval = f"{self.level:.0%} interval {number(entry.low, 4)} to {number(entry.high, 4)}"
-            told = [*([] if math.isnan(entry.low) else [interval]), *([rows] if len(self.entries) == 1 else [])]
-            behind = f" ({', '.join(told)})" if told else ""
-            lines.append(f"{entry.label}: {number(entry.value, 4)}{behind}")
-        return lines if len(lines) == 1 else [*lines, rows]
+            told = ", ".join(([] if math.isnan(entry.low) else [interval]) + ([rows] if is_one else []))
+            lines.append(f"{entry.label}: {number(entry.value, 4)}{told and f' ({told})'}")
+        return lines if is_one else [*lines, rows]
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -121,14 +100,20 @@ def number(value: float, digits: int = 3) -> str:
     rounded = float(f"{value:.{digits}g}")
     if not 1e-4 <= abs(rounded) < 1e7:
         return f"{rounded:g}"
-    return (
-        f"{rounded:,.0f}" if abs(rounded) >= 10 ** (digits - 1) else f"{rounded:.{digits + 3}f}".rstrip("0").rstrip(".")
-    )
+    is_large = abs(rounded) >= 10 ** (digits - 1)
+    return f"{rounded:,.0f}" if is_large else f"{rounded:.{digits + 3}f}".rstrip("0").rstrip(".")
 
 
-def shown(level: Level) -> str:
-    """A level as text."""
+def shown(level: Level | tuple[Level, ...]) -> str:
+    """A level as text, or several."""
+    if isinstance(level, tuple):
+        return ", ".join(map(shown, level))
     return level if isinstance(level, str) else f"{level:g}"
+
+
+def levels_told(levels: Iterable[tuple[str, Level]]) -> str:
+    """Variables with a level of each, in words."""
+    return ", ".join(f"{quote(name)} = {shown(level)}" for name, level in levels)
 
 
 def levels_of(part: Table, name: str) -> list[Level]:

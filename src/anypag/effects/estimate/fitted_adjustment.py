@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import exp, sqrt
 from typing import Self
 
@@ -11,20 +12,11 @@ import numpy as np
 from anypag.arrays import Flags, Floats, in_units
 from anypag.data.levels import indicators
 from anypag.data.table import Table
+from anypag.effects.estimate import learners
 from anypag.effects.estimate.draws import DrawnColumn
 from anypag.effects.estimate.estimates import Estimate, EstimateModel, Level, MeanChange, levels_of, number, shown
-from anypag.effects.estimate.fitting import Sampling, columns_of, complete_rows, gaps_told
-from anypag.effects.estimate.learners import (
-    LEAST_ROWS,
-    MOST_CLIPPED,
-    AdjustedRows,
-    Learner,
-    Scores,
-    WithError,
-    doubly_robust,
-    partially_linear,
-    straight,
-)
+from anypag.effects.estimate.fitting import Sampling, columns_of, complete_rows, rows_told
+from anypag.effects.estimate.learners import AdjustedRows, Learner, Scores, WithError
 from anypag.effects.estimate.linear import per_unit
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.causal_graph import CausalGraph
@@ -33,29 +25,22 @@ from anypag.graphs.marks import listed
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 
-MOST_COMPARED = 20_000
-"""Rows in which straight lines are compared with splines; of more rows this many are taken, spread evenly."""
+MOST_COMPARED = 20_000  # rows in which straight lines are compared with splines; of more this many, spread evenly
 FAR = 2.0  # standard errors from which on straight lines and a learner are said to differ
 BANDS = 4  # into how many groups of equal size a number is divided to report an effect by group
-
-FEW_ROWS = f"No interval: those of AIPW were seen to hold the truth from {LEAST_ROWS:,} rows on."
+FEW_ROWS = f"No interval: those of AIPW were seen to hold the truth from {learners.LEAST_ROWS:,} rows on."
 
 
 @dataclass(frozen=True)
 class Adjustment:
-    """An adjustment for one cause and one outcome, fitted to rows.
+    """An adjustment for one cause and one outcome, fitted to rows by straight lines or a learner."""
 
-    `part`: the columns, without the `n_dropped` rows with gaps. `levels`: of a cause with two levels, the first and the
-    other. `rows`: the columns as numbers below 1, such a cause as 0 and 1; slopes of these are to be multiplied by 2 to
-    the power of `exponent`. `scores`: of straight lines or of a learner.
-    """
-
-    part: Table
+    part: Table  # the columns, without rows with gaps
     cause: str
     outcome: str
-    levels: tuple[Level, Level] | None
-    rows: AdjustedRows
-    exponent: int
+    levels: tuple[Level, Level] | None  # of a cause with two levels
+    rows: AdjustedRows  # the columns as numbers below 1, such a cause as 0 and 1
+    exponent: int  # slopes of these are to be multiplied by 2 to this power
     scores: Scores
     n_dropped: int
 
@@ -74,8 +59,8 @@ class Adjustment:
         others = [_spread(part, name) for name in causal.names(z)]
         covariates = in_units(np.column_stack(others))[0] if others else np.empty((part.n, 0))
         rows = AdjustedRows(y, x, covariates, sampling.of_rows(complete_rows(table, part.names)).clusters)
-        fit = partially_linear if levels is None else doubly_robust
-        scores = straight(rows) if learner is None else fit(rows, learner, seed=sampling.seed)
+        fit = learners.partially_linear if levels is None else learners.doubly_robust
+        scores = learners.straight(rows) if learner is None else fit(rows, learner, seed=sampling.seed)
         return cls(part, cause, outcome, levels, rows, int(at_y) - int(at_x), scores, n_dropped)
 
     def number(self, scores: Scores | None = None, chosen: Flags | None = None) -> WithError:
@@ -87,21 +72,24 @@ class Adjustment:
 
     def estimate(self, level: float) -> Estimate:
         """The number of a learner with its interval, and that of straight lines where they differ."""
-        found, line, untold = self.number(), self.number(straight(self.rows)), self.why_no_interval
-        ends = (np.nan, np.nan) if untold else found.interval(level)
-        apart = _are_apart(line, found, "the learner")
-        notes = (gaps_told(self.n_dropped) if self.n_dropped else "", untold, apart)
-        entry = self._entry(found.value, *ends)
-        return Estimate(self._fit, (entry,), self.part.n, level, tuple(note for note in notes if note))
+        apart = _are_apart(self.number(learners.straight(self.rows)), self.number(), "the learner")
+        notes = (*rows_told(self.part, self.n_dropped), *filter(None, (self.why_no_interval, apart)))
+        return self._estimate([("", None)], level, notes)
 
     def along(self, by: str, level: float) -> Estimate:
         """The number in the groups of a column that is adjusted for."""
-        entries = []
-        for where, chosen in _groups(self.part, by):
+        return self._estimate(_groups(self.part, by), level)
+
+    def _estimate(
+        self, groups: Sequence[tuple[str, Flags | None]], level: float, notes: tuple[str, ...] = ()
+    ) -> Estimate:
+        (first, other), entries = self.levels or (None, None), list[MeanChange]()
+        for where, chosen in groups:
             found = self.number(chosen=chosen)
             ends = (np.nan, np.nan) if self.why_no_interval else found.interval(level)
-            entries.append(replace(self._entry(found.value, *ends), where=where))
-        return Estimate(self._fit, tuple(entries), self.part.n, level, ())
+            entries.append(MeanChange(self.cause, self.outcome, found.value, *ends, other, first, where))
+        fit: EstimateModel = "partially linear" if self.levels is None else "doubly robust"
+        return Estimate(fit, tuple(entries), self.part.n, level, notes)
 
     def curve_told(self, seed: int) -> str:
         """That splines say something else than straight lines, where they do; else nothing."""
@@ -109,14 +97,13 @@ class Adjustment:
             return ""
         rows = self.rows.thinned(MOST_COMPARED)
         try:
-            line, splines = self.number(straight(rows)), self.number(partially_linear(rows, seed=seed))
+            line, splines = map(self.number, (learners.straight(rows), learners.partially_linear(rows, seed=seed)))
         except DataError:  # too few rows for folds
             return ""
         told = _are_apart(line, splines, "splines")
         return told and f'{told} Ask for them with learner="splines" (--learner splines on the command line).'
 
     def robustness(self, level: float) -> Robustness:
-        """What would explain the number away."""
         freedom, found = len(self.rows.y) - self.rows.z.shape[1] - 2, self.scores.number()
         r2 = self.scores.partial_r2(freedom)
         values = (robustness_value(r2, freedom), robustness_value(r2, freedom, level))
@@ -134,27 +121,18 @@ class Adjustment:
 
     @property
     def column(self) -> DrawnColumn:
-        """The cause as a column of draws."""
         first, other = self.levels or (None, None)
         return DrawnColumn(self.cause, other, first)
 
     @property
-    def _fit(self) -> EstimateModel:
-        return "partially linear" if self.levels is None else "doubly robust"
-
-    def _entry(self, value: float, low: float, high: float) -> MeanChange:
-        first, other = self.levels or (None, None)
-        return MeanChange(self.cause, self.outcome, value, low, high, other, first)
-
-    @property
     def why_no_interval(self) -> str:
         """Why AIPW tells no interval; empty where it does."""
-        if self.scores.clipped > MOST_CLIPPED:
+        if self.scores.clipped > learners.MOST_CLIPPED:
             return (
                 f"No interval: for {self.scores.clipped:.0%} of the rows one level of {self.cause} is all but certain "
                 "by what is adjusted for, so there is hardly anybody to compare them with (no overlap)."
             )
-        return FEW_ROWS if self.levels is not None and self.part.n < LEAST_ROWS else ""
+        return FEW_ROWS if self.levels is not None and self.part.n < learners.LEAST_ROWS else ""
 
 
 def _are_apart(line: WithError, other: WithError, what: str) -> str:
@@ -199,33 +177,25 @@ def _groups(part: Table, by: str) -> list[tuple[str, Flags]]:
     return [(f"{by} from {number(column[own].min())} to {number(column[own].max())}", own) for own in flags]
 
 
-RATIO_OF_DIFFERENCE = 0.91
-"""A standardised mean difference d is about a risk ratio of exp(0.91 d) (VanderWeele and Ding 2017)."""
+RATIO_OF_DIFFERENCE = 0.91  # a standardised difference d is about a risk ratio of exp(0.91 d) (VanderWeele, Ding 2017)
 
 
 @dataclass(frozen=True)
 class Robustness:
     """How strong a hidden cause of both cause and outcome must be to explain an estimate away.
 
-    Args:
-        partial_r2: of the variance of the outcome that the columns adjusted for leave, the share that the cause
-            explains.
-        value: the robustness value (Cinelli and Hazlett 2020): a hidden cause that explains this share of what is left
-            of the cause and of the outcome makes the estimate 0; none that explains less of both can.
-        value_of_interval: the share from which on the interval would hold 0.
-        e_value: the risk ratio that a hidden cause must have with the cause and with the outcome to explain the
-            estimate away (VanderWeele and Ding 2017). For numbers it comes from the standardised mean difference, of a
-            cause without two levels for one standard deviation of it.
-        e_value_of_interval: the risk ratio from which on the interval would hold no effect; 1 if it does already.
-        adjusting_for: of sampled graphs: these numbers are for the set of the largest class that allows an effect.
+    A hidden cause that explains the share `value` of what is left of the cause and of the outcome makes the estimate 0
+    (robustness value, Cinelli and Hazlett 2020); none that explains less of both can. `e_value` is the risk ratio that
+    it must have with both (VanderWeele and Ding 2017); for numbers it comes from the standardised mean difference, of a
+    cause without two levels for one standard deviation of it.
     """
 
-    partial_r2: float
+    partial_r2: float  # the share of what the columns adjusted for leave of the outcome that the cause explains
     value: float
-    value_of_interval: float
+    value_of_interval: float  # the share from which on the interval would hold 0
     e_value: float
-    e_value_of_interval: float
-    adjusting_for: tuple[str, ...] | None = None
+    e_value_of_interval: float  # the risk ratio from which on the interval would hold no effect; 1 if it does already
+    adjusting_for: tuple[str, ...] | None = None  # of sampled graphs: the set of the largest class with an effect
 
     def __str__(self) -> str:
         begin = "To"
@@ -241,9 +211,7 @@ class Robustness:
 
 def robustness_value(partial_r2: float, freedom: float, level: float | None = None) -> float:
     """The share of what is left of both that a hidden cause must explain to make an estimate 0, or an interval of some
-    level hold 0, given the residual degrees of freedom of the regression.
-
-    The example of Cinelli and Hazlett (2020), Darfur: t = 4.18 with 783 degrees of freedom.
+    level hold 0. The example is that of Cinelli and Hazlett (2020), Darfur.
 
     >>> r2 = 4.184**2 / (4.184**2 + 783)
     >>> round(r2, 3), round(robustness_value(r2, 783), 3), round(robustness_value(r2, 783, 0.95), 3)
@@ -274,10 +242,6 @@ def e_value(ratio: float) -> float:
 
 
 def e_values(ratio: float, low: float, high: float) -> tuple[float, float]:
-    """The E-values of a risk ratio and of the end of its interval that is nearer to 1.
-
-    >>> e_values(3.9, 1.8, 8.7)[1], e_values(0.8, 0.6, 1.1)[1]
-    (3.0, 1.0)
-    """
+    """The E-values of a risk ratio and of the end of its interval that is nearer to 1."""
     nearer = 1.0 if low <= 1 <= high else low if low > 1 else high
     return e_value(ratio), e_value(nearer)

@@ -12,7 +12,7 @@ import numpy as np
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.audit.rows import infinity_findings
 from anypag.data.findings import Audit
-from anypag.data.levels import indicators
+from anypag.data.levels import spread_out
 from anypag.data.table import Table
 from anypag.effects.estimate.estimates import Entries, Estimate, MeanChange, Model, Probability, levels_of, shown
 from anypag.effects.estimate.linear import DeterminedError, Linear, Regression
@@ -45,7 +45,6 @@ class Sampling:
             )
 
     def of_rows(self, chosen: Flags) -> Self:
-        """For some of the rows."""
         return self if self.clusters is None else replace(self, clusters=self.clusters[chosen])
 
 
@@ -59,10 +58,7 @@ def estimated(
     *,
     by_adjustment: bool,
 ) -> Estimate:
-    """The value of a formula on data, with intervals.
-
-    `by_adjustment` says that the effect is zero, or that the formula is an adjustment.
-    """
+    """The value of a formula on data, with intervals; `by_adjustment`: the effect is zero, or the formula adjusts."""
     needed = mentioned(formula) | way.x | way.y | way.given
     part, n_dropped = columns_of(causal, table, needed)
     kind = chosen_model(part, model, causal.names(way.y))
@@ -81,11 +77,8 @@ def estimated(
     low, high = np.full((2, len(values)), np.nan)
     if sampling.resamples:
         low, high = _interval(fitted, formula, way, sampling, part.weights)
-    notes = [gaps_told(n_dropped)] if n_dropped else []
-    notes += [WEIGHTED] if part.weights is not None else []
-    notes += [ADDITIVE] if isinstance(fitted, Regression) else []
-    if isinstance(fitted, Tables):
-        notes += _empty(part, fitted, formula, way)
+    notes = [*rows_told(part, n_dropped), *([ADDITIVE] if isinstance(fitted, Regression) else [])]
+    notes += _empty(part, fitted, formula, way) if isinstance(fitted, Tables) else []
     notes += [NO_INTERVAL] if sampling.resamples and np.any(np.isnan(low) & ~np.isnan(values)) else []
     entries = entries_of(causal, part, kind, way, (values, low, high))
     return Estimate(kind, entries, part.n, sampling.level, tuple(notes))
@@ -93,10 +86,7 @@ def estimated(
 
 def _determined(part: Table) -> str:
     """Which column is constant, or a function of which others; levels count as columns of zeros and ones."""
-    spread = [
-        indicators(column) if kind == "discrete" else column[:, None]
-        for column, kind in zip(part.values.T, part.kinds, strict=True)
-    ]
+    spread = spread_out(part.values, part.kinds)
     spread = [(some - some.mean(axis=0)) / np.maximum(np.abs(some).max(axis=0), 1e-300) for some in spread]
 
     def leaves_nothing(i: int, others: list[int]) -> bool:
@@ -132,9 +122,10 @@ def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Tabl
     return part.take_rows(complete), int((~complete).sum())
 
 
-def gaps_told(n_dropped: int) -> str:
-    """That rows were left out."""
-    return f"{n_dropped:,} rows with missing values were left out."
+def rows_told(part: Table, n_dropped: int) -> list[str]:
+    """That rows were left out, and that they are weighted, where they are."""
+    gaps = [f"{n_dropped:,} rows with missing values were left out."] if n_dropped else []
+    return [*gaps, *([] if part.weights is None else [WEIGHTED])]
 
 
 def complete_rows(table: Table, names: Sequence[str]) -> Flags:
@@ -143,22 +134,16 @@ def complete_rows(table: Table, names: Sequence[str]) -> Flags:
 
 
 def chosen_model(part: Table, model: Model | None, outcomes: tuple[str, ...]) -> Model:
-    """The model that the user chose, or else the one that fits the kinds of the columns.
-
-    It is "linear" for continuous columns, "tables" for discrete columns, and "mixed" (regression) for a continuous
-    outcome with columns of both kinds. For a discrete outcome with continuous columns the user has to choose.
-    """
+    """The model that the user chose, or else the one that fits the kinds of the columns, if there is one."""
     kinds = dict(zip(part.names, part.kinds, strict=True))
-    if model is not None:
-        if model not in ("linear", "tables", "mixed"):
-            raise ParameterError(f'A model is "linear", "tables" or "mixed"; got {model!r}.')
-        text = [name for name, labels in zip(part.names, part.labels, strict=True) if labels and len(labels) > 2]
-        if model == "linear" and text:
-            raise DataError(f"A linear model needs numbers; {text[0]!r} holds labels. Use numbers for its levels.")
-    elif len(set(kinds.values())) == 1:
-        model = "linear" if "continuous" in kinds.values() else "tables"
-    else:
-        model = "mixed"
+    if model not in ("linear", "tables", "mixed", None):
+        raise ParameterError(f'A model is "linear", "tables" or "mixed"; got {model!r}.')
+    text = [name for name, labels in zip(part.names, part.labels, strict=True) if labels and len(labels) > 2]
+    if model == "linear" and text:
+        raise DataError(f"A linear model needs numbers; {text[0]!r} holds labels. Use numbers for its levels.")
+    if model is None:
+        of_one_kind: Model = "linear" if "continuous" in kinds.values() else "tables"
+        model = of_one_kind if len(set(kinds.values())) == 1 else "mixed"
     discrete = [name for name in outcomes if kinds[name] == "discrete"]
     if model == "mixed" and discrete:
         about = f"The outcome {discrete[0]!r} is discrete, and regression needs a continuous outcome. "
@@ -170,12 +155,10 @@ _WAYS = (
     f"{Option('model', 'linear')} to treat levels as numbers (right for two levels), {Option('model', 'tables')} to "
     "treat every value as a level, or hand the adjustment set over to a tool for mixed data."
 )
-
 NO_INTERVAL = (
     "A number without an interval is the same in every resample of the rows, or cannot be computed in some resamples: "
     "too few rows have these levels to say how uncertain the number is."
 )
-
 WEIGHTED = "Rows are weighted: the effect is that in the population which the weights speak for."
 ADDITIVE = (
     "Discrete columns enter a regression as indicators of their levels, without interactions: the effect is taken to "
@@ -189,16 +172,13 @@ def _both_kinds(part: Table) -> str:
 
 
 def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Fitted:
-    """A model of the columns."""
     if model == "mixed":
         is_discrete = tuple(kind == "discrete" for kind in part.kinds)
         return replace(Regression.of(part.values, nodes), is_discrete=is_discrete, weights=part.weights)
     if model == "linear":
-        constant = [
-            name for name, column in zip(part.names, part.values.T, strict=True) if column.min() == column.max()
-        ]
-        if constant:
-            raise DataError(f"The column {constant[0]!r} has one value only, so it shows no effect.")
+        for name, column in zip(part.names, part.values.T, strict=True):
+            if column.min() == column.max():
+                raise DataError(f"The column {name!r} has one value only, so it shows no effect.")
         return replace(Linear.of(part.values, nodes), weights=part.weights)
     coded = [np.unique(column, return_inverse=True) for column in part.values.T]
     codes = np.column_stack([code for _, code in coded])
@@ -247,7 +227,6 @@ def _changes(causal: CausalGraph, part: Table, way: Between, numbers: Numbers) -
 
 
 def _probabilities(causal: CausalGraph, part: Table, way: Between, numbers: Numbers) -> Iterator[Probability]:
-    """For each combination of levels its probability."""
     groups = [causal.names(nodes) for nodes in (way.x, way.given, way.y)]
     names = [name for group in groups for name in group]
     levels = combinations_of(*(levels_of(part, name) for name in names))
@@ -262,10 +241,11 @@ def _empty(part: Table, fitted: Tables, formula: Expression, way: Between) -> li
     cells = empty_cells(fitted, formula, way.x)
     if not cells:
         return []
-    named = {node: part.names[fitted.place(node)] for node in fitted.nodes}
-    listed = [
-        " and ".join(f"{named[node]} = {shown(levels_of(part, named[node])[level])}" for node, level in cell.items())
-        for cell in cells[:MOST_CELLS_NAMED]
-    ]
+
+    def told(node: int, level: int) -> str:
+        name = part.names[fitted.place(node)]
+        return f"{name} = {shown(levels_of(part, name)[level])}"
+
+    named = [" and ".join(told(*one) for one in cell.items()) for cell in cells[:MOST_CELLS_NAMED]]
     more = f", and {len(cells) - MOST_CELLS_NAMED} combinations more" if len(cells) > MOST_CELLS_NAMED else ""
-    return [f"No row has {'; '.join(listed)}{more}: probabilities that need them are not known."]
+    return [f"No row has {'; '.join(named)}{more}: probabilities that need them are not known."]

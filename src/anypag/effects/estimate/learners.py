@@ -24,10 +24,7 @@ from anypag.errors import AnypagError, DataError, Option, ParameterError
 FOLDS = 5
 CLIP = 0.02  # chances of a level nearer to 0 or 1 than this are moved here: the weight of a row is at most 50
 MOST_CLIPPED = 0.05  # from this share of rows on the two groups hardly overlap, and AIPW gives no interval
-LEAST_ROWS = 2_000
-"""With fewer rows AIPW gives no interval: see `benchmarks/effects_learners.md`, which `benchmarks/effects_learners.py`
-makes.
-"""
+LEAST_ROWS = 2_000  # with fewer rows AIPW gives no interval: see `benchmarks/effects_learners.md`
 MOST_KNOTS = 8
 PENALTIES = np.logspace(-6, 1, 8)  # of squared weights of standardised columns, for each row
 MOST_STEPS = 30
@@ -47,7 +44,6 @@ class AdjustedRows(NamedTuple):
     cluster: Counts | None = None
 
     def thinned(self, most: int) -> AdjustedRows:
-        """At most this many rows, spread evenly."""
         step = -(-len(self.y) // most)
         y, x, z, cluster = self
         return AdjustedRows(y[::step], x[::step], z[::step], None if cluster is None else cluster[::step])
@@ -61,7 +57,6 @@ class WithError(NamedTuple):
     freedom: float
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Its two ends, by Student's t."""
         from scipy.stats import t
 
         reach = float(t.ppf((1 + level) / 2, self.freedom)) * self.error
@@ -69,16 +64,13 @@ class WithError(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """The rows' parts of an estimate that is a ratio of two sums, `top` (n,) over `bottom` (n,). `cluster`: of each
-    row; None if rows are independent. `clipped`: the share of rows whose chance was moved to `CLIP`. `left`: the sum of
-    squares of what is left of the outcome; NaN for AIPW.
-    """
+    """The rows' parts of an estimate that is a ratio of two sums, `top` (n,) over `bottom` (n,)."""
 
     top: Floats
     bottom: Floats
     cluster: Counts | None = None
-    clipped: float = 0.0
-    left: float = float("nan")
+    clipped: float = 0.0  # the share of rows whose chance was moved to `CLIP`
+    left: float = float("nan")  # the sum of squares of what is left of the outcome; NaN for AIPW
 
     def partial_r2(self, freedom: int) -> float:
         """The share of what is left of the outcome that the cause explains; for AIPW by its t statistic."""
@@ -105,9 +97,8 @@ class Scores(NamedTuple):
 
 
 class Splines:
-    """Ridge regression on a cubic spline of every column, with knots at quantiles.
-
-    The penalty is the one of eight with the least generalised cross-validation error.
+    """Ridge regression on a cubic spline of every column, with knots at quantiles. The penalty is the one of eight with
+    the least generalised cross-validation error.
 
     >>> x = np.linspace(-3, 3, 400)[:, None]
     >>> bool(np.abs(Splines().fit(x, np.sin(x[:, 0])).predict(x) - np.sin(x[:, 0])).max() < 0.05)
@@ -115,7 +106,6 @@ class Splines:
     """
 
     def fit(self, x: Floats, y: Floats) -> Self:
-        """Learn y from x."""
         design = self._learned_design(x)
         self._level, n, best = float(y.mean()), len(y), np.inf
         lengths, vectors = np.linalg.eigh(design.T @ design)
@@ -130,7 +120,6 @@ class Splines:
         return self
 
     def predict(self, x: Floats) -> Floats:
-        """What y would be."""
         return np.asarray(self._level + self._design(x) @ self._weights)
 
     def _learned_design(self, x: Floats) -> Floats:
@@ -163,7 +152,6 @@ class SplineLogit(Splines):
     """Logistic ridge regression on the same splines; the penalty falls as long as AIC does."""
 
     def fit(self, x: Floats, y: Floats) -> Self:
-        """Learn the chance of y = 1 from x."""
         design = np.column_stack([np.ones(len(x)), self._learned_design(x)])
         best, weights = np.inf, np.zeros(design.shape[1])
         for penalty in PENALTIES[::-1]:
@@ -174,7 +162,6 @@ class SplineLogit(Splines):
         return self
 
     def predict(self, x: Floats) -> Floats:
-        """The chance that y = 1."""
         return np.asarray(_chance(super().predict(x)))
 
 
@@ -198,11 +185,11 @@ def _chance(at: Floats) -> Floats:
     return np.asarray(0.5 * (1 + np.tanh(at / 2)))
 
 
-def partially_linear(rows: AdjustedRows, learner: Learner = "splines", folds: int = FOLDS, seed: int = 0) -> Scores:
-    """Scores of the slope of the outcome along the cause; with one fold every row is in its own fit."""
+def partially_linear(rows: AdjustedRows, learner: Learner = "splines", seed: int = 0) -> Scores:
+    """Scores of the slope of the outcome along the cause."""
     of_outcome, of_cause = _makers(learner, rows.z, Splines)
     left_y, left_x = np.empty((2, len(rows.y)))
-    for train, test in _folds(rows, folds, seed):
+    for train, test in _folds(rows, seed):
         left_y[test] = rows.y[test] - _predicted(of_outcome, rows.z[train], rows.y[train], rows.z[test], seed)
         left_x[test] = rows.x[test] - _predicted(of_cause, rows.z[train], rows.x[train], rows.z[test], seed)
     return _of_residuals(left_y, left_x, rows)
@@ -223,11 +210,11 @@ def _of_residuals(left_y: Floats, left_x: Floats, rows: AdjustedRows) -> Scores:
     return Scores(left_x * left_y, bottom, rows.cluster, left=float((left_y**2).sum()))
 
 
-def doubly_robust(rows: AdjustedRows, learner: Learner = "splines", folds: int = FOLDS, seed: int = 0) -> Scores:
+def doubly_robust(rows: AdjustedRows, learner: Learner = "splines", seed: int = 0) -> Scores:
     """Scores of the mean difference that setting the cause to 1 in place of 0 makes (AIPW)."""
     of_outcome, of_cause = _makers(learner, rows.z, SplineLogit)
     score, chances = np.empty((2, len(rows.y)))
-    for train, test in _folds(rows, folds, seed):
+    for train, test in _folds(rows, seed):
         z, is_set = rows.z[test], rows.x[test] == 1
         chances[test] = _predicted(of_cause, rows.z[train], rows.x[train], z, seed)
         chance = np.clip(chances[test], CLIP, 1 - CLIP)
@@ -244,50 +231,45 @@ def doubly_robust(rows: AdjustedRows, learner: Learner = "splines", folds: int =
     return Scores(score, np.ones(len(score)), rows.cluster, clipped)
 
 
-def _folds(rows: AdjustedRows, folds: int, seed: int) -> list[tuple[Flags, Flags]]:
+def _folds(rows: AdjustedRows, seed: int) -> list[tuple[Flags, Flags]]:
     """Rows to learn from and rows to predict, fold by fold; the rows of a cluster stay together."""
     units = np.arange(len(rows.y)) if rows.cluster is None else np.unique(rows.cluster, return_inverse=True)[1]
-    if folds == 1:
-        return [(units >= 0, units >= 0)]
     n = int(units.max()) + 1
-    if n < 2 * folds:
+    if n < 2 * FOLDS:
         what = "rows" if rows.cluster is None else "clusters"
-        raise DataError(f"A learner predicts each row from others, in {folds} folds: {n} {what} are too few.")
+        raise DataError(f"A learner predicts each row from others, in {FOLDS} folds: {n} {what} are too few.")
     fold = np.empty(n, np.int64)
-    fold[np.random.default_rng(seed).permutation(n)] = np.arange(n) % folds
-    return [(fold[units] != k, fold[units] == k) for k in range(folds)]
+    fold[np.random.default_rng(seed).permutation(n)] = np.arange(n) % FOLDS
+    return [(fold[units] != k, fold[units] == k) for k in range(FOLDS)]
 
 
 def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
     """The makers of the regressors of outcome and cause; splines, which then give means, if nothing is adjusted for."""
     pair = learner if isinstance(learner, tuple) else (learner, learner)
     if len(pair) != 2:
-        raise _no_learner(learner)
+        raise ParameterError(NO_LEARNER, f"{learner!r}.")
     makers = _maker(pair[0], Splines), _maker(pair[1], of_cause)
     return makers if z.shape[1] else (Splines, of_cause)
 
 
+NO_LEARNER = (
+    f'The option {Option("learner")} is "splines", a regressor with fit and predict, where to import one from '
+    '("sklearn.ensemble.RandomForestRegressor"), or one of these for the outcome and one for the cause; got '
+)
+
+
 def _maker(one: str | One, splines: One) -> One:
     """What makes one regressor."""
-    named = one.strip() if isinstance(one, str) else one
-    found: Any = splines if named == "splines" else named
+    found: Any = one.strip() if isinstance(one, str) else one
     if isinstance(found, str):
         module, _, name = found.rpartition(".")
         try:
-            found = getattr(import_module(module), name)
+            found = splines if found == "splines" else getattr(import_module(module), name)
         except (ImportError, AttributeError, ValueError, TypeError) as error:  # ".a.B" has no package
-            raise _no_learner(one) from error
+            raise ParameterError(NO_LEARNER, f"{one!r}.") from error
     if not (callable(found) or hasattr(found, "fit")):
-        raise _no_learner(one)
+        raise ParameterError(NO_LEARNER, f"{one!r}.")
     return found  # type: ignore[no-any-return]  # a user's regressor
-
-
-def _no_learner(given: object) -> ParameterError:
-    wanted = (
-        'is "splines", a regressor with fit and predict, where to import one from '
-        '("sklearn.ensemble.RandomForestRegressor"), or one of these for the outcome and one for the cause'
-    )
-    return ParameterError("The option ", Option("learner"), f" {wanted}; got {given!r}.")
 
 
 def _predicted(make: One, z: Floats, target: Floats, at: Floats, seed: int) -> Floats:

@@ -24,9 +24,7 @@ from anypag.graphs.node_sets import NodeSet, members
 
 @dataclass(frozen=True)
 class Weighted:
-    """Columns (n, k) that a model is fitted to, each divided by a power of two (`exponent`), and the node of the graph
-    for each. `weights` (n,): how much each row counts; None if each counts once. `is_resample`: were rows drawn?
-    """
+    """Columns (n, k) that a model is fitted to, each divided by a power of two (`exponent`), and the node of each."""
 
     rows: Floats
     exponent: Indices
@@ -36,7 +34,6 @@ class Weighted:
 
     @classmethod
     def of(cls, rows: Floats, nodes: tuple[int, ...]) -> Self:
-        """The model of rows in their original units, each row counted once."""
         return cls(*in_units(rows), nodes)
 
     def resampled(self, rng: np.random.Generator) -> Self:
@@ -74,7 +71,6 @@ def per_unit(slopes: Floats, causes: Indices, outcomes: Indices) -> Floats:
 
 
 def covariance_of(rows: Floats, weights: Floats | None = None) -> Floats:
-    """The covariance of the columns."""
     mean = np.average(rows, axis=0, weights=weights)
     centred = rows - mean
     weighted = centred if weights is None else centred * weights[:, None]
@@ -82,12 +78,7 @@ def covariance_of(rows: Floats, weights: Floats | None = None) -> Floats:
 
 
 def slopes(formula: Expression, way: Between, covariance: Floats, nodes: Sequence[int]) -> Floats:
-    """(causes, outcomes) the change of each outcome's mean per unit of each cause.
-
-    >>> covariance = np.array([[1.0, 0.5], [0.5, 1.0]])
-    >>> slopes(P(0b10, 0b01), Between(0b01, 0b10, 0, 0, ()), covariance, [0, 1])
-    array([[0.5]])
-    """
+    """(causes, outcomes) the change of each outcome's mean per unit of each cause."""
     place = {node: k for k, node in enumerate(nodes)}
     scale = np.sqrt(np.diag(covariance))
     with np.errstate(divide="ignore", invalid="ignore"):  # in a resample a column may be constant: no number
@@ -142,11 +133,8 @@ LEAST = 1e-10  # a direction of the standardised columns with a smaller share of
 
 @dataclass(frozen=True)
 class Regression(Weighted):
-    """A regression of some columns on others, for continuous outcomes where causes or covariates are discrete.
-
-    Every level but the first has an indicator. The model is additive: it assumes that the effect is the same in every
-    group. The effect must be zero or identified by adjustment: other formulas need the joint distribution of all
-    columns, which is neither Gaussian nor a table here.
+    """An additive regression on continuous columns and indicators of levels. The effect must be zero or identified by
+    adjustment: other formulas need the joint distribution, which is neither Gaussian nor a table here.
     """
 
     is_discrete: tuple[bool, ...] = ()
@@ -166,9 +154,7 @@ class Regression(Weighted):
         return per_unit(found[: causes.shape[1]], at_x, at_y).ravel()
 
     def _columns(self, nodes: NodeSet) -> tuple[Floats, Indices]:
-        """Continuous columns as they are, for a discrete column an indicator of every level but the first; and their
-        exponents, 0 for indicators, which are not divided.
-        """
+        """Continuous columns as they are, of a discrete one indicators of all levels but the first; their exponents."""
         places = [self.nodes.index(node) for node in members(nodes)]
         parts = [self._coded[k] for k in places]
         exponents = np.array([0 if self.is_discrete[k] else self.exponent[k] for k in places], np.int32)

@@ -21,7 +21,6 @@ from anypag.effects.identify.verdict import Verdict, verdict
 from anypag.errors import DataError, NotMaximalOrAncestralError, Option
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.graphs.node_sets import Neighbours
 from anypag.graphs.orientation import orient
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import pag_of_mag
@@ -40,50 +39,36 @@ class Members(NamedTuple):
 
 
 def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None) -> Members:
-    """All MAGs without undirected edges that have this PAG, if there are no more than `most`; else a random sample. If
-    the PAG has marks from knowledge, `one` is a member of its class.
-
-    >>> found = members_of(PAG.from_string("A o-> B; C o-> B"))
-    >>> found.exact, sorted("; ".join(map(str, mag.edges())) for mag in found.mags)
-    (True, ['A --> B; B <-- C', 'A --> B; B <-> C', 'A <-> B; B <-- C', 'A <-> B; B <-> C'])
-    """
-    search = _Search(pag, member(pag) if one is None else one, np.random.default_rng(seed))
-    steps = search.from_marks(search.start, in_order=True)
+    """All MAGs without `---` that have this PAG, or a random sample of more than `most`; `one` is a member."""
+    search = _Search(member(pag) if one is None else one)
+    steps = search.from_marks(pag.marks)
     tried = islice(steps, STEPS_PER_MEMBER * most)
     found = tuple(islice((mag for mag in tried if mag is not None), most))
     if next(steps, "end") == "end":
         return Members(found, True)
-    drawn = (search.drawn() for _ in range(most))
-    return Members(tuple(dict.fromkeys(mag for mag in drawn if mag is not None)), False)
+    rng = np.random.default_rng(seed)
+    drawn = (islice(search.from_marks(pag.marks, rng), STEPS_PER_MEMBER) for _ in range(most))
+    first = (next((mag for mag in steps if mag is not None), None) for steps in drawn)
+    return Members(tuple(dict.fromkeys(mag for mag in first if mag is not None)), False)
 
 
 class _Search:
     """Sets circles one by one, each time with all marks that follow."""
 
-    def __init__(self, pag: PAG, one: MAG, rng: np.random.Generator) -> None:
-        self.of_data, self.rng = pag_of_mag(one), rng
-        self.colliders = SeparationsOf(one.marks)
-        self.start = np.array(pag.marks)
+    def __init__(self, one: MAG) -> None:
+        self.of_data, self.colliders = pag_of_mag(one), SeparationsOf(one.marks)
 
-    def from_marks(self, marks: Marks, *, in_order: bool) -> Iterator[MAG | None]:
+    def from_marks(self, marks: Marks, rng: np.random.Generator | None = None) -> Iterator[MAG | None]:
         """The members that agree with the marks; None for each choice, in order or at random, that led nowhere."""
         circles = np.argwhere(marks == Mark.CIRCLE)
         if not len(circles):
             yield self._checked(marks)
             return
-        i, j = circles[0 if in_order else self.rng.integers(len(circles))]
+        i, j = circles[0 if rng is None else rng.integers(len(circles))].tolist()
         kinds = [Mark.TAIL, Mark.ARROW]
-        for mark in kinds if in_order or self.rng.random() < 0.5 else kinds[::-1]:
-            wider = self._with(marks, int(i), int(j), mark)
-            if wider is None:
-                yield None
-            else:
-                yield from self.from_marks(wider, in_order=in_order)
-
-    def drawn(self) -> MAG | None:
-        """A random member; None if too many choices led nowhere."""
-        steps = islice(self.from_marks(self.start, in_order=False), STEPS_PER_MEMBER)
-        return next((mag for mag in steps if mag is not None), None)
+        for mark in kinds if rng is None or rng.random() < 0.5 else kinds[::-1]:
+            wider = self._with(marks, i, j, mark)
+            yield from [None] if wider is None else self.from_marks(wider, rng)
 
     def _with(self, marks: Marks, i: int, j: int, mark: Mark) -> Marks | None:
         """The marks with one more, and what follows; None if that contradicts itself."""
@@ -111,26 +96,15 @@ UNTOLD = (
 
 @dataclass(frozen=True)
 class PossibleEffects:
-    """The values of an effect over the members of a class.
+    """The values of an effect over the members of a class."""
 
-    Args:
-        entries: one line per cause and outcome, or per combination of levels: the least and the greatest value.
-        includes_zero: does a member say that there is no effect at all?
-        n_members: the members that were considered.
-        exact: are these all of them?
-        n_assumed: members in which an arrow may hide a common cause of its ends. Their values assume that none does;
-            otherwise the effect can be anything in them.
-        n_open: members in which the effect is not identified even then; they have no value.
-        untold: why there are no values although members have formulas; empty if there are values.
-    """
-
-    entries: Entries
-    includes_zero: bool
-    n_members: int
-    exact: bool
-    n_assumed: int
-    n_open: int
-    untold: str = ""
+    entries: Entries  # the least and the greatest value for each cause and outcome, or combination of levels
+    includes_zero: bool  # does a member say that there is no effect at all?
+    n_members: int  # the members that were considered
+    exact: bool  # are these all of them?
+    n_assumed: int  # members whose values assume that arrows hide no common cause; else the effect can be anything
+    n_open: int  # members in which the effect is not identified even then; they have no value
+    untold: str = ""  # why there are no values although members have formulas
 
     @property
     def smallest(self) -> float | tuple[float, ...]:
@@ -151,12 +125,9 @@ class PossibleEffects:
         lines.append("In some of them there is no effect." if self.includes_zero else "In all of them there is one.")
         if self.n_assumed:
             taken = "" if self.untold else "; the values assume that none does"
-            lines.append(
-                f"In {self.n_assumed:,} of them an arrow may hide a common cause of its ends{taken}. Where one does, "
-                "the effect may be anything."
-            )
-        if self.n_open:
-            lines.append(f"In {self.n_open:,} the effect stays open even then.")
+            hidden = f"In {self.n_assumed:,} of them an arrow may hide a common cause of its ends{taken}"
+            lines.append(f"{hidden}. Where one does, the effect may be anything.")
+        lines += [f"In {self.n_open:,} the effect stays open even then."] if self.n_open else []
         return "\n".join([*lines, *([self.untold] if self.untold else [])])
 
 
@@ -168,27 +139,19 @@ def possible_effects(
     answers = [_in_member(mag, way) for mag in found.mags]
     formulas = list(dict.fromkeys(answer.formula for answer, _ in answers if answer.formula is not None))
     entries, untold = _range(causal, way, formulas, table, model)
-    return PossibleEffects(
-        entries=entries,
-        includes_zero=any(answer.status == "zero" for answer, _ in answers),
-        n_members=len(found.mags),
-        exact=found.exact,
-        n_assumed=sum(assumed for _, assumed in answers),
-        n_open=sum(answer.formula is None for answer, _ in answers),
-        untold=untold,
-    )
+    includes_zero = any(answer.status == "zero" for answer, _ in answers)
+    n_assumed, n_open = sum(assumed for _, assumed in answers), sum(answer.formula is None for answer, _ in answers)
+    return PossibleEffects(entries, includes_zero, len(found.mags), found.exact, n_assumed, n_open, untold)
 
 
 def _in_member(mag: MAG, way: Between) -> tuple[Verdict, bool]:
     """The verdict of one member, and whether it assumes that arrows hide no common cause."""
-    pag_like = CausalGraph.of_mag(mag)
-    answer = verdict(pag_like, way.x, way.y, way.given, pag_like.everyone)
-    if answer.formula is not None:
-        return answer, False
-    arrows = (mag.marks == Mark.ARROW) & (mag.marks.T == Mark.TAIL)
-    bold = CausalGraph(pag_like.pag, Neighbours.of(mag.marks, arrows), mag)
-    answer = verdict(bold, way.x, way.y, way.given, bold.everyone)
-    return answer, answer.formula is not None
+    for trusted in (False, True):
+        causal = CausalGraph.of_mag(mag, trusted=trusted)
+        answer = verdict(causal, way.x, way.y, way.given, causal.everyone)
+        if answer.formula is not None:
+            return answer, trusted
+    return answer, False
 
 
 def _range(

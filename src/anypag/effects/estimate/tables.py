@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.table import Table
-from anypag.effects.estimate.draws import SEED, DrawnColumn, levels_told, random_weights
-from anypag.effects.estimate.estimates import NOT_WEIGHTED, levels_of
+from anypag.effects.estimate.draws import SEED, DrawnColumn, random_weights
+from anypag.effects.estimate.estimates import NOT_WEIGHTED, levels_of, levels_told
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.expressions import Expression, P, Product, Quotient, folded, leaves
 from anypag.errors import DataError, ParameterError
@@ -31,9 +31,7 @@ EQUIVALENT_ROWS = 1.0  # the prior of a drawn table counts as this many rows, sp
 
 @dataclass(frozen=True)
 class Tables:
-    """Counts of the combinations of levels that occur: (cells, columns) levels as positions, how many rows have each,
-    how many levels a column has, its node in the graph, and the combination that each row has (`of_row`).
-    """
+    """Counts of the combinations of levels that occur (cells, columns); `of_row`: the combination that each row has."""
 
     cells: npt.NDArray[np.int64]
     counts: Floats
@@ -59,7 +57,6 @@ class Tables:
         return np.asarray(np.moveaxis(found, axes, range(len(axes))).reshape(-1))
 
     def place(self, node: int) -> int:
-        """The column of a node."""
         return self.nodes.index(node)
 
     def count(self, nodes: NodeSet) -> Floats:
@@ -85,7 +82,6 @@ class Tables:
 
 
 def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tuple[int, ...]) -> Tables:
-    """The counts behind rows of levels."""
     cells, of_row, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
     return Tables(cells, counts.astype(np.float64), n_levels, nodes, of_row.reshape(-1))
 
@@ -113,7 +109,8 @@ def _times(a: Floats, b: Floats) -> Floats:
     return np.where((a == 0) | (b == 0), 0.0, a * b)
 
 
-SetCause = tuple[tuple[int, ...], int]  # columns to adjust for, and the cause that is set given them
+Columns = tuple[int, ...]
+Steps = list[tuple[Columns, int]]  # columns to adjust for, and the cause that is set given them; one after the other
 
 
 class LevelTable:
@@ -122,11 +119,8 @@ class LevelTable:
     In a DAG the parents of the cause, measured or hidden, close every path that is not causal. So P(y | do(x)) is the
     mean of P(y | x, parents) over the parents. Several causes are set one after the other, each with the parents that
     are new, given all that came before (Robins' g-formula). A condition that comes after no cause selects rows. The
-    tables are drawn from their Dirichlet posteriors; the levels of hidden causes are drawn first, from their
-    distribution given the rows and the graph.
-
-    The columns of the table are the variables in the order of their names. `n_levels`: of the hidden causes that
-    sampled graphs have. `clusters` (n,): None if rows are independent.
+    tables are drawn from their Dirichlet posteriors, the levels of hidden causes (`n_levels`) from their distribution
+    given the rows and the graph.
     """
 
     def __init__(self, table: Table, n_levels: tuple[int, ...], clusters: Counts | None = None) -> None:
@@ -150,19 +144,15 @@ class LevelTable:
         """The combinations of levels of the conditions, in words, and their rows; None for all rows."""
         if not given:
             return [("", None)]
-        names = [self._table.names[node] for node in given]
-        found = np.unique(self._codes[list(given)], axis=1).T.tolist()
-        words = [[(name, levels_of(self._table, name)[k]) for name, k in zip(names, of, strict=True)] for of in found]
-        flags = [(self._codes[list(given)] == np.array(of)[:, None]).all(axis=0) for of in found]
-        return [(levels_told(levels), own) for levels, own in zip(words, flags, strict=True)]
+        names, codes, found = [self._table.names[node] for node in given], self._codes[list(given)], []
+        for of in np.unique(codes, axis=1).T:
+            levels = [(name, levels_of(self._table, name)[k]) for name, k in zip(names, of, strict=True)]
+            found.append((levels_told(levels), (codes == of[:, None]).all(axis=0)))
+        return found
 
-    def drawn(
-        self, diagrams: Marks, numbers: Counts, causes: tuple[int, ...], y: int, rows: Flags | None = None
-    ) -> Floats:
-        """(m, levels of the causes but the first, levels of y but one) draws of risk differences, in some of the rows.
-
-        Each is what setting the causes to their levels in place of the first does to the probability of a level of y:
-        exactly 0 where no cause is an ancestor of y.
+    def drawn(self, diagrams: Marks, numbers: Counts, causes: Columns, y: int, rows: Flags | None = None) -> Floats:
+        """(m, levels of the causes but the first, levels of y but one) draws of what setting the causes to their levels
+        does to the probabilities of y, in some of the rows; exactly 0 where no cause is an ancestor of y.
         """
         found = []
         for diagram, number in zip(diagrams, numbers.tolist(), strict=True):
@@ -172,13 +162,7 @@ class LevelTable:
         return np.stack(found)
 
     def adjusted(
-        self,
-        steps: list[SetCause],
-        causes: tuple[int, ...],
-        y: int,
-        number: int,
-        codes: Counts | None = None,
-        rows: Flags | None = None,
+        self, steps: Steps, causes: Columns, y: int, number: int, codes: Counts | None = None, rows: Flags | None = None
     ) -> Floats:
         """One draw of the risk differences, adjusted step by step; NaN where the table would be too large."""
         order = [x for _, x in steps]
@@ -191,13 +175,13 @@ class LevelTable:
         risks = risks.reshape(-1, risks.shape[-1])
         return np.asarray(risks[1:, 1:] - risks[:1, 1:])
 
-    def _risks(self, steps: list[SetCause], y: int, number: int, codes: Counts, rows: Flags | None) -> Floats:
+    def _risks(self, steps: Steps, y: int, number: int, codes: Counts, rows: Flags | None) -> Floats:
         """(levels of each cause, levels of y) one draw of P(y | do(causes)); zeros without causes."""
         nodes = [node for z, x in steps for node in (*z, x)] + [y]
         sizes = [prod(self._sizes[node] for node in part) for z, x in steps for part in (z, (x,))] + [self._sizes[y]]
         if not steps or prod(sizes) > MOST_CELLS_DRAWN:
             return np.full((*sizes[1:-1:2], sizes[-1]), np.nan if steps else 0.0)
-        random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([SEED, number])))
+        random = np.random.default_rng([SEED, number])
         place = np.ravel_multi_index(tuple(codes[node] for node in nodes), [self._sizes[node] for node in nodes])
         times = None if self._clusters is None else random_weights(self._clusters, random) * self.n
         chosen = slice(None) if rows is None else rows
@@ -214,14 +198,13 @@ class LevelTable:
         return np.asarray(risks)
 
     def _completed(self, diagram: Marks, number: int) -> Counts:
-        """The levels of all nodes of a graph, hidden causes last."""
         if self._latent is None:
             return self._codes
         dag = LatentDAG.of_marks(diagram, self._n_hidden)
         return np.concatenate([self._codes, self._latent.drawn(dag, None, [SEED, number]).astype(np.int64)])
 
 
-def _steps(diagram: Marks, causes: tuple[int, ...], y: int) -> list[SetCause]:
+def _steps(diagram: Marks, causes: Columns, y: int) -> Steps:
     """The causes that lead to y if all are set, ancestors first, each with its parents that no step before has."""
     arrows = (diagram == Mark.ARROW) & (diagram.T == Mark.TAIL)
     cut = diagram.copy()
@@ -229,7 +212,7 @@ def _steps(diagram: Marks, causes: tuple[int, ...], y: int) -> list[SetCause]:
         cut[arrows[:, x], x] = cut[x, arrows[:, x]] = Mark.NONE
     leads, before = ancestry(cut)[:, y], ancestry(diagram)
     ordered = sorted((x for x in causes if leads[x]), key=lambda x: int(before[:, x].sum()))
-    found, seen = list[SetCause](), set[int]()
+    found, seen = Steps(), set[int]()
     for x in ordered:
         z = tuple(node for node in np.flatnonzero(arrows[:, x]).tolist() if node not in seen)
         found.append((z, x))

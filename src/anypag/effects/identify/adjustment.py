@@ -7,21 +7,21 @@ graph's class, exactly if
 2. Z contains no *forbidden* node: no possible descendant of a node other than X on such a path;
 3. Z blocks every proper path of definite status from X to Y that is not possibly directed.
 
-A path is proper if only its first node is in X. Only sets of reachable nodes are needed, not paths, which takes linear
-time. Given 1 and 2, the third condition holds in the PAG if and only if Z separates X and Y in any one member after the
-first edges of the proper possibly directed paths are taken out.
+A path is proper if only its first node is in X. Given 1 and 2, the third condition holds in the PAG if and only if Z
+separates X and Y in any one member after the first edges of the proper possibly directed paths are taken out.
 
 So in that member adjustment sets are the sets that separate X and Y. Minimal ones lie among the ancestors of X and Y,
 where separation becomes a cut in an undirected graph: join all nodes of a district (nodes connected by `<->`) and their
 parents, and contract nodes that may not be used (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor 2019).
-Minimal cuts are enumerated by moving the border past one of its nodes (Berry, Bordat, Cogis 2000), so the time between
-two of them is bounded.
+Minimal cuts are enumerated by moving the border past one of its nodes (Berry, Bordat, Cogis 2000).
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -32,23 +32,17 @@ from anypag.graphs.node_sets import NodeSet, members, rows_as_sets, spread
 
 
 class Between(NamedTuple):
-    """The nodes and edges between causes X and outcomes Y.
-
-    `first`: the nodes that proper possibly directed paths from X to Y go to first. `forbidden`: the possible
-    descendants of nodes on such a path; an adjustment set contains none of them. `hidden`: first edges of such paths
-    that are not visible, as (node of X, next node). `given`: conditions, to which an adjustment set is added.
-    """
+    """The nodes and edges between causes X and outcomes Y."""
 
     x: NodeSet
     y: NodeSet
-    first: NodeSet
-    forbidden: NodeSet
-    hidden: tuple[tuple[int, int], ...]
+    first: NodeSet  # the nodes that proper possibly directed paths from X to Y go to first
+    forbidden: NodeSet  # the possible descendants of nodes on such a path
+    hidden: tuple[tuple[int, int], ...]  # first edges of such paths that are not visible, as (node of X, next node)
     given: NodeSet = 0
 
 
 def between(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet = 0) -> Between:
-    """The nodes and edges between X and Y."""
     near, everyone = causal.near, causal.everyone
     leading_to_y = spread(near.parents, y, everyone & ~x)
     first, hidden = 0, []
@@ -60,37 +54,21 @@ def between(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet = 0) -> 
 
 
 def is_adjustment(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
-    """Is Z an adjustment set: P(y | do(x), given) = Σ_z P(y | x, z, given) P(z | given)?
-
-    With conditions, neither they nor Z may be descendants of X; then do(x) does not change P(z | given).
-    """
-    is_allowed = not way.hidden and not (z | way.given) & ~_sound(causal, way)
+    """Is Z an adjustment set: P(y | do(x), given) = Σ_z P(y | x, z, given) P(z | given)?"""
+    is_allowed = not way.hidden and not (z | way.given) & ~_usable(causal, way)
     return is_allowed and causal.is_separated(way.x, way.y, z | way.given, way.first)
 
 
-def allowed(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet:
-    """The nodes that adjustment sets may hold."""
-    return within & _sound(causal, way) & ~way.given
-
-
-def _sound(causal: CausalGraph, way: Between) -> NodeSet:
-    """The nodes that may be conditioned on."""
+def _usable(causal: CausalGraph, way: Between) -> NodeSet:
+    """The nodes that may be conditioned on; descendants of X only without conditions, as do(x) may change them."""
     after = spread(causal.near.children, way.x, causal.everyone) if way.given else way.x
     return causal.everyone & ~(way.y | way.forbidden | after)
 
 
 def canonical(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet | None:
-    """The canonical adjustment set: the allowed possible ancestors of X and Y; None if there is no adjustment set.
-
-    >>> from anypag import PAG
-    >>> from anypag.effects.identify.causal_graph import causal_graph_of
-    >>> causal = causal_graph_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y; C o-> Y"))
-    >>> way = between(causal, 1 << causal.pag.index("X"), 1 << causal.pag.index("Y"))
-    >>> causal.names(canonical(causal, way, causal.everyone))
-    ('A', 'B', 'C')
-    """
+    """The canonical adjustment set: the allowed possible ancestors of X and Y; None if there is no adjustment set."""
     above = spread(causal.near.parents, way.x | way.y | way.given, causal.everyone)
-    z = above & allowed(causal, way, within)
+    z = above & within & _usable(causal, way) & ~way.given
     return z if is_adjustment(causal, way, z) else None
 
 
@@ -104,16 +82,7 @@ class Ways(NamedTuple):
 
 
 def minimal_sets(causal: CausalGraph, way: Between, within: NodeSet) -> Iterator[NodeSet]:
-    """All minimal adjustment sets, lazily, each once; those near X come first.
-
-    >>> from anypag import PAG
-    >>> from anypag.effects.identify.adjustment import between
-    >>> from anypag.effects.identify.causal_graph import causal_graph_of
-    >>> causal = causal_graph_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A o-> C; D o-> C; C --> Y"))
-    >>> way = between(causal, 1 << causal.pag.index("X"), 1 << causal.pag.index("Y"))
-    >>> [causal.names(z) for z in minimal_sets(causal, way, causal.everyone)]
-    [('A',), ('C',)]
-    """
+    """All minimal adjustment sets, lazily, each once; those near X come first."""
     if canonical(causal, way, within) is None:
         return
     ways = ways_of(causal, way, within)
@@ -144,41 +113,26 @@ def ways_of(causal: CausalGraph, way: Between, within: NodeSet) -> Ways:
     parents = rows_as_sets(arrows.T)
     spouses = rows_as_sets((marks == Mark.ARROW) & (marks.T == Mark.ARROW))
     above = spread(parents, way.x | way.y | way.given, causal.everyone)
-    joined = _met(parents, spouses, above)
-    usable = (allowed(causal, way, within) & above) | way.x | way.y
-    for node in members(above & ~(usable | way.given)):
-        _pass_over(joined, node)
+    joined, left = [0] * len(parents), above
+    while left:
+        district = spread(spouses, left & -left, above)
+        left &= ~district
+        _join(joined, reduce(or_, (parents[node] for node in members(district)), district))
+    usable = (above & within & _usable(causal, way) & ~way.given) | way.x | way.y
+    for node in members(above & ~(usable | way.given)):  # no cut can contain it, so paths lead through it
+        circle, joined[node] = joined[node], 0
+        _join(joined, circle, without=1 << node)
     return Ways(tuple(joined), way.x, way.y, usable)
 
 
-def _met(parents: tuple[NodeSet, ...], spouses: tuple[NodeSet, ...], inside: NodeSet) -> list[NodeSet]:
-    """Join all nodes of each district and their parents with one another."""
-    joined, left = [0] * len(parents), inside
-    while left:
-        district = spread(spouses, left & -left, inside)
-        left &= ~district
-        circle = district
-        for node in members(district):
-            circle |= parents[node]
-        for node in members(circle):
-            joined[node] |= circle & ~(1 << node)
-    return joined
-
-
-def _pass_over(joined: list[NodeSet], node: int) -> None:
-    """Remove a node and join its neighbours: no cut can contain it, so paths lead through it."""
-    circle = joined[node]
-    for other in members(circle):
-        joined[other] = (joined[other] | circle) & ~(1 << other | 1 << node)
-    joined[node] = 0
+def _join(joined: list[NodeSet], circle: NodeSet, without: NodeSet = 0) -> None:
+    """Join all nodes of a circle with one another, in place."""
+    for node in members(circle):
+        joined[node] = (joined[node] | circle) & ~(1 << node | without)
 
 
 def _beside(ways: Ways, nodes: NodeSet) -> NodeSet:
-    """The neighbours of a set of nodes."""
-    found = 0
-    for node in members(nodes):
-        found |= ways.joined[node]
-    return found & ways.inside & ~nodes
+    return reduce(or_, (ways.joined[node] for node in members(nodes)), 0) & ways.inside & ~nodes
 
 
 def _border(ways: Ways, blocked: NodeSet) -> NodeSet:
@@ -187,10 +141,7 @@ def _border(ways: Ways, blocked: NodeSet) -> NodeSet:
 
 
 def _least_cut(ways: Ways) -> NodeSet:
-    """A smallest cut: a maximal flow from X to Y in which every other node lets one unit through.
-
-    Node v becomes two, v (in) and n + v (out); what the leftover flow reaches from X ends at the cut.
-    """
+    """A smallest cut: a maximal flow from X to Y, where node v becomes v (in) and n + v (out) with one unit between."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 

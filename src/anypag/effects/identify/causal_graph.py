@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
 
@@ -39,17 +39,16 @@ class CausalGraph:
     member: MAG
 
     @classmethod
-    def of_mag(cls, mag: MAG) -> Self:
-        """The prepared graph of one member of a class."""
-        return cls(PAG.trusted(np.array(mag.marks), mag.names), Neighbours.of(mag.marks), mag)
+    def of_mag(cls, mag: MAG, *, trusted: bool = False) -> Self:
+        """The prepared graph of one member of a class; if it is `trusted`, its arrows hide no common cause."""
+        arrows = (mag.marks == Mark.ARROW) & (mag.marks.T == Mark.TAIL) if trusted else None
+        return cls(PAG.trusted(np.array(mag.marks), mag.names), Neighbours.of(mag.marks, arrows), mag)
 
     @property
     def everyone(self) -> NodeSet:
-        """All nodes."""
         return self.near.everyone
 
     def names(self, nodes: NodeSet) -> tuple[str, ...]:
-        """The names of a set of nodes."""
         return tuple(self.pag.names[node] for node in members(nodes))
 
     def flags(self, nodes: NodeSet) -> npt.NDArray[np.bool_]:
@@ -72,10 +71,7 @@ WHAT_HELPS_BESIDE_KNOWLEDGE = (
 
 
 def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGraph:
-    """The prepared graph. GraphError if it implies selection; ContradictionError, with `what_helps`, if it is no PAG.
-
-    A MAG is the graph of one member of a class; in a DAG nothing is hidden, so that all its arrows are visible.
-    """
+    """The prepared graph; an error if it implies selection, or (with `what_helps`) if it is no PAG."""
     return _causal_graph_of(_Exactly(graph), what_helps)
 
 
@@ -98,18 +94,15 @@ def agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:
     return not ((facts.causes & ~leads) | (facts.not_causes & leads)).any()
 
 
+@dataclass(frozen=True)
 class _Exactly:
     """A graph as a cache key; the order of nodes matters, because sets of nodes are made of indices."""
 
-    def __init__(self, graph: MixedGraph) -> None:
-        self.graph = graph
-        self.key = (type(graph), graph.names, graph.marks.tobytes())
+    graph: MixedGraph = field(compare=False)
+    key: tuple[type[MixedGraph], tuple[str, ...], bytes] = field(init=False)
 
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Exactly) and self.key == other.key
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", (type(self.graph), self.graph.names, self.graph.marks.tobytes()))
 
 
 def causal_graph_under(shown: PAG, alone: PAG, known: Knowledge | None) -> CausalGraph | None:
@@ -134,19 +127,17 @@ def _causal_graph_under(shown: _Exactly, alone: _Exactly, known: Knowledge) -> C
 @lru_cache(maxsize=8)
 def _causal_graph_of(exactly: _Exactly, what_helps: str) -> CausalGraph:
     graph = exactly.graph
-    # a tail without an arrowhead at the other end
-    undirected = next((edge for edge in graph.edges() if Mark.TAIL in edge and Mark.ARROW not in edge), None)
-    if undirected is not None:
-        raise GraphError(
-            f"Effects are read only from graphs without selection; the edge {undirected} says that being in "
-            f"the sample depends on {undirected.a} or {undirected.b}."
-        )
-    pag = PAG.trusted(np.array(graph.marks), graph.names)
+    for edge in graph.edges():
+        if Mark.TAIL in edge and Mark.ARROW not in edge:
+            raise GraphError(
+                f"Effects are read only from graphs without selection; the edge {edge} says that being in "
+                f"the sample depends on {edge.a} or {edge.b}."
+            )
     if isinstance(graph, MAG):
         return CausalGraph.of_mag(graph)
-    if isinstance(graph, DAG):
-        arrows = (graph.marks == Mark.ARROW) & (graph.marks.T == Mark.TAIL)
-        return CausalGraph(pag, Neighbours.of(graph.marks, arrows), MAG.trusted(np.array(graph.marks), graph.names))
+    if isinstance(graph, DAG):  # nothing is hidden
+        return CausalGraph.of_mag(MAG.trusted(np.array(graph.marks), graph.names), trusted=True)
+    pag = PAG.trusted(np.array(graph.marks), graph.names)
     verdict = validate(pag)
     if not verdict or verdict.mag is None:
         helps = what_helps if (graph.marks == Mark.CIRCLE).any() else f"{OWN_GRAPH} {what_helps}"

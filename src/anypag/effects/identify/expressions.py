@@ -25,6 +25,8 @@ class _Part:
     @cached_property
     def free(self) -> NodeSet:
         """The variables whose values it depends on."""
+        if isinstance(self, P):
+            return self.of | self.given
         inside: NodeSet = reduce(or_, (part.free for part in parts(self)), 0)  # type: ignore[arg-type]
         return inside & ~self.over if isinstance(self, Sum) else inside
 
@@ -35,11 +37,6 @@ class P(_Part):
 
     of: NodeSet
     given: NodeSet = 0
-
-    @cached_property
-    def free(self) -> NodeSet:
-        """Those of both sides."""
-        return self.of | self.given
 
 
 @dataclass(frozen=True)
@@ -70,11 +67,11 @@ Expression = P | Product | Quotient | Sum
 ONE = Product(())
 
 
-def leaves(expression: Expression) -> tuple[P, ...]:
+def leaves(expression: Expression) -> list[P]:
     """The conditionals in the formula."""
     found = list[P]()
     folded(expression, lambda part, _: found.append(part) if isinstance(part, P) else None)
-    return tuple(found)
+    return found
 
 
 def mentioned(expression: Expression) -> NodeSet:
@@ -88,9 +85,8 @@ def n_written(expression: Expression) -> int:
 
 
 def folded(expression: Expression, value: Callable[[Expression, tuple[T, ...]], T]) -> T:
-    """The value of a formula, made from the values of its parts, from the conditionals up.
-
-    Each part is valued once. Formulas share parts, so that one of 300 parts may have a hundred million written out.
+    """The value of a formula, made from the values of its parts, each once: one of 300 parts may share so many that it
+    has a hundred million written out.
     """
     known = dict[int, T]()
 
@@ -103,7 +99,6 @@ def folded(expression: Expression, value: Callable[[Expression, tuple[T, ...]], 
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:
-    """The direct parts of a formula."""
     if isinstance(expression, P):
         return ()
     if isinstance(expression, Product):
@@ -129,13 +124,12 @@ def quotient(top: Expression, bottom: Expression) -> Expression:
         return quotient(top.top, product(top.bottom, bottom))
     tops, left = list(_factors(top)), []
     for below in _factors(bottom):
-        place = next((k for k, above in enumerate(tops) if _ratio(above, below) is not None), None)
+        found = ((k, ratio) for k, above in enumerate(tops) if (ratio := _ratio(above, below)) is not None)
+        place, ratio = next(found, (None, below))
         if place is None:
             left.append(below)
         else:
-            ratio = _ratio(tops.pop(place), below)
-            assert ratio is not None
-            tops += _factors(ratio)
+            tops = [*tops[:place], *tops[place + 1 :], *_factors(ratio)]
     reduced = _as_product(_chained(tops))
     return Quotient(reduced, _as_product(left)) if left else reduced
 
@@ -178,11 +172,11 @@ def _chained(factors: list[Expression]) -> list[Expression]:
     chained = list(factors)
     while True:
         pairs = ((a, b) for a, b in permutations(chained, 2) if isinstance(a, P) and isinstance(b, P))
-        first, second = next(((a, b) for a, b in pairs if a.given == b.of | b.given), (None, None))
-        if first is None or second is None:
+        joined = next(((a, b) for a, b in pairs if a.given == b.of | b.given), None)
+        if joined is None:
             return chained
-        place = chained.index(first)
-        chained[place] = P(first.of | second.of, second.given)
+        first, second = joined
+        chained[chained.index(first)] = P(first.of | second.of, second.given)
         chained.remove(second)
 
 
@@ -240,8 +234,7 @@ def _apart(over: NodeSet, factors: list[Expression]) -> list[tuple[NodeSet, list
     for factor in factors:
         own = factor.free & over
         met = [group for group in groups if group[0] & own]
-        groups = [group for group in groups if not group[0] & own]
-        for scope, _ in met:
-            own |= scope
-        groups.append((own, [*(item for _, inner in met for item in inner), factor]))
+        groups = [group for group in groups if group not in met]
+        scope = reduce(or_, (scope for scope, _ in met), own)
+        groups.append((scope, [*(item for _, inner in met for item in inner), factor]))
     return groups

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from anypag.effects.identify.expressions import Expression, P, Product, Quotient, Sum, n_written
 from anypag.graphs.node_sets import NodeSet, members
@@ -16,36 +17,25 @@ _SPECIAL = {letter: f"\\{letter}" for letter in "{}$&#_%"} | {
 LONGEST = 500  # the most conditional probabilities in a formula that is written out
 
 
-@dataclass(frozen=True)
-class Style:
-    """How the pieces of a formula are written."""
+class Style(NamedTuple):
+    """How the pieces of a formula are written: names by a function, the others by a pattern for `%`."""
 
     name: Callable[[str], str]
     bar: str
-    do: Callable[[str], str]
-    total: Callable[[str], str]
-    ratio: Callable[[str, str], str]
-    bracket: Callable[[str], str]
-    remark: Callable[[str], str]
+    do: str
+    total: str
+    ratio: str
+    bracket: str
+    remark: str
 
 
-TEXT = Style(
-    name=quote,
-    bar=" | ",
-    do=lambda inner: f"do({inner})",
-    total=lambda over: f"Σ_{{{over}}} ",
-    ratio=lambda top, bottom: f"[{top}] / [{bottom}]",
-    bracket=lambda inner: f"({inner})",
-    remark=str,
-)
+def _latex_name(name: str) -> str:
+    return rf"\text{{{''.join(_SPECIAL.get(letter, letter) for letter in name)}}}"
+
+
+TEXT = Style(quote, " | ", "do(%s)", "Σ_{%s} ", "[%s] / [%s]", "(%s)", "%s")
 LATEX = Style(
-    name=lambda name: rf"\text{{{''.join(_SPECIAL.get(letter, letter) for letter in name)}}}",
-    bar=r" \mid ",
-    do=lambda inner: rf"\operatorname{{do}}({inner})",
-    total=lambda over: rf"\sum_{{{over}}} ",
-    ratio=lambda top, bottom: rf"\frac{{{top}}}{{{bottom}}}",
-    bracket=lambda inner: rf"\left({inner}\right)",
-    remark=lambda inner: rf"\text{{{inner}}}",
+    _latex_name, r" \mid ", r"\operatorname{do}(%s)", r"\sum_{%s} ", r"\frac{%s}{%s}", r"\left(%s\right)", r"\text{%s}"
 )
 
 
@@ -57,7 +47,7 @@ def written(expression: Expression, names: Sequence[str], style: Style) -> str:
     """
     length = n_written(expression)
     if length > LONGEST:
-        return style.remark(f"a formula of {length:,} conditional probabilities, too long to write")
+        return style.remark % f"a formula of {length:,} conditional probabilities, too long to write"
     labels = {node: style.name(names[node]) for node in members(expression.free)}
     return _Writer(tuple(names), style).formula(expression, labels)
 
@@ -66,7 +56,7 @@ def effect_written(names: Sequence[str], x: NodeSet, y: NodeSet, given: NodeSet,
     """The left side: P(y | do(x), given)."""
     labels = [style.name(name) for name in names]
     outcome, cause, rest = (", ".join(labels[node] for node in members(part)) for part in (y, x, given))
-    return f"P({outcome}{style.bar}{style.do(cause)}{', ' + rest if rest else ''})"
+    return f"P({outcome}{style.bar}{style.do % cause}{', ' + rest if rest else ''})"
 
 
 @dataclass(frozen=True)
@@ -79,20 +69,19 @@ class _Writer:
             of, given = (", ".join(labels[v] for v in members(part)) for part in (expression.of, expression.given))
             return f"P({of}{self.style.bar}{given})" if given else f"P({of})"
         if isinstance(expression, Quotient):
-            parts = (self.formula(part, labels) for part in (expression.top, expression.bottom))
-            return self.style.ratio(*parts)
+            return self.style.ratio % (self.formula(expression.top, labels), self.formula(expression.bottom, labels))
         if isinstance(expression, Sum):
             inner = dict(labels)
             for node in members(expression.over):
                 inner[node] = self._fresh(node, inner)
             over = ", ".join(inner[node] for node in members(expression.over))
-            return self.style.total(over) + self.formula(expression.body, inner)
+            return self.style.total % over + self.formula(expression.body, inner)
         return self._product(expression, labels)
 
     def _product(self, expression: Product, labels: dict[int, str]) -> str:
         plain = [self.formula(factor, labels) for factor in expression.factors if not isinstance(factor, Sum)]
         sums = [self.formula(factor, labels) for factor in expression.factors if isinstance(factor, Sum)]
-        return " ".join([*plain, *map(self.style.bracket, sums[:-1]), *sums[-1:]]) or "1"
+        return " ".join([*plain, *(self.style.bracket % one for one in sums[:-1]), *sums[-1:]]) or "1"
 
     def _fresh(self, node: int, labels: dict[int, str]) -> str:
         """A label that is not used yet."""

@@ -9,7 +9,6 @@ and differ in the effect.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
@@ -30,21 +29,11 @@ class Stuck(NamedTuple):
 
 
 def identified(causal: CausalGraph, x: NodeSet, y: NodeSet) -> Expression | Stuck:
-    """A formula for P(y | do(x)), or where identification failed.
-
-    >>> from anypag import PAG
-    >>> from anypag.effects.identify.causal_graph import causal_graph_of
-    >>> causal = causal_graph_of(PAG.from_string("C o-> A; D o-> A; A --> Y"))
-    >>> a, y = (1 << causal.pag.index(name) for name in "AY")
-    >>> identified(causal, y, a) == P(a)
-    True
-    """
+    """A formula for P(y | do(x)), or where identification failed."""
     wanted = spread(causal.near.parents, y, causal.everyone & ~x)
     plan = _Plan(causal)
     stuck = plan.stuck(wanted, causal.everyone)
-    if stuck is not None:
-        return stuck
-    return summed(wanted & ~y, _Formulas(plan).q(wanted, causal.everyone, P(causal.everyone)))
+    return stuck or summed(wanted & ~y, plan.formula(wanted, causal.everyone, P(causal.everyone)))
 
 
 class Regions(NamedTuple):
@@ -61,6 +50,7 @@ class _Plan:
     def __init__(self, causal: CausalGraph) -> None:
         self.causal = causal
         self.step, self.stuck = cache(self._step), cache(self._stuck)
+        self.known = dict[tuple[NodeSet, NodeSet], Expression]()
 
     def _stuck(self, wanted: NodeSet, over: NodeSet) -> Stuck | None:
         """Where the plan fails; None if it succeeds."""
@@ -99,51 +89,34 @@ class _Plan:
                 return Regions(region, rest, region & rest)
         return None
 
-
-@dataclass
-class _Formulas:
-    """Writes the formula of a successful plan."""
-
-    plan: _Plan
-    known: dict[tuple[NodeSet, NodeSet], Expression] = field(default_factory=dict)
-
-    def q(self, wanted: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
-        """Q[wanted] from Q[over]."""
+    def formula(self, wanted: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
+        """Q[wanted] from Q[over], by a plan that succeeds."""
         if not wanted:
             return ONE
         if wanted == over:
             return q_over
         if (wanted, over) not in self.known:
-            step = self.plan.step(wanted, over)
+            step = self.step(wanted, over)
             assert not isinstance(step, Stuck)
             if isinstance(step, Regions):
-                first, second, both = (self.q(part, over, q_over) for part in step)
+                first, second, both = (self.formula(part, over, q_over) for part in step)
                 self.known[wanted, over] = quotient(product(first, second), both)
             else:
-                self.known[wanted, over] = self.q(wanted, over & ~step, self._without(step, over, q_over))
+                self.known[wanted, over] = self.formula(wanted, over & ~step, self._without(step, over, q_over))
         return self.known[wanted, over]
 
     def _without(self, bucket: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
         """Q[over] / Q[over](bucket | those not after it), as Q[over](not after) Q[over](after | not after, bucket)."""
-        after = spread(self.plan.causal.near.children, bucket, over)
+        after = spread(self.causal.near.children, bucket, over)
         later = quotient(q_over, summed(after & ~bucket, q_over))
         return product(summed(after, q_over), later)
 
 
-@dataclass(frozen=True)
-class Torn:
-    """Where identification failed: observing these causes, which share a bucket with others, is not setting them."""
-
-    causes: NodeSet
-    bucket: NodeSet
+Torn = NodeSet  # where identification failed: observing the causes in this bucket is not setting them
 
 
 def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> Expression | Stuck | Torn:
-    """A formula for P(y | do(x), z), or where identification failed.
-
-    Rule 2 of the do-calculus allows to observe a cause instead of setting it, or to set a condition instead of
-    observing it.
-    """
+    """A formula for P(y | do(x), z), or where identification failed; causes may be observed, conditions set."""
     if not z:
         return identified(causal, x, y)
     seen = _buckets_seen(causal, x, y, z)
@@ -163,7 +136,7 @@ def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tu
             return x, z
         causes = torn[0] & x
         if not causes or not is_seeing_setting(causal, causes, x & ~causes, y, z):
-            return Torn(causes, torn[0])
+            return torn[0]
         x, z = x & ~causes, z | causes
 
 
@@ -179,9 +152,7 @@ def _conditions_set(causal: CausalGraph, x: NodeSet, z: NodeSet, y: NodeSet) -> 
 
 def is_seeing_setting(causal: CausalGraph, a: NodeSet, x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
     """Rule 2: is P(y | do(x), do(a), z) = P(y | do(x), a, z) in every system of the graph's class? It is if a and y are
-    separated given x and z after edges into x and visible edges out of a are removed.
-
-    Visibility and adjacency are those of the whole graph.
+    separated given x and z after edges into x and visible edges out of a (in the whole graph) are removed.
     """
     marks = np.array(causal.pag.marks)
     into = (marks == Mark.ARROW) & causal.flags(x)

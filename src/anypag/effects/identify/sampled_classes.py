@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags
 from anypag.effects.identify.adjustment import between, smallest
@@ -20,7 +19,7 @@ from anypag.effects.identify.verdict import Verdict, verdict, without_formula
 from anypag.errors import ContradictionError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.graphs.node_sets import Neighbours, NodeSet, members, rows_as_sets, spread
+from anypag.graphs.node_sets import Neighbours, NodeSet, rows_as_sets, spread
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
 from anypag.graphs.validity import completed
@@ -35,9 +34,7 @@ NO_GRAPH_AGREES = (
 
 
 class SampledClass(NamedTuple):
-    """One class: its PAG with the marks from knowledge, a member that agrees with it (`causal`), and the nodes that may
-    affect selection, the ends of `---` and `--o` (`doubtful`).
-    """
+    """One class: its PAG with the marks from knowledge and a member that agrees; the ends of `---` and `--o`."""
 
     causal: CausalGraph
     doubtful: NodeSet
@@ -45,38 +42,29 @@ class SampledClass(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SampledClasses:
-    """Sampled graphs that agree with knowledge, and their classes in order of first appearance. Variables are in the
-    order of their names, so that nothing depends on the order of columns.
-
-    `diagrams` (m, nodes, nodes): hidden causes of discrete columns are the last nodes. `place` (m,): the number of each
-    graph among all sampled ones, which seeds its random numbers. `of` (m,): its class. `counts` (m,): False for graphs
-    sampled at a lower price of edges: they give draws, but do not enter shares. `n_levels`: of hidden causes.
-    """
+    """Sampled graphs that agree with knowledge, and their classes; variables are in the order of their names."""
 
     names: tuple[str, ...]
-    diagrams: Marks
-    place: npt.NDArray[np.int64]
-    of: npt.NDArray[np.int64]
-    counts: Flags
+    diagrams: Marks  # (m, nodes, nodes): hidden causes of discrete columns are the last nodes
+    place: Counts  # (m,) the number of each graph among all sampled ones, which seeds its random numbers
+    of: Counts  # (m,) the class of each
+    counts: Flags  # (m,) False for graphs sampled at a lower price of edges: they give draws, but enter no shares
     classes: tuple[SampledClass, ...]
     selection: bool
-    n_levels: tuple[int, ...]
+    n_levels: tuple[int, ...]  # of hidden causes
 
     def __len__(self) -> int:
         return len(self.of)
 
     def nodes(self, names: tuple[str, ...]) -> NodeSet:
-        """The set of the variables with these names."""
         return sum(1 << self.names.index(name) for name in names)
 
     def verdicts(self, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> list[Verdict]:
-        """What each class says of P(y | do(x), given)."""
         return [self._verdict(found, x, y, given, within) for found in self.classes]
 
     def _verdict(self, found: SampledClass, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
         """What one class says. In a selected sample, adjustment and "no effect" hold if no possible cause of X, Y or a
-        condition is at an end of `---` or `--o`. For formulas nothing is proved: they count as not identified
-        (`docs/effects.md`).
+        condition is `doubtful`; formulas count as not identified, as nothing is proved (`docs/effects.md`).
         """
         causal = found.causal
         if not self.selection:
@@ -91,11 +79,9 @@ class SampledClasses:
         return Verdict("unidentified", way) if way.first else verdict(causal, x, y, given, within)
 
     def if_causal(self, k: int, x: NodeSet) -> Marks | None:
-        """The marks of the member of class k in which no arrow hides a common cause: `o->` and `--o` become `-->`, and
-        `o-o` is oriented away from X. None if that is not a valid graph.
-        """
-        marks, first = self.classes[k].causal.pag.marks, list(members(x))
-        order = np.array([*first, *(v for v in range(len(marks)) if v not in first)])
+        """The marks of the member of class k without hidden causes, `o-o` oriented away from X; None if not valid."""
+        marks = self.classes[k].causal.pag.marks
+        order = np.argsort(~self.classes[k].causal.flags(x), kind="stable")  # X first
         chosen, cycle = completed(marks[np.ix_(order, order)])
         back = np.argsort(order)
         return None if cycle else np.asarray(chosen[np.ix_(back, back)])
@@ -104,18 +90,13 @@ class SampledClasses:
         """The graphs, among those at these places, whose class has the member of `if_causal`; and these members."""
         member = {k: self.if_causal(k, x) for k in np.unique(self.of[at]).tolist()}
         known = [(k, marks) for k in at.tolist() if (marks := member[int(self.of[k])]) is not None]
-        found = np.zeros((len(known), len(self.names), len(self.names)), np.uint8)
-        for place, (_, marks) in enumerate(known):
-            found[place] = marks
-        return np.array([k for k, _ in known], np.int64), found
+        marks = np.array([marks for _, marks in known], np.uint8).reshape(-1, len(self.names), len(self.names))
+        return np.array([k for k, _ in known], np.int64), marks
 
     def trusted(self, k: int, x: NodeSet) -> CausalGraph | None:
         """The member of `if_causal` as a `CausalGraph` whose arrows hide no common cause."""
         marks = self.if_causal(k, x)
-        if marks is None:
-            return None
-        near = Neighbours.of(marks, (marks == Mark.ARROW) & (marks.T == Mark.TAIL))
-        return CausalGraph(PAG.trusted(np.array(marks), self.names), near, MAG.trusted(marks, self.names))
+        return None if marks is None else CausalGraph.of_mag(MAG.trusted(marks, self.names), trusted=True)
 
     def set_if_causal(self, k: int, x: NodeSet, y: NodeSet, given: NodeSet) -> NodeSet | None:
         """A smallest adjustment set in the member of `if_causal`, or None."""
@@ -130,7 +111,7 @@ class SampledClasses:
 
 def _grouped(
     diagrams: Marks, names: tuple[str, ...], n_levels: tuple[int, ...], facts: Facts | None
-) -> tuple[npt.NDArray[np.int64], tuple[SampledClass, ...]]:
+) -> tuple[Counts, tuple[SampledClass, ...]]:
     """The class of each graph, and the classes."""
     of, classes = np.zeros(len(diagrams), np.int64), list[SampledClass]()
     by_mag, by_pag = dict[bytes, int](), dict[bytes, int]()

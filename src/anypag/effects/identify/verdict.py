@@ -1,32 +1,36 @@
-"""The verdict of a graph about one effect: zero, identified by adjustment, by a formula, or not identified."""
+"""The verdict of a graph about one effect: zero, identified by adjustment, by a formula, or not identified; and why."""
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from anypag.effects.identify.adjustment import Between, between, canonical
 from anypag.effects.identify.causal_graph import CausalGraph
-from anypag.effects.identify.expressions import Expression, P, product, simplified, summed
+from anypag.effects.identify.expressions import Expression, P, mentioned, product, simplified, summed
 from anypag.effects.identify.idp import Stuck, Torn, identified_given
-from anypag.graphs.node_sets import NodeSet, members
+from anypag.graphs.base import Marks, possible_steps
+from anypag.graphs.marks import Mark
+from anypag.graphs.marks import listed as in_a_sentence
+from anypag.graphs.node_sets import NodeSet, bucket_sets, members, pc_component_set, rows_as_sets, spread
+from anypag.graphs.text import quote
+from anypag.markup import counted
 
-Status = Literal["zero", "adjustment", "formula", "identified", "unidentified"]
-"""The status of an effect; "identified" is used for sampled graphs only."""
+Status = Literal["zero", "adjustment", "formula", "identified", "unidentified"]  # "identified": of sampled graphs only
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a graph says about P(y | do(x), given): zero, identified by adjustment, by a formula, or not identified;
-    what lies between causes and outcomes; the canonical adjustment set and a formula, where there are such; and where
-    identification failed (`stopped`).
-    """
+    """What a graph says about P(y | do(x), given)."""
 
     status: Status
     way: Between
-    z: NodeSet | None = None
+    z: NodeSet | None = None  # the canonical adjustment set
     formula: Expression | None = None
-    stopped: Stuck | Torn | None = None
+    stopped: Stuck | Torn | None = None  # where identification failed
 
 
 def verdict(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
@@ -53,10 +57,7 @@ def without_formula(causal: CausalGraph, way: Between, within: NodeSet) -> Verdi
 def holds_if_selected(found: Verdict) -> bool:
     """Is a verdict from a PAG without `---` and `--o` valid if the sample may be selected? A visible arrow out of X
     needs an arrowhead at X, so X and its descendants do not affect selection: adjustment gives the effect among those
-    in the sample.
-
-    Without a possibly directed path there is no effect, selected or not. For formulas this is not proved;
-    `tests/effects/test_selection.py` has the enumeration.
+    in the sample. For formulas this is not proved; `tests/effects/test_selection.py` has the enumeration.
     """
     return found.z is not None or not found.way.first
 
@@ -67,20 +68,139 @@ def adjustment_formula(way: Between, z: NodeSet) -> Expression:
 
 
 def shortened(causal: CausalGraph, formula: Expression, wanted: NodeSet) -> Expression:
-    """The formula without conditions that make no difference by the graph; the value stays the same in every
-    distribution of the graph.
+    """The formula without conditions that make no difference in any distribution of the graph."""
 
-    A variable that is neither wanted nor summed over cannot matter, so the mean over it is taken.
-    """
-    short = simplified(formula, lambda leaf: _without_needless_conditions(causal, leaf))
-    idle = short.free & ~wanted
+    def without_needless_conditions(leaf: P) -> P:
+        given = leaf.given
+        for node in members(leaf.given):
+            rest = given & ~(1 << node)
+            if causal.is_separated(leaf.of, 1 << node, rest):
+                given = rest
+        return P(leaf.of, given)
+
+    short = simplified(formula, without_needless_conditions)
+    idle = short.free & ~wanted  # these cannot matter, so the mean over them is taken
     return summed(idle, product(short, P(idle))) if idle else short
 
 
-def _without_needless_conditions(causal: CausalGraph, leaf: P) -> P:
-    given = leaf.given
-    for node in members(leaf.given):
-        rest = given & ~(1 << node)
-        if causal.is_separated(leaf.of, 1 << node, rest):
-            given = rest
-    return P(leaf.of, given)
+MOST_EDGES = 3  # how many edges a reason names
+
+
+def reason(causal: CausalGraph, found: Verdict, *, within: NodeSet | None = None) -> str:
+    """The reason for a verdict in words; `within`: the columns that adjustment sets were limited to, if they were."""
+    x, y, given = (listed(causal, part) for part in (found.way.x, found.way.y, found.way.given))
+    if found.formula is None:
+        return _unidentified(causal, found)
+    if found.status == "zero" and given:
+        return f"Given {given}, {y} does not depend on what {x} is set to."
+    if found.status == "zero":
+        return f"{x} is not a cause of {y}: every path from one to the other meets an arrowhead pointing back."
+    if found.z is not None:
+        if not found.z:
+            return f"Nothing needs to be adjusted for: no path between {x} and {y} is open but the causal ones."
+        return f"Adjusting for {listed(causal, found.z)} closes every path between {x} and {y} but the causal ones."
+    if within is None:
+        return f"No adjustment set gives the effect of {x} on {y}, but a formula does."
+    path = _left_open(causal, found, within)
+    which = f": {path} stays open" if path else ""
+    others = mentioned(found.formula) & ~(within | found.way.x | found.way.y | found.way.given)
+    also = f", with {listed(causal, others)} besides" if others else ""
+    return f"No adjustment set within the columns given gives the effect of {x} on {y}{which}. A formula does{also}."
+
+
+def listed(causal: CausalGraph, nodes: NodeSet) -> str:
+    return in_a_sentence(tuple(map(quote, causal.names(nodes))))
+
+
+def _left_open(causal: CausalGraph, found: Verdict, within: NodeSet) -> str:
+    """A shortest path that is not causal and that adjusting for the columns does not close; empty if there is none."""
+    way, marks = found.way, causal.member.marks
+    z = (within & ~way.forbidden & ~way.x & ~way.y) | way.given
+    above = spread(rows_as_sets(possible_steps(marks).T), z, causal.everyone)
+    waiting: deque[tuple[int, ...]] = deque((v,) for v in members(way.x))
+    met = set[tuple[int, int]]()
+    while waiting:
+        path = waiting.popleft()
+        if way.y >> path[-1] & 1:
+            return causal.member.path_text(path)
+        for v in np.flatnonzero(marks[path[-1]]).tolist():
+            is_causal = len(path) == 1 and way.first >> v & 1 and marks[path[0], v] == Mark.ARROW
+            is_new = v not in path and not way.x >> v & 1 and (path[-1], v) not in met
+            if is_new and not is_causal and _passes(marks, path, v, z, above):
+                met.add((path[-1], v))
+                waiting.append((*path, v))
+    return ""
+
+
+def _passes(marks: Marks, path: tuple[int, ...], after: int, z: NodeSet, above: NodeSet) -> bool:
+    """Does a path go on through its last node, given z? `above`: z and its causes."""
+    if len(path) == 1:
+        return True
+    node, before = path[-1], path[-2]
+    is_collider = marks[before, node] == Mark.ARROW and marks[after, node] == Mark.ARROW
+    return bool((above if is_collider else ~z) >> node & 1)
+
+
+def _unidentified(causal: CausalGraph, found: Verdict) -> str:
+    if found.way.hidden and not found.way.given:
+        # the edge to the outcome itself before the others
+        edges = sorted(found.way.hidden, key=lambda edge: (not found.way.y >> edge[1] & 1, edge))
+        told = [_hidden_edge(causal, a, b) for a, b in edges[:MOST_EDGES]]
+        n_more = len(edges) - MOST_EDGES
+        return " ".join([*told, *([f"The same holds for {counted(n_more, 'more edge')}."] if n_more > 0 else [])])
+    assert found.stopped is not None
+    return _undirected(causal, found.stopped) if isinstance(found.stopped, Torn) else _stuck(causal, found.stopped)
+
+
+def _hidden_edge(causal: CausalGraph, a: int, b: int) -> str:
+    edge = causal.pag.edge(a, b)
+    assert edge is not None
+    doubt = "this edge may hide a common cause of both"
+    if edge.mark_a == Mark.CIRCLE:
+        doubt += ", and be nothing else"
+    if edge.mark_a == edge.mark_b == Mark.CIRCLE:
+        doubt = "the graph does not say which of the two causes the other, if not something hidden"
+    remedy = f"a measured cause of {quote(edge.a)} that has nothing else to do with {quote(edge.b)} would settle it."
+    return f"{edge}: {doubt}; {remedy}"
+
+
+def _stuck(causal: CausalGraph, stopped: Stuck) -> str:
+    """The sentence that names a path along which hidden causes may join a cause and its descendant."""
+    near, over = causal.near, stopped.known
+    for bucket in bucket_sets(near, over):
+        after = spread(near.children, bucket, over)
+        met = pc_component_set(near, bucket, over) & after & ~bucket
+        if bucket & ~stopped.wanted and met:
+            if bucket & stopped.wanted:
+                return _undirected(causal, bucket)
+            path = _collider_path(causal, bucket, met, over)
+            if len(path) == 2:
+                return _hidden_edge(causal, *path)
+            a, b = quote(causal.pag.names[path[0]]), quote(causal.pag.names[path[-1]])
+            told = f"along this path hidden causes may join {a} to {b}, which comes after it."
+            return f"{causal.pag.path_text(path)}: {told}"
+    return f"Hidden common causes may join {listed(causal, stopped.wanted)} in ways that leave the effect open."
+
+
+def _undirected(causal: CausalGraph, bucket: NodeSet) -> str:
+    return f"The graph does not say which of {listed(causal, bucket)} causes which, and the effect depends on it."
+
+
+def _collider_path(causal: CausalGraph, sources: NodeSet, targets: NodeSet, inside: NodeSet) -> tuple[int, ...]:
+    """A shortest path of edges that are not visible, every inner node a collider."""
+    near = causal.near
+    before: dict[int, int] = dict.fromkeys(members(sources), -1)
+    waiting = deque(before)
+    while waiting:
+        v = waiting.popleft()
+        steps = (near.invisible if sources >> v & 1 else near.invisible_into)[v] & inside
+        for w in members(steps):
+            if targets >> w & 1:
+                path = [w, v]
+                while before[path[-1]] >= 0:
+                    path.append(before[path[-1]])
+                return tuple(path[::-1])
+            if w not in before and near.invisible_into[w] >> v & 1:
+                before[w] = v
+                waiting.append(w)
+    raise AssertionError("the targets are in the pc-component of the sources")
