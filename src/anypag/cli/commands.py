@@ -41,7 +41,7 @@ def command(*choices: str) -> Callable[[Callable[..., ExitCode]], click.Command]
     """Turns a function into a command of click.
 
     Its parameter `typed` becomes an option for each of these choices of `learn`, and is given their values. A parameter
-    whose type is a dataclass becomes an option for each of its fields.
+    whose type is a dataclass becomes an option for each field that its docstring has under "Args:".
     """
 
     def decorate(function: Callable[..., ExitCode]) -> click.Command:
@@ -58,7 +58,8 @@ def command(*choices: str) -> Callable[[Callable[..., ExitCode]], click.Command]
                 parameters.append(_parameter(part.name, kinds[part.name], part.default, entries[part.name], spellings))
 
         def run(**given: Any) -> None:
-            _guarded(lambda: function(**_arguments(kinds, choices, given)), as_json=bool(given.get("as_json")))
+            terminal = Terminal(as_json=given.get("as_json", False))
+            _guarded(lambda: function(**_arguments(kinds, choices, given)), terminal)
 
         name = function.__name__.replace("_", "-")
         return click.Command(name, params=parameters, callback=run, help=text, short_help=text.split("\n")[0])
@@ -81,14 +82,19 @@ def _described(documented: Any) -> tuple[str, dict[str, _Entry]]:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")), entries
 
 
+def _entries_of(kind: Any) -> dict[str, _Entry]:
+    """What a dataclass and those it inherits from say of their fields."""
+    return {name: entry for part in kind.__mro__ for name, entry in _described(part)[1].items()}
+
+
 def _spellings(name: str) -> tuple[str, ...]:
     return SPELLINGS.get(name) or (f"--{name.replace('_', '-')}",)
 
 
 def _of_fields(kind: Any) -> list[click.Parameter]:
-    hints = get_type_hints(kind, include_extras=True)
-    entries = {name: entry for part in kind.__mro__ for name, entry in _described(part)[1].items()}
-    return [_parameter(x.name, hints[x.name], x.default, entries[x.name], _spellings(x.name)) for x in fields(kind)]
+    hints, entries = get_type_hints(kind, include_extras=True), _entries_of(kind)
+    chosen = (field for field in fields(kind) if field.name in entries)
+    return [_parameter(x.name, hints[x.name], x.default, entries[x.name], _spellings(x.name)) for x in chosen]
 
 
 def _of_choice(name: str) -> click.Parameter:
@@ -130,15 +136,14 @@ def _arguments(kinds: Mapping[str, Any], choices: tuple[str, ...], given: Mappin
         if name == "typed":
             values[name] = {choice: value_of(DECLARED[choice], given[choice]) for choice in choices}
         elif is_dataclass(kind):
-            values[name] = kind(**{item.name: given[item.name] for item in fields(kind)})  # type: ignore[operator]
+            values[name] = kind(**{field: given[field] for field in _entries_of(kind)})  # type: ignore[operator]
         elif name != "return":
             values[name] = given[name]
     return values
 
 
-def _guarded(function: Callable[[], ExitCode], *, as_json: bool) -> None:
+def _guarded(function: Callable[[], ExitCode], terminal: Terminal) -> None:
     """Ends with the exit code that the function returns; errors become sentences."""
-    terminal = Terminal()
     try:
         code = function()
         terminal.flush()
@@ -151,7 +156,7 @@ def _guarded(function: Callable[[], ExitCode], *, as_json: bool) -> None:
         code, sentence = explained(error)
         terminal.error(sentence)
         try:
-            if as_json:
+            if terminal.as_json:
                 terminal.json({"exit_code": int(code), "error": sentence})
             sys.stdout.flush()
         except BrokenPipeError:

@@ -27,20 +27,18 @@ MOST_COLUMNS = 50  # the most columns whose kind is listed on a terminal
 
 
 @command("missing", "singular", "kinds", "max_r")
-def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptions, as_json: bool = False) -> ExitCode:
+def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptions, terminal: Terminal) -> ExitCode:
     """List what in a table would make a result wrong (errors) or weaker (warnings). Exit code 1 if there are errors.
 
     Args:
         data DATA: The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav; - is
             standard input.
-        as_json: Print one JSON document instead of text.
     """
     from anypag.data import as_table
     from anypag.data.audit import audit as audited
     from anypag.data.files.read_table import INDEX_LEFT_OUT
     from anypag.data.table import KINDS
 
-    terminal = Terminal(as_json=as_json)
     data = file_of(data)
     with panics_held(data):
         how = reading.reading()
@@ -49,7 +47,7 @@ def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptio
         if leaves_index_out(data, columns, how):
             table = table.with_findings([INDEX_LEFT_OUT])
     found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])
-    if as_json:
+    if terminal.as_json:
         findings = [
             vars(finding) | {"columns": list(finding.columns), "remedy": str(finding.remedy)}
             for finding in found.findings
@@ -91,7 +89,7 @@ def simulate(
     kind: Literal["gaussian", "discrete"] = "gaussian",
     levels: Annotated[int, click.IntRange(2, 100)] = 2,
     seed: Annotated[int, click.IntRange(0)] = 0,
-    as_json: bool = False,
+    terminal: Terminal,
 ) -> ExitCode:
     """Draw a random system with hidden causes, write a sample of it and what can be learned from it.
 
@@ -106,12 +104,10 @@ def simulate(
         kind: Linear Gaussian or discrete variables.
         levels: The levels of discrete variables.
         seed: The same number gives the same data.
-        as_json: Print one JSON document instead of text.
     """
     from anypag.graphs.formats.registry import format_of, write_graph
     from anypag.simulate import random_system
 
-    terminal = Terminal(as_json=as_json)
     if data.suffix.lower() not in TABLE_ENDINGS:
         raise ParameterError(f"The table is written as {', '.join(TABLE_ENDINGS)}; got {data.name!r}.")
     graphs = [path for path in (truth, dag) if path is not None]

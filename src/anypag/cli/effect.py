@@ -45,7 +45,7 @@ def effect(
     cluster: str | None = None,
     confounding: float | None = None,
     reading: RowOptions,
-    as_json: bool = False,
+    terminal: Terminal,
 ) -> ExitCode:
     """Say whether a variable has an effect on another, how it can be computed, and with --data how large it is.
 
@@ -74,11 +74,9 @@ def effect(
         cluster NAME: The column that says which rows belong together: a person, a school.
         confounding STRENGTH: How far the number moves if arrows hide common causes that correlate the noises of their
             ends by up to this: 0.7, say. For results with sampled graphs (--method auto).
-        as_json: Print one JSON document instead of text.
     """
     from anypag.effects.effect import effect as asked
 
-    terminal = Terminal(as_json=as_json)
     source, cause, outcome = _asked(graph, cause, outcome, dag)
     said = reading.said()
     for option in (*said, *(["kinds"] if typed["kinds"] else ())) if not data else ():
@@ -103,10 +101,10 @@ def effect(
         confounding=confounding,
     )
     sets = [list(z) for z in islice(found.minimal_sets(), MOST_SETS)] if found.status == "adjustment" else []
-    if as_json:
+    if terminal.as_json:
         terminal.json({**found.to_dict(), "minimal_sets": sets})
     else:
-        terminal.lines(str(found))
+        terminal.lines(str(found).split("\n"))
         if sets:
             terminal.line(f"  Minimal adjustment sets: {'; '.join(', '.join(z) or 'none needed' for z in sets)}.")
         if any(len(z) < len(found.adjustment_set or ()) for z in sets):

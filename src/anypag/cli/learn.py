@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -26,15 +27,7 @@ from anypag.cli.outputs import (
     matrix_of,
 )
 from anypag.cli.running import Interrupts, compiling_told, shown_on
-from anypag.cli.tell import (
-    misfit_told,
-    say_where_it_goes_on,
-    tell_contradictions,
-    tell_edges,
-    tell_stability,
-    what_is_known,
-    what_next,
-)
+from anypag.cli.tell import misfit_told, tell_result, what_next
 from anypag.cli.terminal import Terminal, panics_held
 from anypag.errors import AnypagError, Option, ParameterError
 from anypag.saving import check_ending, is_drawn, save
@@ -68,7 +61,7 @@ def learn(
     sets: SetOptions,
     reading: RowOptions,
     quiet: bool = False,
-    as_json: bool = False,
+    terminal: Terminal,
 ) -> ExitCode:
     """Learn a graph (a PAG) from a table, or from several data sets.
 
@@ -94,9 +87,8 @@ def learn(
         cluster NAME: Of --bootstrap: a column that says which rows are drawn together, a person or a school; it is not
             searched over.
         quiet: Print nothing but errors.
-        as_json: Print one JSON document instead of text.
     """
-    terminal = Terminal(as_json=as_json, quiet=quiet)
+    terminal.quiet = quiet
     files = {name: file_of(file) for name, file in data_sets_in(data).items()}
     first, has_sets, source = next(iter(files.values())), len(files) > 1 or sets.context is not None, called(files)
     known_in = click.get_current_context().params["knowledge"]
@@ -116,8 +108,7 @@ def learn(
             else:
                 _require_matrix(typed, how, bootstrap, has_sets)
                 sets.require_none()
-                (names,) = chosen.values()
-                table, typed = matrix_of(first, how, names, covariance, typed)
+                table, typed = matrix_of(first, how, chosen[""], covariance, typed)
                 names = None
             known = with_tiers(typed["knowledge"], tiers)
             choices = Choices(names=names, **{**typed, "knowledge": known})
@@ -128,10 +119,11 @@ def learn(
             terminal.line(f"warning: {INDEX_LEFT_OUT.sentence.spelled(spelled)}", "yellow")
         with interrupts.held():
             of_search = choices if resampling is None else resampling.of_search
-            is_kept = as_json or any(path.suffix in {".json", ".html"} for path in outputs)
-            whole = partial(_learned, search, of_search, interrupts, terminal, clock, is_kept)
-            run = whole if resampling is None else partial(_resampled, resampling, whole, interrupts, terminal)
-            ending = _Ending(*_finished(run), terminal)
+            is_kept = terminal.as_json or any(path.suffix in {".json", ".html"} for path in outputs)
+            run = partial(_learned, search, of_search, interrupts, terminal, clock, is_kept)
+            if resampling is not None:
+                run = partial(_resampled, resampling, run, interrupts, terminal)
+            ending = _Ending(terminal, *_finished(run))
             has_rows = not (how.counts or how.weights or covariance)
             drawing = Drawing(interrupts, clock, choices.time_budget)
             ending.write(outputs, drawing, _report_writer((table if has_sets else first) if has_rows else None))
@@ -189,11 +181,9 @@ def _say_what(terminal: Terminal, source: str, search: Search) -> None:
         terminal.line(search.sets.told)
     if problem.chosen is not None and not search.algorithm.facts.tests_by:
         terminal.line(f"note: {problem.chosen.sentence.spelled(spelled)}.")
-    found = problem.audit.warnings if problem.audit else ()
-    for finding in found:
-        terminal.line(f"warning: {finding.brief}", "yellow")
-    for note in problem.audit.notes if problem.audit else ():
-        terminal.line(f"note: {note}")
+    found, notes = (problem.audit.warnings, problem.audit.notes) if problem.audit else ((), ())
+    terminal.lines((f"warning: {finding.brief}" for finding in found), "yellow")
+    terminal.lines(f"note: {note}" for note in notes)
     wait = wait_told(problem, search.algorithm)
     if wait is not None:
         terminal.line(f"note: {wait.spelled(spelled)}")
@@ -208,14 +198,18 @@ def _rows(problem: Problem) -> str:
     return f"{used:,} rows of {used + left_out:,} ({left_out:,} {have} gaps)" if left_out else f"{used:,} rows"
 
 
-def _finished(run: Callable[[], Result]) -> tuple[Result, AnypagError | None]:
+def _finished(run: Callable[[], Result]) -> tuple[Result, list[str]]:
     """The result of a run, and the error that ended it, if any. Errors before the first step are raised."""
+    failures: list[str] = []
     try:
-        return run(), None
+        result = run()
     except AnypagError as error:
-        if error.result is None:
+        if error.result is None or not (error.result.history or error.result.stopped == "interrupt"):
             raise
-        return error.result, error
+        result, failures = error.result, [explained(error)[1]]
+    if not result.history and result.stopped == "interrupt":
+        raise KeyboardInterrupt
+    return result, failures
 
 
 def _learned(
@@ -223,11 +217,8 @@ def _learned(
 ) -> Result:
     """The result of a search, shown on the terminal while it runs; one that is kept in a file has draws for effects."""
     from anypag.run.engine import learned, with_draws
-    from anypag.run.watcher import Listeners
 
-    with shown_on(terminal) as (tick, show_step):
-        told = partial(say_where_it_goes_on, terminal, choices)
-        listeners = Listeners(tick, show_step, told, interrupts, clock)
+    with shown_on(terminal, choices, interrupts, clock) as listeners:
         result = learned(search, choices, listeners)
         return with_draws(result, listeners) if is_kept else result
 
@@ -247,94 +238,67 @@ def _resampled(
         return resampling.run(whole, tick, interrupts.ending_a_run).result
 
 
+@dataclass
 class _Ending:
     """The end of a run: write the outputs and print the result."""
 
-    def __init__(self, result: Result, error: AnypagError | None, terminal: Terminal) -> None:
-        if not result.history and result.stopped == "interrupt":
-            raise KeyboardInterrupt
-        if not result.history and error is not None:
-            raise error
-        from anypag.explain.summary import how_far, is_at_limit
-
-        self._result, self._terminal = result, terminal
-        self._how_far, self._is_whole = how_far(result, spelled), result.complete or is_at_limit(result)
-        self._failures = [] if error is None else [explained(error)[1]]
-        self._written: list[Path] = []
-        self._left_out: list[str] = []
+    terminal: Terminal
+    result: Result
+    failures: list[str]
+    left_out: list[str] = field(default_factory=list)
+    written: list[Path] = field(default_factory=list)
 
     def write(self, outputs: list[Path], drawing: Drawing, report: Callable[[Result, Path], None]) -> None:
         """Write every output, drawn ones last; if one fails, the others are still written."""
         for path in sorted(outputs, key=is_drawn):
             try:
                 with drawing.limited() if is_drawn(path) else nullcontext():
-                    save(self._result, path, report=report)
-                self._written.append(path)
+                    save(self.result, path, report=report)
+                self.written.append(path)
             except DrawingStopped as stopped:
-                self._left_out.append(f"{path} was left out: {stopped}.")
+                self.left_out.append(f"{path} was left out: {stopped}.")
             except Exception as error:
-                self._failures.append(f"{path} was not written: {explained(error)[1]}")
+                self.failures.append(f"{path} was not written: {explained(error)[1]}")
 
     def told(self) -> ExitCode:
         """Print how far the run got and what the graph says."""
-        self._terminal.line()
-        for line in misfit_told(self._result):
-            self._terminal.line(line, "bold red")
-        tell_edges(self._terminal, self._result)
-        tell_stability(self._terminal, self._result)
-        self._terminal.line()
-        self._tell_knowledge()
-        self._terminal.line(self._how_far, "bold green" if self._result.complete else "bold yellow")
-        for more in filter(None, (self._result.compared, what_next(self._result))):
-            self._terminal.line(more)
-        if known := what_is_known(self._result):
-            self._terminal.line(known)
-        tell_contradictions(self._terminal, self._result)
-        for path in self._written:
-            self._terminal.line(f"Wrote {path}")
-        for sentence in self._left_out:
-            self._terminal.line(sentence, "bold yellow")
-        for sentence in self._failures:
-            self._terminal.error(sentence)
-        if self._terminal.as_json:
-            self._terminal.json(self._document())
+        tell_result(self.terminal, self.result)
+        self.terminal.lines(f"Wrote {path}" for path in self.written)
+        self.terminal.lines(self.left_out, "bold yellow")
+        for sentence in self.failures:
+            self.terminal.error(sentence)
+        if self.terminal.as_json:
+            self.terminal.json(self._document())
         return self._code
-
-    def _tell_knowledge(self) -> None:
-        """Print the outcome of each statement of knowledge."""
-        for outcome in self._result.knowledge:
-            self._terminal.line(f"known: {outcome}", "yellow" if outcome.became == "contradicted" else None)
-        if self._result.knowledge:
-            self._terminal.line()
 
     @property
     def _code(self) -> ExitCode:
-        if self._failures:
+        from anypag.explain.summary import is_at_limit
+
+        stability = self.result.stability
+        if self.failures:
             return ExitCode.ERROR
-        if self._result.stability is not None and self._result.stability.stopped:
-            return ExitCode.STOPPED
-        return ExitCode.COMPLETE if self._is_whole and not self._left_out else ExitCode.STOPPED
+        is_whole = (self.result.complete or is_at_limit(self.result)) and not (stability and stability.stopped)
+        return ExitCode.COMPLETE if is_whole and not self.left_out else ExitCode.STOPPED
 
     def _document(self) -> dict[str, Any]:
+        from anypag.explain.summary import how_far
         from anypag.results.files import save_result
 
+        result = self.result
         return {
             "exit_code": int(self._code),
-            "complete": self._result.complete,
-            "stopped": self._result.stopped,
-            "r": self._result.r,
-            "n_tests": self._result.n_tests,
-            "how_far": self._how_far,
-            "what_next": what_next(self._result),
-            "compared": self._result.compared,
-            "cautions": [*misfit_told(self._result), *self._result.cautions],
-            "valid": self._result.valid,
-            "contradictions": [str(item) for item in self._result.contradictions],
-            "withdrawn": [str(item) for item in self._result.withdrawn],
-            "written": [str(path) for path in self._written],
-            "left_out": self._left_out,
-            "errors": self._failures,
-            "result": save_result(self._result),
+            **{name: getattr(result, name) for name in ("complete", "stopped", "r", "n_tests")},
+            "how_far": how_far(result, spelled),
+            "what_next": what_next(result),
+            "compared": result.compared,
+            "cautions": [*misfit_told(result), *result.cautions],
+            "valid": result.valid,
+            **{name: list(map(str, getattr(result, name))) for name in ("contradictions", "withdrawn")},
+            "written": list(map(str, self.written)),
+            "left_out": self.left_out,
+            "errors": self.failures,
+            "result": save_result(result),
         }
 
 

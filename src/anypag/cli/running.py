@@ -5,19 +5,22 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
 from anypag._kernels.patience import COMPILING
-from anypag.cli.tell import iteration_line, phase_line
-from anypag.run.clock import NOTICE, Signals, Stopped, is_in_compiled_code
+from anypag.cli.tell import iteration_line, phase_line, say_where_it_goes_on
+from anypag.run.clock import NOTICE, Clock, Signals, Stopped, is_in_compiled_code
 
 if TYPE_CHECKING:
+    from anypag.choices import Choices
     from anypag.cli.terminal import Terminal
     from anypag.results.result import Iteration, Result
-    from anypag.search.progress import Progress, Tick
+    from anypag.run.watcher import Listeners
+    from anypag.search.progress import Progress
 
 SECONDS_TO_PRESS_AGAIN = 1.0  # a second Ctrl-C within this time ends the command at once
 
@@ -87,8 +90,9 @@ class _Steps:
         self._terminal = terminal
         self._phase: list[Iteration] = []
 
-    def add(self, item: Iteration) -> None:
-        """Add a finished step."""
+    def add(self, result: Result) -> None:
+        """Add the last step of a result."""
+        item = result.history[-1]
         if self._phase and self._phase[-1].info.phase != item.info.phase:
             self.end()
         if item.info.has_r:
@@ -104,14 +108,14 @@ class _Steps:
 
 
 @contextmanager
-def shown_on(terminal: Terminal) -> Iterator[tuple[Tick, Callable[[Result], None]]]:
-    """A context that gives two callbacks: before every batch of tests, and after every iteration."""
-    from anypag.run.watcher import Estimated, bar
+def shown_on(terminal: Terminal, choices: Choices, interrupts: Interrupts, clock: Clock) -> Iterator[Listeners]:
+    """A context that gives listeners of a run, which show it on the terminal."""
+    from anypag.run.watcher import Estimated, Listeners, bar
 
-    steps = _Steps(terminal)
+    steps, goes_on = _Steps(terminal), partial(say_where_it_goes_on, terminal, choices)
     try:
         with bar(terminal.console) if terminal.is_interactive else nullcontext(_Foretold(terminal)) as tick:
-            yield Estimated(tick), lambda result: steps.add(result.history[-1])
+            yield Listeners(Estimated(tick), steps.add, goes_on, interrupts, clock)
     finally:
         steps.end()
 

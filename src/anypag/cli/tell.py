@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from anypag.cli.options import spelled
 from anypag.markup import counted, time_shown
 
 if TYPE_CHECKING:
@@ -208,6 +209,24 @@ def _certainty(result: Result, edge: Edge) -> str:
     return "" if result.probabilities is None else f"   {certainty(result.probabilities, edge)}"
 
 
+def tell_result(terminal: Terminal, result: Result) -> None:
+    """Print what the graph says and how far the run got."""
+    from anypag.explain.summary import how_far
+
+    terminal.line()
+    terminal.lines(misfit_told(result), "bold red")
+    tell_edges(terminal, result)
+    tell_stability(terminal, result)
+    terminal.line()
+    for outcome in result.knowledge:
+        terminal.line(f"known: {outcome}", "yellow" if outcome.became == "contradicted" else None)
+    if result.knowledge:
+        terminal.line()
+    terminal.line(how_far(result, spelled), "bold green" if result.complete else "bold yellow")
+    terminal.lines(filter(None, (result.compared, what_next(result), what_is_known(result))))
+    tell_contradictions(terminal, result)
+
+
 def tell_edges(terminal: Terminal, result: Result) -> None:
     """Print the edges of a result."""
     from anypag.explain.facts import assumed_of
@@ -235,8 +254,7 @@ def tell_edges(terminal: Terminal, result: Result) -> None:
         more = f" and {len(apart) - MOST_ALONE:,} more" if len(apart) > MOST_ALONE else ""
         terminal.line(f"Without an edge: {', '.join(apart[:MOST_ALONE])}{more}.")
     tell_why_unlikely(terminal, result)
-    for line in contexts_told(result):
-        terminal.line(line)
+    terminal.lines(contexts_told(result))
 
 
 def tell_why_unlikely(terminal: Terminal, result: Result) -> None:
@@ -265,10 +283,8 @@ def tell_probable(terminal: Terminal, result: Result) -> None:
 
 def tell_contradictions(terminal: Terminal, result: Result) -> None:
     """Print contradictions, and claims that were withdrawn."""
-    for caution in result.cautions:
-        terminal.line(caution, "yellow")
-    for line in result.consistency.lines():
-        terminal.line(line, "bold red" if result.contradictions else None)
+    terminal.lines(result.cautions, "yellow")
+    terminal.lines(result.consistency.lines(), "bold red" if result.contradictions else None)
     if result.history and result.history[-1].info.n_conflicts:
         terminal.line(CONFLICTS)
     if result.complete or result.is_exact or result.from_scores or not result.withdrawn:
@@ -289,11 +305,8 @@ def tell_stability(terminal: Terminal, result: Result) -> None:
     terminal.line()
     first, *rest = resample_lines(stability, result.pag)
     terminal.line(first, "bold")
-    for line in rest:
-        terminal.line(line)
-    for failure in stability.failures[:3]:
-        terminal.line(f"Resample {failure.k} gave no graph: {failure.why}", "yellow")
-    if len(stability.failures) > 3:
-        terminal.line(
-            f"{len(stability.failures) - 3} more gave no graph either; --json and .json files list them all.", "yellow"
-        )
+    terminal.lines(rest)
+    failed, more = stability.failures[:3], len(stability.failures) - 3
+    terminal.lines((f"Resample {failure.k} gave no graph: {failure.why}" for failure in failed), "yellow")
+    if more > 0:
+        terminal.line(f"{more} more gave no graph either; --json and .json files list them all.", "yellow")
