@@ -48,14 +48,11 @@ def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptio
             table = table.with_findings([INDEX_LEFT_OUT])
     found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])
     if terminal.as_json:
-        findings = [
-            vars(finding) | {"columns": list(finding.columns), "remedy": str(finding.remedy)}
-            for finding in found.findings
-        ]
-        kinds_found = {item.name: item.kind for item in found.kinds}
+        kinds = {item.name: item.kind for item in found.kinds}
         reasons = {item.name: item.reason for item in found.kinds}
-        checked = {"kinds": kinds_found, "reasons": reasons, "checked": list(found.checked), "notes": list(found.notes)}
-        terminal.json({"rows": table.n, **checked, "findings": findings})
+        checked = {"kinds": kinds, "reasons": reasons, "checked": list(found.checked), "notes": list(found.notes)}
+        shown = [vars(one) | {"columns": list(one.columns), "remedy": str(one.remedy)} for one in found.findings]
+        terminal.json({"rows": table.n, **checked, "findings": shown})
     else:
         counted = {kind: table.kinds.count(kind) for kind in KINDS}
         by_kind = ", ".join(f"{n} {kind}" for kind, n in counted.items() if n or kind != "ordinal")
@@ -119,10 +116,9 @@ def simulate(
     sample = system.linear_gaussian(rows, seed=seed) if is_gaussian else system.discrete(rows, levels=levels, seed=seed)
     true_pag = system.true_pag() if truth else None
     _write_table(sample, data)
-    if truth and true_pag:
-        write_graph(true_pag, truth)
-    if dag:
-        write_graph(system.dag, dag)
+    for graph, path in ((true_pag, truth), (system.dag, dag)):
+        if graph and path:
+            write_graph(graph, path)
     _tell(terminal, system, sample, [data, *graphs])
     return ExitCode.COMPLETE
 
@@ -132,30 +128,22 @@ def _write_table(sample: Sample, path: Path) -> None:
 
     from anypag.files import write_whole
 
-    frame, content = polars.DataFrame(dict(sample)), io.BytesIO()
-    if path.suffix.lower() == ".parquet":
+    frame, content, ending = polars.DataFrame(dict(sample)), io.BytesIO(), path.suffix.lower()
+    if ending == ".parquet":
         frame.write_parquet(content)
     else:
-        frame.write_csv(content, separator="," if path.suffix.lower() == ".csv" else "\t")
+        frame.write_csv(content, separator="," if ending == ".csv" else "\t")
     write_whole(path, content.getvalue())
 
 
 def _tell(terminal: Terminal, system: System, sample: Sample, written: list[Path]) -> None:
     if terminal.as_json:
-        terminal.json(
-            {
-                "rows": sample.n_rows,
-                "observed": list(system.observed),
-                "latent": list(system.latent),
-                "selection": list(system.selection),
-                "written": [str(path) for path in written],
-            }
-        )
+        groups = {name: list(getattr(system, name)) for name in ("observed", "latent", "selection")}
+        terminal.json({"rows": sample.n_rows, **groups, "written": list(map(str, written))})
         return
     hidden = f"{len(system.latent)} latent" + (f", {len(system.selection)} for selection" if system.selection else "")
     terminal.line(f"{sample.n_rows:,} rows of {len(system.observed)} observed variables ({hidden}).", "bold")
-    for path in written:
-        terminal.line(f"Wrote {path}")
+    terminal.lines(f"Wrote {path}" for path in written)
 
 
 RUNS: dict[str, tuple[tuple[Kind, ...], str]] = {

@@ -14,6 +14,7 @@ from anypag.cli.terminal import Terminal, panics_held
 from anypag.errors import Option, ParameterError
 
 if TYPE_CHECKING:
+    from anypag.data.files.scan import Reading
     from anypag.data.table import Table
     from anypag.graphs.base import MixedGraph
     from anypag.results.result import Result
@@ -82,7 +83,7 @@ def effect(
     for option in (*said, *(["kinds"] if typed["kinds"] else ())) if not data else ():
         raise ParameterError(f"The option {Option(option)} goes with {Option('data')}: it says how it is read.")
     source = _of_kinds(source, typed["kinds"])
-    table = None if not data else _rows(data, source, said, typed["kinds"], cluster)
+    table = None if not data else _rows(data, source, said, typed["kinds"] or {}, cluster)
     named = (learner or "").split(",")
     learners = (named[0], named[1]) if len(named) == 2 else learner  # of outcome and cause
     found = asked(
@@ -137,38 +138,30 @@ def _of_kinds(source: MixedGraph | Result, kinds: dict[str, str] | None) -> Mixe
 
 
 def _rows(
-    data: list[str],
-    source: MixedGraph | Result,
-    said: dict[str, Any],
-    kinds: dict[str, str] | None,
-    cluster: str | None,
+    data: list[str], source: MixedGraph | Result, said: dict[str, Any], kinds: dict[str, str], cluster: str | None
 ) -> Table:
-    """The table of the file, or of the files of several data sets."""
+    """The columns of the graph and that of clusters, from a file, or from the files of several data sets."""
+    from anypag.data.table import declared
     from anypag.graphs.base import MixedGraph
 
-    tables = {name: _table(file_of(file), source, said, kinds, cluster) for name, file in data_sets_in(data).items()}
+    graph, learned = (source, None) if isinstance(source, MixedGraph) else (source.pag, source)
+    sets, before = (learned.sets, learned.reading) if learned else (None, None)
+    names = (*graph.names, *(name for name in (cluster, sets and sets.by) if name is not None))
+    files = {name: file_of(file) for name, file in data_sets_in(data).items()}
+    tables = {name: declared(_table(file, before, said, names), kinds) for name, file in files.items()}
     if len(tables) == 1:
         return tables[""]
-    sets = None if isinstance(source, MixedGraph) else source.sets
     if sets is None:
         raise ParameterError("Several files are for results of several data sets; this result is of one.")
     return sets.of_tables(tables)
 
 
-def _table(
-    data: Path, source: MixedGraph | Result, said: dict[str, Any], kinds: dict[str, str] | None, cluster: str | None
-) -> Table:
-    """The columns of the graph and that of clusters, read with the options of the search unless others were typed."""
+def _table(file: Path, before: Reading | None, said: dict[str, Any], names: tuple[str, ...]) -> Table:
+    """Some columns of a file, read with the options of the search unless others were typed."""
     from anypag.data.files.read_table import fitting, read_again
-    from anypag.data.table import declared
-    from anypag.graphs.base import MixedGraph
 
-    graph, learned = (source, None) if isinstance(source, MixedGraph) else (source.pag, source)
-    more = [cluster, learned.sets.by if learned is not None and learned.sets is not None else None]
-    names = (*graph.names, *(name for name in more if name is not None))
-    reading = fitting(learned.reading if learned else None, data)
+    reading = fitting(before, file)
     if {"counts", "weights"} & said.keys():  # a row has one of the two
         reading = reading._replace(counts=None, weights=None)
-    with panics_held(data):
-        table = read_again(data, reading._replace(**said), names)
-    return declared(table, kinds or {})
+    with panics_held(file):
+        return read_again(file, reading._replace(**said), names)

@@ -7,6 +7,7 @@ written whole or not at all, pictures and reports last.
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import signal
 import sys
@@ -69,14 +70,12 @@ def data_of(
     context = sets.context
     if len(files) == 1 and context is None:
         sets.require_none()
-        ((name, file),) = files.items()
-        return table_of(file, reading, chosen[name])
+        return table_of(files[""], reading, chosen[""])
     if len(files) > 1 and context is not None:
         raise ParameterError("--context is for one table; several files are data sets themselves.")
     for given in (name for name in ("counts", "weights") if getattr(reading, name) is not None):
         raise ParameterError(f"--{given} does not go with several data sets. Leave one of the two out.")
-    tables = {name: table_of(file, reading, chosen[name]) for name, file in files.items()}
-    read = {name: as_table(table, columns) for name, (table, columns) in tables.items()}
+    read = {name: as_table(*table_of(file, reading, chosen[name])) for name, file in files.items()}
     of_sets = {"observed": sets.observed, "assumptions": sets.assumptions, "contexts_test": sets.contexts_test}
     return pooled(read if context is None else read[""], by=context, **of_sets), None  # type: ignore[arg-type]
 
@@ -145,15 +144,13 @@ LEAST_FREE = 1_000_000  # bytes that must be free on the disk of an output
 
 def check_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
     """Check before the work that all outputs can be written, to different files. Raises ParameterError."""
-    taken = {_place(path): f"{path} is to be read" for path in inputs}
+    taken = {os.path.realpath(path): f"{path} is to be read" for path in inputs}
     for path in paths:
-        place = _place(path)
-        if place in taken:
-            raise ParameterError(f"{path} cannot be written: {taken[place]}.")
-        taken[place] = "it is to be written twice"
-        problem = _problem(path)
+        place = os.path.realpath(path)
+        problem = taken.get(place) or _problem(path)
         if problem:
             raise ParameterError(f"{path} cannot be written: {problem}.")
+        taken[place] = "it is to be written twice"
 
 
 def check_replaced(paths: Iterable[Path]) -> None:
@@ -165,14 +162,6 @@ def check_replaced(paths: Iterable[Path]) -> None:
             raise ParameterError(
                 f"{path} cannot be written: it is there, and anypag did not write it. Name another file, or remove it."
             )
-
-
-def _place(path: Path) -> Path:
-    """Where a path leads to; the path itself if its links lead in a circle."""
-    try:
-        return target_of(path)
-    except OSError:
-        return path
 
 
 def _problem(path: Path) -> str | None:
@@ -212,10 +201,8 @@ class Drawing:
     """Limits on drawing: a signal ends it, and so does the clock, `SECONDS_FOR_DRAWING` after the time budget."""
 
     def __init__(self, interrupts: Interrupts, clock: Clock, time_budget: float | None) -> None:
-        self._interrupts = interrupts
-        self._clock = clock
+        self._interrupts, self._clock, self._is_given_up = interrupts, clock, False
         self._deadline = None if time_budget is None else time_budget + SECONDS_FOR_DRAWING
-        self._is_given_up = False
 
     @contextmanager
     def limited(self) -> Iterator[None]:

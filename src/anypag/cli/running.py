@@ -101,7 +101,6 @@ class _Steps:
             self._phase.append(item)
 
     def end(self) -> None:
-        """End the current phase."""
         if self._phase:
             self._terminal.line(phase_line(self._phase))
         self._phase = []

@@ -228,7 +228,6 @@ def tell_result(terminal: Terminal, result: Result) -> None:
 
 
 def tell_edges(terminal: Terminal, result: Result) -> None:
-    """Print the edges of a result."""
     from anypag.explain.facts import assumed_of
     from anypag.explain.summary import BY_DESIGN, by_design, contexts_told
 
@@ -282,7 +281,6 @@ def tell_probable(terminal: Terminal, result: Result) -> None:
 
 
 def tell_contradictions(terminal: Terminal, result: Result) -> None:
-    """Print contradictions, and claims that were withdrawn."""
     terminal.lines(result.cautions, "yellow")
     terminal.lines(result.consistency.lines(), "bold red" if result.contradictions else None)
     if result.history and result.history[-1].info.n_conflicts:
@@ -296,7 +294,6 @@ def tell_contradictions(terminal: Terminal, result: Result) -> None:
 
 
 def tell_stability(terminal: Terminal, result: Result) -> None:
-    """Print how often resamples have each edge."""
     stability = result.stability
     if stability is None:
         return

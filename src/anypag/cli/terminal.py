@@ -41,7 +41,6 @@ class Terminal:
 
     @cached_property
     def console(self) -> Console:
-        """The stream as a console of rich."""
         from rich.console import Console
 
         return Console(file=self.stream, highlight=False, markup=False, emoji=False)
@@ -143,11 +142,9 @@ class Output:
         return len(text)
 
     def flush(self) -> None:
-        """Have everything written."""
         self._attempt("flush")
 
     def isatty(self) -> bool:
-        """Is it a terminal?"""
         return self._stream is not None and self._stream.isatty()
 
     def _attempt(self, what: str, *arguments: Any) -> None:

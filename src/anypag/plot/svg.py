@@ -108,7 +108,6 @@ def svg_text(drawn: Picture, legend: Legend) -> str:
 
 
 def line_svg(line: Line) -> str:
-    """An edge with its marks."""
     edge = line.edge
     doubted, why = (" doubted", " (in a contradiction)") if line.is_doubted else ("", "")
     faint = "" if line.again is None else f' opacity="{line.opacity:.2f}"'
@@ -136,7 +135,6 @@ def _share_svg(line: Line) -> str:
 
 
 def curve(line: Line) -> str:
-    """The path data of a line."""
     return (
         f"M{line.start.x:.1f} {line.start.y:.1f}Q{line.control.x:.1f} {line.control.y:.1f} "
         f"{line.end.x:.1f} {line.end.y:.1f}"
@@ -144,7 +142,6 @@ def curve(line: Line) -> str:
 
 
 def mark_svg(mark: Mark, tip: Tip, ink: str) -> str:
-    """A mark at its place."""
     return f'<g transform="{placing(tip)}">{mark_shape(mark, ink, LIGHT.paper)}</g>'
 
 
@@ -154,7 +151,6 @@ def placing(tip: Tip) -> str:
 
 
 def box_svg(box: Box) -> str:
-    """A node."""
     x, y = box.centre.x - box.width / 2, box.centre.y - box.height / 2
     return (
         f'<g class="node"><title>{escape(box.name)}</title>'

@@ -174,7 +174,6 @@ def _states_of_pairs(posterior: Posterior) -> tuple[dict[tuple[str, str], States
 
 
 def edges_of(pag: PAG) -> Edges:
-    """The edges of a graph."""
     return tuple((edge.a, edge.b, edge.symbol) for edge in pag.edges())
 
 

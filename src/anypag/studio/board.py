@@ -71,7 +71,6 @@ class Board:
         return self._parts.get(name, (0, None))[1]
 
     def close(self) -> None:
-        """Nothing more is shown."""
         with self.changed:
             self.is_closed = True
             self.changed.notify_all()

@@ -176,7 +176,6 @@ def _explained(said: Explanation, assumed: str | None) -> Iterator[Block]:
 
 
 def node_told(pag: PAG, i: int) -> list[Block]:
-    """The edges of one variable."""
     name = pag.names[i]
     edges = [str(edge) for edge in pag.edges() if name in (edge.a, edge.b)]
     count = f"{len(edges)} edge{'s' * (len(edges) != 1)}" if edges else "No edges"

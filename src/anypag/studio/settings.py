@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, get_args
 
@@ -54,9 +54,8 @@ class Settings:
         if not isinstance(plain, dict):
             raise ParameterError("Settings are a JSON object.")
         made = cls()
-        for name, as_change in _KEPT.items():
-            for values in as_change(plain.get(name)):
-                made = made.changed(*values)
+        for change in _changes_in(plain):
+            made = made.changed(*change)
         return made
 
     def changed(self, what: str, *values: Any) -> Self:
@@ -158,8 +157,7 @@ def _reading(now: Settings, name: Any, value: Any) -> Changes:
 
 def _gap(now: Settings, word: Any) -> Changes:
     """One more word that stands for a missing value."""
-    before = now.reading.get("gaps", MISSING_WORDS)
-    return _reading(now, "gaps", [*(word for word in before if word), _text(word)])
+    return _reading(now, "gaps", [*now.reading.get("gaps", MISSING_WORDS), _text(word)])
 
 
 def _choice(now: Settings, name: Any, value: Any) -> Changes:
@@ -207,32 +205,18 @@ def _unsay(now: Settings, k: Any) -> Changes:
     return {"statements": (*now.statements[:k], *now.statements[k + 1 :])}
 
 
-_CHANGES: dict[str, Callable[..., Changes]] = {
-    "off": _off,
-    "kind": _kind,
-    "reading": _reading,
-    "gap": _gap,
-    "choice": _choice,
-    "tiers": _tiers,
-    "say": _say,
-    "stated": _stated,
-    "unsay": _unsay,
-}
+_KINDS_OF_CHANGES = (_off, _kind, _reading, _gap, _choice, _tiers, _say, _stated, _unsay)
+_CHANGES: dict[str, Callable[..., Changes]] = {change.__name__[1:]: change for change in _KINDS_OF_CHANGES}
 
 
-def _each(name: str) -> Callable[[Any], list[tuple[Any, ...]]]:
-    """The changes that make a kept mapping again."""
-    return lambda kept: [(name, *pair) for pair in kept.items()] if isinstance(kept, dict) else []
-
-
-_KEPT: dict[str, Callable[[Any], list[tuple[Any, ...]]]] = {
-    "off": lambda kept: [("off", name, True) for name in kept or ()],
-    "kinds": _each("kind"),
-    "reading": _each("reading"),
-    "choices": _each("choice"),
-    "tiers": lambda kept: [("tiers", kept)] if kept else [],
-    "statements": lambda kept: [("stated", text) for text in kept or ()],
-}
+def _changes_in(kept: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """The changes that make kept settings again."""
+    yield from (("off", name, True) for name in kept.get("off") or ())
+    for name, change in (("kinds", "kind"), ("reading", "reading"), ("choices", "choice")):
+        pairs = kept.get(name)
+        yield from ((change, *pair) for pair in (pairs.items() if isinstance(pairs, dict) else ()))
+    yield from [("tiers", kept["tiers"])] if kept.get("tiers") else []
+    yield from (("stated", text) for text in kept.get("statements") or ())
 
 
 def offered(settings: Settings) -> list[dict[str, Any]]:
