@@ -14,7 +14,7 @@ import click
 from anypag._kernels.patience import COMPILING
 from anypag.cli.commands import ExitCode, command
 from anypag.cli.options import ColumnOptions, RowOptions, Typed, spelled
-from anypag.cli.outputs import check_outputs, chosen_columns, file_of, leaves_index_out, table_of
+from anypag.cli.outputs import Inputs, check_outputs, file_of
 from anypag.cli.terminal import Terminal, panics_held
 from anypag.errors import ParameterError
 
@@ -39,12 +39,10 @@ def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptio
     from anypag.data.files.read_table import INDEX_LEFT_OUT
     from anypag.data.table import KINDS
 
-    data = file_of(data)
-    with panics_held(data):
-        how = reading.reading()
-        (names,) = chosen_columns({"": data}, columns, how).values()
-        table = as_table(*table_of(data, how, names), kinds=typed["kinds"])
-        if leaves_index_out(data, columns, how):
+    inputs = Inputs({"": file_of(data)}, columns, reading)
+    with panics_held(inputs.first):
+        table = as_table(*inputs.table(inputs.chosen()), kinds=typed["kinds"])
+        if inputs.leaves_index_out:
             table = table.with_findings([INDEX_LEFT_OUT])
     found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])
     if terminal.as_json:
@@ -56,7 +54,7 @@ def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptio
     else:
         counted = {kind: table.kinds.count(kind) for kind in KINDS}
         by_kind = ", ".join(f"{n} {kind}" for kind, n in counted.items() if n or kind != "ordinal")
-        terminal.line(f"{data.name}: {table.n:,} rows, {len(table.names):,} columns ({by_kind})", "bold")
+        terminal.line(f"{inputs.called}: {table.n:,} rows, {len(table.names):,} columns ({by_kind})", "bold")
         rows = [(finding.severity, finding.problem, finding.sentence.spelled(spelled)) for finding in found.findings]
         notes = [("note", "rows", note) for note in found.notes]
         terminal.columns([*rows, *notes], styles=("bold red", "cyan"))
@@ -116,9 +114,9 @@ def simulate(
     sample = system.linear_gaussian(rows, seed=seed) if is_gaussian else system.discrete(rows, levels=levels, seed=seed)
     true_pag = system.true_pag() if truth else None
     _write_table(sample, data)
-    for graph, path in ((true_pag, truth), (system.dag, dag)):
-        if graph and path:
-            write_graph(graph, path)
+    for graph, file in ((true_pag, truth), (system.dag, dag)):
+        if graph and file:
+            write_graph(graph, file)
     _tell(terminal, system, sample, [data, *graphs])
     return ExitCode.COMPLETE
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from anypag.cli.commands import ExitCode, command
-from anypag.cli.options import RowOptions, Typed, data_sets_in, names_in
-from anypag.cli.outputs import file_of
+from anypag.cli.options import RowOptions, Typed, names_in
+from anypag.cli.outputs import files_in
 from anypag.cli.terminal import Terminal, panics_held
 from anypag.errors import Option, ParameterError
 
@@ -129,7 +129,6 @@ def _asked(graph: Path, cause: str, outcome: str | None, dag: str | None) -> tup
 
 
 def _of_kinds(source: MixedGraph | Result, kinds: dict[str, str] | None) -> MixedGraph | Result:
-    """The result, with the kinds of columns that were typed."""
     from anypag.graphs.base import MixedGraph
 
     if not kinds or isinstance(source, MixedGraph):
@@ -147,8 +146,7 @@ def _rows(
     graph, learned = (source, None) if isinstance(source, MixedGraph) else (source.pag, source)
     sets, before = (learned.sets, learned.reading) if learned else (None, None)
     names = (*graph.names, *(name for name in (cluster, sets and sets.by) if name is not None))
-    files = {name: file_of(file) for name, file in data_sets_in(data).items()}
-    tables = {name: declared(_table(file, before, said, names), kinds) for name, file in files.items()}
+    tables = {name: declared(_table(file, before, said, names), kinds) for name, file in files_in(data).items()}
     if len(tables) == 1:
         return tables[""]
     if sets is None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from anypag.cli.commands import ExitCode, command
 from anypag.cli.options import spelled
 from anypag.cli.outputs import check_outputs, check_replaced
-from anypag.cli.tell import misfit_told, tell_probable, tell_stability, tell_why_unlikely
 from anypag.cli.terminal import Terminal
 from anypag.errors import ParameterError
 from anypag.saving import PICTURES, check_ending, save
@@ -29,6 +28,7 @@ def show(graph: Path, *, terminal: Terminal) -> ExitCode:
     Args:
         graph GRAPH: A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).
     """
+    from anypag.cli.tell import misfit_told, tell_probable, tell_stability, tell_why_unlikely
     from anypag.explain.summary import edge_lines, how_far
 
     result, bare = _read(graph)
@@ -146,7 +146,6 @@ def explain(graph: Path, a: str, b: str, *, terminal: Terminal) -> ExitCode:
 
 
 def _read(path: Path) -> tuple[Result | None, MixedGraph]:
-    """The result in a file, if it holds one, and the graph."""
     from anypag.results.files import read_result
     from anypag.results.result import Result
 

@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
-from contextlib import nullcontext
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from anypag.choices import is_default
+from anypag.choices import Choices, is_default
 from anypag.cli.commands import ExitCode, command, explained
-from anypag.cli.options import TYPED, ColumnOptions, RowOptions, SetOptions, Typed, data_sets_in, spelled, with_tiers
-from anypag.cli.outputs import (
-    Drawing,
-    DrawingStopped,
-    called,
-    check_files,
-    chosen_columns,
-    data_of,
-    file_of,
-    leaves_index_out,
-    matrix_of,
-)
+from anypag.cli.options import TYPED, ColumnOptions, RowOptions, SetOptions, Typed, spelled, with_tiers
+from anypag.cli.outputs import Drawing, Inputs, check_files, files_in
 from anypag.cli.running import Interrupts, compiling_told, shown_on
-from anypag.cli.tell import misfit_told, tell_result, what_next
 from anypag.cli.terminal import Terminal, panics_held
 from anypag.errors import AnypagError, Option, ParameterError
-from anypag.saving import check_ending, is_drawn, save
+from anypag.run.clock import Clock
+from anypag.saving import check_ending
 
 if TYPE_CHECKING:
-    from anypag.choices import Choices
-    from anypag.data.files.scan import Reading
+    from anypag.cli.ending import Ending
     from anypag.results.result import Result
     from anypag.results.stability import Resample
     from anypag.run.bootstrap import Resampling
-    from anypag.run.clock import Clock
     from anypag.run.engine import Search
     from anypag.search.problem import Problem
     from anypag.search.progress import Progress
@@ -89,33 +74,28 @@ def learn(
         quiet: Print nothing but errors.
     """
     terminal.quiet = quiet
-    files = {name: file_of(file) for name, file in data_sets_in(data).items()}
-    first, has_sets, source = next(iter(files.values())), len(files) > 1 or sets.context is not None, called(files)
+    inputs = Inputs(files_in(data), columns, reading, sets)
     known_in = click.get_current_context().params["knowledge"]
-    outputs = _checked_outputs([*files.values(), *([known_in] if known_in else [])], out or [], report, typed)
+    outputs = _checked_outputs([*inputs.files.values(), *([known_in] if known_in else [])], out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
-        from anypag.choices import Choices
         from anypag.data.files.read_table import INDEX_LEFT_OUT
-        from anypag.run.clock import Clock
         from anypag.run.engine import Search
 
         clock = Clock()
-        with panics_held(first):
-            how = reading.reading()
-            chosen = chosen_columns(files, columns, how, [sets.context, cluster])
+        with panics_held(inputs.first):
+            chosen = inputs.chosen(sets.context, cluster)
             if covariance is None:
-                table, names = data_of(files, how, chosen, sets)
+                table, names = inputs.table(chosen)
             else:
-                _require_matrix(typed, how, bootstrap, has_sets)
-                sets.require_none()
-                table, typed = matrix_of(first, how, chosen[""], covariance, typed)
+                _require_matrix(typed, inputs, bootstrap)
+                table, typed = inputs.matrix(chosen[""], covariance, typed)
                 names = None
             known = with_tiers(typed["knowledge"], tiers)
             choices = Choices(names=names, **{**typed, "knowledge": known})
             resampling = _resampling(table, choices, bootstrap, resample, seed, cluster)
-            search = Search(table, choices, source) if resampling is None else resampling.search
-        _say_what(terminal, source, search)
-        if leaves_index_out(first, columns, how):
+            search = Search(table, choices, inputs.called) if resampling is None else resampling.search
+        _say_what(terminal, inputs.called, search)
+        if inputs.leaves_index_out:
             terminal.line(f"warning: {INDEX_LEFT_OUT.sentence.spelled(spelled)}", "yellow")
         with interrupts.held():
             of_search = choices if resampling is None else resampling.of_search
@@ -123,25 +103,25 @@ def learn(
             run = partial(_learned, search, of_search, interrupts, terminal, clock, is_kept)
             if resampling is not None:
                 run = partial(_resampled, resampling, run, interrupts, terminal)
-            ending = _Ending(terminal, *_finished(run))
-            has_rows = not (how.counts or how.weights or covariance)
-            drawing = Drawing(interrupts, clock, choices.time_budget)
-            ending.write(outputs, drawing, _report_writer((table if has_sets else first) if has_rows else None))
+            has_rows = not (reading.counts or reading.weights or covariance)
+            ending = _ended(run, terminal, (table if inputs.has_sets else inputs.first) if has_rows else None)
+            ending.write(outputs, Drawing(interrupts, clock, choices.time_budget))
             return ending.told()
 
 
-def _require_matrix(typed: Typed, reading: Reading, bootstrap: int | None, has_sets: bool) -> None:
+def _require_matrix(typed: Typed, inputs: Inputs, bootstrap: int | None) -> None:
     """Raise an error for options that do not apply to a covariance matrix."""
-    if has_sets:
+    if inputs.has_sets:
         raise ParameterError("--covariance does not go with several data sets. Leave one of the two out.")
     if typed["test"] not in {"auto", "fisherz"}:
         raise ParameterError("--covariance goes with --test fisherz, which needs no more than correlations.")
-    told = {"--counts": reading.counts, "--weights": reading.weights, "--bootstrap": bootstrap}
+    told = {"--counts": inputs.reading.counts, "--weights": inputs.reading.weights, "--bootstrap": bootstrap}
     for given in (name for name, value in told.items() if value is not None):
         raise ParameterError(f"{given} needs rows, and a covariance matrix has none. Leave one of the two out.")
     for name in ("kinds", "missing", "transform", "device"):
         if not is_default(name, typed[name]):
             raise ParameterError(Option(name), " does not apply to a covariance matrix. Leave it out.")
+    inputs.sets.require_none()
 
 
 def _resampling(
@@ -198,8 +178,8 @@ def _rows(problem: Problem) -> str:
     return f"{used:,} rows of {used + left_out:,} ({left_out:,} {have} gaps)" if left_out else f"{used:,} rows"
 
 
-def _finished(run: Callable[[], Result]) -> tuple[Result, list[str]]:
-    """The result of a run, and the error that ended it, if any. Errors before the first step are raised."""
+def _ended(run: Callable[[], Result], terminal: Terminal, data: Any) -> Ending:
+    """The end of a run. Errors before the first step are raised."""
     failures: list[str] = []
     try:
         result = run()
@@ -209,7 +189,9 @@ def _finished(run: Callable[[], Result]) -> tuple[Result, list[str]]:
         result, failures = error.result, [explained(error)[1]]
     if not result.history and result.stopped == "interrupt":
         raise KeyboardInterrupt
-    return result, failures
+    from anypag.cli.ending import Ending
+
+    return Ending(terminal, result, data, failures)
 
 
 def _learned(
@@ -226,7 +208,6 @@ def _learned(
 def _resampled(
     resampling: Resampling, whole: Callable[[], Result], interrupts: Interrupts, terminal: Terminal
 ) -> Result:
-    """The result of the whole data with its resamples."""
     from anypag.run.watcher import showing
 
     with showing(terminal.is_interactive) as show:
@@ -236,79 +217,3 @@ def _resampled(
             show(progress)
 
         return resampling.run(whole, tick, interrupts.ending_a_run).result
-
-
-@dataclass
-class _Ending:
-    """The end of a run: write the outputs and print the result."""
-
-    terminal: Terminal
-    result: Result
-    failures: list[str]
-    left_out: list[str] = field(default_factory=list)
-    written: list[Path] = field(default_factory=list)
-
-    def write(self, outputs: list[Path], drawing: Drawing, report: Callable[[Result, Path], None]) -> None:
-        """Write every output, drawn ones last; if one fails, the others are still written."""
-        for path in sorted(outputs, key=is_drawn):
-            try:
-                with drawing.limited() if is_drawn(path) else nullcontext():
-                    save(self.result, path, report=report)
-                self.written.append(path)
-            except DrawingStopped as stopped:
-                self.left_out.append(f"{path} was left out: {stopped}.")
-            except Exception as error:
-                self.failures.append(f"{path} was not written: {explained(error)[1]}")
-
-    def told(self) -> ExitCode:
-        """Print how far the run got and what the graph says."""
-        tell_result(self.terminal, self.result)
-        self.terminal.lines(f"Wrote {path}" for path in self.written)
-        self.terminal.lines(self.left_out, "bold yellow")
-        for sentence in self.failures:
-            self.terminal.error(sentence)
-        if self.terminal.as_json:
-            self.terminal.json(self._document())
-        return self._code
-
-    @property
-    def _code(self) -> ExitCode:
-        from anypag.explain.summary import is_at_limit
-
-        stability = self.result.stability
-        if self.failures:
-            return ExitCode.ERROR
-        is_whole = (self.result.complete or is_at_limit(self.result)) and not (stability and stability.stopped)
-        return ExitCode.COMPLETE if is_whole and not self.left_out else ExitCode.STOPPED
-
-    def _document(self) -> dict[str, Any]:
-        from anypag.explain.summary import how_far
-        from anypag.results.files import save_result
-
-        result = self.result
-        return {
-            "exit_code": int(self._code),
-            **{name: getattr(result, name) for name in ("complete", "stopped", "r", "n_tests")},
-            "how_far": how_far(result, spelled),
-            "what_next": what_next(result),
-            "compared": result.compared,
-            "cautions": [*misfit_told(result), *result.cautions],
-            "valid": result.valid,
-            **{name: list(map(str, getattr(result, name))) for name in ("contradictions", "withdrawn")},
-            "written": list(map(str, self.written)),
-            "left_out": self.left_out,
-            "errors": self.failures,
-            "result": save_result(result),
-        }
-
-
-def _report_writer(data: Any) -> Callable[[Result, Path], None]:
-    """A function that writes a report; effects are drawn from the data, if they have rows."""
-    call = shlex.join(["anypag", *click.get_current_context().obj])
-
-    def write(result: Result, path: Path) -> None:
-        from anypag.report import write_report
-
-        write_report(result, path, call=call, spell=spelled, data=data)
-
-    return write

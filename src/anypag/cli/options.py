@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anypag.knowledge.knowledge import Knowledge
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnOptions:
     """Which columns are used.
 
@@ -33,7 +33,7 @@ class ColumnOptions:
     drop: list[str] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FileOptions:
     """How a file is read.
 
@@ -61,13 +61,12 @@ class FileOptions:
         return said
 
     def reading(self) -> Reading:
-        """How to read the file."""
         from anypag.data.files.scan import Reading
 
         return Reading(**self.said())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowOptions(FileOptions):
     """How a file is read, and what its rows stand for.
 
@@ -86,7 +85,7 @@ class RowOptions(FileOptions):
         return super().said()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SetOptions:
     """What several data sets are.
 
@@ -216,16 +215,8 @@ def _number(text: str | float) -> Any:
         return text
 
 
-TYPES: dict[str, Any] = {
-    "number": _number,
-    "count": int,
-    "duration": str,
-    "kinds": list[str],
-    "flag": bool,
-    "off": bool,
-    "file": Path,
-    "knowledge": Path,
-}
+TYPES: dict[str, Any] = {"number": _number, "count": int, "duration": str, "kinds": list[str]}
+TYPES |= {"flag": bool, "off": bool, "file": Path, "knowledge": Path}
 """By how a choice is typed, the type of click for it."""
 
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
 from anypag._kernels.patience import COMPILING
-from anypag.cli.tell import iteration_line, phase_line, say_where_it_goes_on
+from anypag.choices import Choices
+from anypag.markup import counted, time_shown
 from anypag.run.clock import NOTICE, Clock, Signals, Stopped, is_in_compiled_code
 
 if TYPE_CHECKING:
-    from anypag.choices import Choices
+    from anypag.checkpoint.checkpoint import Checkpoint
     from anypag.cli.terminal import Terminal
     from anypag.results.result import Iteration, Result
     from anypag.run.watcher import Listeners
@@ -83,6 +84,46 @@ class Interrupts(Signals):
             raise self._raises("interrupt")
 
 
+def iteration_line(item: Iteration) -> str:
+    """One finished iteration: edges left, removed, marks oriented, tests, time."""
+    info = item.info
+    phase = "" if info.phase == "iteration" else f" ({info.phase})"
+    conflicts = f"  {counted(info.n_conflicts, 'conflict')}" if info.n_conflicts else ""
+    return (
+        f"r = {info.r}{phase}  {info.n_edges:>5,} edges left  {info.removed:>5,} removed  "
+        f"{oriented(item):>5,} marks oriented  {info.n_tests:>9,} tests  {time_shown(item.seconds):>8}{conflicts}"
+    )
+
+
+def reached(item: Iteration) -> str:
+    """How far a run was after a step: `r = 2`, or the phase of a search by score."""
+    return f"r = {item.r}" if item.info.has_r else f"a step of {item.info.phase!r}"
+
+
+def say_where_it_goes_on(terminal: Terminal, choices: Choices, kept: Checkpoint) -> None:
+    """Say how far the run in a checkpoint had come, if it is resumed."""
+    if kept.history:
+        terminal.line(f"Continuing from {kept.path}, which is complete up to {reached(kept.history[-1])}.")
+    elif choices.resume:
+        terminal.line(f"{kept.path} holds no finished step yet; starting from the beginning.")
+
+
+def phase_line(steps: Sequence[Iteration]) -> str:
+    """The line of a phase without r: edges and marks after its last step, tests and time of all steps."""
+    last, n_tests = steps[-1], sum(item.info.n_tests for item in steps)
+    tests = counted(n_tests, "test") if n_tests else ""
+    seconds = time_shown(sum(item.seconds for item in steps))
+    edges = f"{last.info.n_edges:>5,} edges  {oriented(last):>5,} marks oriented"
+    return f"{last.info.phase:13}  {edges}  {tests:>15}  {seconds:>8}"
+
+
+def oriented(item: Iteration) -> int:
+    """The arrowheads and tails of the graph after an iteration."""
+    from anypag.graphs.marks import Mark
+
+    return int((item.pag.marks > Mark.CIRCLE).sum())
+
+
 class _Steps:
     """Prints finished steps: one line for an iteration, and one for a whole phase of short steps."""
 
@@ -91,7 +132,6 @@ class _Steps:
         self._phase: list[Iteration] = []
 
     def add(self, result: Result) -> None:
-        """Add the last step of a result."""
         item = result.history[-1]
         if self._phase and self._phase[-1].info.phase != item.info.phase:
             self.end()

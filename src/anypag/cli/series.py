@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
+from anypag.choices import Choices
 from anypag.cli.commands import ExitCode, command
-from anypag.cli.options import ColumnOptions, FileOptions, SetOptions, Typed, data_sets_in, spelled
-from anypag.cli.outputs import called, check_files, chosen_columns, data_of, file_of
+from anypag.cli.options import ColumnOptions, FileOptions, SetOptions, Typed, spelled
+from anypag.cli.outputs import Inputs, check_files, files_in
 from anypag.cli.running import Interrupts, compiling_told, shown_on
-from anypag.cli.tell import misfit_told
 from anypag.cli.terminal import Terminal, panics_held
+from anypag.run.clock import Clock
 from anypag.saving import check_ending
 
 if TYPE_CHECKING:
@@ -66,26 +67,22 @@ def learn_series(
         quiet: Print nothing but errors.
     """
     terminal.quiet, outputs = quiet, out or []
-    files = {name: file_of(file) for name, file in data_sets_in(data).items()}
+    inputs = Inputs(files_in(data), columns, reading, sets)
     for path in outputs:
         check_ending(path)
-    check_files(outputs, typed, list(files.values()))
+    check_files(outputs, typed, list(inputs.files.values()))
     with Interrupts() as interrupts, compiling_told(terminal):
-        from anypag.choices import Choices
-        from anypag.run.clock import Clock
         from anypag.series.lagged import lagged
         from anypag.series.learn import SeriesSearch
 
         clock = Clock()
-        with panics_held(next(iter(files.values()))):
-            how = reading.reading()
-            chosen = chosen_columns(files, columns, how, also=[time, unit, sets.context])
-            table, names = data_of(files, how, chosen, sets)
+        with panics_held(inputs.first):
+            table, names = inputs.table(inputs.chosen(time, unit, sets.context))
             names = None if names is None else [name for name in names if name not in (time, unit)]
             windows = lagged(table, max_lag, time=time, unit=unit, names=names, kinds=typed["kinds"])
             choices = Choices(**{**typed, "kinds": None}, selection_bias=selection_bias)
-            search = SeriesSearch(windows, choices, called(files))
-        _say_what(terminal, called(files), search)
+            search = SeriesSearch(windows, choices, inputs.called)
+        _say_what(terminal, inputs.called, search)
         with interrupts.held():
             with shown_on(terminal, choices, interrupts, clock) as listeners:
                 result = search.run(listeners)
@@ -106,6 +103,7 @@ def _say_what(terminal: Terminal, name: str, search: SeriesSearch) -> None:
 
 
 def _tell(terminal: Terminal, result: SeriesResult, written: list[Path]) -> None:
+    from anypag.cli.tell import misfit_told
     from anypag.explain.summary import how_far
     from anypag.series.edges import edge_line
 

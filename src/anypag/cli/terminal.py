@@ -12,7 +12,7 @@ import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Terminal:
     """Standard output and error. With `quiet` only errors are printed.
 
@@ -32,7 +32,7 @@ class Terminal:
     """
 
     as_json: bool = False
-    quiet: bool = False
+    quiet: bool = field(default=False, init=False)
 
     @property
     def stream(self) -> TextIO:
@@ -59,7 +59,6 @@ class Terminal:
             self.stream.flush()
 
     def lines(self, texts: Iterable[str], style: str | None = None) -> None:
-        """Print several lines."""
         for text in texts:
             self.line(text, style)
 

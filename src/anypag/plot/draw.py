@@ -68,7 +68,6 @@ def write_picture(graph: Any, path: str | os.PathLike[str], *, legend: bool = Tr
 
 
 def drawn_with(graph: Any, *, legend: bool = True) -> tuple[Picture, Legend]:
-    """The picture of a graph, and its legend, or an empty one."""
     learned, mixed = (graph if isinstance(graph, Result) else None), as_graph(graph)
     selection = not isinstance(mixed, DAG) if learned is None else learned.choices.selection_bias
     found = contradictions(PAG.trusted(mixed.marks, mixed.names))[0] if learned is None else learned.contradictions

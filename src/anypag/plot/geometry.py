@@ -95,7 +95,6 @@ class Line:
 
     @property
     def number(self) -> Point:
-        """The place of its number."""
         return self.beside() if self.number_at is None else self.number_at
 
 
@@ -153,7 +152,6 @@ def _sizes(graph: MixedGraph) -> Points:
 
 
 def _boxes(graph: MixedGraph, centres: Points) -> tuple[Box, ...]:
-    """The boxes of a graph's nodes."""
     placed = zip(graph.names, centres.tolist(), _sizes(graph).tolist(), strict=True)
     return tuple(Box(name, shortened(name), Point(*centre), *size) for name, centre, size in placed)
 

@@ -75,7 +75,6 @@ def escape(text: str) -> str:
 
 
 def svg_text(drawn: Picture, legend: Legend) -> str:
-    """The SVG of a picture, with its legend below."""
     width, height = size_of(drawn, legend)
     shift = (width - drawn.width) / 2
     return "\n".join(

@@ -56,7 +56,6 @@ def _drawn_on(axes: Any, drawn: Picture, legend: Legend) -> Any:
 
 
 def _new_axes(make: Callable[..., Any], drawn: Picture, legend: Legend) -> Any:
-    """Axes that fill a new figure of the picture's size."""
     inches = [pixels / _PIXELS_PER_INCH for pixels in size_of(drawn, legend)]
     return make(figsize=inches, dpi=_PIXELS_PER_INCH, facecolor=LIGHT.paper).add_axes((0.0, 0.0, 1.0, 1.0))
 

@@ -88,7 +88,6 @@ def _behind(result: Result) -> str:
 
 
 def _rests_on_knowledge(result: Result) -> bool:
-    """Do marks come from knowledge?"""
     return any(outcome.marks for outcome in result.knowledge)
 
 

@@ -69,7 +69,6 @@ class StoredGrounds:
         return ReadSeparations(self)
 
     def independent_pairs(self, among: Collection[str]) -> list[Pair]:
-        """The pairs of these variables that are marginally independent."""
         return [(a, b) for (a, b), why in self.sepsets.items() if not why.given and a in among and b in among]
 
     def kept_p(self, a: str, b: str) -> float:
@@ -168,7 +167,6 @@ class Searched:
         return {(edge.a, edge.b): self.kept_p(edge.a, edge.b) for edge in self.pag.edges()}
 
     def kept_p(self, a: str, b: str) -> float:
-        """For an edge: the largest p-value among the tests that kept it; NaN if it was never tested."""
         nodes = self.state.nodes
         i, j = (int(np.flatnonzero(nodes.order == nodes.names.index(name))[0]) for name in (a, b))
         return pair_p(self.state, self.problem.bound_test, i, j)

@@ -136,21 +136,13 @@ class Probabilities:
 def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection: bool = False) -> Probabilities:
     """What a posterior says of the answer `pag`, which has marks from knowledge. `hidden`: can graphs hide causes?"""
     names, (yes, no) = posterior.names, posterior.causes(selection=selection)
+    causes = {(names[i], names[j]): (float(yes[i, j]), float(no[i, j])) for i, j in np.argwhere(no < 1) if i != j}
     pairs, elsewhere = _states_of_pairs(posterior)
-    graphs = [(share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS]]
-    return Probabilities(
-        posterior.n_samples,
-        posterior.expected_errors,
-        posterior.best_score,
-        pairs,
-        {(names[i], names[j]): (float(yes[i, j]), float(no[i, j])) for i, j in np.argwhere(no < 1) if i != j},
-        tuple(graphs),
-        hidden,
-        int((posterior.sample.cold > 0).sum()),
-        _changes(posterior, pag, pairs),
-        _as_sampled(posterior, pag),
-        elsewhere,
-    )
+    graphs = tuple((share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS])
+    n_classes, changes = int((posterior.sample.cold > 0).sum()), _changes(posterior, pag, pairs)
+    about = (posterior.n_samples, posterior.expected_errors, posterior.best_score)
+    sampled = _as_sampled(posterior, pag)
+    return Probabilities(*about, pairs, causes, graphs, hidden, n_classes, changes, sampled, elsewhere)
 
 
 def _states_of_pairs(posterior: Posterior) -> tuple[dict[tuple[str, str], States], States]:

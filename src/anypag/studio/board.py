@@ -44,7 +44,6 @@ class Board:
         self._scenes: list[dict[str, Any]] = []
 
     def publish(self, part: str, content: Any) -> None:
-        """Show a part anew."""
         with self.changed:
             self._version += 1
             self._parts[part] = (self._version, content)

@@ -137,17 +137,16 @@ def around(pag: PAG, drawn: Picture, i: int) -> dict[str, Any]:
 def steps_shown(history: Iterable[Iteration]) -> list[dict[str, Any]]:
     """A line for each iteration, and one for each phase of the search by scores."""
     phases = groupby(enumerate(history), key=lambda pair: pair[0] if pair[1].info.has_r else pair[1].info.phase)
-    steps = [[item for _, item in some] for _, some in phases]
-    return [
-        {
-            "name": f"r = {items[-1].info.r}" if items[-1].info.has_r else items[-1].info.phase,
-            "edges": items[-1].info.n_edges,
-            "removed": sum(item.info.removed for item in items) if items[-1].info.has_r else None,
-            "tests": sum(item.info.n_tests for item in items),
-            "seconds": round(sum(item.seconds for item in items), 2),
-        }
-        for items in steps
-    ]
+    return [_step_shown([item for _, item in some]) for _, some in phases]
+
+
+def _step_shown(items: list[Iteration]) -> dict[str, Any]:
+    """The line of an iteration (r, edges, ...), or of a phase without r."""
+    last = items[-1].info
+    spent = {"tests": sum(item.info.n_tests for item in items), "seconds": round(sum(x.seconds for x in items), 2)}
+    if last.has_r:
+        return {"name": f"r = {last.r}", "edges": last.n_edges, "removed": last.removed, **spent}
+    return {"name": last.phase, "edges": last.n_edges, "removed": None, **spent}
 
 
 Block = list[str]

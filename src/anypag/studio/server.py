@@ -76,7 +76,6 @@ class StudioServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """The address of the page, with its token."""
         return f"http://127.0.0.1:{self.server_port}/{self.token}/"
 
     @property
@@ -279,7 +278,6 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(json.dumps(value, allow_nan=False).encode(), "application/json")
 
     def _say(self, status: HTTPStatus, sentence: str) -> None:
-        """An error, as JSON that the page shows."""
         with suppress(OSError):
             self._send(json.dumps({"error": sentence}).encode(), "application/json", status=status)
 

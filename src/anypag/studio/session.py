@@ -137,7 +137,6 @@ class Session(Signals):
         return file_taken(result, name, texts["shell"], data)
 
     def _latest(self) -> tuple[Result, Any]:
-        """The latest result and the data behind it."""
         with self._changed:
             result, bound = self._result, self._bound
         if result is None or bound is None or not result.history:

@@ -9,17 +9,8 @@ from typing import Any, Self, get_args
 from anypag.choices import DECLARED, DEFAULTS, MISSING_WORDS, Choices, is_default
 from anypag.data.table import KINDS, Kind
 from anypag.errors import KnowledgeError, ParameterError, abbreviated
+from anypag.knowledge import statements as stated
 from anypag.knowledge.knowledge import Knowledge
-from anypag.knowledge.statements import (
-    NoCausesWithinTiers,
-    NotSelecting,
-    PairKind,
-    PairStatement,
-    SelectionBefore,
-    Statement,
-    Tiers,
-    names_in,
-)
 from anypag.knowledge.text import parse_text
 
 OFFERED = ("method", "test", "alpha", "selection_bias", "missing", "singular", "transform", "max_r", "effort")
@@ -72,14 +63,14 @@ class Settings:
         """The columns that are switched on."""
         return [name for name in names if name not in self.off]
 
-    def statements_on(self, names: Collection[str]) -> list[Statement]:
+    def statements_on(self, names: Collection[str]) -> list[stated.Statement]:
         """The statements about columns that are switched on, tiers first."""
         tiers = tuple(tier for some in self.tiers if (tier := tuple(name for name in some if name in names)))
-        said: list[Statement] = [Tiers(tiers)] if len(tiers) > 1 else []
+        said: list[stated.Statement] = [stated.Tiers(tiers)] if len(tiers) > 1 else []
         for text in self.statements:
             (one,) = parse_text(text)
-            speaks_of_tiers = isinstance(one, NoCausesWithinTiers | SelectionBefore)
-            is_on = set(names_in(one)) <= set(names) and (len(tiers) > 1 or not speaks_of_tiers)
+            speaks_of_tiers = isinstance(one, stated.NoCausesWithinTiers | stated.SelectionBefore)
+            is_on = set(stated.names_in(one)) <= set(names) and (len(tiers) > 1 or not speaks_of_tiers)
             said += [replace(one, place="")] if is_on else []
         return said
 
@@ -108,11 +99,11 @@ class Settings:
 def in_words(text: str) -> str:
     """A statement for people: `a ~> b` is "a is a cause of b"."""
     (one,) = parse_text(text)
-    if isinstance(one, PairStatement):
+    if isinstance(one, stated.PairStatement):
         return f"{_listed(one.left)} {WORDS[one.kind]} {_listed(one.right)}"
-    if isinstance(one, NotSelecting):
+    if isinstance(one, stated.NotSelecting):
         return f"{_listed(one.names)} {WORDS['not_selecting']}"
-    if isinstance(one, NoCausesWithinTiers):
+    if isinstance(one, stated.NoCausesWithinTiers):
         return "Within one tier nothing is a cause of another"
     return str(one)
 
@@ -131,7 +122,6 @@ def _text(value: Any) -> str:
 
 
 def _off(now: Settings, names: Any, is_off: Any) -> Changes:
-    """One column, or a list of them, switched off or on."""
     some = dict.fromkeys(_text(name) for name in (names if isinstance(names, list) else [names]))
     others = tuple(other for other in now.off if other not in some)
     return {"off": (*others, *some) if is_off is True else others}
@@ -156,7 +146,6 @@ def _reading(now: Settings, name: Any, value: Any) -> Changes:
 
 
 def _gap(now: Settings, word: Any) -> Changes:
-    """One more word that stands for a missing value."""
     return _reading(now, "gaps", [*now.reading.get("gaps", MISSING_WORDS), _text(word)])
 
 
@@ -179,13 +168,13 @@ def _tiers(now: Settings, tiers: Any) -> Changes:
 
 
 def _say(now: Settings, kind: Any, left: Any = None, right: Any = None) -> Changes:
-    one: Statement
+    one: stated.Statement
     if kind == "within_tiers":
-        one = NoCausesWithinTiers()
+        one = stated.NoCausesWithinTiers()
     elif kind == "not_selecting":
-        one = NotSelecting((_text(left),))
-    elif kind in get_args(PairKind):
-        one = PairStatement(kind, (_text(left),), (_text(right),))
+        one = stated.NotSelecting((_text(left),))
+    elif kind in get_args(stated.PairKind):
+        one = stated.PairStatement(kind, (_text(left),), (_text(right),))
         if left == right:
             raise ParameterError("A statement is about two different columns.")
     else:
@@ -221,13 +210,9 @@ def _changes_in(kept: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
 
 def offered(settings: Settings) -> list[dict[str, Any]]:
     """The choices that the page shows: what each is for, its value, and the values to choose from."""
-    return [
-        {
-            "name": name,
-            "help": DECLARED[name].help,
-            "value": settings.choices.get(name, DEFAULTS[name]),
-            "default": DEFAULTS[name],
-            "values": list(DECLARED[name].check.names),
-        }
-        for name in OFFERED
-    ]
+    shown = list[dict[str, Any]]()
+    for name in OFFERED:
+        choice, default = DECLARED[name], DEFAULTS[name]
+        value = {"value": settings.choices.get(name, default), "default": default, "values": list(choice.check.names)}
+        shown.append({"name": name, "help": choice.help, **value})
+    return shown
