@@ -78,11 +78,10 @@ def effect(
     """
     from anypag.effects.effect import effect as asked
 
-    source, cause, outcome = _asked(graph, cause, outcome, dag)
+    source, cause, outcome = _asked(graph, cause, outcome, dag, typed["kinds"])
     said = reading.said()
     for option in (*said, *(["kinds"] if typed["kinds"] else ())) if not data else ():
         raise ParameterError(f"The option {Option(option)} goes with {Option('data')}: it says how it is read.")
-    source = _of_kinds(source, typed["kinds"])
     table = None if not data else _rows(data, source, said, typed["kinds"] or {}, cluster)
     named = (learner or "").split(",")
     learners = (named[0], named[1]) if len(named) == 2 else learner  # of outcome and cause
@@ -113,27 +112,25 @@ def effect(
     return ExitCode.COMPLETE
 
 
-def _asked(graph: Path, cause: str, outcome: str | None, dag: str | None) -> tuple[MixedGraph | Result, str, str]:
+def _asked(
+    graph: Path, cause: str, outcome: str | None, dag: str | None, kinds: dict[str, str] | None
+) -> tuple[MixedGraph | Result, str, str]:
     """The graph, the cause and the outcome. With --dag the graph is not among the arguments."""
     from anypag.graphs.pag import DAG
     from anypag.results.files import read_result
+    from anypag.results.result import Result
 
     if dag is None and outcome is None:
         raise ParameterError("An effect needs GRAPH, CAUSE and OUTCOME; with --dag EDGES it needs CAUSE and OUTCOME.")
     if dag is None:
-        return read_result(graph), cause, outcome or ""
+        source = read_result(graph)
+        if kinds and isinstance(source, Result):
+            source = replace(source, choices=replace(source.choices, kinds={**(source.choices.kinds or {}), **kinds}))
+        return source, cause, outcome or ""
     if outcome is not None:
         raise ParameterError("With --dag only CAUSE and OUTCOME are named: the graph is the one that --dag gives.")
     text = Path(dag).read_text(encoding="utf-8") if Path(dag).is_file() else dag
     return DAG.from_string(text), str(graph), cause
-
-
-def _of_kinds(source: MixedGraph | Result, kinds: dict[str, str] | None) -> MixedGraph | Result:
-    from anypag.graphs.base import MixedGraph
-
-    if not kinds or isinstance(source, MixedGraph):
-        return source
-    return replace(source, choices=replace(source.choices, kinds={**(source.choices.kinds or {}), **kinds}))
 
 
 def _rows(

@@ -16,7 +16,6 @@ from anypag.saving import PICTURES, check_ending, save
 if TYPE_CHECKING:
     from anypag.graphs.base import MixedGraph
     from anypag.graphs.marks import Edge
-    from anypag.graphs.pag import PAG
     from anypag.results.consistency import Consistency
     from anypag.results.result import Result
 
@@ -135,9 +134,10 @@ def explain(graph: Path, a: str, b: str, *, terminal: Terminal) -> ExitCode:
         b B: Another one.
     """
     from anypag.explain import explain as explained
+    from anypag.graphs.pag import PAG
 
     result, bare = _read(graph)
-    explanation = explained(result or _as_pag(bare), a, b)
+    explanation = explained(result or PAG(bare.marks, bare.names), a, b)
     if terminal.as_json:
         terminal.json(explanation.to_dict())
     else:
@@ -156,23 +156,17 @@ def _read(path: Path) -> tuple[Result | None, MixedGraph]:
 def _consistency(result: Result | None, graph: MixedGraph) -> Consistency:
     """The consistency of a result; of a bare graph only contradictions between marks are checked."""
     from anypag.graphs.contradictions import contradictions
+    from anypag.graphs.pag import PAG
     from anypag.results.consistency import Consistency
 
     if result is not None:
         return result.consistency
-    found, _ = contradictions(_as_pag(graph))
+    found, _ = contradictions(PAG(graph.marks, graph.names))
     return Consistency(False if found else None, found)
 
 
 def _doubts(consistency: Consistency) -> dict[str, list[str]]:
     return {"contradictions": [str(item) for item in consistency.contradictions]}
-
-
-def _as_pag(graph: MixedGraph) -> PAG:
-    """The marks of a DAG or MAG are read as those of a PAG."""
-    from anypag.graphs.pag import PAG
-
-    return PAG(graph.marks, graph.names)
 
 
 def _rows(edges: list[Edge], result: Result | None) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ from anypag.graphs.rules import RULES
 from anypag.knowledge.statements import Outcome
 from anypag.markup import plain, shown_share
 from anypag.plot.draw import with_contexts
-from anypag.plot.geometry import BENDS, Box, Line, joined, picture, ring
+from anypag.plot.geometry import BENDS, Box, Line, Picture, joined, picture, ring
 from anypag.plot.labels import apart, legend_for
 from anypag.plot.layout import is_drawable, is_small
 from anypag.plot.svg import curve, placing
@@ -67,9 +67,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "take_away": take_away(result),
         "left_out": list(_left_out(result)),
         "names": list(result.pag.names),
-        "size": [math.ceil(drawn.width), math.ceil(drawn.height)],
-        "boxes": boxes_shown(drawn.boxes),
-        "lines": [line_shown(line, result.pag) for line in lines],
+        **drawing_shown(drawn, lines, result.pag),
         "frames": frames,
         "starts_complete": _starts_complete(result),
         "by_scores": result.from_scores,
@@ -187,8 +185,8 @@ def _is_counted_only(item: Iteration, result: Result) -> bool:
 
 
 def _outcome(outcome: Outcome) -> dict[str, str]:
-    told = [*map(str, outcome.marks), *([outcome.why] if outcome.why else [])]
-    return {"statement": outcome.statement, "became": outcome.in_words, "told": "; ".join(told)}
+    told = "; ".join(filter(None, [*map(str, outcome.marks), outcome.why]))
+    return {"statement": outcome.statement, "became": outcome.in_words, "told": told}
 
 
 def _all_lines(result: Result, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
@@ -238,9 +236,11 @@ def _rounded(*numbers: float) -> list[float]:
     return [round(number, 1) for number in numbers]
 
 
-def boxes_shown(boxes: Iterable[Box]) -> list[list[Any]]:
-    """For each node: its centre, its size, its label and how round its corners are."""
-    return [[*_rounded(*box.centre, box.width, box.height), box.label, box.corner] for box in boxes]
+def drawing_shown(drawn: Picture, lines: Iterable[Line], pag: PAG) -> dict[str, Any]:
+    """The size of a picture; the centre, the size, the label and the corners of each box; the lines."""
+    boxes = [[*_rounded(*box.centre, box.width, box.height), box.label, box.corner] for box in drawn.boxes]
+    size = [math.ceil(drawn.width), math.ceil(drawn.height)]
+    return {"size": size, "boxes": boxes, "lines": [line_shown(line, pag) for line in lines]}
 
 
 def line_shown(line: Line, pag: PAG) -> list[Any]:
@@ -251,9 +251,9 @@ def line_shown(line: Line, pag: PAG) -> list[Any]:
 
 def _edges(facts: PairFacts, place: Places) -> Iterator[tuple[Edge, dict[str, Any]]]:
     """Every edge with what the page says of it, beginning with the number of its line."""
-    edges = facts.pag.edges()
-    tell = _edge if len(edges) <= MOST_REASONS else _edge_without_reasons
-    yield from ((edge, {"line": place[edge[:2]], "symbol": edge.symbol, **tell(facts, edge)}) for edge in edges)
+    tell = _edge if len(facts.pag.edges()) <= MOST_REASONS else _edge_without_reasons
+    for edge in facts.pag.edges():
+        yield edge, {"line": place[edge[:2]], "symbol": edge.symbol, **tell(facts, edge)}
 
 
 def _edge(facts: PairFacts, edge: Edge) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -126,22 +127,10 @@ class Searched:
     def pag(self) -> PAG:
         return self.state.pag if self.last is None else self.last[0]
 
-    @property
-    def test(self) -> str:
-        return self.problem.test_name
-
-    @property
-    def exact(self) -> bool:
-        return self.problem.test.exact
-
-    @property
-    def n_rows(self) -> int | None:
-        return self.problem.n_rows
-
-    @property
-    def audit(self) -> Audit | None:
-        found: Audit | None = self.problem.audit
-        return found
+    test = property(attrgetter("problem.test_name"))
+    exact = property(attrgetter("problem.test.exact"))
+    n_rows = property(attrgetter("problem.n_rows"))
+    audit = property(attrgetter("problem.audit"))
 
     @cached_property
     def sepsets(self) -> Separations:

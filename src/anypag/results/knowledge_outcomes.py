@@ -19,19 +19,11 @@ from anypag.graphs.base import Marks, shortest_path, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
+from anypag.knowledge import statements as stated
 from anypag.knowledge.bind import facts_said
 from anypag.knowledge.closure import close
 from anypag.knowledge.facts import Facts
-from anypag.knowledge.statements import (
-    KnownMark,
-    NoCausesWithinTiers,
-    NotSelecting,
-    Outcome,
-    PairStatement,
-    SelectionBefore,
-    Statement,
-    Tiers,
-)
+from anypag.knowledge.statements import KnownMark, Outcome, PairStatement, Statement
 from anypag.results.pairs import pair_p
 from anypag.search.apply_knowledge import Base, Closed, base_of, closed_with, contradictions, with_edges
 from anypag.search.problem import Problem
@@ -106,7 +98,7 @@ class _Judge:
         if self._is_shown(alone):
             return _told(statement, "implied")
         narrowing = alone.not_causes & self.facts.not_selecting[:, None]
-        if bool(narrowing.any()) and not isinstance(statement, NotSelecting | SelectionBefore):
+        if bool(narrowing.any()) and not isinstance(statement, stated.NotSelecting | stated.SelectionBefore):
             return _told(statement, "used", why="fewer sets were tested; no mark follows from it")
         return _told(statement, "not usable", why=self._unfinished(closed) or self._why_idle(statement, alone))
 
@@ -306,7 +298,7 @@ class _Judge:
 
 
 def _needs(one: Statement, other: Statement) -> bool:
-    return isinstance(other, Tiers) and isinstance(one, NoCausesWithinTiers | SelectionBefore)
+    return isinstance(other, stated.Tiers) and isinstance(one, stated.NoCausesWithinTiers | stated.SelectionBefore)
 
 
 def _agree(facts: Facts, closed: Closed) -> bool:

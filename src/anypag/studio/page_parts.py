@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -17,10 +16,10 @@ from anypag.explain.summary import end_told
 from anypag.graphs.marks import A_MARK
 from anypag.graphs.pag import PAG
 from anypag.plot.effect_draws import effect_svg
-from anypag.plot.geometry import Picture, joined, picture, ring
+from anypag.plot.geometry import Line, Picture, joined, picture, ring
 from anypag.plot.labels import apart
 from anypag.plot.layout import is_drawable
-from anypag.report.content import boxes_shown, legend_shown, line_shown
+from anypag.report.content import drawing_shown, legend_shown, line_shown
 from anypag.results.result import Iteration, Result
 from anypag.studio.columns_shown import advised, columns_shown, findings_shown, spelled
 from anypag.studio.settings import WORDS, Settings, in_words, offered
@@ -115,10 +114,8 @@ def scene(pag: PAG, drawn: Picture, result: Result | None = None) -> dict[str, A
         "names": list(pag.names),
         "is_whole": is_drawable(pag),
         "n_edges": len(pag.edges()),
-        "size": [math.ceil(drawn.width), math.ceil(drawn.height)],
-        "boxes": boxes_shown(drawn.boxes),
-        "lines": [line_shown(line, pag) for line in lines],
-        "rows": [[k, int(line.edge.mark_a), int(line.edge.mark_b)] for k, line in enumerate(lines)],
+        **drawing_shown(drawn, lines, pag),
+        "rows": _rows(lines),
         "shares": [] if probabilities is None else [probabilities.of_edge(*edge) for edge in edges],
         "doubted": [k for k, edge in enumerate(edges) if frozenset(edge[:2]) in doubted],
         "banner": [*at_the_end.misfit_told, *at_the_end.consistency.lines(3)] if at_the_end else [],
@@ -126,12 +123,17 @@ def scene(pag: PAG, drawn: Picture, result: Result | None = None) -> dict[str, A
     }
 
 
-def around(pag: PAG, drawn: Picture, i: int) -> dict[str, Any]:
-    """The lines of one variable in a graph that is too large to be drawn whole."""
-    name = pag.names[i]
-    lines = joined(drawn.boxes, tuple(edge for edge in pag.edges() if name in (edge.a, edge.b)), bends=())
-    rows = [[k, int(line.edge.mark_a), int(line.edge.mark_b)] for k, line in enumerate(lines)]
-    return {"lines": [line_shown(line, pag) for line in lines], "rows": rows}
+def around(pag: PAG, drawn: Picture, name: str) -> dict[str, Any]:
+    """The edges of one variable in words, and their lines, for a graph that is too large to be drawn whole."""
+    edges = tuple(edge for edge in pag.edges() if name in (edge.a, edge.b))
+    count = f"{len(edges)} edge{'s' * (len(edges) != 1)}" if edges else "No edges"
+    head = [["h2", "pair", name], ["p", "soft", f"{count}. Click a second variable for the pair."]]
+    told, lines = [*head, *(["p", "", str(edge)] for edge in edges)], joined(drawn.boxes, edges, bends=())
+    return {"told": told, "lines": [line_shown(line, pag) for line in lines], "rows": _rows(lines)}
+
+
+def _rows(lines: Sequence[Line]) -> list[list[int]]:
+    return [[k, int(line.edge.mark_a), int(line.edge.mark_b)] for k, line in enumerate(lines)]
 
 
 def steps_shown(history: Iterable[Iteration]) -> list[dict[str, Any]]:
@@ -172,14 +174,6 @@ def _explained(said: Explanation, assumed: str | None) -> Iterator[Block]:
         yield from ([["p", "why", end.why]] if end.why else [])
         yield from (["p", "why conflict", text] for text in end.conflicts)
     yield from (["p", "soft", note] for note in said.notes)
-
-
-def node_told(pag: PAG, i: int) -> list[Block]:
-    name = pag.names[i]
-    edges = [str(edge) for edge in pag.edges() if name in (edge.a, edge.b)]
-    count = f"{len(edges)} edge{'s' * (len(edges) != 1)}" if edges else "No edges"
-    listed = [["p", "", text] for text in edges]
-    return [["h2", "pair", name], ["p", "soft", f"{count}. Click a second variable for the pair."], *listed]
 
 
 def effect_told(result: Result, cause: str, outcome: str, data: Any) -> list[Block]:

@@ -72,9 +72,8 @@ class Session(Signals):
         with self._changed:
             if self._opened is not None:
                 self._opened.close()
-            self._opened, self._settings = opened, opened.settings()
+            self._opened, self._settings, self._goes = opened, opened.settings(), False
             self._source = self._bound = self._before = self._result = None
-            self._goes = False
             self._renew()
 
     def has_open(self, key: str) -> bool:
@@ -118,13 +117,9 @@ class Session(Signals):
         return page_parts.pair_told(result, *_names(result, i, j))
 
     def node(self, i: int) -> dict[str, Any]:
-        """The edges of a variable, with their lines for a graph that is too large to be drawn whole."""
         result, _ = self._latest()
-        _names(result, i)
-        return {
-            "told": page_parts.node_told(result.pag, i),
-            **page_parts.around(result.pag, self._painter.picture_of(result.pag), i),
-        }
+        (name,) = _names(result, i)
+        return page_parts.around(result.pag, self._painter.picture_of(result.pag), name)
 
     def effect(self, i: int, j: int) -> list[page_parts.Block]:
         result, data = self._latest()
