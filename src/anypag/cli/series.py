@@ -125,12 +125,13 @@ def _tell(terminal: Terminal, result: SeriesResult, written: list[Path]) -> None
 
 
 def _document(result: SeriesResult, written: list[Path]) -> dict[str, Any]:
+    edges = [{**edge._asdict(), "text": str(edge), "symbol": edge.edge.symbol} for edge in result.edges]
+    warnings = list(map(str, result.audit.warnings)) if result.audit else []
+    run = {"complete": result.complete, "stopped": result.result.stopped, "windows": result.told}
     return {
-        "complete": result.complete,
-        "stopped": result.result.stopped,
-        "windows": result.told,
-        "edges": [{**edge._asdict(), "text": str(edge), "symbol": edge.edge.symbol} for edge in result.edges],
+        **run,
+        "edges": edges,
         "targets": result.targets(),
-        "warnings": [str(finding) for finding in result.audit.warnings] if result.audit else [],
-        "written": [str(path) for path in written],
+        "warnings": warnings,
+        "written": list(map(str, written)),
     }

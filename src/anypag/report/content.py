@@ -257,7 +257,7 @@ def _edges(facts: PairFacts, place: Places) -> Iterator[tuple[Edge, dict[str, An
 
 
 def _edge(facts: PairFacts, edge: Edge) -> dict[str, Any]:
-    explained = explain_pair(facts, edge.a, edge.b)
+    explained, said = explain_pair(facts, edge.a, edge.b), facts.probabilities
     return {
         "summary": explained.summary,
         "meanings": [end.meaning for end in explained.ends],
@@ -268,7 +268,7 @@ def _edge(facts: PairFacts, edge: Edge) -> dict[str, Any]:
         "contradictions": list(explained.contradictions),
         "again": plain(explained.again),
         "probability": explained.probability,
-        "joined": None if facts.probabilities is None else facts.probabilities.of_any_edge(edge.a, edge.b),
+        "joined": None if said is None else said.of_any_edge(edge.a, edge.b),
         "p": explained.kept_p,
         "n": explained.n_rows,
     }
@@ -327,19 +327,13 @@ NOT_DECIDED = (
 
 
 def _made(result: Result, call: str | None, spell: Callable[[Option], str]) -> dict[str, Any]:
-    return {
-        "call": call,
-        "end": f"{end_told(result, spell)} {result.compared or ''}".rstrip(),
-        "valid": _valid(result),
-        "choices": {
-            "method": result.method if result.chosen is None else str(result.chosen),
-            **({"test": result.test_name} if result.test_name else {}),
-            **({} if result.n_rows is None else {"rows": f"{result.n_rows:,}"}),
-            **_choices(result),
-        },
-        "tests": result.n_tests,
-        "versions": _versions(),
-    }
+    choices = {"method": result.method if result.chosen is None else str(result.chosen)}
+    choices |= {"test": result.test_name} if result.test_name else {}
+    choices |= {} if result.n_rows is None else {"rows": f"{result.n_rows:,}"}
+    choices |= _choices(result)
+    end = f"{end_told(result, spell)} {result.compared or ''}".rstrip()
+    run = {"choices": choices, "tests": result.n_tests, "versions": _versions()}
+    return {"call": call, "end": end, "valid": _valid(result), **run}
 
 
 def _valid(result: Result) -> str:

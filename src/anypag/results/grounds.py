@@ -118,8 +118,7 @@ class Searched:
 
     state: State = field(repr=False)  # the state from which a next step would start
     problem: Problem = field(repr=False)  # what the search worked on: the test, the choices, the audit of the data
-    last: tuple[PAG, StepInfo] | None = field(repr=False)
-    """The graph after the last finished step, and what the step did."""
+    last: tuple[PAG, StepInfo] | None = field(repr=False)  # the graph after the last finished step, and its info
     for_effects: Callable[[], State] | None = field(default=None, repr=False)
     """Gives the state with the sampled graphs that serve effects only."""
 

@@ -37,8 +37,7 @@ class Board:
     def __init__(self) -> None:
         self.changed = threading.Condition()
         self.is_closed = False
-        self.run = 0
-        """Counts the runs: graphs of an earlier one are not shown any more."""
+        self.run = 0  # counts the runs: graphs of an earlier one are not shown any more
         self._version = 0
         self._parts: dict[str, tuple[int, Any]] = {}
         self._scenes: list[dict[str, Any]] = []

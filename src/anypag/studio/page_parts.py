@@ -50,31 +50,22 @@ def known_shown(settings: Settings, names: Sequence[str]) -> Shape:
     """Tiers and statements about the columns that are switched on, and what in them contradicts itself."""
     on = settings.columns(names)
     tiers = [[name for name in tier if name in on] for tier in settings.tiers]
-    placed = {name for tier in tiers for name in tier}
-    return {
-        "names": on,
-        "free": [name for name in on if name not in placed],
-        "tiers": tiers,
-        "statements": [[in_words(text), text] for text in settings.statements],
-        "words": [[kind, words] for kind, words in WORDS.items()],
-        "problem": settings.contradiction(names),
-    }
+    free = [name for name in on if name not in {name for tier in tiers for name in tier}]
+    said = {"statements": [[in_words(text), text] for text in settings.statements], "words": list(WORDS.items())}
+    return {"names": on, "free": free, "tiers": tiers, **said, "problem": settings.contradiction(names)}
 
 
 def run_shown(status: str, said: str, settings: Settings, result: Result | None, share: float | None) -> Shape:
     """Where the search stands; `share` of the current phase is done."""
     history = result.history if result else ()
-    is_over = result is not None and bool(history) and status in {"done", "stopped"}
-    return {
-        "status": status,
-        "said": said,
-        "share": share,
-        "steps": steps_shown(history),
-        "tests": sum(item.info.n_tests for item in history),
-        "seconds": round(sum(item.seconds for item in history), 2),
-        "end": end_told(result, spelled) if is_over and result else "",
-        "offered": offered(settings),
-    }
+    is_over = bool(history) and status in {"done", "stopped"}
+    end = end_told(result, spelled) if is_over and result else ""
+    now = {"status": status, "said": said, "share": share, "steps": steps_shown(history), **_spent(history)}
+    return {**now, "end": end, "offered": offered(settings)}
+
+
+def _spent(steps: Sequence[Iteration]) -> dict[str, Any]:
+    return {"tests": sum(x.info.n_tests for x in steps), "seconds": round(sum(x.seconds for x in steps), 2)}
 
 
 def texts_shown(settings: Settings, names: Sequence[str], file: str, result: Result) -> Shape:
@@ -145,10 +136,8 @@ def steps_shown(history: Iterable[Iteration]) -> list[dict[str, Any]]:
 def _step_shown(items: list[Iteration]) -> dict[str, Any]:
     """The line of an iteration (r, edges, ...), or of a phase without r."""
     last = items[-1].info
-    spent = {"tests": sum(item.info.n_tests for item in items), "seconds": round(sum(x.seconds for x in items), 2)}
-    if last.has_r:
-        return {"name": f"r = {last.r}", "edges": last.n_edges, "removed": last.removed, **spent}
-    return {"name": last.phase, "edges": last.n_edges, "removed": None, **spent}
+    name, removed = (f"r = {last.r}", last.removed) if last.has_r else (last.phase, None)
+    return {"name": name, "edges": last.n_edges, "removed": removed, **_spent(items)}
 
 
 Block = list[str]

@@ -78,12 +78,9 @@ class Settings:
         """The choices of a search over these columns, by which the same graph is learned elsewhere."""
         on = self.columns(names)
         known = self.statements_on(on)
-        return Choices(
-            names=on if len(on) < len(names) else None,
-            kinds={name: kind for name, kind in self.kinds.items() if name in on} or None,
-            knowledge=Knowledge.of(known) if known else None,
-            **self.choices,
-        )
+        kinds = {name: kind for name, kind in self.kinds.items() if name in on} or None
+        used, knowledge = on if len(on) < len(names) else None, Knowledge.of(known) if known else None
+        return Choices(names=used, kinds=kinds, knowledge=knowledge, **self.choices)
 
     def contradiction(self, names: Sequence[str]) -> str | None:
         """What in the knowledge cannot all be true; None if nothing contradicts."""
