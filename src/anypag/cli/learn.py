@@ -17,7 +17,6 @@ from anypag.cli.running import Interrupts, compiling_told, shown_on
 from anypag.cli.terminal import Terminal, panics_held
 from anypag.errors import AnypagError, Option, ParameterError
 from anypag.run.clock import Clock
-from anypag.saving import check_ending
 
 if TYPE_CHECKING:
     from anypag.cli.ending import Ending
@@ -143,8 +142,6 @@ def _checked_outputs(inputs: list[Path], out: list[Path], report: Path | None, t
     if report is not None and report.suffix.lower() != ".html":
         raise ParameterError(f"A report is an .html file; got {report.name!r}.")
     outputs = [*out, *([report] if report else [])]
-    for path in outputs:
-        check_ending(path)
     check_files(outputs, typed, inputs)
     return outputs
 

@@ -152,6 +152,10 @@ class Inputs:
 
 def check_files(outputs: list[Path], typed: Typed, inputs: list[Path]) -> None:
     """Check outputs and the checkpoint: ParameterError also if that is there and not resumed from."""
+    from anypag.saving import check_ending
+
+    for path in outputs:
+        check_ending(path)
     checkpoint, resume = typed["checkpoint"], typed["resume"]
     check_outputs(outputs if checkpoint is None else [*outputs, checkpoint], inputs)
     check_replaced(outputs)
@@ -184,9 +188,8 @@ def check_replaced(paths: Iterable[Path]) -> None:
         with path.open("rb") as file:
             start = file.read(len(OUR_TABLES[0]))
         if start and not start.startswith(OUR_TABLES):
-            raise ParameterError(
-                f"{path} cannot be written: it is there, and anypag did not write it. Name another file, or remove it."
-            )
+            told = "it is there, and anypag did not write it. Name another file, or remove it."
+            raise ParameterError(f"{path} cannot be written: {told}")
 
 
 def _problem(path: Path) -> str | None:

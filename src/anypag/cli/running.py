@@ -84,40 +84,37 @@ class Interrupts(Signals):
             raise self._raises("interrupt")
 
 
-def iteration_line(item: Iteration) -> str:
+def _iteration_line(item: Iteration) -> str:
     """One finished iteration: edges left, removed, marks oriented, tests, time."""
     info = item.info
     phase = "" if info.phase == "iteration" else f" ({info.phase})"
     conflicts = f"  {counted(info.n_conflicts, 'conflict')}" if info.n_conflicts else ""
     return (
         f"r = {info.r}{phase}  {info.n_edges:>5,} edges left  {info.removed:>5,} removed  "
-        f"{oriented(item):>5,} marks oriented  {info.n_tests:>9,} tests  {time_shown(item.seconds):>8}{conflicts}"
+        f"{_oriented(item):>5,} marks oriented  {info.n_tests:>9,} tests  {time_shown(item.seconds):>8}{conflicts}"
     )
 
 
-def reached(item: Iteration) -> str:
-    """How far a run was after a step: `r = 2`, or the phase of a search by score."""
-    return f"r = {item.r}" if item.info.has_r else f"a step of {item.info.phase!r}"
-
-
-def say_where_it_goes_on(terminal: Terminal, choices: Choices, kept: Checkpoint) -> None:
+def _say_where_it_goes_on(terminal: Terminal, choices: Choices, kept: Checkpoint) -> None:
     """Say how far the run in a checkpoint had come, if it is resumed."""
     if kept.history:
-        terminal.line(f"Continuing from {kept.path}, which is complete up to {reached(kept.history[-1])}.")
+        last = kept.history[-1].info
+        reached = f"r = {last.r}" if last.has_r else f"a step of {last.phase!r}"
+        terminal.line(f"Continuing from {kept.path}, which is complete up to {reached}.")
     elif choices.resume:
         terminal.line(f"{kept.path} holds no finished step yet; starting from the beginning.")
 
 
-def phase_line(steps: Sequence[Iteration]) -> str:
+def _phase_line(steps: Sequence[Iteration]) -> str:
     """The line of a phase without r: edges and marks after its last step, tests and time of all steps."""
     last, n_tests = steps[-1], sum(item.info.n_tests for item in steps)
     tests = counted(n_tests, "test") if n_tests else ""
     seconds = time_shown(sum(item.seconds for item in steps))
-    edges = f"{last.info.n_edges:>5,} edges  {oriented(last):>5,} marks oriented"
+    edges = f"{last.info.n_edges:>5,} edges  {_oriented(last):>5,} marks oriented"
     return f"{last.info.phase:13}  {edges}  {tests:>15}  {seconds:>8}"
 
 
-def oriented(item: Iteration) -> int:
+def _oriented(item: Iteration) -> int:
     """The arrowheads and tails of the graph after an iteration."""
     from anypag.graphs.marks import Mark
 
@@ -136,13 +133,13 @@ class _Steps:
         if self._phase and self._phase[-1].info.phase != item.info.phase:
             self.end()
         if item.info.has_r:
-            self._terminal.line(iteration_line(item))
+            self._terminal.line(_iteration_line(item))
         else:
             self._phase.append(item)
 
     def end(self) -> None:
         if self._phase:
-            self._terminal.line(phase_line(self._phase))
+            self._terminal.line(_phase_line(self._phase))
         self._phase = []
 
 
@@ -151,7 +148,7 @@ def shown_on(terminal: Terminal, choices: Choices, interrupts: Interrupts, clock
     """A context that gives listeners of a run, which show it on the terminal."""
     from anypag.run.watcher import Estimated, Listeners, bar
 
-    steps, goes_on = _Steps(terminal), partial(say_where_it_goes_on, terminal, choices)
+    steps, goes_on = _Steps(terminal), partial(_say_where_it_goes_on, terminal, choices)
     try:
         with bar(terminal.console) if terminal.is_interactive else nullcontext(_Foretold(terminal)) as tick:
             yield Listeners(Estimated(tick), steps.add, goes_on, interrupts, clock)

@@ -14,7 +14,6 @@ from anypag.cli.outputs import Inputs, check_files, files_in
 from anypag.cli.running import Interrupts, compiling_told, shown_on
 from anypag.cli.terminal import Terminal, panics_held
 from anypag.run.clock import Clock
-from anypag.saving import check_ending
 
 if TYPE_CHECKING:
     from anypag.series.learn import SeriesSearch
@@ -68,8 +67,6 @@ def learn_series(
     """
     terminal.quiet, outputs = quiet, out or []
     inputs = Inputs(files_in(data), columns, reading, sets)
-    for path in outputs:
-        check_ending(path)
     check_files(outputs, typed, list(inputs.files.values()))
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.series.lagged import lagged

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -163,10 +163,8 @@ class Output:
 
 def give_up(stream: TextIO) -> None:
     """Drop what is left in the stream's buffer."""
-    try:
+    with suppress(OSError, ValueError):  # a stream may have no file descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    except (OSError, ValueError):  # the stream has no file descriptor
-        return
 
 
 @contextmanager

@@ -192,9 +192,9 @@ def _line(
 ) -> Line:
     a, b = boxes[ends[0]], boxes[ends[1]]
     straight = control = _control(a.centre, b.centre, 0.0)
-    if bends and _n_boxes_on_curve(a.centre, straight, b.centre, ends, centres, sizes):
-        bent = [_control(a.centre, b.centre, bend) for bend in bends]
-        control = min(bent, key=lambda point: _n_boxes_on_curve(a.centre, point, b.centre, ends, centres, sizes))
+    n_crossed = partial(_n_boxes_on_curve, start=a.centre, end=b.centre, ends=ends, centres=centres, sizes=sizes)
+    if bends and n_crossed(straight):
+        control = min((_control(a.centre, b.centre, bend) for bend in bends), key=n_crossed)
     line = _along(edge, a, b, control)
     (left, top), (right, below) = line.tip_a.at, line.tip_b.at
     return line if control != straight else replace(line, control=Point((left + right) / 2, (top + below) / 2))
@@ -205,7 +205,7 @@ def _control(a: Point, b: Point, bend: float) -> Point:
 
 
 def _n_boxes_on_curve(
-    start: Point, control: Point, end: Point, ends: tuple[int, int], centres: Points, sizes: Points
+    control: Point, start: Point, end: Point, ends: tuple[int, int], centres: Points, sizes: Points
 ) -> int:
     curve = np.array([_on_curve(start, control, end, t) for t in np.linspace(0, 1, 7).tolist()])
     over = boxes_on(curve[:-1], curve[1:], centres, sizes)
