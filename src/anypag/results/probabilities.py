@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -245,7 +245,7 @@ class Misfit:
 
     def lines(self, how_to_pool: str = "ap.pooled") -> tuple[str, ...]:
         """The warning, or nothing. `how_to_pool`: how to say that there are several data sets; "" where it was said."""
-        found = [*self._few_rows(), *self._unlike(how_to_pool)]
+        found = list(self._reasons(how_to_pool))
         if not found:
             return ()
         why, what_to_do = zip(*found, strict=True)
@@ -254,21 +254,19 @@ class Misfit:
             f"{' '.join(what_to_do)}".rstrip(),
         )
 
-    def _few_rows(self) -> list[tuple[str, str]]:
-        if self.rows_per_number is None or self.rows_per_number >= LEAST_ROWS_PER_NUMBER:
-            return []
-        few = f"there are {self.rows_per_number:.2f} rows for each number that the graph must learn"
-        return [(few, "Merge levels, or leave out columns with many levels.")]
-
-    def _unlike(self, how_to_pool: str) -> list[tuple[str, str]]:
-        if self.share is None or self.share <= MOST_OFF or (len(self.worst) < LEAST_PAIRS and self.share < 1):
-            return []
+    def _reasons(self, how_to_pool: str) -> Iterator[tuple[str, str]]:
+        """Why the table does not fit, each reason with what to do."""
+        per_number, share = self.rows_per_number, self.share
+        if per_number is not None and per_number < LEAST_ROWS_PER_NUMBER:
+            few = f"there are {per_number:.2f} rows for each number that the graph must learn"
+            yield few, "Merge levels, or leave out columns with many levels."
+        if share is None or share <= MOST_OFF or (len(self.worst) < LEAST_PAIRS and share < 1):
+            return
         pairs = ", ".join(f"{a} and {b}" for a, b in self.worst)
-        unlike = f"{self.share:.0%} of the pairs are unlike those of tables drawn from the best graph (worst: {pairs})"
-        if self.curved:
-            return [(unlike, 'Effects seem to be curved: choose the test "additive".')]
-        told = f"If the rows come from several experiments, places or times, say so ({how_to_pool})."
-        return [(unlike, told if how_to_pool else "")]
+        pool = f"If the rows come from several experiments, places or times, say so ({how_to_pool})."
+        what_to_do = 'Effects seem to be curved: choose the test "additive".' if self.curved else pool
+        unlike = f"{share:.0%} of the pairs are unlike those of tables drawn from the best graph (worst: {pairs})"
+        yield unlike, what_to_do if how_to_pool or self.curved else ""
 
 
 def misfit_of(state: State, problem: Problem) -> Misfit:
