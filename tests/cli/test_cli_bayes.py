@@ -10,12 +10,13 @@ from commands import anypag, write_chain, write_system
 
 import anypag as ap
 from anypag import read_result
-from anypag.cli.running import shown_on
+from anypag.cli.running import Interrupts, shown_on
 from anypag.cli.tell import MARKED, MOST_HEADINGS, groups, headings
 from anypag.cli.terminal import Terminal
 from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedged, probable_graphs
 from anypag.explain.summary import how_far
 from anypag.results.result import Result
+from anypag.run.clock import Clock
 from anypag.search.state import StepInfo
 
 
@@ -136,8 +137,8 @@ def test_every_phase_has_one_line(few_rows: Path) -> None:
 def test_a_phase_that_an_error_ends_has_its_line_too(capsys: pytest.CaptureFixture[str]) -> None:
     data = ap.simulate.random_system(5, 2.0, seed=1).linear_gaussian(100, seed=1)
     result = ap.learn(data, method="boss")
-    with pytest.raises(RuntimeError), shown_on(Terminal()) as (_, step):
-        step(result)
+    with pytest.raises(RuntimeError), shown_on(Terminal(), result.choices, Interrupts(), Clock()) as listeners:
+        listeners.on_step(result)
         raise RuntimeError
     assert capsys.readouterr().out.startswith("orders ")
 

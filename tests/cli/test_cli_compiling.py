@@ -18,8 +18,9 @@ from anypag.run.clock import NOTICE
 
 
 def told(compiled: Any, *, quiet: bool = False) -> str:
-    out = io.StringIO()
-    with redirect_stdout(out), compiling_told(Terminal(quiet=quiet)):
+    out, terminal = io.StringIO(), Terminal()
+    terminal.quiet = quiet
+    with redirect_stdout(out), compiling_told(terminal):
         compiled(1)
         compiled(1.5)
     return out.getvalue()

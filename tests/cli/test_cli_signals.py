@@ -98,13 +98,13 @@ def test_a_second_interrupt_within_a_second_stops_at_once(data: Path, tmp_path: 
     program = tmp_path / "twice.py"
     program.write_text(
         "import signal, sys\n"
-        "import anypag.cli.learn as learn\n"
+        "import anypag.cli.ending as ending\n"
         "from anypag.cli.main import main\n"
         "def slow_write(*arguments, **options):\n"
         "    for _ in range(2):\n"
         "        signal.raise_signal(signal.SIGINT)\n"
         "    print('went on')\n"
-        "learn.save = slow_write\n"
+        "ending.save = slow_write\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     arguments = [sys.executable, program, "learn", "--method", "icd", data, "--out", data.with_name("pag.json")]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import is_dataclass
 from enum import IntEnum
 from pathlib import Path
 from types import NoneType
@@ -45,22 +45,12 @@ def command(*choices: str) -> Callable[[Callable[..., ExitCode]], click.Command]
     """
 
     def decorate(function: Callable[..., ExitCode]) -> click.Command:
-        text, entries = _described(function)
-        kinds = get_type_hints(function, include_extras=True)
-        parameters: list[click.Parameter] = []
-        for part in inspect.signature(function).parameters.values():
-            if part.name == "typed":
-                parameters += map(_of_choice, choices)
-            elif is_dataclass(kinds[part.name]):
-                parameters += _of_fields(kinds[part.name])
-            else:
-                spellings = _spellings(part.name) if part.kind is part.KEYWORD_ONLY else ()
-                parameters.append(_parameter(part.name, kinds[part.name], part.default, entries[part.name], spellings))
-
         def run(**given: Any) -> None:
-            _guarded(lambda: function(**_arguments(kinds, choices, given)), as_json=bool(given.get("as_json")))
+            terminal = Terminal(as_json=given.get("as_json", False))
+            _guarded(lambda: function(**_arguments(function, choices, given)), terminal)
 
-        name = function.__name__.replace("_", "-")
+        name, (text, _) = function.__name__.replace("_", "-"), _described(function)
+        parameters = list(_parameters(function, choices))
         return click.Command(name, params=parameters, callback=run, help=text, short_help=text.split("\n")[0])
 
     return decorate
@@ -81,14 +71,19 @@ def _described(documented: Any) -> tuple[str, dict[str, _Entry]]:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")), entries
 
 
-def _spellings(name: str) -> tuple[str, ...]:
-    return SPELLINGS.get(name) or (f"--{name.replace('_', '-')}",)
-
-
-def _of_fields(kind: Any) -> list[click.Parameter]:
-    hints = get_type_hints(kind, include_extras=True)
-    entries = {name: entry for part in kind.__mro__ for name, entry in _described(part)[1].items()}
-    return [_parameter(x.name, hints[x.name], x.default, entries[x.name], _spellings(x.name)) for x in fields(kind)]
+def _parameters(documented: Any, choices: tuple[str, ...] = ()) -> Iterator[click.Parameter]:
+    """The options and arguments that a function or a dataclass of options declares."""
+    kinds, parts = get_type_hints(documented, include_extras=True), getattr(documented, "__mro__", [documented])
+    entries = {name: entry for part in parts for name, entry in _described(part)[1].items()}
+    for name, part in inspect.signature(documented).parameters.items():
+        if name == "typed":
+            yield from map(_of_choice, choices)
+        elif is_dataclass(kinds[name]):
+            yield from _parameters(kinds[name])
+        else:
+            spellings = SPELLINGS.get(name) or (f"--{name.replace('_', '-')}",)
+            spellings = spellings if part.kind is part.KEYWORD_ONLY else ()
+            yield _parameter(name, kinds[name], part.default, entries[name], spellings)
 
 
 def _of_choice(name: str) -> click.Parameter:
@@ -123,22 +118,21 @@ def _type(kind: Any) -> Any:
     return click.Path(path_type=Path) if kind is Path else kind
 
 
-def _arguments(kinds: Mapping[str, Any], choices: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a command's function, from what was typed."""
-    values: dict[str, Any] = {}
-    for name, kind in kinds.items():
+def _arguments(declared: Any, choices: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a command's function, or of a dataclass of options, from what was typed."""
+    kinds, values = get_type_hints(declared), dict[str, Any]()
+    for name in inspect.signature(declared).parameters:
         if name == "typed":
             values[name] = {choice: value_of(DECLARED[choice], given[choice]) for choice in choices}
-        elif is_dataclass(kind):
-            values[name] = kind(**{item.name: given[item.name] for item in fields(kind)})  # type: ignore[operator]
-        elif name != "return":
+        elif is_dataclass(kinds[name]):
+            values[name] = kinds[name](**_arguments(kinds[name], (), given))
+        else:
             values[name] = given[name]
     return values
 
 
-def _guarded(function: Callable[[], ExitCode], *, as_json: bool) -> None:
+def _guarded(function: Callable[[], ExitCode], terminal: Terminal) -> None:
     """Ends with the exit code that the function returns; errors become sentences."""
-    terminal = Terminal()
     try:
         code = function()
         terminal.flush()
@@ -151,7 +145,7 @@ def _guarded(function: Callable[[], ExitCode], *, as_json: bool) -> None:
         code, sentence = explained(error)
         terminal.error(sentence)
         try:
-            if as_json:
+            if terminal.as_json:
                 terminal.json({"exit_code": int(code), "error": sentence})
             sys.stdout.flush()
         except BrokenPipeError:

@@ -14,7 +14,7 @@ import click
 from anypag._kernels.patience import COMPILING
 from anypag.cli.commands import ExitCode, command
 from anypag.cli.options import ColumnOptions, RowOptions, Typed, spelled
-from anypag.cli.outputs import check_outputs, chosen_columns, file_of, leaves_index_out, table_of
+from anypag.cli.outputs import Inputs, check_outputs, file_of
 from anypag.cli.terminal import Terminal, panics_held
 from anypag.errors import ParameterError
 
@@ -27,41 +27,34 @@ MOST_COLUMNS = 50  # the most columns whose kind is listed on a terminal
 
 
 @command("missing", "singular", "kinds", "max_r")
-def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptions, as_json: bool = False) -> ExitCode:
+def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptions, terminal: Terminal) -> ExitCode:
     """List what in a table would make a result wrong (errors) or weaker (warnings). Exit code 1 if there are errors.
 
     Args:
         data DATA: The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav; - is
             standard input.
-        as_json: Print one JSON document instead of text.
     """
     from anypag.data import as_table
     from anypag.data.audit import audit as audited
     from anypag.data.files.read_table import INDEX_LEFT_OUT
     from anypag.data.table import KINDS
 
-    terminal = Terminal(as_json=as_json)
-    data = file_of(data)
-    with panics_held(data):
-        how = reading.reading()
-        (names,) = chosen_columns({"": data}, columns, how).values()
-        table = as_table(*table_of(data, how, names), kinds=typed["kinds"])
-        if leaves_index_out(data, columns, how):
+    inputs = Inputs({"": file_of(data)}, columns, reading)
+    with panics_held(inputs.first):
+        table = as_table(*inputs.table(inputs.chosen()), kinds=typed["kinds"])
+        if inputs.leaves_index_out:
             table = table.with_findings([INDEX_LEFT_OUT])
     found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])
-    if as_json:
-        findings = [
-            vars(finding) | {"columns": list(finding.columns), "remedy": str(finding.remedy)}
-            for finding in found.findings
-        ]
-        kinds_found = {item.name: item.kind for item in found.kinds}
+    if terminal.as_json:
+        kinds = {item.name: item.kind for item in found.kinds}
         reasons = {item.name: item.reason for item in found.kinds}
-        checked = {"kinds": kinds_found, "reasons": reasons, "checked": list(found.checked), "notes": list(found.notes)}
-        terminal.json({"rows": table.n, **checked, "findings": findings})
+        checked = {"kinds": kinds, "reasons": reasons, "checked": list(found.checked), "notes": list(found.notes)}
+        shown = [vars(one) | {"columns": list(one.columns), "remedy": str(one.remedy)} for one in found.findings]
+        terminal.json({"rows": table.n, **checked, "findings": shown})
     else:
         counted = {kind: table.kinds.count(kind) for kind in KINDS}
         by_kind = ", ".join(f"{n} {kind}" for kind, n in counted.items() if n or kind != "ordinal")
-        terminal.line(f"{data.name}: {table.n:,} rows, {len(table.names):,} columns ({by_kind})", "bold")
+        terminal.line(f"{inputs.called}: {table.n:,} rows, {len(table.names):,} columns ({by_kind})", "bold")
         rows = [(finding.severity, finding.problem, finding.sentence.spelled(spelled)) for finding in found.findings]
         notes = [("note", "rows", note) for note in found.notes]
         terminal.columns([*rows, *notes], styles=("bold red", "cyan"))
@@ -91,7 +84,7 @@ def simulate(
     kind: Literal["gaussian", "discrete"] = "gaussian",
     levels: Annotated[int, click.IntRange(2, 100)] = 2,
     seed: Annotated[int, click.IntRange(0)] = 0,
-    as_json: bool = False,
+    terminal: Terminal,
 ) -> ExitCode:
     """Draw a random system with hidden causes, write a sample of it and what can be learned from it.
 
@@ -106,12 +99,10 @@ def simulate(
         kind: Linear Gaussian or discrete variables.
         levels: The levels of discrete variables.
         seed: The same number gives the same data.
-        as_json: Print one JSON document instead of text.
     """
     from anypag.graphs.formats.registry import format_of, write_graph
     from anypag.simulate import random_system
 
-    terminal = Terminal(as_json=as_json)
     if data.suffix.lower() not in TABLE_ENDINGS:
         raise ParameterError(f"The table is written as {', '.join(TABLE_ENDINGS)}; got {data.name!r}.")
     graphs = [path for path in (truth, dag) if path is not None]
@@ -123,10 +114,9 @@ def simulate(
     sample = system.linear_gaussian(rows, seed=seed) if is_gaussian else system.discrete(rows, levels=levels, seed=seed)
     true_pag = system.true_pag() if truth else None
     _write_table(sample, data)
-    if truth and true_pag:
-        write_graph(true_pag, truth)
-    if dag:
-        write_graph(system.dag, dag)
+    for graph, file in ((true_pag, truth), (system.dag, dag)):
+        if graph and file:
+            write_graph(graph, file)
     _tell(terminal, system, sample, [data, *graphs])
     return ExitCode.COMPLETE
 
@@ -136,30 +126,22 @@ def _write_table(sample: Sample, path: Path) -> None:
 
     from anypag.files import write_whole
 
-    frame, content = polars.DataFrame(dict(sample)), io.BytesIO()
-    if path.suffix.lower() == ".parquet":
+    frame, content, ending = polars.DataFrame(dict(sample)), io.BytesIO(), path.suffix.lower()
+    if ending == ".parquet":
         frame.write_parquet(content)
     else:
-        frame.write_csv(content, separator="," if path.suffix.lower() == ".csv" else "\t")
+        frame.write_csv(content, separator="," if ending == ".csv" else "\t")
     write_whole(path, content.getvalue())
 
 
 def _tell(terminal: Terminal, system: System, sample: Sample, written: list[Path]) -> None:
     if terminal.as_json:
-        terminal.json(
-            {
-                "rows": sample.n_rows,
-                "observed": list(system.observed),
-                "latent": list(system.latent),
-                "selection": list(system.selection),
-                "written": [str(path) for path in written],
-            }
-        )
+        groups = {name: list(getattr(system, name)) for name in ("observed", "latent", "selection")}
+        terminal.json({"rows": sample.n_rows, **groups, "written": list(map(str, written))})
         return
     hidden = f"{len(system.latent)} latent" + (f", {len(system.selection)} for selection" if system.selection else "")
     terminal.line(f"{sample.n_rows:,} rows of {len(system.observed)} observed variables ({hidden}).", "bold")
-    for path in written:
-        terminal.line(f"Wrote {path}")
+    terminal.lines(f"Wrote {path}" for path in written)
 
 
 RUNS: dict[str, tuple[tuple[Kind, ...], str]] = {

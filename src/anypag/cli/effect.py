@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from anypag.cli.commands import ExitCode, command
-from anypag.cli.options import RowOptions, Typed, data_sets_in, names_in
-from anypag.cli.outputs import file_of
+from anypag.cli.options import RowOptions, Typed, names_in
+from anypag.cli.outputs import files_in
 from anypag.cli.terminal import Terminal, panics_held
 from anypag.errors import Option, ParameterError
 
 if TYPE_CHECKING:
+    from anypag.data.files.scan import Reading
     from anypag.data.table import Table
     from anypag.graphs.base import MixedGraph
     from anypag.results.result import Result
@@ -45,7 +46,7 @@ def effect(
     cluster: str | None = None,
     confounding: float | None = None,
     reading: RowOptions,
-    as_json: bool = False,
+    terminal: Terminal,
 ) -> ExitCode:
     """Say whether a variable has an effect on another, how it can be computed, and with --data how large it is.
 
@@ -74,17 +75,14 @@ def effect(
         cluster NAME: The column that says which rows belong together: a person, a school.
         confounding STRENGTH: How far the number moves if arrows hide common causes that correlate the noises of their
             ends by up to this: 0.7, say. For results with sampled graphs (--method auto).
-        as_json: Print one JSON document instead of text.
     """
     from anypag.effects.effect import effect as asked
 
-    terminal = Terminal(as_json=as_json)
-    source, cause, outcome = _asked(graph, cause, outcome, dag)
+    source, cause, outcome = _asked(graph, cause, outcome, dag, typed["kinds"])
     said = reading.said()
     for option in (*said, *(["kinds"] if typed["kinds"] else ())) if not data else ():
         raise ParameterError(f"The option {Option(option)} goes with {Option('data')}: it says how it is read.")
-    source = _of_kinds(source, typed["kinds"])
-    table = None if not data else _rows(data, source, said, typed["kinds"], cluster)
+    table = None if not data else _rows(data, source, said, typed["kinds"] or {}, cluster)
     named = (learner or "").split(",")
     learners = (named[0], named[1]) if len(named) == 2 else learner  # of outcome and cause
     found = asked(
@@ -103,10 +101,10 @@ def effect(
         confounding=confounding,
     )
     sets = [list(z) for z in islice(found.minimal_sets(), MOST_SETS)] if found.status == "adjustment" else []
-    if as_json:
+    if terminal.as_json:
         terminal.json({**found.to_dict(), "minimal_sets": sets})
     else:
-        terminal.lines(str(found))
+        terminal.lines(str(found).split("\n"))
         if sets:
             terminal.line(f"  Minimal adjustment sets: {'; '.join(', '.join(z) or 'none needed' for z in sets)}.")
         if any(len(z) < len(found.adjustment_set or ()) for z in sets):
@@ -114,63 +112,51 @@ def effect(
     return ExitCode.COMPLETE
 
 
-def _asked(graph: Path, cause: str, outcome: str | None, dag: str | None) -> tuple[MixedGraph | Result, str, str]:
+def _asked(
+    graph: Path, cause: str, outcome: str | None, dag: str | None, kinds: dict[str, str] | None
+) -> tuple[MixedGraph | Result, str, str]:
     """The graph, the cause and the outcome. With --dag the graph is not among the arguments."""
     from anypag.graphs.pag import DAG
     from anypag.results.files import read_result
+    from anypag.results.result import Result
 
     if dag is None and outcome is None:
         raise ParameterError("An effect needs GRAPH, CAUSE and OUTCOME; with --dag EDGES it needs CAUSE and OUTCOME.")
     if dag is None:
-        return read_result(graph), cause, outcome or ""
+        source = read_result(graph)
+        if kinds and isinstance(source, Result):
+            source = replace(source, choices=replace(source.choices, kinds={**(source.choices.kinds or {}), **kinds}))
+        return source, cause, outcome or ""
     if outcome is not None:
         raise ParameterError("With --dag only CAUSE and OUTCOME are named: the graph is the one that --dag gives.")
     text = Path(dag).read_text(encoding="utf-8") if Path(dag).is_file() else dag
     return DAG.from_string(text), str(graph), cause
 
 
-def _of_kinds(source: MixedGraph | Result, kinds: dict[str, str] | None) -> MixedGraph | Result:
-    """The result, with the kinds of columns that were typed."""
-    from anypag.graphs.base import MixedGraph
-
-    if not kinds or isinstance(source, MixedGraph):
-        return source
-    return replace(source, choices=replace(source.choices, kinds={**(source.choices.kinds or {}), **kinds}))
-
-
 def _rows(
-    data: list[str],
-    source: MixedGraph | Result,
-    said: dict[str, Any],
-    kinds: dict[str, str] | None,
-    cluster: str | None,
+    data: list[str], source: MixedGraph | Result, said: dict[str, Any], kinds: dict[str, str], cluster: str | None
 ) -> Table:
-    """The table of the file, or of the files of several data sets."""
+    """The columns of the graph and that of clusters, from a file, or from the files of several data sets."""
+    from anypag.data.table import declared
     from anypag.graphs.base import MixedGraph
 
-    tables = {name: _table(file_of(file), source, said, kinds, cluster) for name, file in data_sets_in(data).items()}
+    graph, learned = (source, None) if isinstance(source, MixedGraph) else (source.pag, source)
+    sets, before = (learned.sets, learned.reading) if learned else (None, None)
+    names = (*graph.names, *(name for name in (cluster, sets and sets.by) if name is not None))
+    tables = {name: declared(_table(file, before, said, names), kinds) for name, file in files_in(data).items()}
     if len(tables) == 1:
         return tables[""]
-    sets = None if isinstance(source, MixedGraph) else source.sets
     if sets is None:
         raise ParameterError("Several files are for results of several data sets; this result is of one.")
     return sets.of_tables(tables)
 
 
-def _table(
-    data: Path, source: MixedGraph | Result, said: dict[str, Any], kinds: dict[str, str] | None, cluster: str | None
-) -> Table:
-    """The columns of the graph and that of clusters, read with the options of the search unless others were typed."""
+def _table(file: Path, before: Reading | None, said: dict[str, Any], names: tuple[str, ...]) -> Table:
+    """Some columns of a file, read with the options of the search unless others were typed."""
     from anypag.data.files.read_table import fitting, read_again
-    from anypag.data.table import declared
-    from anypag.graphs.base import MixedGraph
 
-    graph, learned = (source, None) if isinstance(source, MixedGraph) else (source.pag, source)
-    more = [cluster, learned.sets.by if learned is not None and learned.sets is not None else None]
-    names = (*graph.names, *(name for name in more if name is not None))
-    reading = fitting(learned.reading if learned else None, data)
+    reading = fitting(before, file)
     if {"counts", "weights"} & said.keys():  # a row has one of the two
         reading = reading._replace(counts=None, weights=None)
-    with panics_held(data):
-        table = read_again(data, reading._replace(**said), names)
-    return declared(table, kinds or {})
+    with panics_held(file):
+        return read_again(file, reading._replace(**said), names)

@@ -9,46 +9,43 @@ from typing import TYPE_CHECKING, Any
 from anypag.cli.commands import ExitCode, command
 from anypag.cli.options import spelled
 from anypag.cli.outputs import check_outputs, check_replaced
-from anypag.cli.tell import misfit_told, tell_probable, tell_stability, tell_why_unlikely
 from anypag.cli.terminal import Terminal
 from anypag.errors import ParameterError
 from anypag.saving import PICTURES, check_ending, save
 
 if TYPE_CHECKING:
     from anypag.graphs.base import MixedGraph
-    from anypag.graphs.pag import PAG
+    from anypag.graphs.marks import Edge
     from anypag.results.consistency import Consistency
     from anypag.results.result import Result
 
 
 @command()
-def show(graph: Path, *, as_json: bool = False) -> ExitCode:
+def show(graph: Path, *, terminal: Terminal) -> ExitCode:
     """Show a graph: its edges, and how it was learned if the file says so.
 
     Args:
         graph GRAPH: A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).
-        as_json: Print one JSON document instead of text.
     """
+    from anypag.cli.tell import misfit_told, tell_probable, tell_stability, tell_why_unlikely
     from anypag.explain.summary import edge_lines, how_far
 
-    terminal = Terminal(as_json=as_json)
     result, bare = _read(graph)
-    kinds = Counter(edge.forward().symbol for edge in bare.edges())
+    edges = [edge.forward() for edge in bare.edges()]
+    counts = dict(sorted(Counter(edge.symbol for edge in edges).items()))
     consistency = _consistency(result, bare)
-    sentences = [str(item) for item in consistency.contradictions]
-    if as_json:
-        terminal.json(_described(bare, result) | {"valid": consistency.valid, "contradictions": sentences})
+    if terminal.as_json:
+        about = {"kind": type(bare).__name__, "nodes": list(bare.names), "edges": _rows(edges, result)}
+        terminal.json({**about, "counts": counts, "valid": consistency.valid, **_doubts(consistency)})
         return ExitCode.COMPLETE
-    listed = ", ".join(f"{count} {symbol}" for symbol, count in sorted(kinds.items()))
-    terminal.line(f"{type(bare).__name__} with {len(bare)} nodes and {kinds.total()} edges: {listed or 'none'}", "bold")
+    listed = ", ".join(f"{count} {symbol}" for symbol, count in counts.items()) or "none"
+    terminal.line(f"{type(bare).__name__} with {len(bare)} nodes and {len(edges)} edges: {listed}", "bold")
     if result is not None:
         terminal.line(f"Learned by {result.method}. {how_far(result, spelled)}")
-        for line in misfit_told(result):
-            terminal.line(line, "bold red")
-    for line in consistency.lines():
-        terminal.line(line, "bold red" if sentences else None)
+        terminal.lines(misfit_told(result), "bold red")
+    terminal.lines(consistency.lines(), "bold red" if consistency.contradictions else None)
     terminal.line()
-    terminal.lines(str(bare) if result is None else "\n".join(edge_lines(result)))
+    terminal.lines(str(bare).split("\n") if result is None else edge_lines(result))
     if result is not None:
         tell_why_unlikely(terminal, result)
         tell_probable(terminal, result)
@@ -58,7 +55,7 @@ def show(graph: Path, *, as_json: bool = False) -> ExitCode:
 
 @command()
 def convert(
-    source: Path, target: Path, *, read_as: str | None = None, write_as: str | None = None, as_json: bool = False
+    source: Path, target: Path, *, read_as: str | None = None, write_as: str | None = None, terminal: Terminal
 ) -> ExitCode:
     """Write a graph in another format, or draw it. A .csv file is an edge table; --to pcalg writes a matrix.
 
@@ -68,11 +65,9 @@ def convert(
         read_as FORMAT: text, json, edges, tetrad, pcalg, dagitty or dot (written only); the ending says it if left out.
         write_as FORMAT: text, json, edges, tetrad, pcalg, dagitty or dot (written only); the ending says it if left
             out.
-        as_json: Print one JSON document instead of text.
     """
     from anypag.graphs.formats.registry import read_graph, write_graph
 
-    terminal = Terminal(as_json=as_json)
     check_outputs([target], [source])
     check_replaced([target])
     ending = target.suffix.lower()
@@ -90,18 +85,17 @@ def convert(
         save(result, target)
     else:
         write_graph(graph, target, format=write_as)
-    if as_json:
+    if terminal.as_json:
         written = {"written": str(target), "kind": type(graph).__name__, "nodes": len(graph)}
-        terminal.json(written | {"contradictions": [str(item) for item in consistency.contradictions]})
+        terminal.json({**written, **_doubts(consistency)})
     else:
         terminal.line(f"Wrote {target}: {len(graph)} nodes, {len(graph.edges())} edges.")
-        for line in consistency.lines() if consistency.contradictions else ():
-            terminal.line(line, "bold red")
+        terminal.lines(consistency.lines() if consistency.contradictions else (), "bold red")
     return ExitCode.COMPLETE
 
 
 @command()
-def compare(learned: Path, other: Path, *, as_json: bool = False) -> ExitCode:
+def compare(learned: Path, other: Path, *, terminal: Terminal) -> ExitCode:
     """List the edges in which a learned graph differs from the true one, and count them.
 
     A file that `anypag learn` wrote is never taken for the truth: of two such files the differences are listed.
@@ -109,20 +103,18 @@ def compare(learned: Path, other: Path, *, as_json: bool = False) -> ExitCode:
     Args:
         learned LEARNED: The graph in question.
         other OTHER: The graph it should be, over the same variables; or another that was learned.
-        as_json: Print one JSON document instead of text.
     """
     from anypag.metrics import compare as compared
     from anypag.metrics import differences, lines_of
 
-    terminal = Terminal(as_json=as_json)
     (first, learned_graph), (second, other_graph) = _read(learned), _read(other)
     comparison = compared(learned_graph, other_graph) if first is None or second is None else None
     found = differences(learned_graph, other_graph) if comparison is None else comparison.differences
-    if as_json:
+    if terminal.as_json:
         counts = {} if comparison is None else comparison.as_dict()
         terminal.json({**counts, "differences": [item._asdict() for item in found]})
     elif comparison is not None:
-        terminal.lines(str(comparison))
+        terminal.lines(str(comparison).split("\n"))
     else:
         n_pairs = len(learned_graph) * (len(learned_graph) - 1) // 2
         terminal.line(f"{len(found):,} of {n_pairs:,} pairs of variables are joined differently.", "bold")
@@ -131,7 +123,7 @@ def compare(learned: Path, other: Path, *, as_json: bool = False) -> ExitCode:
 
 
 @command()
-def explain(graph: Path, a: str, b: str, *, as_json: bool = False) -> ExitCode:
+def explain(graph: Path, a: str, b: str, *, terminal: Terminal) -> ExitCode:
     """Say in words what a graph tells about two variables, and why.
 
     The reasons are in the .json file that `anypag learn --out` writes; of other graphs only the meaning can be told.
@@ -140,22 +132,20 @@ def explain(graph: Path, a: str, b: str, *, as_json: bool = False) -> ExitCode:
         graph GRAPH: A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).
         a A: A variable.
         b B: Another one.
-        as_json: Print one JSON document instead of text.
     """
     from anypag.explain import explain as explained
+    from anypag.graphs.pag import PAG
 
-    terminal = Terminal(as_json=as_json)
     result, bare = _read(graph)
-    explanation = explained(result or _as_pag(bare), a, b)
-    if as_json:
+    explanation = explained(result or PAG(bare.marks, bare.names), a, b)
+    if terminal.as_json:
         terminal.json(explanation.to_dict())
     else:
-        terminal.lines(str(explanation))
+        terminal.lines(str(explanation).split("\n"))
     return ExitCode.COMPLETE
 
 
 def _read(path: Path) -> tuple[Result | None, MixedGraph]:
-    """The result in a file, if it holds one, and the graph."""
     from anypag.results.files import read_result
     from anypag.results.result import Result
 
@@ -166,25 +156,22 @@ def _read(path: Path) -> tuple[Result | None, MixedGraph]:
 def _consistency(result: Result | None, graph: MixedGraph) -> Consistency:
     """The consistency of a result; of a bare graph only contradictions between marks are checked."""
     from anypag.graphs.contradictions import contradictions
+    from anypag.graphs.pag import PAG
     from anypag.results.consistency import Consistency
 
     if result is not None:
         return result.consistency
-    found, _ = contradictions(_as_pag(graph))
+    found, _ = contradictions(PAG(graph.marks, graph.names))
     return Consistency(False if found else None, found)
 
 
-def _as_pag(graph: MixedGraph) -> PAG:
-    """The marks of a DAG or MAG are read as those of a PAG."""
-    from anypag.graphs.pag import PAG
-
-    return PAG(graph.marks, graph.names)
+def _doubts(consistency: Consistency) -> dict[str, list[str]]:
+    return {"contradictions": [str(item) for item in consistency.contradictions]}
 
 
-def _described(graph: MixedGraph, result: Result | None) -> dict[str, Any]:
-    said, edges = None if result is None else result.probabilities, [edge.forward() for edge in graph.edges()]
+def _rows(edges: list[Edge], result: Result | None) -> list[dict[str, Any]]:
+    """The edges for machines; with their probabilities, if graphs were sampled."""
     rows: list[dict[str, Any]] = [{"from": edge.a, "to": edge.b, "edge": edge.symbol} for edge in edges]
-    for row in rows if said else ():
-        row["probability"] = said.of_edge(*row.values())  # type: ignore[union-attr]
-    counts = dict(sorted(Counter(edge.symbol for edge in edges).items()))
-    return {"kind": type(graph).__name__, "nodes": list(graph.names), "edges": rows, "counts": counts}
+    if result is None or result.probabilities is None:
+        return rows
+    return [{**row, "probability": result.probabilities.of_edge(*row.values())} for row in rows]

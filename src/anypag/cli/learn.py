@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from anypag.choices import is_default
+from anypag.choices import Choices, is_default
 from anypag.cli.commands import ExitCode, command, explained
-from anypag.cli.options import TYPED, ColumnOptions, RowOptions, SetOptions, Typed, data_sets_in, spelled, with_tiers
-from anypag.cli.outputs import (
-    Drawing,
-    DrawingStopped,
-    called,
-    check_files,
-    chosen_columns,
-    data_of,
-    file_of,
-    leaves_index_out,
-    matrix_of,
-)
+from anypag.cli.options import TYPED, ColumnOptions, RowOptions, SetOptions, Typed, spelled, with_tiers
+from anypag.cli.outputs import Drawing, Inputs, check_files, files_in
 from anypag.cli.running import Interrupts, compiling_told, shown_on
-from anypag.cli.tell import (
-    misfit_told,
-    say_where_it_goes_on,
-    tell_contradictions,
-    tell_edges,
-    tell_stability,
-    what_is_known,
-    what_next,
-)
 from anypag.cli.terminal import Terminal, panics_held
 from anypag.errors import AnypagError, Option, ParameterError
-from anypag.saving import check_ending, is_drawn, save
+from anypag.run.clock import Clock
 
 if TYPE_CHECKING:
-    from anypag.choices import Choices
-    from anypag.data.files.scan import Reading
+    from anypag.cli.ending import Ending
     from anypag.results.result import Result
     from anypag.results.stability import Resample
     from anypag.run.bootstrap import Resampling
-    from anypag.run.clock import Clock
     from anypag.run.engine import Search
     from anypag.search.problem import Problem
     from anypag.search.progress import Progress
@@ -68,7 +45,7 @@ def learn(
     sets: SetOptions,
     reading: RowOptions,
     quiet: bool = False,
-    as_json: bool = False,
+    terminal: Terminal,
 ) -> ExitCode:
     """Learn a graph (a PAG) from a table, or from several data sets.
 
@@ -94,62 +71,56 @@ def learn(
         cluster NAME: Of --bootstrap: a column that says which rows are drawn together, a person or a school; it is not
             searched over.
         quiet: Print nothing but errors.
-        as_json: Print one JSON document instead of text.
     """
-    terminal = Terminal(as_json=as_json, quiet=quiet)
-    files = {name: file_of(file) for name, file in data_sets_in(data).items()}
-    first, has_sets, source = next(iter(files.values())), len(files) > 1 or sets.context is not None, called(files)
+    terminal.quiet = quiet
+    inputs = Inputs(files_in(data), columns, reading, sets)
     known_in = click.get_current_context().params["knowledge"]
-    outputs = _checked_outputs([*files.values(), *([known_in] if known_in else [])], out or [], report, typed)
+    outputs = _checked_outputs([*inputs.files.values(), *([known_in] if known_in else [])], out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
-        from anypag.choices import Choices
         from anypag.data.files.read_table import INDEX_LEFT_OUT
-        from anypag.run.clock import Clock
         from anypag.run.engine import Search
 
         clock = Clock()
-        with panics_held(first):
-            how = reading.reading()
-            chosen = chosen_columns(files, columns, how, [sets.context, cluster])
+        with panics_held(inputs.first):
+            chosen = inputs.chosen(sets.context, cluster)
             if covariance is None:
-                table, names = data_of(files, how, chosen, sets)
+                table, names = inputs.table(chosen)
             else:
-                _require_matrix(typed, how, bootstrap, has_sets)
-                sets.require_none()
-                (names,) = chosen.values()
-                table, typed = matrix_of(first, how, names, covariance, typed)
+                _require_matrix(typed, inputs, bootstrap)
+                table, typed = inputs.matrix(chosen[""], covariance, typed)
                 names = None
             known = with_tiers(typed["knowledge"], tiers)
             choices = Choices(names=names, **{**typed, "knowledge": known})
             resampling = _resampling(table, choices, bootstrap, resample, seed, cluster)
-            search = Search(table, choices, source) if resampling is None else resampling.search
-        _say_what(terminal, source, search)
-        if leaves_index_out(first, columns, how):
+            search = Search(table, choices, inputs.called) if resampling is None else resampling.search
+        _say_what(terminal, inputs.called, search)
+        if inputs.leaves_index_out:
             terminal.line(f"warning: {INDEX_LEFT_OUT.sentence.spelled(spelled)}", "yellow")
         with interrupts.held():
             of_search = choices if resampling is None else resampling.of_search
-            is_kept = as_json or any(path.suffix in {".json", ".html"} for path in outputs)
-            whole = partial(_learned, search, of_search, interrupts, terminal, clock, is_kept)
-            run = whole if resampling is None else partial(_resampled, resampling, whole, interrupts, terminal)
-            ending = _Ending(*_finished(run), terminal)
-            has_rows = not (how.counts or how.weights or covariance)
-            drawing = Drawing(interrupts, clock, choices.time_budget)
-            ending.write(outputs, drawing, _report_writer((table if has_sets else first) if has_rows else None))
+            is_kept = terminal.as_json or any(path.suffix in {".json", ".html"} for path in outputs)
+            run = partial(_learned, search, of_search, interrupts, terminal, clock, is_kept)
+            if resampling is not None:
+                run = partial(_resampled, resampling, run, interrupts, terminal)
+            has_rows = not (reading.counts or reading.weights or covariance)
+            ending = _ended(run, terminal, (table if inputs.has_sets else inputs.first) if has_rows else None)
+            ending.write(outputs, Drawing(interrupts, clock, choices.time_budget))
             return ending.told()
 
 
-def _require_matrix(typed: Typed, reading: Reading, bootstrap: int | None, has_sets: bool) -> None:
+def _require_matrix(typed: Typed, inputs: Inputs, bootstrap: int | None) -> None:
     """Raise an error for options that do not apply to a covariance matrix."""
-    if has_sets:
+    if inputs.has_sets:
         raise ParameterError("--covariance does not go with several data sets. Leave one of the two out.")
     if typed["test"] not in {"auto", "fisherz"}:
         raise ParameterError("--covariance goes with --test fisherz, which needs no more than correlations.")
-    told = {"--counts": reading.counts, "--weights": reading.weights, "--bootstrap": bootstrap}
+    told = {"--counts": inputs.reading.counts, "--weights": inputs.reading.weights, "--bootstrap": bootstrap}
     for given in (name for name, value in told.items() if value is not None):
         raise ParameterError(f"{given} needs rows, and a covariance matrix has none. Leave one of the two out.")
     for name in ("kinds", "missing", "transform", "device"):
         if not is_default(name, typed[name]):
             raise ParameterError(Option(name), " does not apply to a covariance matrix. Leave it out.")
+    inputs.sets.require_none()
 
 
 def _resampling(
@@ -171,8 +142,6 @@ def _checked_outputs(inputs: list[Path], out: list[Path], report: Path | None, t
     if report is not None and report.suffix.lower() != ".html":
         raise ParameterError(f"A report is an .html file; got {report.name!r}.")
     outputs = [*out, *([report] if report else [])]
-    for path in outputs:
-        check_ending(path)
     check_files(outputs, typed, inputs)
     return outputs
 
@@ -189,11 +158,9 @@ def _say_what(terminal: Terminal, source: str, search: Search) -> None:
         terminal.line(search.sets.told)
     if problem.chosen is not None and not search.algorithm.facts.tests_by:
         terminal.line(f"note: {problem.chosen.sentence.spelled(spelled)}.")
-    found = problem.audit.warnings if problem.audit else ()
-    for finding in found:
-        terminal.line(f"warning: {finding.brief}", "yellow")
-    for note in problem.audit.notes if problem.audit else ():
-        terminal.line(f"note: {note}")
+    found, notes = (problem.audit.warnings, problem.audit.notes) if problem.audit else ((), ())
+    terminal.lines((f"warning: {finding.brief}" for finding in found), "yellow")
+    terminal.lines(f"note: {note}" for note in notes)
     wait = wait_told(problem, search.algorithm)
     if wait is not None:
         terminal.line(f"note: {wait.spelled(spelled)}")
@@ -208,14 +175,20 @@ def _rows(problem: Problem) -> str:
     return f"{used:,} rows of {used + left_out:,} ({left_out:,} {have} gaps)" if left_out else f"{used:,} rows"
 
 
-def _finished(run: Callable[[], Result]) -> tuple[Result, AnypagError | None]:
-    """The result of a run, and the error that ended it, if any. Errors before the first step are raised."""
+def _ended(run: Callable[[], Result], terminal: Terminal, data: Any) -> Ending:
+    """The end of a run. Errors before the first step are raised."""
+    failures: list[str] = []
     try:
-        return run(), None
+        result = run()
     except AnypagError as error:
-        if error.result is None:
+        if error.result is None or not (error.result.history or error.result.stopped == "interrupt"):
             raise
-        return error.result, error
+        result, failures = error.result, [explained(error)[1]]
+    if not result.history and result.stopped == "interrupt":
+        raise KeyboardInterrupt
+    from anypag.cli.ending import Ending
+
+    return Ending(terminal, result, data, failures)
 
 
 def _learned(
@@ -223,11 +196,8 @@ def _learned(
 ) -> Result:
     """The result of a search, shown on the terminal while it runs; one that is kept in a file has draws for effects."""
     from anypag.run.engine import learned, with_draws
-    from anypag.run.watcher import Listeners
 
-    with shown_on(terminal) as (tick, show_step):
-        told = partial(say_where_it_goes_on, terminal, choices)
-        listeners = Listeners(tick, show_step, told, interrupts, clock)
+    with shown_on(terminal, choices, interrupts, clock) as listeners:
         result = learned(search, choices, listeners)
         return with_draws(result, listeners) if is_kept else result
 
@@ -235,7 +205,6 @@ def _learned(
 def _resampled(
     resampling: Resampling, whole: Callable[[], Result], interrupts: Interrupts, terminal: Terminal
 ) -> Result:
-    """The result of the whole data with its resamples."""
     from anypag.run.watcher import showing
 
     with showing(terminal.is_interactive) as show:
@@ -245,106 +214,3 @@ def _resampled(
             show(progress)
 
         return resampling.run(whole, tick, interrupts.ending_a_run).result
-
-
-class _Ending:
-    """The end of a run: write the outputs and print the result."""
-
-    def __init__(self, result: Result, error: AnypagError | None, terminal: Terminal) -> None:
-        if not result.history and result.stopped == "interrupt":
-            raise KeyboardInterrupt
-        if not result.history and error is not None:
-            raise error
-        from anypag.explain.summary import how_far, is_at_limit
-
-        self._result, self._terminal = result, terminal
-        self._how_far, self._is_whole = how_far(result, spelled), result.complete or is_at_limit(result)
-        self._failures = [] if error is None else [explained(error)[1]]
-        self._written: list[Path] = []
-        self._left_out: list[str] = []
-
-    def write(self, outputs: list[Path], drawing: Drawing, report: Callable[[Result, Path], None]) -> None:
-        """Write every output, drawn ones last; if one fails, the others are still written."""
-        for path in sorted(outputs, key=is_drawn):
-            try:
-                with drawing.limited() if is_drawn(path) else nullcontext():
-                    save(self._result, path, report=report)
-                self._written.append(path)
-            except DrawingStopped as stopped:
-                self._left_out.append(f"{path} was left out: {stopped}.")
-            except Exception as error:
-                self._failures.append(f"{path} was not written: {explained(error)[1]}")
-
-    def told(self) -> ExitCode:
-        """Print how far the run got and what the graph says."""
-        self._terminal.line()
-        for line in misfit_told(self._result):
-            self._terminal.line(line, "bold red")
-        tell_edges(self._terminal, self._result)
-        tell_stability(self._terminal, self._result)
-        self._terminal.line()
-        self._tell_knowledge()
-        self._terminal.line(self._how_far, "bold green" if self._result.complete else "bold yellow")
-        for more in filter(None, (self._result.compared, what_next(self._result))):
-            self._terminal.line(more)
-        if known := what_is_known(self._result):
-            self._terminal.line(known)
-        tell_contradictions(self._terminal, self._result)
-        for path in self._written:
-            self._terminal.line(f"Wrote {path}")
-        for sentence in self._left_out:
-            self._terminal.line(sentence, "bold yellow")
-        for sentence in self._failures:
-            self._terminal.error(sentence)
-        if self._terminal.as_json:
-            self._terminal.json(self._document())
-        return self._code
-
-    def _tell_knowledge(self) -> None:
-        """Print the outcome of each statement of knowledge."""
-        for outcome in self._result.knowledge:
-            self._terminal.line(f"known: {outcome}", "yellow" if outcome.became == "contradicted" else None)
-        if self._result.knowledge:
-            self._terminal.line()
-
-    @property
-    def _code(self) -> ExitCode:
-        if self._failures:
-            return ExitCode.ERROR
-        if self._result.stability is not None and self._result.stability.stopped:
-            return ExitCode.STOPPED
-        return ExitCode.COMPLETE if self._is_whole and not self._left_out else ExitCode.STOPPED
-
-    def _document(self) -> dict[str, Any]:
-        from anypag.results.files import save_result
-
-        return {
-            "exit_code": int(self._code),
-            "complete": self._result.complete,
-            "stopped": self._result.stopped,
-            "r": self._result.r,
-            "n_tests": self._result.n_tests,
-            "how_far": self._how_far,
-            "what_next": what_next(self._result),
-            "compared": self._result.compared,
-            "cautions": [*misfit_told(self._result), *self._result.cautions],
-            "valid": self._result.valid,
-            "contradictions": [str(item) for item in self._result.contradictions],
-            "withdrawn": [str(item) for item in self._result.withdrawn],
-            "written": [str(path) for path in self._written],
-            "left_out": self._left_out,
-            "errors": self._failures,
-            "result": save_result(self._result),
-        }
-
-
-def _report_writer(data: Any) -> Callable[[Result, Path], None]:
-    """A function that writes a report; effects are drawn from the data, if they have rows."""
-    call = shlex.join(["anypag", *click.get_current_context().obj])
-
-    def write(result: Result, path: Path) -> None:
-        from anypag.report import write_report
-
-        write_report(result, path, call=call, spell=spelled, data=data)
-
-    return write

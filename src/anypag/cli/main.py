@@ -9,9 +9,10 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Sequence
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import click
 
@@ -19,10 +20,6 @@ from anypag import __version__
 from anypag.cli.commands import ExitCode, command
 from anypag.cli.terminal import Terminal, guarded_streams
 from anypag.errors import ParameterError
-
-if TYPE_CHECKING:
-    from anypag.studio.server import StudioServer
-    from anypag.studio.session import Session
 
 HELP = "Learn what causes what from data when some causes were never measured: anytime causal discovery."
 EPILOG = (
@@ -51,11 +48,9 @@ class Program(click.Group):
     """The program: a group of commands."""
 
     def list_commands(self, ctx: click.Context | None = None) -> list[str]:
-        """The names of the commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
-        """The command of this name, if there is one."""
         if cmd_name not in COMMANDS:
             return None
         home = import_module(f"anypag.cli.{COMMANDS[cmd_name]}")
@@ -78,11 +73,17 @@ def studio(
         port N: The port of the page; 0 for any that is free.
     """
     from anypag.studio.folder import home
+    from anypag.studio.server import StudioServer
     from anypag.studio.session import Session
 
-    terminal, session = Terminal(), Session()
-    try:
-        with _server(session, port) as server:
+    terminal = Terminal()
+    with closing(Session()) as session:
+        try:
+            server = StudioServer(session, port)
+        except OSError as error:
+            told = f"The page cannot be served on port {port}: {error.strerror}. Leave --port out for one that is free."
+            raise ParameterError(told) from None
+        try:
             if file is not None:
                 server.open(file)
             terminal.line(f"The studio is at {server.address}", "bold")
@@ -91,28 +92,14 @@ def studio(
                 # a browser of the terminal would not return before the page is served
                 threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
             for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background jobs begin with SIGINT ignored
-                signal.signal(number, _interrupted)
+                signal.signal(number, signal.default_int_handler)
             server.serve_forever(poll_interval=0.2)
-    except KeyboardInterrupt:
-        again = "anypag studio" if file is None else shlex.join(["anypag", "studio", str(file)])
-        terminal.line(f"Ended. What was chosen and found is kept in {home()}; `{again}` goes on from it.")
-    finally:
-        session.close()
+        except KeyboardInterrupt:
+            again = shlex.join(["anypag", "studio", *([] if file is None else [str(file)])])
+            terminal.line(f"Ended. What was chosen and found is kept in {home()}; `{again}` goes on from it.")
+        finally:
+            server.server_close()
     return ExitCode.COMPLETE
-
-
-def _server(session: Session, port: int) -> StudioServer:
-    from anypag.studio.server import StudioServer
-
-    try:
-        return StudioServer(session, port)
-    except OSError as error:
-        told = f"The page cannot be served on port {port}: {error.strerror}. Leave --port out for one that is free."
-        raise ParameterError(told) from None
-
-
-def _interrupted(number: int, frame: Any) -> None:
-    raise KeyboardInterrupt
 
 
 app: Program = click.version_option(__version__, message="%(prog)s %(version)s", help="Show the version and end.")(

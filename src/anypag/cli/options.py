@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anypag.knowledge.knowledge import Knowledge
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnOptions:
     """Which columns are used.
 
@@ -33,7 +33,7 @@ class ColumnOptions:
     drop: list[str] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FileOptions:
     """How a file is read.
 
@@ -53,18 +53,20 @@ class FileOptions:
 
     def said(self) -> dict[str, Any]:
         """The options that were given, by the names that `Reading` has for them."""
-        words = None if self.gaps is None else ("", *names_in(self.gaps))
-        said = {"encoding": self.encoding, "gaps": words, "header": False if self.no_header else None}
-        return {name: value for name, value in (said | {"sheet": self.sheet}).items() if value is not None}
+        said = {name: value for name, value in vars(self).items() if value is not None}
+        if self.gaps is not None:
+            said["gaps"] = ("", *names_in(self.gaps))
+        if said.pop("no_header"):
+            said["header"] = False
+        return said
 
     def reading(self) -> Reading:
-        """How to read the file."""
         from anypag.data.files.scan import Reading
 
         return Reading(**self.said())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowOptions(FileOptions):
     """How a file is read, and what its rows stand for.
 
@@ -78,14 +80,12 @@ class RowOptions(FileOptions):
 
     def said(self) -> dict[str, Any]:
         if self.counts is not None and self.weights is not None:
-            raise ParameterError(
-                "A row has counts (--counts) or weights (--weights), not both. Leave one of the two out."
-            )
-        of_rows = {"counts": self.counts, "weights": self.weights}
-        return super().said() | {name: value for name, value in of_rows.items() if value is not None}
+            told = "A row has counts (--counts) or weights (--weights), not both."
+            raise ParameterError(f"{told} Leave one of the two out.")
+        return super().said()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SetOptions:
     """What several data sets are.
 
@@ -143,7 +143,7 @@ def seconds(text: str) -> float:
     (5400.0, 0.5)
     """
     parts = _PART.findall(text.strip().lower())
-    if not parts or "".join(number + unit for number, unit in parts) != text.strip().lower():
+    if not parts or "".join(map("".join, parts)) != text.strip().lower():
         raise click.BadParameter(f"A duration is written 30s, 5m, 2h or 1h30m; got {text!r}.")
     total = sum(float(number) * _SECONDS[unit or "s"] for number, unit in parts)
     if not 0 < total < 1e9:
@@ -192,13 +192,13 @@ def data_sets_in(typed: list[str]) -> dict[str, Path]:
     if len(typed) == 1 and ("=" not in typed[0] or Path(typed[0]).exists()):
         return {"": Path(typed[0])}
     pairs = [item.partition("=") for item in typed]
-    wrong = [item for item, (name, equals, file) in zip(typed, pairs, strict=True) if not (name and equals and file)]
-    names = [name for name, _, _ in pairs]
-    if wrong or len(set(names)) < max(2, len(names)):
+    wrong = [item for item, parts in zip(typed, pairs, strict=True) if not all(parts)]
+    files = {name: Path(file) for name, _, file in pairs}
+    if wrong or len(files) < max(2, len(typed)):
         got = wrong[0] if wrong else " ".join(typed)
         hint = "Several data sets have names of their own: observed=a.csv drug=b.csv"
         raise click.BadParameter(f"{hint}; got {got!r}.", param_hint="DATA")
-    return {name: Path(file) for name, _, file in pairs}
+    return files
 
 
 Typed = Mapping[str, Any]  # the values of choices, by their names
@@ -215,16 +215,8 @@ def _number(text: str | float) -> Any:
         return text
 
 
-TYPES: dict[str, Any] = {
-    "number": _number,
-    "count": int,
-    "duration": str,
-    "kinds": list[str],
-    "flag": bool,
-    "off": bool,
-    "file": Path,
-    "knowledge": Path,
-}
+TYPES: dict[str, Any] = {"number": _number, "count": int, "duration": str, "kinds": list[str]}
+TYPES |= {"flag": bool, "off": bool, "file": Path, "knowledge": Path}
 """By how a choice is typed, the type of click for it."""
 
 

@@ -7,26 +7,29 @@ written whole or not at all, pictures and reports last.
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from anypag.cli.options import ColumnOptions, SetOptions, Typed, names_in
+from anypag.cli.options import ColumnOptions, FileOptions, SetOptions, Typed, data_sets_in, names_in
 from anypag.errors import ParameterError, matching
 from anypag.files import target_of
+from anypag.run.clock import Clock
 
 if TYPE_CHECKING:
     from anypag.cli.running import Interrupts
     from anypag.data.files.scan import Reading
     from anypag.data.findings import Singular
-    from anypag.run.clock import Clock
 
 STANDARD_INPUT = Path("-")
 OUR_TABLES = (b"from,to,", b'"",')  # how tables of edges and matrices of marks begin
@@ -46,48 +49,113 @@ def file_of(data: Path) -> Path:
     return path
 
 
-def table_of(data: Path, reading: Reading, names: list[str] | None) -> tuple[Any, list[str] | None]:
-    """The data, and the columns still to be chosen. Without options for reading, the data are the path, because the
-    file may be large; else a table with no column left to choose (None).
-    """
-    from anypag.data.files.read_table import read_as_said
-    from anypag.data.files.scan import AS_USUAL
-
-    return (data, names) if reading == AS_USUAL else (read_as_said(data, reading, names), None)
+def files_in(typed: list[str]) -> dict[str, Path]:
+    """The data files by the names of their data sets; a single file without a name has ""."""
+    return {name: file_of(file) for name, file in data_sets_in(typed).items()}
 
 
 ChosenColumns = dict[str, list[str] | None]  # the columns to use of each data set; None for all
 
 
-def data_of(
-    files: dict[str, Path], reading: Reading, chosen: ChosenColumns, sets: SetOptions
-) -> tuple[Any, list[str] | None]:
-    """The table of a file, and the columns still to be chosen; several data sets become one table."""
-    from anypag.data.sources.pooled import pooled
-    from anypag.data.table import as_table
+@dataclass
+class Inputs:
+    """The tables a command reads: their files by data set, which columns are used, and how files are read."""
 
-    context = sets.context
-    if len(files) == 1 and context is None:
-        sets.require_none()
-        ((name, file),) = files.items()
-        return table_of(file, reading, chosen[name])
-    if len(files) > 1 and context is not None:
-        raise ParameterError("--context is for one table; several files are data sets themselves.")
-    for given in (name for name in ("counts", "weights") if getattr(reading, name) is not None):
-        raise ParameterError(f"--{given} does not go with several data sets. Leave one of the two out.")
-    tables = {name: table_of(file, reading, chosen[name]) for name, file in files.items()}
-    read = {name: as_table(table, columns) for name, (table, columns) in tables.items()}
-    of_sets = {"observed": sets.observed, "assumptions": sets.assumptions, "contexts_test": sets.contexts_test}
-    return pooled(read if context is None else read[""], by=context, **of_sets), None  # type: ignore[arg-type]
+    files: dict[str, Path]
+    columns: ColumnOptions
+    options: FileOptions
+    sets: SetOptions = field(default_factory=SetOptions)
 
+    @property
+    def first(self) -> Path:
+        return next(iter(self.files.values()))
 
-def called(files: dict[str, Path]) -> str:
-    """What the data are called in a text: the names of the files, with those of their data sets."""
-    return ", ".join(f"{name}={file.name}" if name else file.name for name, file in files.items())
+    @property
+    def has_sets(self) -> bool:
+        return len(self.files) > 1 or self.sets.context is not None
+
+    @cached_property
+    def reading(self) -> Reading:
+        return self.options.reading()
+
+    @property
+    def called(self) -> str:
+        """What the data are called in a text: the names of the files, with those of their data sets."""
+        return ", ".join(f"{name}={file.name}" if name else file.name for name, file in self.files.items())
+
+    def chosen(self, *also: str | None) -> ChosenColumns:
+        """The columns of each file, without counts and weights, with `also`; what is dropped need be in one only."""
+        if not self.columns.columns and not self.columns.drop:
+            return dict.fromkeys(self.files)
+        from anypag.data.files.read_table import INDEX_NAMES
+        from anypag.data.files.scan import glance
+
+        there = {name: glance(file, 1, self.reading).columns for name, file in self.files.items()}
+        every = list(dict.fromkeys(name for names in there.values() for name in names))
+        not_used = {*matching(names_in(self.columns.drop or ()), every), self.reading.counts, self.reading.weights}
+        found: ChosenColumns = {}
+        for name, names in there.items():
+            asked = matching(names_in(self.columns.columns or ()), names)
+            used = asked or (names[1:] if names[0] in INDEX_NAMES else names)
+            chosen = [column for column in used if column not in not_used]
+            if not chosen:
+                raise ParameterError("No column is left: all were dropped.")
+            found[name] = [*dict.fromkeys([*chosen, *(column for column in also if column is not None)])]
+        return found
+
+    @property
+    def leaves_index_out(self) -> bool:
+        """Is an index column left out in addition to the columns that the user dropped?"""
+        from anypag.data.files.read_table import INDEX_NAMES
+        from anypag.data.files.scan import glance
+
+        if self.columns.columns or not self.columns.drop:
+            return False
+        first = glance(self.first, 1, self.reading).columns[0]
+        return first in INDEX_NAMES and first not in names_in(self.columns.drop)
+
+    def table(self, chosen: ChosenColumns) -> tuple[Any, list[str] | None]:
+        """The table, and the columns still to be chosen; several data sets become one table."""
+        from anypag.data.sources.pooled import pooled
+        from anypag.data.table import as_table
+
+        sets, reading = self.sets, self.reading
+        if not self.has_sets:
+            sets.require_none()
+            return self._table("", chosen)
+        if len(self.files) > 1 and sets.context is not None:
+            raise ParameterError("--context is for one table; several files are data sets themselves.")
+        for given in (name for name in ("counts", "weights") if getattr(reading, name) is not None):
+            raise ParameterError(f"--{given} does not go with several data sets. Leave one of the two out.")
+        read = {name: as_table(*self._table(name, chosen)) for name in self.files}
+        of_sets = {"observed": sets.observed, "assumptions": sets.assumptions, "contexts_test": sets.contexts_test}
+        return pooled(read if sets.context is None else read[""], by=sets.context, **of_sets), None  # type: ignore[arg-type]
+
+    def _table(self, name: str, chosen: ChosenColumns) -> tuple[Any, list[str] | None]:
+        """The data, and the columns still to be chosen. Without options for reading, the data are the path, because the
+        file may be large; else a table with no column left to choose (None).
+        """
+        from anypag.data.files.read_table import read_as_said
+        from anypag.data.files.scan import AS_USUAL
+
+        file, names = self.files[name], chosen[name]
+        return (file, names) if self.reading == AS_USUAL else (read_as_said(file, self.reading, names), None)
+
+    def matrix(self, names: list[str] | None, n: int, typed: Typed) -> tuple[Any, Typed]:
+        """The test from the covariance matrix in the file, and the typed choices without those that it has used."""
+        from anypag.ci.gaussian import FisherZ
+
+        singular: Singular = "keep" if typed["singular"] == "keep" else "error"  # no column of a matrix is left out
+        test = FisherZ.from_covariance(self.first, n, names, singular=singular, reading=self.reading)
+        return test, {**typed, "test": "auto", "singular": "auto"}
 
 
 def check_files(outputs: list[Path], typed: Typed, inputs: list[Path]) -> None:
     """Check outputs and the checkpoint: ParameterError also if that is there and not resumed from."""
+    from anypag.saving import check_ending
+
+    for path in outputs:
+        check_ending(path)
     checkpoint, resume = typed["checkpoint"], typed["resume"]
     check_outputs(outputs if checkpoint is None else [*outputs, checkpoint], inputs)
     check_replaced(outputs)
@@ -100,60 +168,18 @@ def check_files(outputs: list[Path], typed: Typed, inputs: list[Path]) -> None:
         )
 
 
-def matrix_of(data: Path, reading: Reading, names: list[str] | None, n: int, typed: Typed) -> tuple[Any, Typed]:
-    """The test from the covariance matrix in a file, and the typed choices without those that the test has used."""
-    from anypag.ci.gaussian import FisherZ
-
-    singular: Singular = "keep" if typed["singular"] == "keep" else "error"  # no column of a matrix is left out
-    test = FisherZ.from_covariance(data, n, names, singular=singular, reading=reading)
-    return test, {**typed, "test": "auto", "singular": "auto"}
-
-
-def leaves_index_out(data: Path, columns: ColumnOptions, reading: Reading) -> bool:
-    """Is an index column left out in addition to the columns that the user dropped?"""
-    from anypag.data.files.read_table import INDEX_NAMES
-    from anypag.data.files.scan import glance
-
-    first = glance(data, 1, reading).columns[0] if columns.drop and not columns.columns else None
-    return first in INDEX_NAMES and first not in names_in(columns.drop or ())
-
-
-def chosen_columns(
-    files: dict[str, Path], columns: ColumnOptions, reading: Reading, also: Sequence[str | None] = ()
-) -> ChosenColumns:
-    """The columns to use of each file, without counts and weights, with `also`; what is dropped need be in one only."""
-    if not columns.columns and not columns.drop:
-        return dict.fromkeys(files)
-    from anypag.data.files.read_table import INDEX_NAMES
-    from anypag.data.files.scan import glance
-
-    there = {name: glance(file, 1, reading).columns for name, file in files.items()}
-    every = list(dict.fromkeys(name for names in there.values() for name in names))
-    dropped = matching(names_in(columns.drop or ()), every)
-    found: ChosenColumns = {}
-    for name, names in there.items():
-        used = matching(names_in(columns.columns or ()), names) or (names[1:] if names[0] in INDEX_NAMES else names)
-        chosen = [column for column in used if column not in {*dropped, reading.counts, reading.weights}]
-        if not chosen:
-            raise ParameterError("No column is left: all were dropped.")
-        found[name] = [*dict.fromkeys([*chosen, *(column for column in also if column is not None)])]
-    return found
-
-
 LEAST_FREE = 1_000_000  # bytes that must be free on the disk of an output
 
 
 def check_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
     """Check before the work that all outputs can be written, to different files. Raises ParameterError."""
-    taken = {_place(path): f"{path} is to be read" for path in inputs}
+    taken = {os.path.realpath(path): f"{path} is to be read" for path in inputs}
     for path in paths:
-        place = _place(path)
-        if place in taken:
-            raise ParameterError(f"{path} cannot be written: {taken[place]}.")
-        taken[place] = "it is to be written twice"
-        problem = _problem(path)
+        place = os.path.realpath(path)
+        problem = taken.get(place) or _problem(path)
         if problem:
             raise ParameterError(f"{path} cannot be written: {problem}.")
+        taken[place] = "it is to be written twice"
 
 
 def check_replaced(paths: Iterable[Path]) -> None:
@@ -162,17 +188,8 @@ def check_replaced(paths: Iterable[Path]) -> None:
         with path.open("rb") as file:
             start = file.read(len(OUR_TABLES[0]))
         if start and not start.startswith(OUR_TABLES):
-            raise ParameterError(
-                f"{path} cannot be written: it is there, and anypag did not write it. Name another file, or remove it."
-            )
-
-
-def _place(path: Path) -> Path:
-    """Where a path leads to; the path itself if its links lead in a circle."""
-    try:
-        return target_of(path)
-    except OSError:
-        return path
+            told = "it is there, and anypag did not write it. Name another file, or remove it."
+            raise ParameterError(f"{path} cannot be written: {told}")
 
 
 def _problem(path: Path) -> str | None:
@@ -212,10 +229,8 @@ class Drawing:
     """Limits on drawing: a signal ends it, and so does the clock, `SECONDS_FOR_DRAWING` after the time budget."""
 
     def __init__(self, interrupts: Interrupts, clock: Clock, time_budget: float | None) -> None:
-        self._interrupts = interrupts
-        self._clock = clock
+        self._interrupts, self._clock, self._is_given_up = interrupts, clock, False
         self._deadline = None if time_budget is None else time_budget + SECONDS_FOR_DRAWING
-        self._is_given_up = False
 
     @contextmanager
     def limited(self) -> Iterator[None]:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
 from anypag._kernels.patience import COMPILING
-from anypag.cli.tell import iteration_line, phase_line
-from anypag.run.clock import NOTICE, Signals, Stopped, is_in_compiled_code
+from anypag.choices import Choices
+from anypag.markup import counted, time_shown
+from anypag.run.clock import NOTICE, Clock, Signals, Stopped, is_in_compiled_code
 
 if TYPE_CHECKING:
+    from anypag.checkpoint.checkpoint import Checkpoint
     from anypag.cli.terminal import Terminal
     from anypag.results.result import Iteration, Result
-    from anypag.search.progress import Progress, Tick
+    from anypag.run.watcher import Listeners
+    from anypag.search.progress import Progress
 
 SECONDS_TO_PRESS_AGAIN = 1.0  # a second Ctrl-C within this time ends the command at once
 
@@ -80,6 +84,43 @@ class Interrupts(Signals):
             raise self._raises("interrupt")
 
 
+def _iteration_line(item: Iteration) -> str:
+    """One finished iteration: edges left, removed, marks oriented, tests, time."""
+    info = item.info
+    phase = "" if info.phase == "iteration" else f" ({info.phase})"
+    conflicts = f"  {counted(info.n_conflicts, 'conflict')}" if info.n_conflicts else ""
+    return (
+        f"r = {info.r}{phase}  {info.n_edges:>5,} edges left  {info.removed:>5,} removed  "
+        f"{_oriented(item):>5,} marks oriented  {info.n_tests:>9,} tests  {time_shown(item.seconds):>8}{conflicts}"
+    )
+
+
+def _say_where_it_goes_on(terminal: Terminal, choices: Choices, kept: Checkpoint) -> None:
+    """Say how far the run in a checkpoint had come, if it is resumed."""
+    if kept.history:
+        last = kept.history[-1].info
+        reached = f"r = {last.r}" if last.has_r else f"a step of {last.phase!r}"
+        terminal.line(f"Continuing from {kept.path}, which is complete up to {reached}.")
+    elif choices.resume:
+        terminal.line(f"{kept.path} holds no finished step yet; starting from the beginning.")
+
+
+def _phase_line(steps: Sequence[Iteration]) -> str:
+    """The line of a phase without r: edges and marks after its last step, tests and time of all steps."""
+    last, n_tests = steps[-1], sum(item.info.n_tests for item in steps)
+    tests = counted(n_tests, "test") if n_tests else ""
+    seconds = time_shown(sum(item.seconds for item in steps))
+    edges = f"{last.info.n_edges:>5,} edges  {_oriented(last):>5,} marks oriented"
+    return f"{last.info.phase:13}  {edges}  {tests:>15}  {seconds:>8}"
+
+
+def _oriented(item: Iteration) -> int:
+    """The arrowheads and tails of the graph after an iteration."""
+    from anypag.graphs.marks import Mark
+
+    return int((item.pag.marks > Mark.CIRCLE).sum())
+
+
 class _Steps:
     """Prints finished steps: one line for an iteration, and one for a whole phase of short steps."""
 
@@ -87,31 +128,30 @@ class _Steps:
         self._terminal = terminal
         self._phase: list[Iteration] = []
 
-    def add(self, item: Iteration) -> None:
-        """Add a finished step."""
+    def add(self, result: Result) -> None:
+        item = result.history[-1]
         if self._phase and self._phase[-1].info.phase != item.info.phase:
             self.end()
         if item.info.has_r:
-            self._terminal.line(iteration_line(item))
+            self._terminal.line(_iteration_line(item))
         else:
             self._phase.append(item)
 
     def end(self) -> None:
-        """End the current phase."""
         if self._phase:
-            self._terminal.line(phase_line(self._phase))
+            self._terminal.line(_phase_line(self._phase))
         self._phase = []
 
 
 @contextmanager
-def shown_on(terminal: Terminal) -> Iterator[tuple[Tick, Callable[[Result], None]]]:
-    """A context that gives two callbacks: before every batch of tests, and after every iteration."""
-    from anypag.run.watcher import Estimated, bar
+def shown_on(terminal: Terminal, choices: Choices, interrupts: Interrupts, clock: Clock) -> Iterator[Listeners]:
+    """A context that gives listeners of a run, which show it on the terminal."""
+    from anypag.run.watcher import Estimated, Listeners, bar
 
-    steps = _Steps(terminal)
+    steps, goes_on = _Steps(terminal), partial(_say_where_it_goes_on, terminal, choices)
     try:
         with bar(terminal.console) if terminal.is_interactive else nullcontext(_Foretold(terminal)) as tick:
-            yield Estimated(tick), lambda result: steps.add(result.history[-1])
+            yield Listeners(Estimated(tick), steps.add, goes_on, interrupts, clock)
     finally:
         steps.end()
 

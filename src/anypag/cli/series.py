@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
+from anypag.choices import Choices
 from anypag.cli.commands import ExitCode, command
-from anypag.cli.options import ColumnOptions, FileOptions, SetOptions, Typed, data_sets_in, spelled
-from anypag.cli.outputs import called, check_files, chosen_columns, data_of, file_of
+from anypag.cli.options import ColumnOptions, FileOptions, SetOptions, Typed, spelled
+from anypag.cli.outputs import Inputs, check_files, files_in
 from anypag.cli.running import Interrupts, compiling_told, shown_on
-from anypag.cli.tell import misfit_told, say_where_it_goes_on
 from anypag.cli.terminal import Terminal, panics_held
-from anypag.saving import check_ending
+from anypag.run.clock import Clock
 
 if TYPE_CHECKING:
     from anypag.series.learn import SeriesSearch
@@ -43,7 +42,7 @@ def learn_series(
     out: list[Path] | None = None,
     reading: FileOptions,
     quiet: bool = False,
-    as_json: bool = False,
+    terminal: Terminal,
 ) -> ExitCode:
     """Learn from a time series or a panel what causes what, and after how many steps.
 
@@ -65,34 +64,25 @@ def learn_series(
         out FILE: Write the result; may be given again. The ending picks the format: .json, .csv (edges), .html
             (report), .svg, .png, .pdf (summary), .txt, .dot, ... (graph of the window).
         quiet: Print nothing but errors.
-        as_json: Print one JSON document instead of text.
     """
-    terminal, outputs = Terminal(as_json=as_json, quiet=quiet), out or []
-    files = {name: file_of(file) for name, file in data_sets_in(data).items()}
-    for path in outputs:
-        check_ending(path)
-    check_files(outputs, typed, list(files.values()))
+    terminal.quiet, outputs = quiet, out or []
+    inputs = Inputs(files_in(data), columns, reading, sets)
+    check_files(outputs, typed, list(inputs.files.values()))
     with Interrupts() as interrupts, compiling_told(terminal):
-        from anypag.choices import Choices
-        from anypag.run.clock import Clock
-        from anypag.run.watcher import Listeners
         from anypag.series.lagged import lagged
         from anypag.series.learn import SeriesSearch
 
         clock = Clock()
-        with panics_held(next(iter(files.values()))):
-            how = reading.reading()
-            chosen = chosen_columns(files, columns, how, also=[time, unit, sets.context])
-            table, names = data_of(files, how, chosen, sets)
+        with panics_held(inputs.first):
+            table, names = inputs.table(inputs.chosen(time, unit, sets.context))
             names = None if names is None else [name for name in names if name not in (time, unit)]
             windows = lagged(table, max_lag, time=time, unit=unit, names=names, kinds=typed["kinds"])
             choices = Choices(**{**typed, "kinds": None}, selection_bias=selection_bias)
-            search = SeriesSearch(windows, choices, called(files))
-        _say_what(terminal, called(files), search)
+            search = SeriesSearch(windows, choices, inputs.called)
+        _say_what(terminal, inputs.called, search)
         with interrupts.held():
-            with shown_on(terminal) as (tick, show_step):
-                told = partial(say_where_it_goes_on, terminal, choices)
-                result = search.run(Listeners(tick, show_step, told, interrupts, clock))
+            with shown_on(terminal, choices, interrupts, clock) as listeners:
+                result = search.run(listeners)
             result = result if bootstrap is None else result.bootstrap(bootstrap, seed=seed)
             for path in outputs:
                 result.save(path)
@@ -105,42 +95,40 @@ def _say_what(terminal: Terminal, name: str, search: SeriesSearch) -> None:
     told = f"test {problem.test_name}, alpha {problem.choices.alpha:g}, method {search.search.algorithm.name}"
     terminal.line(f"{name}: {window.k:,} processes, lags 0 to {window.max_lag}; {told}", "bold")
     terminal.line(search.windows.told)
-    for finding in problem.audit.warnings if problem.audit else ():
-        terminal.line(f"warning: {finding.sentence.spelled(spelled)}", "yellow")
+    warnings = problem.audit.warnings if problem.audit else ()
+    terminal.lines((f"warning: {finding.sentence.spelled(spelled)}" for finding in warnings), "yellow")
 
 
 def _tell(terminal: Terminal, result: SeriesResult, written: list[Path]) -> None:
+    from anypag.cli.tell import misfit_told
     from anypag.explain.summary import how_far
     from anypag.series.edges import edge_line
 
     terminal.line()
-    for line in misfit_told(result.result):
-        terminal.line(line, "bold red")
+    terminal.lines(misfit_told(result.result), "bold red")
     for pair in result.summary:
         terminal.line(pair.a if pair.a == pair.b else f"{pair.a} and {pair.b}", "cyan")
-        for edge in pair.edges:
-            terminal.line(f"  {edge_line(edge)}")
-    for line in (*result.contexts_told, *result.unlikely_told):
-        terminal.line(line)
+        terminal.lines(f"  {edge_line(edge)}" for edge in pair.edges)
+    terminal.lines([*result.contexts_told, *result.unlikely_told])
     if not result.edges:
         terminal.line("No edge was found: nothing shows that a process depends on another one, or on its own past.")
     terminal.line()
     ended = how_far(result.result, spelled, result.expected_errors)
     terminal.line(ended, "bold green" if result.complete else "bold yellow")
     terminal.line(result.assumed.replace("selection_bias=True", "--selection-bias"))
-    for path in written:
-        terminal.line(f"Wrote {path}")
+    terminal.lines(f"Wrote {path}" for path in written)
     if terminal.as_json:
         terminal.json(_document(result, written))
 
 
 def _document(result: SeriesResult, written: list[Path]) -> dict[str, Any]:
+    edges = [{**edge._asdict(), "text": str(edge), "symbol": edge.edge.symbol} for edge in result.edges]
+    warnings = list(map(str, result.audit.warnings)) if result.audit else []
+    run = {"complete": result.complete, "stopped": result.result.stopped, "windows": result.told}
     return {
-        "complete": result.complete,
-        "stopped": result.result.stopped,
-        "windows": result.told,
-        "edges": [{**edge._asdict(), "text": str(edge), "symbol": edge.edge.symbol} for edge in result.edges],
+        **run,
+        "edges": edges,
         "targets": result.targets(),
-        "warnings": [str(finding) for finding in result.audit.warnings] if result.audit else [],
-        "written": [str(path) for path in written],
+        "warnings": warnings,
+        "written": list(map(str, written)),
     }

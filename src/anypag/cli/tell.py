@@ -1,60 +1,21 @@
-"""Prints a result: its edges, how far the run got, resamples, sampled graphs."""
+"""Prints a result: its edges, how far the run got, resamples, sampled graphs. It is loaded when there is a result."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from anypag.markup import counted, time_shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from anypag.checkpoint.checkpoint import Checkpoint
-    from anypag.choices import Choices
-    from anypag.cli.terminal import Terminal
-    from anypag.graphs.marks import Edge
-    from anypag.results.result import Iteration, Result
-
-
-def iteration_line(item: Iteration) -> str:
-    """One finished iteration: edges left, removed, marks oriented, tests, time."""
-    info = item.info
-    phase = "" if info.phase == "iteration" else f" ({info.phase})"
-    conflicts = f"  {counted(info.n_conflicts, 'conflict')}" if info.n_conflicts else ""
-    return (
-        f"r = {info.r}{phase}  {info.n_edges:>5,} edges left  {info.removed:>5,} removed  "
-        f"{oriented(item):>5,} marks oriented  {info.n_tests:>9,} tests  {time_shown(item.seconds):>8}{conflicts}"
-    )
-
-
-def reached(item: Iteration) -> str:
-    """How far a run was after a step: `r = 2`, or the phase of a search by score."""
-    return f"r = {item.r}" if item.info.has_r else f"a step of {item.info.phase!r}"
-
-
-def say_where_it_goes_on(terminal: Terminal, choices: Choices, kept: Checkpoint) -> None:
-    """Say how far the run in a checkpoint had come, if it is resumed."""
-    if kept.history:
-        terminal.line(f"Continuing from {kept.path}, which is complete up to {reached(kept.history[-1])}.")
-    elif choices.resume:
-        terminal.line(f"{kept.path} holds no finished step yet; starting from the beginning.")
-
-
-def phase_line(steps: Sequence[Iteration]) -> str:
-    """The line of a phase without r: edges and marks after its last step, tests and time of all steps."""
-    last, n_tests = steps[-1], sum(item.info.n_tests for item in steps)
-    tests = counted(n_tests, "test") if n_tests else ""
-    seconds = time_shown(sum(item.seconds for item in steps))
-    edges = f"{last.info.n_edges:>5,} edges  {oriented(last):>5,} marks oriented"
-    return f"{last.info.phase:13}  {edges}  {tests:>15}  {seconds:>8}"
-
-
-def oriented(item: Iteration) -> int:
-    """The arrowheads and tails of the graph after an iteration."""
-    from anypag.graphs.marks import Mark
-
-    return int((item.pag.marks > Mark.CIRCLE).sum())
+from anypag.cli.options import spelled
+from anypag.cli.terminal import Terminal
+from anypag.explain.facts import assumed_of, facts_of, what_to_say
+from anypag.explain.pair import words_of
+from anypag.explain.sampled import about_probable, certainty, hedge_level, hedged, probable_graphs, why_unlikely
+from anypag.explain.summary import BY_DESIGN, by_design, contexts_told, how_far, is_at_limit
+from anypag.graphs.marks import Edge
+from anypag.markup import counted, shown_share
+from anypag.results.result import Result
+from anypag.results.stability import resample_lines
 
 
 def misfit_told(result: Result) -> tuple[str, ...]:
@@ -64,8 +25,6 @@ def misfit_told(result: Result) -> tuple[str, ...]:
 
 def what_next(result: Result) -> str | None:
     """What a next iteration could still change; None if nothing."""
-    from anypag.explain.summary import is_at_limit
-
     if result.from_scores or (result.complete and not is_at_limit(result)):
         return None
     if not result.history:
@@ -84,8 +43,6 @@ def what_next(result: Result) -> str | None:
 
 def what_is_known(result: Result) -> str | None:
     """The closing hint about knowledge, or None."""
-    from anypag.explain.facts import what_to_say
-
     if not result.history:
         return None
     if not result.choices.knowledge:
@@ -121,18 +78,9 @@ class Group(NamedTuple):
     sentence: str
     edges: list[Edge]
 
-    def heading(self, certainty: str) -> str:
-        """`A o-> B` and its meaning; for a single edge with its own names and its certainty."""
-        first = self.edges[0]
-        if len(self.edges) == 1:
-            return f"{first}{certainty}: {self.sentence.format(a=first.a, b=first.b)}"
-        return f"A {first.symbol} B: {self.sentence.format(a='A', b='B')}"
-
 
 def _edges(result: Result) -> tuple[list[Edge], set[Edge]]:
     """All edges but those of a design, in the usual direction, the surest first; and those that are contradicted."""
-    from anypag.explain.summary import by_design
-
     design = set(by_design(result))
     edges = [edge.forward() for edge in result.pag.edges() if not {edge.a, edge.b} <= design]
     contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
@@ -142,17 +90,11 @@ def _edges(result: Result) -> tuple[list[Edge], set[Edge]]:
 
 def groups(result: Result) -> list[Group]:
     """All edges in the usual direction, grouped by meaning and certainty, the surest first."""
-    from anypag.explain.facts import known_of
-    from anypag.explain.pair import reading_of
-    from anypag.explain.sampled import hedge_level, hedged
-
-    selection, known = result.choices.selection_bias, known_of(result)
-    by_tests, (edges, doubted) = not result.from_scores, _edges(result)
+    facts, (edges, doubted) = facts_of(result), _edges(result)
     found: dict[tuple[bool, int, str, str], Group] = {}
     for edge in edges:
-        words = reading_of(result.pag, edge, selection=selection, final=result.complete, by_tests=by_tests, known=known)
         is_doubted, probability = edge in doubted, _probability(result, edge)
-        sentence = (MARKED if is_doubted else "") + hedged(words.summary, probability)
+        sentence = (MARKED if is_doubted else "") + hedged(words_of(facts, edge).summary, probability)
         key = (is_doubted, hedge_level(probability), edge.symbol, sentence)
         found.setdefault(key, Group(sentence, [])).edges.append(edge)
     if result.probabilities is not None:  # groups stand in the order of their surest edges
@@ -166,15 +108,16 @@ def headings(result: Result) -> Iterator[tuple[str, list[str]]]:
     if len(found) > MOST_HEADINGS:
         yield from _few_groups(result)
         return
-    for group in found:
-        edges = group.edges if len(group.edges) > 1 else []
-        yield group.heading(_certainty(result, group.edges[0])), [f"{edge}{_certainty(result, edge)}" for edge in edges]
+    for sentence, edges in found:
+        first, told = edges[0], [_told(result, edge) for edge in edges]
+        if len(edges) == 1:
+            yield f"{told[0]}: {sentence.format(a=first.a, b=first.b)}", []
+        else:
+            yield f"A {first.symbol} B: {sentence.format(a='A', b='B')}", told
 
 
 def _few_groups(result: Result) -> Iterator[tuple[str, list[str]]]:
     """The edges of a graph with many groups under at most six headings, the surest first."""
-    from anypag.explain.facts import facts_of
-    from anypag.explain.sampled import hedge_level
     from anypag.plot.labels import legend_for
 
     edges, doubted = _edges(result)
@@ -182,8 +125,7 @@ def _few_groups(result: Result) -> Iterator[tuple[str, list[str]]]:
     meanings = {entry.line.edge.forward().symbol: entry.text for entry in legend}
 
     def lines(some: Iterable[Edge]) -> list[str]:
-        told = f"  {MARKED.strip()}"
-        return [f"{edge}{_certainty(result, edge)}{told if edge in doubted else ''}" for edge in some]
+        return [f"{_told(result, edge)}{f'  {MARKED.strip()}' if edge in doubted else ''}" for edge in some]
 
     if result.probabilities is None:
         for symbol, meaning in meanings.items():
@@ -201,21 +143,28 @@ def _probability(result: Result, edge: Edge) -> float | None:
     return None if said is None else said.of_edge(edge.a, edge.b, edge.symbol)
 
 
-def _certainty(result: Result, edge: Edge) -> str:
-    """The text after an edge: its probability, if graphs were sampled."""
-    from anypag.explain.sampled import certainty
+def _told(result: Result, edge: Edge) -> str:
+    """An edge, with its probability if graphs were sampled."""
+    return str(edge) if result.probabilities is None else f"{edge}   {certainty(result.probabilities, edge)}"
 
-    return "" if result.probabilities is None else f"   {certainty(result.probabilities, edge)}"
+
+def tell_result(terminal: Terminal, result: Result) -> None:
+    terminal.line()
+    terminal.lines(misfit_told(result), "bold red")
+    tell_edges(terminal, result)
+    tell_stability(terminal, result)
+    terminal.line()
+    for outcome in result.knowledge:
+        terminal.line(f"known: {outcome}", "yellow" if outcome.became == "contradicted" else None)
+    if result.knowledge:
+        terminal.line()
+    terminal.line(how_far(result, spelled), "bold green" if result.complete else "bold yellow")
+    terminal.lines(filter(None, (result.compared, what_next(result), what_is_known(result))))
+    tell_contradictions(terminal, result)
 
 
 def tell_edges(terminal: Terminal, result: Result) -> None:
-    """Print the edges of a result."""
-    from anypag.explain.facts import assumed_of
-    from anypag.explain.summary import BY_DESIGN, by_design, contexts_told
-
-    assumed = assumed_of(result)
-    if assumed is not None:
-        terminal.line(assumed)
+    terminal.lines(filter(None, [assumed_of(result)]))
     if not result.pag.edges():
         alone = "every two variables are independent, some of them only given others."
         given = any(why.given for why in result.sepsets.values())
@@ -235,23 +184,16 @@ def tell_edges(terminal: Terminal, result: Result) -> None:
         more = f" and {len(apart) - MOST_ALONE:,} more" if len(apart) > MOST_ALONE else ""
         terminal.line(f"Without an edge: {', '.join(apart[:MOST_ALONE])}{more}.")
     tell_why_unlikely(terminal, result)
-    for line in contexts_told(result):
-        terminal.line(line)
+    terminal.lines(contexts_told(result))
 
 
 def tell_why_unlikely(terminal: Terminal, result: Result) -> None:
-    """Print why the answer has unlikely edges, if it has any."""
-    from anypag.explain.sampled import why_unlikely
-
-    if result.probabilities is not None and (why := why_unlikely(result.probabilities, result.pag)):
-        terminal.line(why)
+    if result.probabilities is not None:
+        terminal.lines(filter(None, [why_unlikely(result.probabilities, result.pag)]))
 
 
 def tell_probable(terminal: Terminal, result: Result) -> None:
     """Print how the most probable sampled graphs differ from the answer."""
-    from anypag.explain.sampled import about_probable, probable_graphs
-    from anypag.markup import shown_share
-
     about = " ".join(about_probable(result))
     if not about:
         return
@@ -264,11 +206,8 @@ def tell_probable(terminal: Terminal, result: Result) -> None:
 
 
 def tell_contradictions(terminal: Terminal, result: Result) -> None:
-    """Print contradictions, and claims that were withdrawn."""
-    for caution in result.cautions:
-        terminal.line(caution, "yellow")
-    for line in result.consistency.lines():
-        terminal.line(line, "bold red" if result.contradictions else None)
+    terminal.lines(result.cautions, "yellow")
+    terminal.lines(result.consistency.lines(), "bold red" if result.contradictions else None)
     if result.history and result.history[-1].info.n_conflicts:
         terminal.line(CONFLICTS)
     if result.complete or result.is_exact or result.from_scores or not result.withdrawn:
@@ -280,20 +219,14 @@ def tell_contradictions(terminal: Terminal, result: Result) -> None:
 
 
 def tell_stability(terminal: Terminal, result: Result) -> None:
-    """Print how often resamples have each edge."""
     stability = result.stability
     if stability is None:
         return
-    from anypag.results.stability import resample_lines
-
     terminal.line()
     first, *rest = resample_lines(stability, result.pag)
     terminal.line(first, "bold")
-    for line in rest:
-        terminal.line(line)
-    for failure in stability.failures[:3]:
-        terminal.line(f"Resample {failure.k} gave no graph: {failure.why}", "yellow")
-    if len(stability.failures) > 3:
-        terminal.line(
-            f"{len(stability.failures) - 3} more gave no graph either; --json and .json files list them all.", "yellow"
-        )
+    terminal.lines(rest)
+    failed, more = stability.failures[:3], len(stability.failures) - 3
+    terminal.lines((f"Resample {failure.k} gave no graph: {failure.why}" for failure in failed), "yellow")
+    if more > 0:
+        terminal.line(f"{more} more gave no graph either; --json and .json files list them all.", "yellow")

@@ -11,7 +11,8 @@ import sys
 import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -22,21 +23,24 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+@dataclass(kw_only=True)
 class Terminal:
-    """Standard output and error. With `as_json` text goes to standard error; with `quiet` only errors are printed."""
+    """Standard output and error. With `quiet` only errors are printed.
 
-    def __init__(self, *, as_json: bool = False, quiet: bool = False) -> None:
-        self.as_json = as_json
-        self.quiet = quiet
+    Args:
+        as_json: Print one JSON document instead of text.
+    """
+
+    as_json: bool = False
+    quiet: bool = field(default=False, init=False)
 
     @property
     def stream(self) -> TextIO:
-        """Where text for people goes."""
+        """Where text for people goes: standard error if JSON was asked for."""
         return sys.stderr if self.as_json else sys.stdout
 
     @cached_property
     def console(self) -> Console:
-        """The stream as a console of rich."""
         from rich.console import Console
 
         return Console(file=self.stream, highlight=False, markup=False, emoji=False)
@@ -48,29 +52,23 @@ class Terminal:
 
     def line(self, text: str = "", style: str | None = None) -> None:
         """Print one line of text, with control characters made visible; long lines are wrapped on a terminal."""
-        if self.quiet:
-            return
-        if self.console.is_terminal:
+        if self.is_interactive:
             self.console.print(printable(text), style=style)
-        else:
+        elif not self.quiet:
             self.stream.write(printable(text) + "\n")
             self.stream.flush()
 
-    def lines(self, text: str) -> None:
-        """Print several lines. Names that hold line breaks must be quoted by the caller."""
-        for line in text.split("\n"):
-            self.line(line)
+    def lines(self, texts: Iterable[str], style: str | None = None) -> None:
+        for text in texts:
+            self.line(text, style)
 
     def columns(self, rows: Iterable[Sequence[str]], *, styles: Sequence[str] = ()) -> None:
         """Print rows in columns. On a terminal a long last column is folded; elsewhere each row is one line."""
         cells = [[printable(cell) for cell in row] for row in rows]
-        if self.quiet or not cells:
-            return
-        if self.console.is_terminal:
+        if self.is_interactive and cells:
             self.console.print(_grid(cells, styles))
-            return
-        for line in aligned(cells):
-            self.line(line)
+        else:
+            self.lines(aligned(cells))
 
     def items(self, texts: Sequence[str]) -> None:
         """Short texts: side by side on a terminal, one a line on a pipe."""
@@ -79,9 +77,8 @@ class Terminal:
             from rich.padding import Padding
 
             self.console.print(Padding(Columns(map(printable, texts), padding=(0, 3)), (0, 0, 0, 2)))
-            return
-        for text in texts:
-            self.line(f"  {text}")
+        else:
+            self.lines(f"  {text}" for text in texts)
 
     def json(self, document: Any) -> None:
         """Print a document as JSON. Call it only if JSON was asked for."""
@@ -92,7 +89,7 @@ class Terminal:
 
     def error(self, sentence: str) -> None:
         """Print an error on standard error, one line for each reason."""
-        text = "\n- ".join(printable(part) for part in f"anypag: {sentence}".split("\n- "))
+        text = "\n- ".join(map(printable, f"anypag: {sentence}".split("\n- ")))
         try:
             sys.stderr.write(text + "\n")
             sys.stderr.flush()
@@ -144,11 +141,9 @@ class Output:
         return len(text)
 
     def flush(self) -> None:
-        """Have everything written."""
         self._attempt("flush")
 
     def isatty(self) -> bool:
-        """Is it a terminal?"""
         return self._stream is not None and self._stream.isatty()
 
     def _attempt(self, what: str, *arguments: Any) -> None:
@@ -168,10 +163,8 @@ class Output:
 
 def give_up(stream: TextIO) -> None:
     """Drop what is left in the stream's buffer."""
-    try:
+    with suppress(OSError, ValueError):  # a stream may have no file descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    except (OSError, ValueError):  # the stream has no file descriptor
-        return
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,10 +40,9 @@ def svg(graph: Any, *, legend: bool = True) -> str:
 
 def svg_if_possible(graph: Any) -> str | None:
     """The picture as SVG for notebooks; None, so that they show text, if it cannot be drawn."""
-    try:
+    with suppress(MissingExtraError, GraphError):
         return svg(graph)
-    except (MissingExtraError, GraphError):
-        return None
+    return None
 
 
 def figure(graph: Any, *, legend: bool = True) -> Any:
@@ -68,7 +68,6 @@ def write_picture(graph: Any, path: str | os.PathLike[str], *, legend: bool = Tr
 
 
 def drawn_with(graph: Any, *, legend: bool = True) -> tuple[Picture, Legend]:
-    """The picture of a graph, and its legend, or an empty one."""
     learned, mixed = (graph if isinstance(graph, Result) else None), as_graph(graph)
     selection = not isinstance(mixed, DAG) if learned is None else learned.choices.selection_bias
     found = contradictions(PAG.trusted(mixed.marks, mixed.names))[0] if learned is None else learned.contradictions
@@ -91,13 +90,11 @@ def with_contexts(drawn: Picture, learned: Result) -> Picture:
 def _with_shares(drawn: Picture, learned: Result) -> Picture:
     """The picture with the share of resamples that have each edge, or else its probability by sampled graphs."""
     stability, said = learned.stability, learned.probabilities
-    edges = [line.edge for line in drawn.lines]
     if stability is not None and stability.n:
-        shares = [stability.share(edge) for edge in edges]
+        lines = [replace(x, again=stability.share(x.edge)) for x in apart(drawn.lines, drawn.boxes)]
     elif said is not None:
-        shares = [said.of_edge(edge.a, edge.b, edge.symbol) for edge in edges]
+        sure = ((x, said.of_edge(x.edge.a, x.edge.b, x.edge.symbol)) for x in apart(drawn.lines, drawn.boxes))
+        lines = [replace(line, again=share, is_probability=True) for line, share in sure]
     else:
         return drawn
-    is_probability = stability is None or not stability.n
-    shared = zip(apart(drawn.lines, drawn.boxes), shares, strict=True)
-    return replace(drawn, lines=tuple(replace(x, again=y, is_probability=is_probability) for x, y in shared))
+    return replace(drawn, lines=tuple(lines))

@@ -95,7 +95,6 @@ class Line:
 
     @property
     def number(self) -> Point:
-        """The place of its number."""
         return self.beside() if self.number_at is None else self.number_at
 
 
@@ -118,7 +117,7 @@ class Picture:
         return Picture(width, self.height + BANNER_HEIGHT, boxes, marked, banner)
 
 
-def picture(graph: MixedGraph, padding: float = 24.0) -> Picture:
+def picture(graph: MixedGraph) -> Picture:
     """The picture of a graph, laid out; GraphError if it is too large for a picture that can be read.
 
     >>> import anypag as ap
@@ -129,15 +128,17 @@ def picture(graph: MixedGraph, padding: float = 24.0) -> Picture:
     require_drawable(graph)
     bends = BENDS if is_small(len(graph), len(graph.edges())) else ()
     lines = partial(joined, edges=graph.edges(), bends=bends)
-    return on_paper(_boxes(graph, positions(graph.marks, _sizes(graph))), lines, padding)
+    return on_paper(_boxes(graph, positions(graph.marks, _sizes(graph))), lines)
 
 
-def ring(graph: MixedGraph, padding: float = 24.0) -> Picture:
+def ring(graph: MixedGraph) -> Picture:
     """The nodes of a graph of any size on a circle, without lines. Lines of one node at a time cross no box."""
-    return on_paper(_boxes(graph, around(_sizes(graph))), lambda boxes: (), padding)
+    return on_paper(_boxes(graph, around(_sizes(graph))), lambda boxes: ())
 
 
-def on_paper(boxes: tuple[Box, ...], lines: Callable[[tuple[Box, ...]], tuple[Line, ...]], padding: float) -> Picture:
+def on_paper(
+    boxes: tuple[Box, ...], lines: Callable[[tuple[Box, ...]], tuple[Line, ...]], padding: float = 24.0
+) -> Picture:
     """The picture of boxes, and of the lines that are made between them, on paper of the right size."""
     left, top, right, below = extent(boxes, lines(boxes))
     boxes = tuple(replace(box, centre=_moved(box.centre, padding - left, padding - top)) for box in boxes)
@@ -151,19 +152,13 @@ def _sizes(graph: MixedGraph) -> Points:
 
 
 def _boxes(graph: MixedGraph, centres: Points) -> tuple[Box, ...]:
-    """The boxes of a graph's nodes."""
-    labels, sizes = [shortened(name) for name in graph.names], _sizes(graph)
-    return tuple(
-        Box(name, label, Point(x, y), width, height)
-        for name, label, (x, y), (width, height) in zip(
-            graph.names, labels, centres.tolist(), sizes.tolist(), strict=True
-        )
-    )
+    placed = zip(graph.names, centres.tolist(), _sizes(graph).tolist(), strict=True)
+    return tuple(Box(name, shortened(name), Point(*centre), *size) for name, centre, size in placed)
 
 
 def extent(boxes: tuple[Box, ...], lines: tuple[Line, ...]) -> tuple[float, float, float, float]:
     """The leftmost, topmost, rightmost and lowest point."""
-    bows = [_on_curve(line.start, line.control, line.end, t) for line in lines for t in (0.25, 0.5, 0.75)]
+    bows = [line.at(t) for line in lines for t in (0.25, 0.5, 0.75)]
     corners = [_moved(box.centre, side * box.width / 2, side * box.height / 2) for box in boxes for side in (-1, 1)]
     x, y = zip(*(bows + corners), strict=True) if corners else ((0.0,), (0.0,))
     return min(x), min(y), max(x), max(y)
@@ -184,7 +179,10 @@ def joined(boxes: tuple[Box, ...], edges: tuple[Edge, ...], bends: tuple[float, 
 def bowed(boxes: tuple[Box, ...], edge: Edge, bend: float) -> Line:
     """The line for an edge, bent by this much: for several between the same two boxes."""
     a, b = (next(box for box in boxes if box.name == name) for name in edge[:2])
-    control = _control(a.centre, b.centre, bend)
+    return _along(edge, a, b, _control(a.centre, b.centre, bend))
+
+
+def _along(edge: Edge, a: Box, b: Box, control: Point) -> Line:
     tip_a, tip_b = _tip(a, control), _tip(b, control)
     return Line(edge, _back(tip_a), control, _back(tip_b), tip_a, tip_b)
 
@@ -194,13 +192,12 @@ def _line(
 ) -> Line:
     a, b = boxes[ends[0]], boxes[ends[1]]
     straight = control = _control(a.centre, b.centre, 0.0)
-    if bends and _n_boxes_on_curve(a.centre, straight, b.centre, ends, centres, sizes):
-        bent = [_control(a.centre, b.centre, bend) for bend in bends]
-        control = min(bent, key=lambda point: _n_boxes_on_curve(a.centre, point, b.centre, ends, centres, sizes))
-    tip_a, tip_b = _tip(a, control), _tip(b, control)
-    if control == straight:
-        control = Point((tip_a.at.x + tip_b.at.x) / 2, (tip_a.at.y + tip_b.at.y) / 2)
-    return Line(edge, _back(tip_a), control, _back(tip_b), tip_a, tip_b)
+    n_crossed = partial(_n_boxes_on_curve, start=a.centre, end=b.centre, ends=ends, centres=centres, sizes=sizes)
+    if bends and n_crossed(straight):
+        control = min((_control(a.centre, b.centre, bend) for bend in bends), key=n_crossed)
+    line = _along(edge, a, b, control)
+    (left, top), (right, below) = line.tip_a.at, line.tip_b.at
+    return line if control != straight else replace(line, control=Point((left + right) / 2, (top + below) / 2))
 
 
 def _control(a: Point, b: Point, bend: float) -> Point:
@@ -208,7 +205,7 @@ def _control(a: Point, b: Point, bend: float) -> Point:
 
 
 def _n_boxes_on_curve(
-    start: Point, control: Point, end: Point, ends: tuple[int, int], centres: Points, sizes: Points
+    control: Point, start: Point, end: Point, ends: tuple[int, int], centres: Points, sizes: Points
 ) -> int:
     curve = np.array([_on_curve(start, control, end, t) for t in np.linspace(0, 1, 7).tolist()])
     over = boxes_on(curve[:-1], curve[1:], centres, sizes)
@@ -218,20 +215,16 @@ def _n_boxes_on_curve(
 
 def _on_curve(start: Point, control: Point, end: Point, t: float) -> Point:
     u = 1 - t
-    return Point(
-        u * u * start.x + 2 * u * t * control.x + t * t * end.x, u * u * start.y + 2 * u * t * control.y + t * t * end.y
-    )
+    return Point(*(u * u * a + 2 * u * t * b + t * t * c for a, b, c in zip(start, control, end, strict=True)))
 
 
 def _tip(box: Box, control: Point) -> Tip:
     """Where the line from a point to the centre of a box meets its border, so that a circle there just clears it."""
     dx, dy = box.centre.x - control.x, box.centre.y - control.y
     clear = CIRCLE_CENTRE + 1.0
-    share = min(
-        (box.width / 2 + clear) / abs(dx) if dx else math.inf, (box.height / 2 + clear) / abs(dy) if dy else math.inf
-    )
-    length = math.hypot(dx, dy)
-    share -= CIRCLE_CENTRE / length
+    ways = ((box.width, dx), (box.height, dy))
+    share = min((size / 2 + clear) / abs(way) if way else math.inf for size, way in ways)
+    share -= CIRCLE_CENTRE / math.hypot(dx, dy)
     return Tip(Point(box.centre.x - dx * share, box.centre.y - dy * share), math.degrees(math.atan2(dy, dx)))
 
 
@@ -267,10 +260,9 @@ def _character_width(character: str) -> float:
     return 0.7 if character.isupper() else 0.61
 
 
-_ENDS = {"cause": {Mark.TAIL, Mark.ARROW}, "confounded": {Mark.ARROW}, "selected": {Mark.TAIL}}
-KINDS = {frozenset(ends): kind for kind, ends in _ENDS.items()}
+_KINDS = {"cause": {Mark.TAIL, Mark.ARROW}, "confounded": {Mark.ARROW}, "selected": {Mark.TAIL}}
 
 
 def kind_of(mark_a: Mark, mark_b: Mark) -> str:
     """The kind of an edge, for its colour: `cause` -->, `confounded` <->, `selected` ---, `open` with a circle."""
-    return KINDS.get(frozenset({mark_a, mark_b}), "open")
+    return next((kind for kind, ends in _KINDS.items() if ends == {mark_a, mark_b}), "open")

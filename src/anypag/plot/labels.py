@@ -37,10 +37,7 @@ def variables(colours: Colours) -> str:
     return ";".join(f"--{name}:{colour}" for name, colour in colours._asdict().items())
 
 
-_LINE_HEIGHT = 22.0
-_SAMPLE = 44.0
-_LEFT = 24.0
-_TEXT_SIZE = 13.0
+_LINE_HEIGHT, _SAMPLE, _LEFT, _TEXT_SIZE = 22.0, 44.0, 24.0, 13.0
 
 _SAMPLES = (
     (Mark.TAIL, Mark.ARROW, "A is a cause of B", "A is a cause of B, or of being in the sample"),
@@ -100,16 +97,9 @@ def legend_for(edges: Iterable[Edge], *, selection: bool = True, contexts: Colle
 
 
 def _entry(mark_a: Mark, mark_b: Mark, text: str, y: float) -> Entry:
-    start, end = Point(_LEFT + 14, y), Point(_LEFT + 14 + _SAMPLE, y)
-    middle = Point((start.x + end.x) / 2, y)
-    line = Line(
-        Edge("A", "B", mark_a, mark_b),
-        Point(start.x + MARK_LENGTH, y),
-        middle,
-        Point(end.x - MARK_LENGTH, y),
-        Tip(start, 180.0),
-        Tip(end, 0.0),
-    )
+    edge, start, end = Edge("A", "B", mark_a, mark_b), Point(_LEFT + 14, y), Point(_LEFT + 14 + _SAMPLE, y)
+    left, middle, right = (Point(x, y) for x in (start.x + MARK_LENGTH, (start.x + end.x) / 2, end.x - MARK_LENGTH))
+    line = Line(edge, left, middle, right, Tip(start, 180.0), Tip(end, 0.0))
     names = (("A", Point(start.x - 10, y)), ("B", Point(end.x + 10, y)))
     return Entry(line, names, Point(end.x + 34, y), text)
 

@@ -9,6 +9,7 @@ the same graph always gives the same picture.
 from __future__ import annotations
 
 import math
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -68,8 +69,6 @@ _CLOSE = 40.0  # boxes this close are rechecked: a push may make them overlap
 _MOST_TRIES = 24
 _WORK_APART = 40_000_000  # the most pairs of boxes that all rounds of pushing check in total
 _WORK_PER_LAYOUT = 1500  # the most nodes that are laid out in all tries together
-
-
 ROOM = 54.0  # the least length of an edge between its two boxes
 MOST_STRETCHED = 1.7
 MOST_TO_STRETCH = 30  # the most nodes of a component that is stretched; larger pictures would only be scaled down
@@ -97,11 +96,10 @@ def _component(graph: Any, group: npt.NDArray[np.intp], marks: Marks, sizes: Poi
     pairs = np.argwhere(np.triu(inner)).astype(np.intp)
     if not is_small(len(group), len(pairs)):
         return _at_origin(_laid_out(part, inner, sizes, _starts(len(group), 1)[0]), sizes)
+    badness = partial(_badness, pairs=pairs, marks=inner, sizes=sizes)
     tries = max(1, min(_MOST_TRIES, _WORK_PER_LAYOUT // len(group)))
-    layouts = [_laid_out(part, inner, sizes, start) for start in _starts(len(group), tries)]
-    layouts.sort(key=lambda points: _badness(points, pairs, inner, sizes))
-    finished = [cleared(points, pairs, sizes) for points in layouts[: 1 + 200 // len(group)]]
-    best = min(finished, key=lambda points: _badness(points, pairs, inner, sizes))
+    layouts = sorted((_laid_out(part, inner, sizes, start) for start in _starts(len(group), tries)), key=badness)
+    best = min((cleared(points, pairs, sizes) for points in layouts[: 1 + 200 // len(group)]), key=badness)
     return _at_origin(_stretched(best, pairs, sizes), sizes)
 
 
@@ -135,8 +133,7 @@ def around(sizes: Points) -> Points:
     reach = float((sizes + MARGIN).max()) if n else 0.0
     radius = max(reach, n * reach / (2 * np.pi))
     angles = 2 * np.pi * np.arange(n) / max(n, 1) - np.pi / 2
-    circle: Points = radius * np.column_stack([np.cos(angles), np.sin(angles)])
-    return circle
+    return np.asarray(radius * np.column_stack([np.cos(angles), np.sin(angles)]))
 
 
 def _starts(n: int, tries: int) -> list[Points]:
@@ -154,10 +151,8 @@ def _flow(marks: Marks) -> EdgeEnds:
 
 def _turned(points: Points, flow: EdgeEnds) -> Points:
     """The layout, rotated so that arrows tend to point down and it is wider than high."""
-    points = points - points.mean(axis=0)
-    ways = [
-        points @ np.array([[np.cos(t), np.sin(t)], [-np.sin(t), np.cos(t)]]) for t in np.linspace(0, 2 * np.pi, 33)[:-1]
-    ]
+    points, angles = points - points.mean(axis=0), np.linspace(0, 2 * np.pi, 33)[:-1]
+    ways = [points @ np.array([[np.cos(t), np.sin(t)], [-np.sin(t), np.cos(t)]]) for t in angles]
 
     def goodness(way: Points) -> float:
         across, down = np.ptp(way, axis=0) + 1e-9
@@ -221,8 +216,7 @@ def _sideways(start: Points, end: Points, centre: Points, size: Points) -> Point
     normal = np.array([start[1] - end[1], end[0] - start[0]]) / np.hypot(*(end - start))
     distance = float((centre - start) @ normal)
     reach = float(np.abs(normal) @ size) / 2 + 8.0
-    way: Points = normal * (math.copysign(reach, distance) - distance)
-    return way
+    return np.asarray(normal * (math.copysign(reach, distance) - distance))
 
 
 def _badness(points: Points, pairs: EdgeEnds, marks: Marks, sizes: Points) -> float:
@@ -250,8 +244,7 @@ def _crossings(starts: Points, ends: Points) -> int:
 
 def _side(start: Points, end: Points, point: Points) -> Points:
     (ax, ay), (bx, by) = (end - start).T, (point - start).T
-    side: Points = ax * by - ay * bx
-    return side
+    return np.asarray(ax * by - ay * bx)
 
 
 def boxes_on(starts: Points, ends: Points, points: Points, sizes: Points, margin: float = 6.0) -> Flags:
@@ -260,8 +253,7 @@ def boxes_on(starts: Points, ends: Points, points: Points, sizes: Points, margin
     half, away = sizes / 2 + margin, points - starts[:, None]
     near, far = (away - half) / steps, (away + half) / steps
     enter, leave = np.minimum(near, far).max(axis=2), np.maximum(near, far).min(axis=2)
-    over: Flags = (enter < leave) & (leave > 0) & (enter < 1)
-    return over
+    return np.asarray((enter < leave) & (leave > 0) & (enter < 1))
 
 
 def _shelves(placed: list[Points], groups: list[npt.NDArray[np.intp]], sizes: Points) -> list[Points]:

@@ -8,19 +8,8 @@ from collections.abc import Iterator
 
 from anypag.graphs.marks import Mark
 from anypag.markup import counted, shown_share
-from anypag.plot.geometry import (
-    ARROWHEAD,
-    BANNER_HEIGHT,
-    CIRCLE_CENTRE,
-    CIRCLE_RADIUS,
-    FONT_SIZE,
-    MARK_LENGTH,
-    Box,
-    Line,
-    Picture,
-    Tip,
-    kind_of,
-)
+from anypag.plot import geometry
+from anypag.plot.geometry import Box, Line, Picture, Tip, kind_of
 from anypag.plot.labels import DARK, KINDS, LIGHT, Legend, size_of, variables
 
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -32,12 +21,13 @@ def mark_shape(mark: Mark, ink: str = "", paper: str = "") -> str:
     """A mark with its tip at the origin, pointing right; in these colours, or those of a style sheet."""
     head = f' fill="{ink}" stroke-linejoin="round" stroke-width="1"' if ink else ""
     inside = f' fill="{paper}"' if paper else ""
-    stem = -MARK_LENGTH
+    stem = -geometry.MARK_LENGTH
     if mark == Mark.ARROW:
-        corners = "L".join(f"{x:g} {y:g}" for x, y in ARROWHEAD)
+        corners = "L".join(f"{x:g} {y:g}" for x, y in geometry.ARROWHEAD)
         return f'<path class="head" d="M{corners}Z"{head}/><path d="M{stem:g} 0H-7"/>'
     if mark == Mark.CIRCLE:
-        return f'<path d="M{stem:g} 0H-9"/><circle cx="{-CIRCLE_CENTRE:g}" cy="0" r="{CIRCLE_RADIUS:g}"{inside}/>'
+        place = f'cx="{-geometry.CIRCLE_CENTRE:g}" cy="0" r="{geometry.CIRCLE_RADIUS:g}"'
+        return f'<path d="M{stem:g} 0H-9"/><circle {place}{inside}/>'
     return f'<path d="M{stem:g} 0H0"/>'
 
 
@@ -85,14 +75,12 @@ def escape(text: str) -> str:
 
 
 def svg_text(drawn: Picture, legend: Legend) -> str:
-    """The SVG of a picture, with its legend below."""
     width, height = size_of(drawn, legend)
     shift = (width - drawn.width) / 2
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="anypag" role="img" viewBox="0 0 {width:.0f} '
-            f'{height:.0f}" width="{width:.0f}" height="{height:.0f}" '
-            f'font-family="{_FONTS}">',
+            '<svg xmlns="http://www.w3.org/2000/svg" class="anypag" role="img" '
+            f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" font-family="{_FONTS}">',
             f"<title>Graph of {counted(len(drawn.boxes), 'variable')} and {counted(len(drawn.lines), 'edge')}</title>",
             f"<style>{_STYLE}</style>",
             f'<rect class="paper" width="{width:.0f}" height="{height:.0f}" fill="{LIGHT.paper}"/>',
@@ -108,7 +96,6 @@ def svg_text(drawn: Picture, legend: Legend) -> str:
 
 
 def line_svg(line: Line) -> str:
-    """An edge with its marks."""
     edge = line.edge
     doubted, why = (" doubted", " (in a contradiction)") if line.is_doubted else ("", "")
     faint = "" if line.again is None else f' opacity="{line.opacity:.2f}"'
@@ -117,11 +104,11 @@ def line_svg(line: Line) -> str:
     again += f", at lag {line.lags}" if line.lags else ""
     dashed = ' stroke-dasharray="7 4"' if line.is_doubted else ""
     kind, title = kind_of(edge.mark_a, edge.mark_b), escape(f"{edge}{why}{again}")
-    ink = getattr(LIGHT, kind)
+    ink, ends = getattr(LIGHT, kind), ((edge.mark_a, line.tip_a), (edge.mark_b, line.tip_b))
+    marks = (f'<g transform="{placing(tip)}">{mark_shape(mark, ink, LIGHT.paper)}</g>' for mark, tip in ends)
     return (
         f'<g class="edge {kind}{doubted}" fill="none" stroke="{ink}" stroke-width="1.7"{faint}><title>{title}</title>'
-        f'<path d="{curve(line)}"{dashed}/>{mark_svg(edge.mark_a, line.tip_a, ink)}'
-        f"{mark_svg(edge.mark_b, line.tip_b, ink)}</g>{_share_svg(line)}"
+        f'<path d="{curve(line)}"{dashed}/>{"".join(marks)}</g>{_share_svg(line)}'
     )
 
 
@@ -136,16 +123,8 @@ def _share_svg(line: Line) -> str:
 
 
 def curve(line: Line) -> str:
-    """The path data of a line."""
-    return (
-        f"M{line.start.x:.1f} {line.start.y:.1f}Q{line.control.x:.1f} {line.control.y:.1f} "
-        f"{line.end.x:.1f} {line.end.y:.1f}"
-    )
-
-
-def mark_svg(mark: Mark, tip: Tip, ink: str) -> str:
-    """A mark at its place."""
-    return f'<g transform="{placing(tip)}">{mark_shape(mark, ink, LIGHT.paper)}</g>'
+    start, control, end = (f"{point.x:.1f} {point.y:.1f}" for point in (line.start, line.control, line.end))
+    return f"M{start}Q{control} {end}"
 
 
 def placing(tip: Tip) -> str:
@@ -154,19 +133,18 @@ def placing(tip: Tip) -> str:
 
 
 def box_svg(box: Box) -> str:
-    """A node."""
-    x, y = box.centre.x - box.width / 2, box.centre.y - box.height / 2
+    x, y, size = box.centre.x - box.width / 2, box.centre.y - box.height / 2, geometry.FONT_SIZE
     return (
         f'<g class="node"><title>{escape(box.name)}</title>'
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{box.corner:g}" '
         f'fill="{LIGHT.box}" stroke="{LIGHT.rim}"/>'
-        f'<text x="{box.centre.x:.1f}" y="{box.centre.y + 0.35 * FONT_SIZE:.1f}" font-size="{FONT_SIZE:g}" '
-        f'fill="{LIGHT.ink}" text-anchor="middle">{escape(box.label)}</text></g>'
+        f'<text x="{box.centre.x:.1f}" y="{box.centre.y + 0.35 * size:.1f}" font-size="{size:g}" fill="{LIGHT.ink}" '
+        f'text-anchor="middle">{escape(box.label)}</text></g>'
     )
 
 
 def _banner_svg(drawn: Picture) -> str:
-    x, y = drawn.width / 2, drawn.height - BANNER_HEIGHT / 2
+    x, y = drawn.width / 2, drawn.height - geometry.BANNER_HEIGHT / 2
     look = f'font-size="13" font-weight="600" fill="{LIGHT.confounded}" text-anchor="middle"'
     return f'<text class="banner" x="{x:.1f}" y="{y:.1f}" {look}>{escape(drawn.banner)}</text>'
 
@@ -175,9 +153,7 @@ def _legend_svg(legend: Legend, top: float) -> Iterator[str]:
     yield f'<g class="legend" fill="{LIGHT.soft}" transform="translate(0 {top:.1f})">'
     for entry in legend.entries:
         yield line_svg(entry.line)
-        for name, place in entry.names:
-            yield (
-                f'<text x="{place.x:g}" y="{place.y + 4.5:g}" font-size="13" text-anchor="middle">{escape(name)}</text>'
-            )
+        for name, (x, y) in entry.names:
+            yield f'<text x="{x:g}" y="{y + 4.5:g}" font-size="13" text-anchor="middle">{escape(name)}</text>'
         yield f'<text x="{entry.text_at.x:g}" y="{entry.text_at.y + 4.5:g}" font-size="13">{escape(entry.text)}</text>'
     yield "</g>"

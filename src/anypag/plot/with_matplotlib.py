@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from anypag.graphs.marks import Mark
 from anypag.markup import shown_share
-from anypag.plot.geometry import (
-    ARROWHEAD,
-    BANNER_HEIGHT,
-    CIRCLE_CENTRE,
-    CIRCLE_RADIUS,
-    FONT_SIZE,
-    Box,
-    Line,
-    Picture,
-    Point,
-    Tip,
-    kind_of,
-)
+from anypag.plot import geometry
+from anypag.plot.geometry import Box, Line, Picture, Point, Tip, kind_of
 from anypag.plot.labels import LIGHT, Legend, size_of
 from anypag.plot.layout import plotting
 from anypag.plot.svg import svg_text
@@ -33,14 +22,15 @@ _POINTS = 72.0 / _PIXELS_PER_INCH  # points per pixel: font sizes and line width
 
 def figure_of(drawn: Picture, legend: Legend) -> Any:
     """A figure of the picture's size, one pixel per unit."""
-    return _drawn_on(_new_axes("matplotlib.figure", "Figure", drawn, legend), drawn, legend).figure
+    return _drawn_on(_new_axes(plotting("matplotlib.figure").Figure, drawn, legend), drawn, legend).figure
 
 
 def axes_of(drawn: Picture, legend: Legend, axes: Any = None) -> Any:
     """The picture on the given axes, or on those of a new pyplot figure."""
     if axes is None:
-        return _drawn_on(_new_axes("matplotlib.pyplot", "figure", drawn, legend), drawn, legend)
-    axes.set_aspect("equal")
+        axes = _new_axes(plotting("matplotlib.pyplot").figure, drawn, legend)
+    else:
+        axes.set_aspect("equal")
     return _drawn_on(axes, drawn, legend)
 
 
@@ -54,7 +44,7 @@ def _drawn_on(axes: Any, drawn: Picture, legend: Legend) -> Any:
     for box in drawn.boxes:
         _draw_box(axes, box)
     if drawn.banner:
-        at = Point(drawn.width / 2, drawn.height - BANNER_HEIGHT / 2)
+        at = Point(drawn.width / 2, drawn.height - geometry.BANNER_HEIGHT / 2)
         _draw_text(axes, at, drawn.banner, 13.0, LIGHT.confounded)
     below = plotting("matplotlib.transforms").Affine2D().translate(-shift, drawn.height) + axes.transData
     _draw_lines(axes, [entry.line for entry in legend.entries], below)
@@ -65,12 +55,9 @@ def _drawn_on(axes: Any, drawn: Picture, legend: Legend) -> Any:
     return axes
 
 
-def _new_axes(module: str, maker: str, drawn: Picture, legend: Legend) -> Any:
-    """Axes that fill a new figure of the picture's size."""
-    width, height = size_of(drawn, legend)
-    inches = (width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH)
-    figure = getattr(plotting(module), maker)(figsize=inches, dpi=_PIXELS_PER_INCH, facecolor=LIGHT.paper)
-    return figure.add_axes((0.0, 0.0, 1.0, 1.0))
+def _new_axes(make: Callable[..., Any], drawn: Picture, legend: Legend) -> Any:
+    inches = [pixels / _PIXELS_PER_INCH for pixels in size_of(drawn, legend)]
+    return make(figsize=inches, dpi=_PIXELS_PER_INCH, facecolor=LIGHT.paper).add_axes((0.0, 0.0, 1.0, 1.0))
 
 
 def file_of(drawn: Picture, legend: Legend, ending: str) -> bytes:
@@ -107,11 +94,11 @@ def _draw_lines(axes: Any, lines: Sequence[Line], transform: Any) -> None:
     ]
     ends = [(_turned(tip, -11.5, 0.0), _turned(tip, 0.0 if mark == Mark.TAIL else -8.0, 0.0)) for mark, tip, _ in marks]
     add([paths(stem) for stem in ends], [colour for *_, colour in marks], 2, capstyle="butt", snap=False)
-    heads = [paths([_turned(tip, x, y) for x, y in ARROWHEAD]) for mark, tip, _ in marks if mark == Mark.ARROW]
+    heads = [paths([_turned(tip, x, y) for x, y in geometry.ARROWHEAD]) for mark, tip, _ in marks if mark == Mark.ARROW]
     filled = [colour for mark, _, colour in marks if mark == Mark.ARROW]
     add(heads, filled, 3, facecolors=filled, linewidths=0.0)
-    at = [(_turned(tip, -CIRCLE_CENTRE, 0.0), colour) for mark, tip, colour in marks if mark == Mark.CIRCLE]
-    circles = [paths.circle(centre, CIRCLE_RADIUS) for centre, _ in at]
+    at = [(_turned(tip, -geometry.CIRCLE_CENTRE, 0.0), colour) for mark, tip, colour in marks if mark == Mark.CIRCLE]
+    circles = [paths.circle(centre, geometry.CIRCLE_RADIUS) for centre, _ in at]
     add(circles, [colour for _, colour in at], 3, facecolors=LIGHT.paper)
     for line in lines:
         if line.lags or (line.again is not None and line.has_number):
@@ -131,18 +118,12 @@ def _turned(tip: Tip, x: float, y: float) -> Point:
 
 
 def _draw_box(axes: Any, box: Box) -> None:
-    frame = plotting("matplotlib.patches").FancyBboxPatch(
-        (box.centre.x - box.width / 2 + 7, box.centre.y - box.height / 2 + 7),
-        box.width - 14,
-        box.height - 14,
-        boxstyle=f"round,pad=7,rounding_size={box.corner:g}" if box.corner else "square,pad=7",
-        facecolor=LIGHT.box,
-        edgecolor=LIGHT.rim,
-        linewidth=_POINTS,
-        zorder=4,
-    )
-    axes.add_patch(frame)
-    _draw_text(axes, box.centre, box.label, FONT_SIZE, LIGHT.ink)
+    left, top = box.centre.x - box.width / 2 + 7, box.centre.y - box.height / 2 + 7
+    style = f"round,pad=7,rounding_size={box.corner:g}" if box.corner else "square,pad=7"
+    look = {"boxstyle": style, "facecolor": LIGHT.box, "edgecolor": LIGHT.rim, "linewidth": _POINTS, "zorder": 4}
+    patches = plotting("matplotlib.patches")
+    axes.add_patch(patches.FancyBboxPatch((left, top), box.width - 14, box.height - 14, **look))
+    _draw_text(axes, box.centre, box.label, geometry.FONT_SIZE, LIGHT.ink)
 
 
 def _draw_text(axes: Any, at: Point, text: str, size: float, colour: str, **look: Any) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
 from typing import Any
@@ -30,7 +31,7 @@ from anypag.graphs.rules import RULES
 from anypag.knowledge.statements import Outcome
 from anypag.markup import plain, shown_share
 from anypag.plot.draw import with_contexts
-from anypag.plot.geometry import BENDS, Box, Line, joined, picture, ring
+from anypag.plot.geometry import BENDS, Box, Line, Picture, joined, picture, ring
 from anypag.plot.labels import apart, legend_for
 from anypag.plot.layout import is_drawable, is_small
 from anypag.plot.svg import curve, placing
@@ -44,8 +45,7 @@ Places = dict[tuple[str, str], int]  # the number of the line that joins two var
 
 MOST_IN_BANNER = 20
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
-
-
+SHOWN_ELSEWHERE, OF_SOME_METHODS = {"knowledge", "names", "initial", "test"}, {"possible_dsep", "dsep_max_r"}
 MOST_DIFFERENCES = 12  # how many differences are listed for each probable graph; for the others only their number
 MOST_EDGES_OF_A_STEP = 10_000  # for earlier steps with more edges than this only the number of edges is shown
 MOST_REASONS = 20_000  # up to this many edges the reason of every mark is given
@@ -56,30 +56,23 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
     facts, is_whole = facts_of(result), is_drawable(result.pag)
     drawn = with_contexts(picture(result.pag) if is_whole else ring(result.pag), result)
     words: Words = {}
-    n, first = len(result.pag), result.history[0].info if result.history else None
     lines = _all_lines(result, drawn.boxes)
-    place = {(line.edge.a, line.edge.b): k for k, line in enumerate(lines)}
+    place = {line.edge[:2]: k for k, line in enumerate(lines)}
     frames = [_frame(item, facts, words, place, item is result.history[-1]) for item in result.history]
     if not frames:
         edges = _frame_edges(facts.pag, facts, words, place, final=facts.final)
         frames = [{"r": None, "count": len(edges), "edges": edges}]
-    tell = _edge if len(result.pag.edges()) <= MOST_REASONS else _edge_without_reasons
     return {
         "is_whole": is_whole,
         "take_away": take_away(result),
         "left_out": list(_left_out(result)),
         "names": list(result.pag.names),
-        "size": [math.ceil(drawn.width), math.ceil(drawn.height)],
-        "boxes": boxes_shown(drawn.boxes),
-        "lines": [line_shown(line, result.pag) for line in lines],
+        **drawing_shown(drawn, lines, result.pag),
         "frames": frames,
-        "starts_complete": first is not None and first.n_edges + first.removed == n * (n - 1) // 2,
+        "starts_complete": _starts_complete(result),
         "by_scores": result.from_scores,
         "words": [list(sentences) for sentences in words],
-        "edges": [
-            {**tell(facts, edge, place), "strength": result.strengths.get((edge.a, edge.b))}
-            for edge in result.pag.edges()
-        ],
+        "edges": [{**row, "strength": result.strengths.get(edge[:2])} for edge, row in _edges(facts, place)],
         "assumed": list(_assumed(result)),
         "apart": _apart(facts),
         "sentences": {"no_edge": NO_EDGE, "found": FOUND, "contradicted": CONTRADICTED, "hedges": HEDGES},
@@ -87,27 +80,32 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "probable": _probable(result),
         "legend": legend_shown(result),
         "consistency": _consistency(result, place),
-        "audit": None if result.audit is None else [_finding(finding, spell) for finding in result.audit.findings],
+        "audit": result.audit and [_finding(finding, spell) for finding in result.audit.findings],
         "knowledge": [_outcome(outcome) for outcome in result.knowledge],
         "experiments": _experiments(result),
-        "checked": None if result.audit is None else result.audit.all_clear,
-        "kinds": [] if result.audit is None else [list(item) for item in result.audit.kinds],
+        "checked": result.audit and result.audit.all_clear,
+        "kinds": [list(item) for item in result.audit.kinds] if result.audit else [],
         "cautions": list(result.cautions),
         "made": _made(result, call, spell),
-        "resamples": _resampled(result.stability),
+        "resamples": result.stability and _resampled(result.stability),
     }
+
+
+def _starts_complete(result: Result) -> bool:
+    """Did the search begin with the graph that joins every pair?"""
+    n, first = len(result.pag), result.history[0].info if result.history else None
+    return first is not None and first.n_edges + first.removed == n * (n - 1) // 2
 
 
 def _experiments(result: Result) -> dict[str, Any]:
     """What experiments changed: a table with its head, and sentences."""
     told, rows = contexts_told(result), [row for row in acts_on(result) if row.directly is not False]
     share = "probability" if result.probabilities else "share of resamples"
-    has_shares = any(row.probability is not None for row in rows)
+    head = ["experiment", "acts directly on", share][: 3 if any(row.probability is not None for row in rows) else 2]
+    variables = [row.variable if row.directly else f"{row.variable} (perhaps)" for row in rows]
     cells = [
-        [row.context, f"{row.variable}{'' if row.directly else ' (perhaps)'}", shown_share(row.probability or 0.0)]
-        for row in rows
+        [row.context, name, shown_share(row.probability or 0.0)] for row, name in zip(rows, variables, strict=True)
     ]
-    head = ["experiment", "acts directly on", share][: 3 if has_shares else 2]
     sets = [result.sets.told] if told and result.sets else []
     return {"told": [*sets, *told], "head": head, "rows": [cell[: len(head)] for cell in cells]}
 
@@ -119,10 +117,9 @@ def _assumed(result: Result) -> Iterator[str]:
     if not result.is_exact:
         yield f"The test fits the data: {fits_of(result.test_name or '')}."
         yield "Rows were drawn one by one, independently of each other."
-    if result.choices.selection_bias:
-        yield "Who is in the sample may depend on the variables (selection is allowed for)."
-    else:
-        yield "Who is in the sample depends on none of the variables (as was said)."
+    selected = "may depend on the variables (selection is allowed for)"
+    depends = selected if result.choices.selection_bias else "depends on none of the variables (as was said)"
+    yield f"Who is in the sample {depends}."
     if result.knowledge:
         yield "What was said to be known beforehand is true."
 
@@ -160,12 +157,9 @@ def _probable(result: Result) -> dict[str, Any] | None:
     return {"about": list(about_probable(result)), "has_unlikely": has_unlikely, "graphs": shown}
 
 
-def _resampled(stability: Stability | None) -> dict[str, Any] | None:
-    """How many resamples there were, and which gave no graph."""
-    if stability is None:
-        return None
-    failed = [f"Resample {failure.k} gave no graph: {failure.why}" for failure in stability.failures]
-    return {"n": stability.n, "summary": " ".join([f"{stability.summary()}.", *failed[:1]])}
+def _resampled(stability: Stability) -> dict[str, Any]:
+    failed = [f"Resample {failure.k} gave no graph: {failure.why}" for failure in stability.failures[:1]]
+    return {"n": stability.n, "summary": " ".join([f"{stability.summary()}.", *failed])}
 
 
 def _finding(finding: Finding, spell: Callable[[Option], str]) -> dict[str, Any]:
@@ -191,8 +185,8 @@ def _is_counted_only(item: Iteration, result: Result) -> bool:
 
 
 def _outcome(outcome: Outcome) -> dict[str, str]:
-    told = [*map(str, outcome.marks), *([outcome.why] if outcome.why else [])]
-    return {"statement": outcome.statement, "became": outcome.in_words, "told": "; ".join(told)}
+    told = "; ".join(filter(None, [*map(str, outcome.marks), outcome.why]))
+    return {"statement": outcome.statement, "became": outcome.in_words, "told": told}
 
 
 def _all_lines(result: Result, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
@@ -216,14 +210,11 @@ def _bare(pairs: Iterable[tuple[str, ...]]) -> tuple[Edge, ...]:
 
 
 def _frame(item: Iteration, facts: PairFacts, words: Words, place: Places, last: bool) -> dict[str, Any]:
-    info = item.info
+    info, pag = item.info, item.pag.subgraph(facts.pag.names)
     is_shown = last or info.n_edges <= MOST_EDGES_OF_A_STEP
-    pag = item.pag.subgraph(facts.pag.names)
     return {
         "count": info.n_edges,
-        "r": info.r,
-        "phase": info.phase,
-        "removed": info.removed,
+        **{name: getattr(info, name) for name in ("r", "phase", "removed")},
         "tests": info.n_tests,
         "conflicts": info.n_conflicts,
         "seconds": round(item.seconds, 3),
@@ -237,7 +228,7 @@ def _frame_edges(pag: PAG, facts: PairFacts, words: Words, place: Places, *, fin
     for edge in pag.edges():
         said = reading_of(pag, edge, selection=facts.selection, final=final, by_tests=facts.by_tests, known=facts.known)
         sentences = words.setdefault((said.at_a, said.at_b, said.summary), len(words))
-        rows.append([place[edge.a, edge.b], int(edge.mark_a), int(edge.mark_b), sentences])
+        rows.append([place[edge[:2]], int(edge.mark_a), int(edge.mark_b), sentences])
     return rows
 
 
@@ -245,28 +236,29 @@ def _rounded(*numbers: float) -> list[float]:
     return [round(number, 1) for number in numbers]
 
 
-def boxes_shown(boxes: Iterable[Box]) -> list[list[Any]]:
-    """For each node: its centre, its size, its label and how round its corners are."""
-    return [[*_rounded(*box.centre, box.width, box.height), box.label, box.corner] for box in boxes]
+def drawing_shown(drawn: Picture, lines: Iterable[Line], pag: PAG) -> dict[str, Any]:
+    """The size of a picture; the centre, the size, the label and the corners of each box; the lines."""
+    boxes = [[*_rounded(*box.centre, box.width, box.height), box.label, box.corner] for box in drawn.boxes]
+    size = [math.ceil(drawn.width), math.ceil(drawn.height)]
+    return {"size": size, "boxes": boxes, "lines": [line_shown(line, pag) for line in lines]}
 
 
 def line_shown(line: Line, pag: PAG) -> list[Any]:
     """The two nodes of a line, its path, the places of its marks and of its number."""
-    return [
-        pag.index(line.edge.a),
-        pag.index(line.edge.b),
-        curve(line),
-        placing(line.tip_a),
-        placing(line.tip_b),
-        _rounded(*line.number) if line.has_number else None,
-    ]
+    number = _rounded(*line.number) if line.has_number else None
+    return [*map(pag.index, line.edge[:2]), curve(line), placing(line.tip_a), placing(line.tip_b), number]
 
 
-def _edge(facts: PairFacts, edge: Edge, place: Places) -> dict[str, Any]:
-    explained = explain_pair(facts, edge.a, edge.b)
+def _edges(facts: PairFacts, place: Places) -> Iterator[tuple[Edge, dict[str, Any]]]:
+    """Every edge with what the page says of it, beginning with the number of its line."""
+    tell = _edge if len(facts.pag.edges()) <= MOST_REASONS else _edge_without_reasons
+    for edge in facts.pag.edges():
+        yield edge, {"line": place[edge[:2]], "symbol": edge.symbol, **tell(facts, edge)}
+
+
+def _edge(facts: PairFacts, edge: Edge) -> dict[str, Any]:
+    explained, said = explain_pair(facts, edge.a, edge.b), facts.probabilities
     return {
-        "line": place[edge.a, edge.b],
-        "symbol": edge.symbol,
         "summary": explained.summary,
         "meanings": [end.meaning for end in explained.ends],
         "rules": [None if end.rule is None else RULES[end.rule].name for end in explained.ends],
@@ -276,44 +268,38 @@ def _edge(facts: PairFacts, edge: Edge, place: Places) -> dict[str, Any]:
         "contradictions": list(explained.contradictions),
         "again": plain(explained.again),
         "probability": explained.probability,
-        "joined": None if facts.probabilities is None else facts.probabilities.of_any_edge(edge.a, edge.b),
+        "joined": None if said is None else said.of_any_edge(edge.a, edge.b),
         "p": explained.kept_p,
         "n": explained.n_rows,
     }
 
 
-def _edge_without_reasons(facts: PairFacts, edge: Edge, place: Places) -> dict[str, Any]:
+def _edge_without_reasons(facts: PairFacts, edge: Edge) -> dict[str, Any]:
     words = words_of(facts, edge)
     at_a, at_b, summary = (text.format(a=edge.a, b=edge.b) for text in (words.at_a, words.at_b, words.summary))
     said = {"summary": summary, "meanings": [at_a, at_b], "rules": [None, None], "why": ["", ""]}
     nothing: dict[str, Any] = {"conflicts": [[], []], "notes": [], "p": None, "n": None}
-    contradictions = list(facts.contradictions_of(edge.a, edge.b))
-    return {"line": place[edge.a, edge.b], "symbol": edge.symbol, **said, **nothing, "contradictions": contradictions}
+    return {**said, **nothing, "contradictions": list(facts.contradictions_of(edge.a, edge.b))}
 
 
 def _apart(facts: PairFacts) -> list[list[Any]]:
     """The pairs without an edge: the two nodes, the separating set (None if not known), p, r, n, its contradictions,
     the probability that there is no edge, and the notes about sampled graphs unless they all agree.
     """
-    index = {name: i for i, name in enumerate(facts.pag.names)}
+    index, rows = {name: i for i, name in enumerate(facts.pag.names)}, list[list[Any]]()
     doubted = {frozenset(pair) for item in facts.contradictions for pair in item.pairs}
-    return [
-        [
-            *(index[a], index[b]),
-            *_separation(facts.sepsets.get((a, b)), index),
-            list(facts.contradictions_of(a, b)) if frozenset((a, b)) in doubted else [],
-            *_sampled(facts, a, b),
-        ]
-        for a, b in combinations(facts.pag.names, 2)
-        if not facts.pag.is_adjacent(a, b)
-    ]
+    for a, b in (pair for pair in combinations(facts.pag.names, 2) if not facts.pag.is_adjacent(*pair)):
+        found = _separation(facts.sepsets.get((a, b)), index)
+        doubts = facts.contradictions_of(a, b) if frozenset((a, b)) in doubted else ()
+        rows.append([index[a], index[b], *found, list(doubts), *_sampled(facts, a, b)])
+    return rows
 
 
 def _sampled(facts: PairFacts, a: str, b: str) -> tuple[float | None, list[str]]:
-    said = facts.probabilities
+    said, tested = facts.probabilities, facts.tested
     if said is None:
         return None, []
-    share, tested = said.of_edge(a, b, ""), facts.tested
+    share = said.of_edge(a, b, "")
     is_alike = tested is None or not tested.pag.is_adjacent(a, b)
     return share, [] if share == 1 and is_alike else list(explain_pair(facts, a, b).notes)
 
@@ -334,53 +320,44 @@ def legend_shown(result: Result) -> list[list[Any]]:
     return [[int(entry.line.edge.mark_a), int(entry.line.edge.mark_b), entry.text] for entry in entries]
 
 
+NOT_DECIDED = (
+    "No two of its claims contradict each other. Whether some system has exactly this graph was not found out, as "
+    "marks in it rest on what was known beforehand."
+)
+
+
 def _made(result: Result, call: str | None, spell: Callable[[Option], str]) -> dict[str, Any]:
-    """How the result was made: the call, the choices, the versions."""
-    return {
-        "call": call,
-        "end": f"{end_told(result, spell)} {result.compared or ''}".rstrip(),
-        "valid": _valid(result),
-        "choices": {
-            "method": result.method if result.chosen is None else str(result.chosen),
-            **({"test": result.test_name} if result.test_name else {}),
-            **({} if result.n_rows is None else {"rows": f"{result.n_rows:,}"}),
-            **_choices(result),
-        },
-        "tests": result.n_tests,
-        "versions": _versions(),
-    }
+    choices = {"method": result.method if result.chosen is None else str(result.chosen)}
+    choices |= {"test": result.test_name} if result.test_name else {}
+    choices |= {} if result.n_rows is None else {"rows": f"{result.n_rows:,}"}
+    choices |= _choices(result)
+    end = f"{end_told(result, spell)} {result.compared or ''}".rstrip()
+    run = {"choices": choices, "tests": result.n_tests, "versions": _versions()}
+    return {"call": call, "end": end, "valid": _valid(result), **run}
 
 
 def _valid(result: Result) -> str:
-    """The sentence on whether the graph can be true."""
-    said = {
-        True: "All that the graph says can be true at once: it is the graph of some system of variables.",
-        False: "Not all that the graph says can be true at once: "
-        f"at least one of the {result.consistency.behind} behind it must be wrong.",
-        None: result.consistency.note
-        or "No two of its claims contradict each other. Whether some system has exactly this "
-        "graph was not found out, as marks in it rest on what was known beforehand.",
-    }
-    return said[result.valid]
+    if result.valid:
+        return "All that the graph says can be true at once: it is the graph of some system of variables."
+    if result.valid is False:
+        wrong = f"at least one of the {result.consistency.behind} behind it must be wrong"
+        return f"Not all that the graph says can be true at once: {wrong}."
+    return result.consistency.note or NOT_DECIDED
 
 
 def _choices(result: Result) -> dict[str, str]:
     """The choices of the search, without unused ones and those shown elsewhere."""
-    elsewhere = {"knowledge", "names", "initial", "test"}
-    of_some = {"possible_dsep", "dsep_max_r"}  # only some methods use them
-    words = {None: "no limit", True: "yes", False: "no"}
-    return {
-        name: words[value] if value is None or isinstance(value, bool) else str(value)
-        for name, value in result.choices.recorded().items()
-        if name == "max_r" or not (name in elsewhere or value is None or (name in of_some and is_default(name, value)))
-    }
+    words, shown = {None: "no limit", True: "yes", False: "no"}, dict[str, str]()
+    for name, value in result.choices.recorded().items():
+        is_unused = value is None or (name in OF_SOME_METHODS and is_default(name, value))
+        if name == "max_r" or not (is_unused or name in SHOWN_ELSEWHERE):
+            shown[name] = words[value] if value is None or isinstance(value, bool) else str(value)
+    return shown
 
 
 def _versions() -> dict[str, str]:
     found = {"Python": platform.python_version()}
     for library in LIBRARIES:
-        try:
+        with suppress(PackageNotFoundError):
             found[library] = version(library)
-        except PackageNotFoundError:
-            continue
     return {**found, "system": f"{platform.system()} {platform.machine()}"}

@@ -53,12 +53,8 @@ def _asked(pag: PAG, most: int) -> list[tuple[int, int]]:
 def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:
     """What sampled graphs say of the effects between pairs; of larger graphs, pairs with an edge."""
     pag = result.pag
-    if (
-        not result.complete
-        or len(pag) > MOST_VARIABLES
-        or result.posterior is None
-        or result.posterior.diagrams is None
-    ):
+    posterior = result.posterior if result.complete and len(pag) <= MOST_VARIABLES else None
+    if posterior is None or posterior.diagrams is None:
         return
     pairs = [(pag.names[i], pag.names[j]) for i, j in _asked(pag, MOST_SAMPLED)]
     try:

@@ -88,7 +88,6 @@ def _behind(result: Result) -> str:
 
 
 def _rests_on_knowledge(result: Result) -> bool:
-    """Do marks come from knowledge?"""
     return any(outcome.marks for outcome in result.knowledge)
 
 
@@ -122,10 +121,9 @@ def withdrawn_from(result: Result) -> Iterator[Withdrawn]:
     seen: set[tuple[str, str, Mark]] = set()
     final = result.pag
     for item, gone in zip(reversed(result.history), reversed(withdrawn_marks(result)), strict=True):
-        joined = {(edge.a, edge.b): edge for edge in item.pag.edges()} if len(gone) else {}
         for b, a in (map(final.names.__getitem__, ends) for ends in gone.tolist()):
-            then = joined[a, b] if (a, b) in joined else joined[b, a].reversed()
-            if (a, b, then.mark_a) not in seen:
+            then = item.pag.edge(a, b)
+            if then is not None and (a, b, then.mark_a) not in seen:
                 seen.add((a, b, then.mark_a))
                 yield Withdrawn(item.r, a, then, final.edge(a, b))
 

@@ -17,7 +17,7 @@ from anypag.graphs.formats.registry import read_graph
 from anypag.graphs.formats.texts import caugi_document, parse_caugi_document
 from anypag.graphs.pag import PAG
 from anypag.results.result import Result
-from anypag.results.schema import FORMAT, Streamed, read_fields, write_fields
+from anypag.results.schema import FORMAT, read_fields, write_fields
 from anypag.stored import RefusedError
 
 Document = dict[str, Any]
@@ -39,12 +39,12 @@ def save_result(result: Result) -> Document:
 
 
 def _all_rows(content: Document) -> Document:
-    rows = {name: list(value.rows) for name, value in content.items() if isinstance(value, Streamed)}
+    rows = {name: list(value) for name, value in content.items() if isinstance(value, Iterator)}
     return {**content, **rows, **{name: _all_rows(part) for name, part in content.items() if isinstance(part, dict)}}
 
 
 def streamed_document(result: Result) -> Document:
-    """The document with long lists of rows made on demand (`Streamed`), for `json_pieces`."""
+    """The document with iterators for long lists of rows, which `json_pieces` makes on demand."""
     from anypag import __version__
 
     check_encodable(result.pag.names)
@@ -71,16 +71,16 @@ def load_result(document: object) -> Result:
     """
     graph = build(parse_caugi_document(document), PAG)
     assert isinstance(graph, PAG)
-    meta = document.get("meta") if isinstance(document, dict) else None
-    if not isinstance(meta, dict) or not isinstance(meta.get("anypag"), dict):
+    ours = _meta_of(document).get("anypag")
+    if not isinstance(ours, dict):
         raise FormatError('The file holds a graph but not how it was learned ("meta": {"anypag": ...} is not there).')
-    number = meta["anypag"].get("format", 1)
+    number = ours.get("format", 1)
     try:
         if number != FORMAT:
             raise RefusedError(f"this version of anypag reads format {FORMAT}; the file has format {number!s:.20}")
-        return read_fields(meta["anypag"], graph)
+        return read_fields(ours, graph)
     except RefusedError as error:
-        version = meta["anypag"].get("version")
+        version = ours.get("version")
         writer = f" (the file was written by anypag {version:.40})" if isinstance(version, str) else ""
         place = 'under "meta", "anypag"'
         raise FormatError(f"{error.at(place)}{writer}.") from None
@@ -94,13 +94,17 @@ def read_result(path: str | os.PathLike[str]) -> Result | MixedGraph:
     """
     path = Path(path)
     document = document_in(path)
-    meta = document.get("meta") if isinstance(document, dict) else None
-    if not isinstance(meta, dict) or "anypag" not in meta:
+    if "anypag" not in _meta_of(document):
         return read_graph(path)
     try:
         return load_result(document)
     except FormatError as error:
         raise FormatError(f"{path.name}: {error}") from None
+
+
+def _meta_of(document: object) -> Document:
+    meta = document.get("meta") if isinstance(document, dict) else None
+    return meta if isinstance(meta, dict) else {}
 
 
 def document_in(path: Path) -> object:
@@ -114,26 +118,18 @@ def document_in(path: Path) -> object:
 def _views(result: Result) -> Document:
     """Fields for other readers; this package computes them again."""
     place = {name: i for i, name in enumerate(result.pag.names)}
-    return {
-        "valid": result.valid,
-        "contradictions": [
-            [
-                item.sentence,
-                [[kind, place[a], place[b]] for kind, a, b in item.statements],
-                [[place[a], place[b]] for a, b in item.pairs],
-            ]
-            for item in result.contradictions
-        ],
-        "withdrawn": [
-            [item.r, place[item.at], place[then.a], place[then.b], then.symbol, None if now is None else now.symbol]
-            for item in result.withdrawn
-            for then, now in [(item.then, item.now)]
-        ],
-    }
+    contradictions, withdrawn = list[Any](), list[Any]()
+    for item in result.contradictions:
+        statements = [[kind, place[a], place[b]] for kind, a, b in item.statements]
+        contradictions.append([item.sentence, statements, [[place[a], place[b]] for a, b in item.pairs]])
+    for gone in result.withdrawn:
+        then, now = gone.then, None if gone.now is None else gone.now.symbol
+        withdrawn.append([gone.r, place[gone.at], place[then.a], place[then.b], then.symbol, now])
+    return {"valid": result.valid, "contradictions": contradictions, "withdrawn": withdrawn}
 
 
 def json_pieces(document: Document) -> Iterator[str]:
-    """The text of a document, piece by piece; rows that are `Streamed` are made on the way."""
+    """The text of a document, piece by piece; the rows of an iterator are made on the way."""
     return chain(_pieces(document, ""), ["\n"])
 
 
@@ -144,8 +140,8 @@ def _pieces(value: Any, indent: str) -> Iterator[str]:
             yield f"{',' if k else '{'}\n{inner}{_flat(key)}: "
             yield from _pieces(item, inner)
         yield f"\n{indent}}}"
-    elif isinstance(value, Streamed) or (isinstance(value, list) and value and isinstance(value[0], list | dict)):
-        yield from _list(value.rows if isinstance(value, Streamed) else value, indent)
+    elif isinstance(value, Iterator) or (isinstance(value, list) and value and isinstance(value[0], list | dict)):
+        yield from _list(value, indent)
     else:
         yield _flat(value)
 

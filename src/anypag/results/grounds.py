@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -69,7 +70,6 @@ class StoredGrounds:
         return ReadSeparations(self)
 
     def independent_pairs(self, among: Collection[str]) -> list[Pair]:
-        """The pairs of these variables that are marginally independent."""
         return [(a, b) for (a, b), why in self.sepsets.items() if not why.given and a in among and b in among]
 
     def kept_p(self, a: str, b: str) -> float:
@@ -118,8 +118,7 @@ class Searched:
 
     state: State = field(repr=False)  # the state from which a next step would start
     problem: Problem = field(repr=False)  # what the search worked on: the test, the choices, the audit of the data
-    last: tuple[PAG, StepInfo] | None = field(repr=False)
-    """The graph after the last finished step, and what the step did."""
+    last: tuple[PAG, StepInfo] | None = field(repr=False)  # the graph after the last finished step, and its info
     for_effects: Callable[[], State] | None = field(default=None, repr=False)
     """Gives the state with the sampled graphs that serve effects only."""
 
@@ -127,22 +126,10 @@ class Searched:
     def pag(self) -> PAG:
         return self.state.pag if self.last is None else self.last[0]
 
-    @property
-    def test(self) -> str:
-        return self.problem.test_name
-
-    @property
-    def exact(self) -> bool:
-        return self.problem.test.exact
-
-    @property
-    def n_rows(self) -> int | None:
-        return self.problem.n_rows
-
-    @property
-    def audit(self) -> Audit | None:
-        found: Audit | None = self.problem.audit
-        return found
+    test = property(attrgetter("problem.test_name"))
+    exact = property(attrgetter("problem.test.exact"))
+    n_rows = property(attrgetter("problem.n_rows"))
+    audit = property(attrgetter("problem.audit"))
 
     @cached_property
     def sepsets(self) -> Separations:
@@ -168,7 +155,6 @@ class Searched:
         return {(edge.a, edge.b): self.kept_p(edge.a, edge.b) for edge in self.pag.edges()}
 
     def kept_p(self, a: str, b: str) -> float:
-        """For an edge: the largest p-value among the tests that kept it; NaN if it was never tested."""
         nodes = self.state.nodes
         i, j = (int(np.flatnonzero(nodes.order == nodes.names.index(name))[0]) for name in (a, b))
         return pair_p(self.state, self.problem.bound_test, i, j)

@@ -8,7 +8,7 @@ it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
@@ -19,19 +19,11 @@ from anypag.graphs.base import Marks, shortest_path, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
+from anypag.knowledge import statements as stated
 from anypag.knowledge.bind import facts_said
 from anypag.knowledge.closure import close
 from anypag.knowledge.facts import Facts
-from anypag.knowledge.statements import (
-    KnownMark,
-    NoCausesWithinTiers,
-    NotSelecting,
-    Outcome,
-    PairStatement,
-    SelectionBefore,
-    Statement,
-    Tiers,
-)
+from anypag.knowledge.statements import KnownMark, Outcome, PairStatement, Statement
 from anypag.results.pairs import pair_p
 from anypag.search.apply_knowledge import Base, Closed, base_of, closed_with, contradictions, with_edges
 from anypag.search.problem import Problem
@@ -45,6 +37,10 @@ _SAY_SELECTION = (
     "it may be a cause of being in the sample, and then its marks are tails; say `a !~> selection`, "
     "`selection before tier k` or selection_bias=False if you know that it is not"
 )
+_SAY_NOT_SELECTED = (
+    "among selected cases two hidden causes of being in the sample look like a common one; "
+    "say selection_bias=False if the sample is not selected"
+)
 
 
 def outcomes_of(state: State, problem: Problem, *, final: bool) -> tuple[Outcome, ...]:
@@ -52,8 +48,8 @@ def outcomes_of(state: State, problem: Problem, *, final: bool) -> tuple[Outcome
     knowledge = problem.choices.knowledge
     if knowledge is None or problem.facts is None:
         return ()
-    judge = _Judge(with_edges(state, problem), problem, problem.facts, final)
-    return tuple(judge.outcome(statement) for statement in knowledge.statements)
+    judge = _Judge(with_edges(state, problem), problem, problem.facts, knowledge.statements, final)
+    return tuple(map(judge.outcome, knowledge.statements))
 
 
 @dataclass
@@ -63,6 +59,7 @@ class _Judge:
     state: State
     problem: Problem
     facts: Facts
+    statements: tuple[Statement, ...]
     final: bool
 
     @cached_property
@@ -101,7 +98,7 @@ class _Judge:
         if self._is_shown(alone):
             return _told(statement, "implied")
         narrowing = alone.not_causes & self.facts.not_selecting[:, None]
-        if bool(narrowing.any()) and not isinstance(statement, NotSelecting | SelectionBefore):
+        if bool(narrowing.any()) and not isinstance(statement, stated.NotSelecting | stated.SelectionBefore):
             return _told(statement, "used", why="fewer sets were tested; no mark follows from it")
         return _told(statement, "not usable", why=self._unfinished(closed) or self._why_idle(statement, alone))
 
@@ -120,41 +117,31 @@ class _Judge:
 
     def _closed(self, facts: Facts) -> Closed:
         """The marks that follow from some statements; all calls together may make as many trials as one closure."""
-        share = len(self._statements)
+        share = len(self.statements)
         return closed_with(facts, self._base, self.state, self.problem, final=self.final, share=share)
 
     def _facts_of(self, statements: list[Statement]) -> Facts:
-        nodes = self.problem.nodes
-        said = facts_said(statements, nodes.names, selection=self.facts.selection)
-        return said.closed().reordered(nodes.order)
+        said = facts_said(statements, self.problem.nodes.names, selection=self.facts.selection)
+        return said.closed().reordered(self.problem.nodes.order)
 
     @cached_property
     def _alone(self) -> Callable[[Statement], Facts]:
         """The facts of one statement alone, with the tiers if it refers to them."""
-        tiers = {one: [other for other in self._statements if self._needs(one, other)] for one in self._statements}
+        tiers = {one: [other for other in self.statements if _needs(one, other)] for one in self.statements}
         return cache(lambda statement: self._facts_of([*tiers[statement], statement]))
 
     @cached_property
     def _closed_alone(self) -> Callable[[Statement], Closed]:
-        """What follows from one statement."""
         return cache(lambda statement: self._closed(self._alone(statement)))
-
-    @property
-    def _statements(self) -> tuple[Statement, ...]:
-        knowledge = self.problem.choices.knowledge
-        return () if knowledge is None else knowledge.statements
 
     def _against(self, alone: Facts, closed: Closed) -> str:
         """Why the data contradict the statement; empty if they do not."""
         rows = contradictions(self._base.orientation, alone.seeds(self._base.orientation.marks))
         if len(rows):
             return self._in_words(rows[0])
+        is_refuted = closed.closure is not None and closed.closure.agrees is False
         located = self._broken(alone) or self._without_a_way(alone)
-        if located:
-            return located
-        if closed.closure is not None and closed.closure.agrees is False:
-            return "no graph that fits the data agrees with it"
-        return ""
+        return located or ("no graph that fits the data agrees with it" if is_refuted else "")
 
     def _without_a_way(self, alone: Facts) -> str:
         """Which stated cause has no path left to its effect; empty if each has one.
@@ -206,31 +193,33 @@ class _Judge:
     @cached_property
     def _at_odds(self) -> list[Statement]:
         """A minimal set (perhaps of several) of statements that agree with the data one by one but not together."""
-        if self._agree(self.facts, self._all):
+        if _agree(self.facts, self._all):
             return []
-        left = [one for one in self._statements if not self._against(self._alone(one), self._closed_alone(one))]
+        left = [one for one in self.statements if not self._against(self._alone(one), self._closed_alone(one))]
         if self._agree_at_once(left):
             return []
         for one in tuple(left):
-            rest = [other for other in left if other is not one and not self._needs(other, one)]
+            rest = self._others(one, left)
             left = left if self._agree_at_once(rest) else rest
         return left
 
     def _agree_at_once(self, statements: list[Statement]) -> bool:
         facts = self._facts_of(statements)
-        return self._agree(facts, self._closed(facts))
+        return _agree(facts, self._closed(facts))
 
     @staticmethod
-    def _agree(facts: Facts, closed: Closed) -> bool:
-        """Does a graph that fits agree with the facts, and does no directed path contradict them?"""
-        if closed.closure is not None and closed.closure.agrees is False:
-            return False
-        return not bool((facts.not_causes & _surely_lead(closed.orientation.marks, facts.not_selecting)).any())
+    def _others(statement: Statement, among: Iterable[Statement]) -> list[Statement]:
+        """The statements that can be made without this one."""
+        return [one for one in among if one is not statement and not _needs(one, statement)]
 
     @cached_property
     def _sepsets(self) -> Sepsets:
         """The separating sets, with the contexts that the tests conditioned on."""
         return self.state.sepsets.including(self.problem.always_given, self.problem.contexts_given)
+
+    @property
+    def _rows(self) -> str:
+        return "" if self.problem.n_rows is None else f", n = {self.problem.n_rows}"
 
     def _in_words(self, row: np.ndarray[tuple[int], np.dtype[np.int32]]) -> str:
         rule, i, j, mark, *because = (int(k) for k in row)
@@ -241,16 +230,15 @@ class _Judge:
         separating = self._sepsets.get(a, c) if a >= 0 and a != c else None
         if separating is None:
             return f"{RULES[rule].name} wants {wanted}"
-        p, rows = pair_p(self.state, self.problem.bound_test, a, c), self.problem.n_rows
+        p = pair_p(self.state, self.problem.bound_test, a, c)
         a, c = sorted((a, c), key=lambda k: int(self.problem.nodes.order[k]))
         given = f" given {', '.join(names[k] for k in separating)}" if separating else ""
-        n = "" if rows is None else f", n = {rows}"
-        test = f"{names[a]} and {names[c]} are independent{given} (p = {p:.3g}{n})"
+        test = f"{names[a]} and {names[c]} are independent{given} (p = {p:.3g}{self._rows})"
         return f"{RULES[rule].name} wants {wanted}, because {test}"
 
     def _marks_of(self, statement: Statement, closed: Closed) -> tuple[KnownMark, ...]:
         """The marks that the statement gives alone, and those that all statements give and that are lost without it."""
-        others = [one for one in self._statements if one is not statement and not self._needs(one, statement)]
+        others = self._others(statement, self.statements)
         lost = self._all.orientation.marks > Mark.CIRCLE
         if others:
             rest = self._closed(self._facts_of(others))
@@ -258,10 +246,6 @@ class _Judge:
         base = self._base.orientation.marks
         given = (closed.orientation.marks > Mark.CIRCLE) & (self._all.orientation.marks == closed.orientation.marks)
         return self._named((lost | given) & (base == Mark.CIRCLE), self._all.orientation.marks)
-
-    @staticmethod
-    def _needs(one: Statement, other: Statement) -> bool:
-        return isinstance(other, Tiers) and isinstance(one, NoCausesWithinTiers | SelectionBefore)
 
     def _named(self, places: Flags, marks: Marks) -> tuple[KnownMark, ...]:
         order = self.problem.nodes.order
@@ -281,30 +265,23 @@ class _Judge:
         return says and bool(shown and (~alone.not_selecting | is_sure).all() and not alone.unconfounded.any())
 
     def _unfinished(self, closed: Closed) -> str:
-        for one in (closed, self._all):
-            if one.closure is not None and not one.closure.finished:
-                return "not all graphs that fit could be checked, so more may follow"
-        return ""
+        is_all = all(one.closure is None or one.closure.finished for one in (closed, self._all))
+        return "" if is_all else "not all graphs that fit could be checked, so more may follow"
 
     def _why_idle(self, statement: Statement, alone: Facts) -> str:
+        if alone.unconfounded.any() and self.facts.selection:
+            return _SAY_NOT_SELECTED
         if alone.unconfounded.any():
-            if self.facts.selection:
-                return (
-                    "among selected cases two hidden causes of being in the sample look like a common one; "
-                    "say selection_bias=False if the sample is not selected"
-                )
             return "no mark follows from it here" if self.final else "it is used only where all edges are known"
         marks = self._base.orientation.marks
         waiting = alone.not_causes & (marks.T == Mark.CIRCLE) & ~self.facts.not_selecting[:, None]
         if waiting.any():
             return _SAY_SELECTION
-        if (
-            isinstance(statement, PairStatement)
-            and not ((alone.causes | alone.not_causes) & (marks != Mark.NONE)).any()
-        ):
-            reason = f" ({self._base.reason})" if self._base.reason else ""
-            return f"the variables are not joined, and no mark follows from it{reason}"
-        return "no mark follows from it here"
+        is_joined = bool(((alone.causes | alone.not_causes) & (marks != Mark.NONE)).any())
+        if is_joined or not isinstance(statement, PairStatement):
+            return "no mark follows from it here"
+        reason = f" ({self._base.reason})" if self._base.reason else ""
+        return f"the variables are not joined, and no mark follows from it{reason}"
 
     def _not_joined(self, statement: Statement) -> Outcome:
         said = self._facts_of([statement]).not_joined
@@ -313,11 +290,22 @@ class _Judge:
             return _told(statement, "implied", why="the tests separated them")
         names = self._names
         i, j = sorted(kept[0].tolist(), key=lambda k: int(self.problem.nodes.order[k]))
-        p, rows = pair_p(self.state, self.problem.bound_test, i, j), self.problem.n_rows
+        p = pair_p(self.state, self.problem.bound_test, i, j)
         tested = "no test was made" if math.isnan(p) else f"every test kept their edge, the largest p = {p:.3g}"
-        n = "" if rows is None else f", n = {rows}"
-        why = f"{names[i]} and {names[j]}: {tested}{n}; the edge was taken out, and nothing follows from that"
+        told = f"{names[i]} and {names[j]}: {tested}{self._rows}"
+        why = f"{told}; the edge was taken out, and nothing follows from that"
         return _told(statement, "contradicted", why=why)
+
+
+def _needs(one: Statement, other: Statement) -> bool:
+    return isinstance(other, stated.Tiers) and isinstance(one, stated.NoCausesWithinTiers | stated.SelectionBefore)
+
+
+def _agree(facts: Facts, closed: Closed) -> bool:
+    """Does a graph that fits agree with the facts, and does no directed path contradict them?"""
+    if closed.closure is not None and closed.closure.agrees is False:
+        return False
+    return not bool((facts.not_causes & _surely_lead(closed.orientation.marks, facts.not_selecting)).any())
 
 
 def _surely_lead(marks: Marks, not_selecting: Flags) -> Flags:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats, Indices
+from anypag.arrays import Flags, Floats, Indices
 from anypag.ci.base import CITest, Queries, innermost
 from anypag.errors import UnknownNameError, absent
 from anypag.graphs.marks import Edge, Separation
@@ -42,7 +42,6 @@ def pair_p_values(
 
 
 def pair_p(state: State, test: CITest, a: int, b: int) -> float:
-    """The p-value of one pair of nodes."""
     return float(pair_p_values(state, test, np.array([a]), np.array([b]))[0][0])
 
 
@@ -57,10 +56,10 @@ class Separations(Mapping[tuple[str, str], Separation]):
     """The separations of a result, by pair of names in either order."""
 
     def __init__(self, state: State, test: CITest) -> None:
-        self._state, self._sets = state, state.sepsets
+        self._state, self._sets, self._test = state, state.sepsets, test
         self._names, self._order = state.nodes.names, state.nodes.order
-        self._test = test
-        self._place = {self._names[column]: i for i, column in enumerate(self._order.tolist())}
+        self._places = np.argsort(self._order)
+        self._place = dict(zip(self._names, self._places.tolist(), strict=True))
 
     def __getitem__(self, pair: tuple[str, str]) -> Separation:
         require_names(pair, self._names)
@@ -84,7 +83,7 @@ class Separations(Mapping[tuple[str, str], Separation]):
 
     def given_others(self) -> dict[tuple[str, str], Separation]:
         """The separations by a set that is not empty."""
-        names, place = self._names, np.argsort(self._order)
+        names, place = self._names, self._places
         ends = (self._order[end] for end in np.divmod(self._sets.pairs, max(self._sets.n, 1)))
         x, y = np.sort(np.stack([*ends]), axis=0) if len(self._sets.pairs) else np.empty((2, 0), np.intp)
         by_name = np.lexsort((y, x))
@@ -94,8 +93,7 @@ class Separations(Mapping[tuple[str, str], Separation]):
 
     def unseparated(self, pag: PAG) -> Iterator[tuple[str, str]]:
         """Pairs without an edge and without a known separating set."""
-        place = np.argsort(self._order)
-        left = np.triu((pag.marks == 0) & ~self._sets.known()[np.ix_(place, place)], 1)
+        left = np.triu((pag.marks == 0) & ~self._known, 1)
         return ((self._names[a], self._names[b]) for a, b in np.argwhere(left).tolist())
 
     def _rows(self, x: AnyNodes, y: AnyNodes) -> list[int | None]:
@@ -122,21 +120,22 @@ class Separations(Mapping[tuple[str, str], Separation]):
         return _Items(self)
 
     def many(self, chosen: slice) -> Iterator[Separation]:
-        """Some separations, one after the other."""
-        place = np.argsort(self._order)
-        return self._of(*(place[end[chosen]] for end in self._pairs))
+        return self._of(*(self._places[end[chosen]] for end in self._pairs))
 
     def _of(self, a: AnyNodes, b: AnyNodes) -> Iterator[Separation]:
-        """The separations of pairs of nodes."""
         p, found_at = pair_p_values(self._state, self._test, a, b)
         found = (self._sets.slot(a, b).tolist(), p.tolist(), found_at.tolist(), self._rows(a, b))
         return (Separation(self._given[slot], p, r, n) for slot, p, r, n in zip(*found, strict=True))
 
+    @property
+    def _known(self) -> Flags:
+        """(n, n) which pairs are separated, in the order of the names."""
+        return self._sets.known()[np.ix_(self._places, self._places)]
+
     @cached_property
     def _pairs(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """The two ends of every separated pair, in the order of the names."""
-        place = np.argsort(self._order)
-        x, y = np.nonzero(np.triu(self._sets.known()[np.ix_(place, place)], 1))
+        x, y = np.nonzero(np.triu(self._known, 1))
         return x, y
 
     @cached_property
@@ -154,8 +153,6 @@ class Separations(Mapping[tuple[str, str], Separation]):
 
 
 class _Items(ItemsView[tuple[str, str], Separation]):
-    """The separations of a result with their pairs."""
-
     def __init__(self, separations: Separations) -> None:
         super().__init__(separations)
         self._separations = separations
@@ -178,8 +175,8 @@ def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
         return {}
     if hasattr(test, "correlations_among"):
         return {edge[:2]: _correlations(pag, test.correlations_among, names, edge) for edge in edges}
-    x, y = (
-        np.array([names[name] for name in ends], np.int32) for ends in zip(*(edge[:2] for edge in edges), strict=True)
+    x, y = np.array(
+        [[names[name] for name in ends] for ends in zip(*(edge[:2] for edge in edges), strict=True)], np.int32
     )
     found = measure(Queries(x, y, np.empty((len(edges), 0), np.int32)))
     ways = signs_of(test, x, y)

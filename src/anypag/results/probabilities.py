@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -136,21 +136,13 @@ class Probabilities:
 def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection: bool = False) -> Probabilities:
     """What a posterior says of the answer `pag`, which has marks from knowledge. `hidden`: can graphs hide causes?"""
     names, (yes, no) = posterior.names, posterior.causes(selection=selection)
+    causes = {(names[i], names[j]): (float(yes[i, j]), float(no[i, j])) for i, j in np.argwhere(no < 1) if i != j}
     pairs, elsewhere = _states_of_pairs(posterior)
-    graphs = [(share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS]]
-    return Probabilities(
-        posterior.n_samples,
-        posterior.expected_errors,
-        posterior.best_score,
-        pairs,
-        {(names[i], names[j]): (float(yes[i, j]), float(no[i, j])) for i, j in np.argwhere(no < 1) if i != j},
-        tuple(graphs),
-        hidden,
-        int((posterior.sample.cold > 0).sum()),
-        _changes(posterior, pag, pairs),
-        _as_sampled(posterior, pag),
-        elsewhere,
-    )
+    graphs = tuple((share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS])
+    n_classes, changes = int((posterior.sample.cold > 0).sum()), _changes(posterior, pag, pairs)
+    about = (posterior.n_samples, posterior.expected_errors, posterior.best_score)
+    sampled = _as_sampled(posterior, pag)
+    return Probabilities(*about, pairs, causes, graphs, hidden, n_classes, changes, sampled, elsewhere)
 
 
 def _states_of_pairs(posterior: Posterior) -> tuple[dict[tuple[str, str], States], States]:
@@ -174,7 +166,6 @@ def _states_of_pairs(posterior: Posterior) -> tuple[dict[tuple[str, str], States
 
 
 def edges_of(pag: PAG) -> Edges:
-    """The edges of a graph."""
     return tuple((edge.a, edge.b, edge.symbol) for edge in pag.edges())
 
 
@@ -254,7 +245,7 @@ class Misfit:
 
     def lines(self, how_to_pool: str = "ap.pooled") -> tuple[str, ...]:
         """The warning, or nothing. `how_to_pool`: how to say that there are several data sets; "" where it was said."""
-        found = [*self._few_rows(), *self._unlike(how_to_pool)]
+        found = list(self._reasons(how_to_pool))
         if not found:
             return ()
         why, what_to_do = zip(*found, strict=True)
@@ -263,21 +254,19 @@ class Misfit:
             f"{' '.join(what_to_do)}".rstrip(),
         )
 
-    def _few_rows(self) -> list[tuple[str, str]]:
-        if self.rows_per_number is None or self.rows_per_number >= LEAST_ROWS_PER_NUMBER:
-            return []
-        few = f"there are {self.rows_per_number:.2f} rows for each number that the graph must learn"
-        return [(few, "Merge levels, or leave out columns with many levels.")]
-
-    def _unlike(self, how_to_pool: str) -> list[tuple[str, str]]:
-        if self.share is None or self.share <= MOST_OFF or (len(self.worst) < LEAST_PAIRS and self.share < 1):
-            return []
+    def _reasons(self, how_to_pool: str) -> Iterator[tuple[str, str]]:
+        """Why the table does not fit, each reason with what to do."""
+        per_number, share = self.rows_per_number, self.share
+        if per_number is not None and per_number < LEAST_ROWS_PER_NUMBER:
+            few = f"there are {per_number:.2f} rows for each number that the graph must learn"
+            yield few, "Merge levels, or leave out columns with many levels."
+        if share is None or share <= MOST_OFF or (len(self.worst) < LEAST_PAIRS and share < 1):
+            return
         pairs = ", ".join(f"{a} and {b}" for a, b in self.worst)
-        unlike = f"{self.share:.0%} of the pairs are unlike those of tables drawn from the best graph (worst: {pairs})"
-        if self.curved:
-            return [(unlike, 'Effects seem to be curved: choose the test "additive".')]
-        told = f"If the rows come from several experiments, places or times, say so ({how_to_pool})."
-        return [(unlike, told if how_to_pool else "")]
+        pool = f"If the rows come from several experiments, places or times, say so ({how_to_pool})."
+        what_to_do = 'Effects seem to be curved: choose the test "additive".' if self.curved else pool
+        unlike = f"{share:.0%} of the pairs are unlike those of tables drawn from the best graph (worst: {pairs})"
+        yield unlike, what_to_do if how_to_pool or self.curved else ""
 
 
 def misfit_of(state: State, problem: Problem) -> Misfit:

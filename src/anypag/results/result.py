@@ -407,9 +407,8 @@ class Result:
         return f"{self.method}, {said.n_samples:,} graphs sampled; {said.errors_told}; {end}"
 
     def __str__(self) -> str:
-        compared = [] if self.compared is None else [self.compared]
-        sets = [] if self.sets is None else [self.sets.told]
-        told = [self.summary(), *sets, *self.misfit_told, *compared, *self.consistency.lines()]
+        sets = None if self.sets is None else self.sets.told
+        told = filter(None, [self.summary(), sets, *self.misfit_told, self.compared, *self.consistency.lines()])
         return "\n".join([*told, *self._edges_told()])
 
     def _edges_told(self) -> list[str]:

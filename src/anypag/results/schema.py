@@ -11,7 +11,7 @@ import base64
 import binascii
 import math
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_args
 
@@ -59,7 +59,6 @@ from anypag.stored import (
 )
 
 FORMAT = 3  # the number of this schema; it is raised whenever other versions cannot read the file
-
 MOST_BYTES = 2**28  # the most bytes of an unpacked array
 
 SHARE = Number(0, 1)
@@ -72,13 +71,6 @@ SCORE = As(
     lambda score, _: -math.inf if score is None else score,
 )
 """A score; null before any graph was scored (minus infinity in memory)."""
-
-
-class Streamed:
-    """Rows that are made while they are written; the iterator can be used once."""
-
-    def __init__(self, rows: Iterable[Any]) -> None:
-        self.rows = rows
 
 
 def _graph(rows: Iterable[tuple[str, str, str]], variables: Variables) -> PAG:
@@ -134,12 +126,11 @@ SENTENCE = As(Form(), _sentence_written, _sentence)
 class Listed(Form):
     """Separations: rows `[a, b, [members], p, r, n]`, which are streamed."""
 
-    def write(self, value: Mapping[tuple[str, str], Separation], variables: Variables) -> Streamed:
+    def write(self, value: Mapping[tuple[str, str], Separation], variables: Variables) -> Iterator[list[Any]]:
         place = variables.place
-        return Streamed(
-            [place[a], place[b], [place[name] for name in why.given], P.write(why.p, variables), why.r, why.n]
-            for (a, b), why in value.items()
-        )
+        for (a, b), why in value.items():
+            given = [place[name] for name in why.given]
+            yield [place[a], place[b], given, P.write(why.p, variables), why.r, why.n]
 
     def read(self, plain: Any, variables: Variables) -> dict[tuple[str, str], Separation]:
         forms = (NODE, NODE, ListOf(NODE), P, Whole(), Maybe(Whole()))
@@ -227,39 +218,25 @@ class Packed(Form):
         return self.form.read(array.astype(kind), variables)
 
 
-class PosteriorForm(Form):
+def _posterior() -> Object:
     """Sampled graphs; their arrays are declared with the dataclass, so that checkpoints share the declaration."""
+    from anypag.search.by_scores.posterior import GraphSample, Posterior
 
-    def write(self, value: Any, variables: Variables) -> dict[str, Any]:
-        return self._form().write(value, variables)
-
-    def read(self, plain: Any, variables: Variables) -> Any:
-        return self._form().read(plain, variables)
-
-    @staticmethod
-    def _form() -> Object:
-        from anypag.search.by_scores.posterior import GraphSample, Posterior
-
-        arrays: dict[str, Form] = {name: Maybe(Packed(form)) for name, form in stored_fields(GraphSample).items()}
-        return object_of(
-            Posterior,
-            "facts",  # from the choices
-            names=ListOf(NODE),
-            sample=Object(arrays, GraphSample),
-            best=Packed(marks_matrix()),
-            best_score=SCORE,
-            n_levels=ListOf(Whole(2)),
-            from_counts=Flag(),
-        )
+    arrays: dict[str, Form] = {name: Maybe(Packed(form)) for name, form in stored_fields(GraphSample).items()}
+    about: dict[str, Form] = {"best_score": SCORE, "n_levels": ListOf(Whole(2)), "from_counts": Flag()}
+    graphs: dict[str, Form] = {"sample": Object(arrays, GraphSample), "best": Packed(marks_matrix())}
+    return object_of(Posterior, "facts", names=ListOf(NODE), **graphs, **about)  # facts come from the choices
 
 
-_RUN: dict[str, Form] = {
-    "asked": Whole(),
-    "resample": Text(get_args(Resample)),
-    "seed": Whole(),
-    "stopped": Maybe(Text()),
-    "failures": FAILURES,
-}
+POSTERIOR = As(
+    Form(),
+    lambda value, variables: _posterior().write(value, variables),
+    lambda plain, variables: _posterior().read(plain, variables),
+)
+
+
+_RUN: dict[str, Form] = {"asked": Whole(), "resample": Text(get_args(Resample)), "seed": Whole()}
+_RUN |= {"stopped": Maybe(Text()), "failures": FAILURES}
 if {*_RUN, "names", "graphs", "whole"} != {item.name for item in fields(Stability)}:
     raise TypeError("every field of Stability is written, or is the result's")
 
@@ -285,14 +262,8 @@ def _stability(said: dict[str, Any], variables: Variables) -> Stability:
     return Stability(variables.names, graphs, **said)
 
 
-STABILITY = As(
-    Object(
-        {**_RUN, "edges": ListOf(RowForm((*EDGE.forms, Whole()))), "graphs": ListOf(ListOf(Whole()))},
-        get=dict.__getitem__,
-    ),
-    _stability_written,
-    _stability,
-)
+_COUNTED: dict[str, Form] = {"edges": ListOf(RowForm((*EDGE.forms, Whole()))), "graphs": ListOf(ListOf(Whole()))}
+STABILITY = As(Object({**_RUN, **_COUNTED}, get=dict.__getitem__), _stability_written, _stability)
 """The outcome of resampling; the graph of the whole data is a field of the result."""
 
 
@@ -351,17 +322,13 @@ GROUNDS = object_of(
     strengths=by_pair(Text()),
     probabilities=Maybe(PROBABILITIES),
     misfit=Maybe(plain_object(Misfit, share=Maybe(SHARE), worst=ListOf(RowForm((NODE, NODE))))),
-    posterior=Maybe(PosteriorForm()),
+    posterior=Maybe(POSTERIOR),
 )
 _SHARED, _OF_SCORES = ("test", "exact", "n_rows", "audit"), ("probabilities", "posterior", "misfit")
 _OWN = ("pag", "complete", "stopped")
+_OF_TESTS = {name: form for name, form in GROUNDS.forms.items() if name not in _SHARED + _OF_SCORES}
 BEFORE_SCORES = Object(
-    {
-        "pag": EDGES,
-        "complete": Flag(),
-        "stopped": Maybe(Text()),
-        **{name: form for name, form in GROUNDS.forms.items() if name not in _SHARED + _OF_SCORES},
-    },
+    {"pag": EDGES, "complete": Flag(), "stopped": Maybe(Text()), **_OF_TESTS},
     get=lambda result, name: getattr(result if name in _OWN else result.grounds, name),
 )
 """What tests found before a search by scores went on from it: what the whole result does not have."""
@@ -384,7 +351,7 @@ VIEWS = ("valid", "contradictions", "withdrawn")  # fields that are written for 
 
 
 def write_fields(result: Result) -> dict[str, Any]:
-    """All fields of a result as JSON can hold them; long lists of rows are `Streamed`."""
+    """All fields of a result as JSON can hold them; of long lists of rows an iterator, which makes them on demand."""
     variables = Variables(result.pag.names)
     return {**RESULT.write(result, variables), **GROUNDS.write(result.grounds, variables)}
 
@@ -396,13 +363,11 @@ def read_fields(content: Mapping[str, Any], pag: PAG) -> Result:
     said = form.read(fields_of_file, Variables(pag.names))
     about, kept = ({name: said[name] for name in form.forms} for form in (RESULT, GROUNDS))
     choices = replace(about.pop("choices"), method=about["method"])
+    if about["stability"] is not None:
+        about["stability"] = replace(about["stability"], whole=pag)
     tested = about.pop("before_scores")
     result = Result(**about, choices=choices, grounds=StoredGrounds(pag, **kept))
-    if tested is not None:
-        result = replace(result, before_scores=_before_scores(result, kept, tested))
-    if result.stability is None:
-        return result
-    return replace(result, stability=replace(result.stability, whole=pag))
+    return result if tested is None else replace(result, before_scores=_before_scores(result, kept, tested))
 
 
 def _before_scores(result: Result, kept: Mapping[str, Any], tested: dict[str, Any]) -> Result:

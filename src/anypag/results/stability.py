@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -135,19 +135,17 @@ class Stability:
 
     def kinds_of(self, a: int, b: int) -> dict[str, int]:
         """The kinds of the edge a–b, written from a to b, with their counts; the most frequent first."""
-        low, high = min(a, b), max(a, b)
-        first, last = self._rows_of.get((low, high), (0, 0))
-        rows = [(Mark(row[2]), Mark(row[3]), int(row[4])) for row in self.edges[first:last].tolist()]
+        rows = self._of_pairs.get((min(a, b), max(a, b)), [])
         written = [(edge_symbol(*((x, y) if a < b else (y, x))), count) for x, y, count in rows]
         return dict(sorted(written, key=lambda item: (-item[1], item[0])))
 
     @cached_property
-    def _rows_of(self) -> dict[tuple[int, int], tuple[int, int]]:
-        """For each pair, where its rows in `edges` begin and end."""
-        pairs = list(map(tuple, self.edges[:, :2].tolist()))
-        begin = [k for k in range(len(pairs)) if k == 0 or pairs[k] != pairs[k - 1]]
-        ends = [*begin[1:], len(pairs)][: len(begin)]
-        return {(pairs[k][0], pairs[k][1]): (k, end) for k, end in zip(begin, ends, strict=True)}
+    def _of_pairs(self) -> dict[tuple[int, int], list[tuple[Mark, Mark, int]]]:
+        """For each pair, the two marks of each kind of its edge, and how often it occurs."""
+        found: dict[tuple[int, int], list[tuple[Mark, Mark, int]]] = {}
+        for a, b, x, y, count in self.edges.tolist():
+            found.setdefault((a, b), []).append((Mark(x), Mark(y), count))
+        return found
 
     def _of_mark(self, mark: Mark) -> Floats:
         return self._shares(self.edges[:, 3] == mark, self.edges[:, 2] == mark)
@@ -238,72 +236,39 @@ def pair_counts(found: Stability | None, a: str, b: str, edge: Edge | None) -> P
     counts = {**kinds, "none": found.n - joined}
     others = {kind: count for kind, count in counts.items() if kind != here and count}
     mostly = max(others, key=lambda kind: others[kind]) if others else None
-    causes, not_causes = found.n_causes, found.n_not_causes
-    return PairCounts(
-        found.n,
-        counts.get(here, 0),
-        joined,
-        mostly,
-        kinds,
-        (int(causes[i, j]), int(causes[j, i])),
-        (int(not_causes[i, j]), int(not_causes[j, i])),
-    )
+    causes, not_causes = ((int(of[i, j]), int(of[j, i])) for of in (found.n_causes, found.n_not_causes))
+    return PairCounts(found.n, counts.get(here, 0), joined, mostly, kinds, causes, not_causes)
 
 
-class ResampleRow(NamedTuple):
-    """A row of the table: resamples with a pair's edge, resamples that join it, the edge, what most others have."""
-
-    same: int
-    joined: int
-    what: str
-    else_mostly: str
-
-
-def edge_rows(stability: Stability, graph: PAG) -> list[ResampleRow]:
-    """The edges of a graph, the most frequent in resamples first."""
-    edges = [edge.forward() for edge in graph.edges()]
-    found = [(pair_counts(stability, edge.a, edge.b, edge), edge) for edge in edges]
-    rows = [
-        ResampleRow(seen.same, seen.joined, str(edge), _mostly(seen, edge.a, edge.b)) for seen, edge in found if seen
-    ]
-    return sorted(rows, key=lambda row: (-row.same, -row.joined))
-
-
-def rows_apart(stability: Stability, graph: PAG) -> list[ResampleRow]:
-    """The pairs without an edge that more than half of the resamples join, the most frequent first."""
-    joined = {frozenset((edge.a, edge.b)) for edge in graph.edges()}
-    pairs = {(int(a), int(b)) for a, b in stability.edges[:, :2]}
-    names = [(stability.names[a], stability.names[b]) for a, b in sorted(pairs)]
-    found = [(pair_counts(stability, a, b, None), a, b) for a, b in names if frozenset((a, b)) not in joined]
-    rows = [
-        ResampleRow(seen.same, seen.joined, f"{a}   {b}", _mostly(seen, a, b))
-        for seen, a, b in found
-        if seen is not None and 2 * seen.joined > seen.n
-    ]
-    return sorted(rows, key=lambda row: -row.joined)
+def _row(stability: Stability, a: str, b: str, edge: Edge | None) -> tuple[int, int, str, str]:
+    """How many resamples have a pair's edge, how many join it, the pair as text, and what most others have."""
+    seen = pair_counts(stability, a, b, edge)
+    assert seen is not None  # some resample gave a graph
+    others = "no edge" if seen.else_mostly == "none" else f"{a} {seen.else_mostly} {b}"
+    mostly = "" if seen.else_mostly is None else f"else mostly {others}"
+    return seen.same, seen.joined, f"{a}   {b}" if edge is None else str(edge), mostly
 
 
 def resample_lines(stability: Stability, graph: PAG | None) -> list[str]:
-    """The lines about resampling: edges by frequency, then pairs without an edge that resamples often join."""
+    """The lines about resampling: edges by frequency, then pairs without an edge that most resamples join."""
     if not stability.n:
         return [f"{stability.summary()}. No resample gave a graph."]
     if graph is None:
         return [f"{stability.summary()}."]
-    apart = rows_apart(stability, graph)
+    edges = [_row(stability, edge.a, edge.b, edge) for edge in map(Edge.forward, graph.edges())]
+    edges.sort(key=lambda row: (-row[0], -row[1]))
+    joined = {frozenset(edge[:2]) for edge in graph.edges()}
+    pairs = ((stability.names[a], stability.names[b]) for a, b in stability._of_pairs)
+    apart = [_row(stability, *pair, None) for pair in pairs if frozenset(pair) not in joined]
+    often = sorted((row for row in apart if 2 * row[1] > stability.n), key=lambda row: -row[1])
     return [
         f"{stability.summary()}. Edges that come again, of {stability.n}:",
-        *_listed(edge_rows(stability, graph)),
-        *(["Without an edge here, but joined in more than half of them:"] if apart else []),
-        *_listed(apart),
+        *_listed(edges),
+        *(["Without an edge here, but joined in more than half of them:"] if often else []),
+        *_listed(often),
         ADVICE,
     ]
 
 
-def _listed(rows: Sequence[ResampleRow]) -> list[str]:
-    return aligned((f"  {row.same}", f"joined {row.joined}", row.what, row.else_mostly) for row in rows)
-
-
-def _mostly(seen: PairCounts, a: str, b: str) -> str:
-    if seen.else_mostly is None:
-        return ""
-    return f"else mostly {'no edge' if seen.else_mostly == 'none' else f'{a} {seen.else_mostly} {b}'}"
+def _listed(rows: Iterable[tuple[int, int, str, str]]) -> list[str]:
+    return aligned((f"  {same}", f"joined {joined}", pair, mostly) for same, joined, pair, mostly in rows)

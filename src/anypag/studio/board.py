@@ -37,14 +37,12 @@ class Board:
     def __init__(self) -> None:
         self.changed = threading.Condition()
         self.is_closed = False
-        self.run = 0
-        """Counts the runs: graphs of an earlier one are not shown any more."""
+        self.run = 0  # counts the runs: graphs of an earlier one are not shown any more
         self._version = 0
         self._parts: dict[str, tuple[int, Any]] = {}
         self._scenes: list[dict[str, Any]] = []
 
     def publish(self, part: str, content: Any) -> None:
-        """Show a part anew."""
         with self.changed:
             self._version += 1
             self._parts[part] = (self._version, content)
@@ -71,7 +69,6 @@ class Board:
         return self._parts.get(name, (0, None))[1]
 
     def close(self) -> None:
-        """Nothing more is shown."""
         with self.changed:
             self.is_closed = True
             self.changed.notify_all()

@@ -40,21 +40,13 @@ _WAYS = {
 def columns_shown(source: Source, settings: Settings, audit: Audit | None) -> list[dict[str, Any]]:
     """For each column: its kind and why, its gaps, and bars."""
     reasons = {one.name: one.reason for one in audit.kinds} if audit else {}
-    kinds, missing, sample = source.kinds, source.summary().missing, source.sample()
-    return [
-        {
-            "name": name,
-            "kind": settings.kinds.get(name, kinds[i]),
-            "guessed": kinds[i],
-            "is_given": name in settings.kinds,
-            "why": reasons.get(name, ""),
-            "is_off": name in settings.off,
-            "is_left_out": audit is not None and name in audit.left_out,
-            "gaps": int(missing[i]),
-            **_bars(sample, i, settings.kinds.get(name, kinds[i])),
-        }
-        for i, name in enumerate(source.names)
-    ]
+    missing, sample, shown = source.summary().missing, source.sample(), list[dict[str, Any]]()
+    for i, (name, guessed) in enumerate(zip(source.names, source.kinds, strict=True)):
+        kind, is_left_out = settings.kinds.get(name, guessed), audit is not None and name in audit.left_out
+        column: dict[str, Any] = {"name": name, "kind": kind, "guessed": guessed, "is_given": name in settings.kinds}
+        column |= {"why": reasons.get(name, ""), "is_off": name in settings.off, "is_left_out": is_left_out}
+        shown.append({**column, "gaps": int(missing[i]), **_bars(sample, i, kind)})
+    return shown
 
 
 def _bars(sample: Table, i: int, kind: str) -> dict[str, Any]:
@@ -81,17 +73,13 @@ def findings_shown(audit: Audit, source: Source) -> list[dict[str, Any]]:
     """The findings, errors first, each with buttons that do what it advises; one for all columns that should go."""
     unusable = [one.columns[0] for one in audit.errors if len(one.columns) == 1 and _DROPS.search(str(one.remedy))]
     together = [] if len(unusable) < 2 else [_together(list(dict.fromkeys(unusable)))]
-    return together + [
-        {
-            "severity": one.severity,
-            "problem": one.problem,
-            "columns": list(one.columns),
-            "message": one.message,
-            "remedy": Sentence(*_parts(one)).spelled(spelled).replace(" on the command line", ""),
-            "buttons": list(_buttons(one, source)),
-        }
-        for one in audit.findings
-    ]
+    return [*together, *(_shown(one, source) for one in audit.findings)]
+
+
+def _shown(one: Finding, source: Source) -> dict[str, Any]:
+    remedy = _remedy(one).spelled(spelled).replace(" on the command line", "")
+    about = {"severity": one.severity, "problem": one.problem, "columns": list(one.columns), "message": one.message}
+    return {**about, "remedy": remedy, "buttons": list(_buttons(one, source))}
 
 
 def _together(names: list[str]) -> dict[str, Any]:
@@ -102,8 +90,8 @@ def _together(names: list[str]) -> dict[str, Any]:
     return {**about, "buttons": [button]}
 
 
-def _parts(finding: Finding) -> tuple[object, ...]:
-    return finding.remedy.parts if isinstance(finding.remedy, Sentence) else (finding.remedy,)
+def _remedy(finding: Finding) -> Sentence:
+    return finding.remedy if isinstance(finding.remedy, Sentence) else Sentence(finding.remedy)
 
 
 def spelled(option: Option) -> str:
@@ -128,7 +116,7 @@ def advised(sentence: Sentence) -> Iterator[Button]:
 
 
 def _buttons(finding: Finding, source: Source) -> Iterator[Button]:
-    remedy = Sentence(*_parts(finding))
+    remedy = _remedy(finding)
     if finding.problem in {"missing", "dropped"}:
         yield from _mostly_gaps(source, finding.columns or source.names)
     yield from advised(remedy)

@@ -49,7 +49,6 @@ class Opened:
         return Settings()
 
     def keep(self, settings: Settings) -> None:
-        """Write the settings, for the next time."""
         write_whole(self.folder / "settings.json", json.dumps(asdict(settings)).encode())
 
     def checkpoint(self, settings: Settings) -> Path:
@@ -64,7 +63,6 @@ class Opened:
             path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Let other studios open the table."""
         unlock(self.lock)
         self.lock.close()
 
@@ -105,7 +103,6 @@ def earlier() -> list[dict[str, Any]]:
 
 
 def open_again(key: str, address: str) -> Opened:
-    """A table that was dropped before."""
     name = _name_of(key)
     return _opened(home() / key / f"table{_ending(name)}", name, name, key, address)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -17,10 +16,10 @@ from anypag.explain.summary import end_told
 from anypag.graphs.marks import A_MARK
 from anypag.graphs.pag import PAG
 from anypag.plot.effect_draws import effect_svg
-from anypag.plot.geometry import Picture, joined, picture, ring
+from anypag.plot.geometry import Line, Picture, joined, picture, ring
 from anypag.plot.labels import apart
 from anypag.plot.layout import is_drawable
-from anypag.report.content import boxes_shown, legend_shown, line_shown
+from anypag.report.content import drawing_shown, legend_shown, line_shown
 from anypag.results.result import Iteration, Result
 from anypag.studio.columns_shown import advised, columns_shown, findings_shown, spelled
 from anypag.studio.settings import WORDS, Settings, in_words, offered
@@ -51,31 +50,22 @@ def known_shown(settings: Settings, names: Sequence[str]) -> Shape:
     """Tiers and statements about the columns that are switched on, and what in them contradicts itself."""
     on = settings.columns(names)
     tiers = [[name for name in tier if name in on] for tier in settings.tiers]
-    placed = {name for tier in tiers for name in tier}
-    return {
-        "names": on,
-        "free": [name for name in on if name not in placed],
-        "tiers": tiers,
-        "statements": [[in_words(text), text] for text in settings.statements],
-        "words": [[kind, words] for kind, words in WORDS.items()],
-        "problem": settings.contradiction(names),
-    }
+    free = [name for name in on if name not in {name for tier in tiers for name in tier}]
+    said = {"statements": [[in_words(text), text] for text in settings.statements], "words": list(WORDS.items())}
+    return {"names": on, "free": free, "tiers": tiers, **said, "problem": settings.contradiction(names)}
 
 
 def run_shown(status: str, said: str, settings: Settings, result: Result | None, share: float | None) -> Shape:
     """Where the search stands; `share` of the current phase is done."""
     history = result.history if result else ()
-    is_over = result is not None and bool(history) and status in {"done", "stopped"}
-    return {
-        "status": status,
-        "said": said,
-        "share": share,
-        "steps": steps_shown(history),
-        "tests": sum(item.info.n_tests for item in history),
-        "seconds": round(sum(item.seconds for item in history), 2),
-        "end": end_told(result, spelled) if is_over and result else "",
-        "offered": offered(settings),
-    }
+    is_over = bool(history) and status in {"done", "stopped"}
+    end = end_told(result, spelled) if is_over and result else ""
+    now = {"status": status, "said": said, "share": share, "steps": steps_shown(history), **_spent(history)}
+    return {**now, "end": end, "offered": offered(settings)}
+
+
+def _spent(steps: Sequence[Iteration]) -> dict[str, Any]:
+    return {"tests": sum(x.info.n_tests for x in steps), "seconds": round(sum(x.seconds for x in steps), 2)}
 
 
 def texts_shown(settings: Settings, names: Sequence[str], file: str, result: Result) -> Shape:
@@ -115,10 +105,8 @@ def scene(pag: PAG, drawn: Picture, result: Result | None = None) -> dict[str, A
         "names": list(pag.names),
         "is_whole": is_drawable(pag),
         "n_edges": len(pag.edges()),
-        "size": [math.ceil(drawn.width), math.ceil(drawn.height)],
-        "boxes": boxes_shown(drawn.boxes),
-        "lines": [line_shown(line, pag) for line in lines],
-        "rows": [[k, int(line.edge.mark_a), int(line.edge.mark_b)] for k, line in enumerate(lines)],
+        **drawing_shown(drawn, lines, pag),
+        "rows": _rows(lines),
         "shares": [] if probabilities is None else [probabilities.of_edge(*edge) for edge in edges],
         "doubted": [k for k, edge in enumerate(edges) if frozenset(edge[:2]) in doubted],
         "banner": [*at_the_end.misfit_told, *at_the_end.consistency.lines(3)] if at_the_end else [],
@@ -126,28 +114,30 @@ def scene(pag: PAG, drawn: Picture, result: Result | None = None) -> dict[str, A
     }
 
 
-def around(pag: PAG, drawn: Picture, i: int) -> dict[str, Any]:
-    """The lines of one variable in a graph that is too large to be drawn whole."""
-    name = pag.names[i]
-    lines = joined(drawn.boxes, tuple(edge for edge in pag.edges() if name in (edge.a, edge.b)), bends=())
-    rows = [[k, int(line.edge.mark_a), int(line.edge.mark_b)] for k, line in enumerate(lines)]
-    return {"lines": [line_shown(line, pag) for line in lines], "rows": rows}
+def around(pag: PAG, drawn: Picture, name: str) -> dict[str, Any]:
+    """The edges of one variable in words, and their lines, for a graph that is too large to be drawn whole."""
+    edges = tuple(edge for edge in pag.edges() if name in (edge.a, edge.b))
+    count = f"{len(edges)} edge{'s' * (len(edges) != 1)}" if edges else "No edges"
+    head = [["h2", "pair", name], ["p", "soft", f"{count}. Click a second variable for the pair."]]
+    told, lines = [*head, *(["p", "", str(edge)] for edge in edges)], joined(drawn.boxes, edges, bends=())
+    return {"told": told, "lines": [line_shown(line, pag) for line in lines], "rows": _rows(lines)}
+
+
+def _rows(lines: Sequence[Line]) -> list[list[int]]:
+    return [[k, int(line.edge.mark_a), int(line.edge.mark_b)] for k, line in enumerate(lines)]
 
 
 def steps_shown(history: Iterable[Iteration]) -> list[dict[str, Any]]:
     """A line for each iteration, and one for each phase of the search by scores."""
     phases = groupby(enumerate(history), key=lambda pair: pair[0] if pair[1].info.has_r else pair[1].info.phase)
-    steps = [[item for _, item in some] for _, some in phases]
-    return [
-        {
-            "name": f"r = {items[-1].info.r}" if items[-1].info.has_r else items[-1].info.phase,
-            "edges": items[-1].info.n_edges,
-            "removed": sum(item.info.removed for item in items) if items[-1].info.has_r else None,
-            "tests": sum(item.info.n_tests for item in items),
-            "seconds": round(sum(item.seconds for item in items), 2),
-        }
-        for items in steps
-    ]
+    return [_step_shown([item for _, item in some]) for _, some in phases]
+
+
+def _step_shown(items: list[Iteration]) -> dict[str, Any]:
+    """The line of an iteration (r, edges, ...), or of a phase without r."""
+    last = items[-1].info
+    name, removed = (f"r = {last.r}", last.removed) if last.has_r else (last.phase, None)
+    return {"name": name, "edges": last.n_edges, "removed": removed, **_spent(items)}
 
 
 Block = list[str]
@@ -173,15 +163,6 @@ def _explained(said: Explanation, assumed: str | None) -> Iterator[Block]:
         yield from ([["p", "why", end.why]] if end.why else [])
         yield from (["p", "why conflict", text] for text in end.conflicts)
     yield from (["p", "soft", note] for note in said.notes)
-
-
-def node_told(pag: PAG, i: int) -> list[Block]:
-    """The edges of one variable."""
-    name = pag.names[i]
-    edges = [str(edge) for edge in pag.edges() if name in (edge.a, edge.b)]
-    count = f"{len(edges)} edge{'s' * (len(edges) != 1)}" if edges else "No edges"
-    listed = [["p", "", text] for text in edges]
-    return [["h2", "pair", name], ["p", "soft", f"{count}. Click a second variable for the pair."], *listed]
 
 
 def effect_told(result: Result, cause: str, outcome: str, data: Any) -> list[Block]:

@@ -23,18 +23,8 @@ from typing import Any
 from anypag.data.files.scan import ENDINGS
 from anypag.errors import AnypagError
 from anypag.report.page import as_json, page_of
+from anypag.studio import folder
 from anypag.studio.board import Shown
-from anypag.studio.folder import (
-    OpenElsewhereError,
-    checked_ending,
-    earlier,
-    forget,
-    home,
-    made,
-    open_again,
-    open_file,
-    open_upload,
-)
 from anypag.studio.session import Session, said_of
 from anypag.studio.take_away import FORMATS
 
@@ -86,7 +76,6 @@ class StudioServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """The address of the page, with its token."""
         return f"http://127.0.0.1:{self.server_port}/{self.token}/"
 
     @property
@@ -95,8 +84,7 @@ class StudioServer(ThreadingHTTPServer):
         return f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"
 
     def open(self, path: Path) -> None:
-        """Show a file of the user."""
-        self.session.open(open_file(path, self.address))
+        self.session.open(folder.open_file(path, self.address))
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A browser that went away is no error."""
@@ -127,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
             answer(where, query)
         except Refused as refused:
             self._say(refused.status, str(refused))
-        except OpenElsewhereError as error:
+        except folder.OpenElsewhereError as error:
             self._say(HTTPStatus.CONFLICT, str(error))
         except AnypagError as error:
             self._say(HTTPStatus.UNPROCESSABLE_ENTITY, said_of(error))
@@ -155,7 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _get(self, where: str, query: dict[str, str]) -> None:
         session, name = self.server.session, where.removeprefix("take/")
         asked: dict[str, Callable[[], Any]] = {
-            "earlier": earlier,
+            "earlier": folder.earlier,
             "pair": lambda: session.pair(_number(query, "i"), _number(query, "j")),
             "effect": lambda: session.effect(_number(query, "i"), _number(query, "j")),
             "node": lambda: session.node(_number(query, "i")),
@@ -172,20 +160,24 @@ class _Handler(BaseHTTPRequestHandler):
             raise Refused(HTTPStatus.NOT_FOUND, "There is nothing here.")
 
     def _post(self, where: str, query: dict[str, str]) -> None:
-        session, address = self.server.session, self.server.address
+        session = self.server.session
         body = None if where == "upload" else self._body()
         done: dict[str, Callable[[], None]] = {
             "upload": lambda: self._upload(query.get("name", "")),
             "change": lambda: session.change(*_change(body)),
             "go": session.go,
             "stop": session.stop,
-            "open": lambda: None if session.has_open(str(body)) else session.open(open_again(str(body), address)),
-            "forget": lambda: forget(str(body)),
+            "open": lambda: self._open(str(body)),
+            "forget": lambda: folder.forget(str(body)),
         }
         if where not in done:
             raise Refused(HTTPStatus.NOT_FOUND, "There is nothing here.")
         done[where]()
         self._json({})
+
+    def _open(self, key: str) -> None:
+        if not self.server.session.has_open(key):
+            self.server.session.open(folder.open_again(key, self.server.address))
 
     def _length(self, largest: int) -> int:
         """How many bytes follow; a request that does not say is refused."""
@@ -207,16 +199,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _upload(self, name: str) -> None:
         """Copy a dropped file to the studio's folder, piece by piece, and open it."""
-        name, length = checked_ending(name), self._length(self.server.largest)
-        if shutil.disk_usage(made()).free < length + LEAST_FREE:
+        name, length = folder.checked_ending(name), self._length(self.server.largest)
+        if shutil.disk_usage(folder.made()).free < length + LEAST_FREE:
             raise Refused(HTTPStatus.INSUFFICIENT_STORAGE, "The disk has too little room for this file.")
         if not self.server.uploading.acquire(blocking=False):
             raise Refused(HTTPStatus.CONFLICT, "Another file is being read; try again.")
-        part = home() / f"incoming-{secrets.token_hex(8)}.part"
+        part = folder.home() / f"incoming-{secrets.token_hex(8)}.part"
         try:
             digest = self._received(part, length)
             if not self.server.session.has_open(digest):
-                self.server.session.open(open_upload(part, name, digest, self.server.address))
+                self.server.session.open(folder.open_upload(part, name, digest, self.server.address))
         finally:
             self.server.uploading.release()
             part.unlink(missing_ok=True)
@@ -237,10 +229,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _stream(self) -> None:
         """Sends events to a page until it closes, first the whole state. Of too many streams the oldest end."""
-        me, streams = object(), self.server.streams
-        with self.server.session.board.changed:
+        me, streams, changed = object(), self.server.streams, self.server.session.board.changed
+        with changed:
             streams.append(me)
-            self.server.session.board.changed.notify_all()  # the oldest stream may have to end
+            changed.notify_all()  # the oldest stream may have to end
         self.server.requests.release()  # a stream is no request that waits for work
         try:
             self._head(HTTPStatus.OK, "text/event-stream")
@@ -261,8 +253,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return self._event("ended" if board.is_closed else "elsewhere", None)
 
     def _event(self, name: str, content: Any) -> None:
-        text = json.dumps(content, allow_nan=False)
-        self.wfile.write(f"event: {name}\ndata: {text}\n\n".encode())
+        self.wfile.write(f"event: {name}\ndata: {json.dumps(content, allow_nan=False)}\n\n".encode())
         self.wfile.flush()
 
     def _head(self, status: HTTPStatus, kind: str) -> None:
@@ -287,7 +278,6 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(json.dumps(value, allow_nan=False).encode(), "application/json")
 
     def _say(self, status: HTTPStatus, sentence: str) -> None:
-        """An error, as JSON that the page shows."""
         with suppress(OSError):
             self._send(json.dumps({"error": sentence}).encode(), "application/json", status=status)
 

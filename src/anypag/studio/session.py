@@ -15,7 +15,6 @@ from typing import Any
 
 from anypag.choices import Choices
 from anypag.data.files.read_table import read_table
-from anypag.data.findings import Audit
 from anypag.data.sources.door import as_source
 from anypag.data.sources.file import FileTable
 from anypag.data.sources.protocol import Source
@@ -26,20 +25,10 @@ from anypag.run.engine import Search, learned
 from anypag.run.watcher import Estimated, Listeners
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress
+from anypag.studio import page_parts
 from anypag.studio.board import Board, Painter
 from anypag.studio.columns_shown import spelled
 from anypag.studio.folder import Opened
-from anypag.studio.page_parts import (
-    Block,
-    around,
-    effect_told,
-    known_shown,
-    node_told,
-    pair_told,
-    run_shown,
-    table_shown,
-    texts_shown,
-)
 from anypag.studio.settings import Settings
 from anypag.studio.take_away import file_taken
 
@@ -65,13 +54,12 @@ class Session(Signals):
         self._changed = self.board.changed
         self._opened: Opened | None = None
         self._settings = Settings()
-        self._source: tuple[Opened, dict[str, Any], Source] | None = None
-        """The table as it was read: of what, and how."""
+        self._source: tuple[Opened, dict[str, Any], Source] | None = None  # the table as it was read: of what, and how
         self._bound: Ready | None = None
-        self._before: Ready | None = None
-        """The last search that was ready; parts of it may serve the next one."""
+        self._before: Ready | None = None  # the last search that was ready; parts of it may serve the next one
         self._result: Result | None = None
         self._is_dirty = self._goes = False
+        self._shown_at = 0.0
         self._stopping = threading.Event()
         self._painter = Painter(self.board, self._failed)
         self._worker = threading.Thread(target=self._work, daemon=True)
@@ -84,9 +72,8 @@ class Session(Signals):
         with self._changed:
             if self._opened is not None:
                 self._opened.close()
-            self._opened, self._settings = opened, opened.settings()
+            self._opened, self._settings, self._goes = opened, opened.settings(), False
             self._source = self._bound = self._before = self._result = None
-            self._goes = False
             self._renew()
 
     def has_open(self, key: str) -> bool:
@@ -125,31 +112,26 @@ class Session(Signals):
         if self._opened is not None:
             self._opened.close()
 
-    def pair(self, i: int, j: int) -> list[Block]:
-        """Why two variables are joined as they are."""
+    def pair(self, i: int, j: int) -> list[page_parts.Block]:
         result, _ = self._latest()
-        return pair_told(result, *_names(result, i, j))
+        return page_parts.pair_told(result, *_names(result, i, j))
 
     def node(self, i: int) -> dict[str, Any]:
-        """The edges of a variable, with their lines for a graph that is too large to be drawn whole."""
         result, _ = self._latest()
-        _names(result, i)
-        return {"told": node_told(result.pag, i), **around(result.pag, self._painter.picture_of(result.pag), i)}
+        (name,) = _names(result, i)
+        return page_parts.around(result.pag, self._painter.picture_of(result.pag), name)
 
-    def effect(self, i: int, j: int) -> list[Block]:
-        """The effect of one variable on another, drawn from the rows."""
+    def effect(self, i: int, j: int) -> list[page_parts.Block]:
         result, data = self._latest()
         cause, outcome = _names(result, i, j)
-        return effect_told(result, cause, outcome, data)
+        return page_parts.effect_told(result, cause, outcome, data)
 
     def take(self, name: str) -> bytes:
-        """The bytes of a file to take away."""
         result, data = self._latest()
         texts = self.board.part("take") or {"shell": ""}  # a change may have just withdrawn them
         return file_taken(result, name, texts["shell"], data)
 
     def _latest(self) -> tuple[Result, Any]:
-        """The latest result and the data behind it."""
         with self._changed:
             result, bound = self._result, self._bound
         if result is None or bound is None or not result.history:
@@ -196,24 +178,23 @@ class Session(Signals):
         assert opened is not None
         self._show_run("reading", "Reading and checking the table…")
         self.board.start()
-        source, audit, why = None, None, "The file cannot be read yet: see Table."
+        source, hindered, bound, failed = None, "The file cannot be read yet: see Table.", None, None
+        audit: Any = self._before.search.problem.audit if self._before else None
         try:
             source = self._read(settings, opened)
-            self.board.publish("known", known_shown(settings, source.names))
-            why = "The table cannot be used as it is: see the findings."
-            if settings.contradiction(source.names):
-                audit = self._before.search.problem.audit if self._before else None
-                self.board.publish("table", table_shown(opened.name, settings, source, audit))
-                self._show_run("unready", "What you know contradicts itself.")
-                return
-            bound = self._bind(settings, source, opened)
+            self.board.publish("known", page_parts.known_shown(settings, source.names))
+            hindered = "What you know contradicts itself."
+            if not settings.contradiction(source.names):
+                hindered = "The table cannot be used as it is: see the findings."
+                bound = self._bind(settings, source, opened)
+                audit = bound.search.problem.audit
         except AnypagError as error:
-            audit = error.audit if isinstance(getattr(error, "audit", None), Audit) else None  # type: ignore[attr-defined]
-            self.board.publish("table", table_shown(opened.name, settings, source, audit, error))
-            self._show_run("unready", why)
-            return
-        self.board.publish("table", table_shown(opened.name, settings, source, bound.search.problem.audit))
-        self._take_up(bound)
+            failed, audit = error, getattr(error, "audit", None)
+        self.board.publish("table", page_parts.table_shown(opened.name, settings, source, audit, failed))
+        if bound is None:
+            self._show_run("unready", hindered)
+        else:
+            self._take_up(bound)
 
     def _read(self, settings: Settings, opened: Opened) -> Source:
         """The table, read once for each way of reading."""
@@ -256,7 +237,7 @@ class Session(Signals):
         opened.clear_old_runs()
         choices = replace(bound.choices, checkpoint=bound.checkpoint, resume=True)
         self._show_run("running", COMPILES)
-        result = learned(bound.search, choices, Listeners(Estimated(self._ticked()), self._stepped, signals=self))
+        result = learned(bound.search, choices, Listeners(Estimated(self._ticked), self._stepped, signals=self))
         with self._changed:
             if self._is_dirty:
                 return
@@ -270,24 +251,18 @@ class Session(Signals):
         self._painter.add(result)
         self._show_run("running", result.history[-1].info.phase)
 
-    def _ticked(self) -> Any:
-        """A function that shows progress a few times a second."""
-        shown = 0.0
-
-        def tick(progress: Progress) -> None:
-            nonlocal shown
-            if time.monotonic() - shown >= SECONDS_BETWEEN_TICKS:
-                shown = time.monotonic()
-                self._show_run("running", progress.said, progress.done / progress.total if progress.total else None)
-
-        return tick
+    def _ticked(self, progress: Progress) -> None:
+        """Show progress a few times a second."""
+        if time.monotonic() - self._shown_at >= SECONDS_BETWEEN_TICKS:
+            self._shown_at = time.monotonic()
+            self._show_run("running", progress.said, progress.done / progress.total if progress.total else None)
 
     def _show_run(self, status: str, said: str = "", share: float | None = None) -> None:
         result, source, opened = self._result, self._source, self._opened
         about = "" if self._bound is None else _about(self._bound.search.problem)
-        self.board.publish("run", {**run_shown(status, said, self._settings, result, share), "about": about})
+        self.board.publish("run", {**page_parts.run_shown(status, said, self._settings, result, share), "about": about})
         if result is not None and result.history and source is not None and opened is not None:
-            self.board.publish("take", texts_shown(self._settings, source[2].names, opened.typed, result))
+            self.board.publish("take", page_parts.texts_shown(self._settings, source[2].names, opened.typed, result))
         elif result is None:
             self.board.publish("take", None)
 

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, get_args
 
 from anypag.choices import DECLARED, DEFAULTS, MISSING_WORDS, Choices, is_default
 from anypag.data.table import KINDS, Kind
 from anypag.errors import KnowledgeError, ParameterError, abbreviated
+from anypag.knowledge import statements as stated
 from anypag.knowledge.knowledge import Knowledge
-from anypag.knowledge.statements import (
-    NoCausesWithinTiers,
-    NotSelecting,
-    PairKind,
-    PairStatement,
-    SelectionBefore,
-    Statement,
-    Tiers,
-    names_in,
-)
 from anypag.knowledge.text import parse_text
 
 OFFERED = ("method", "test", "alpha", "selection_bias", "missing", "singular", "transform", "max_r", "effort")
@@ -54,9 +45,8 @@ class Settings:
         if not isinstance(plain, dict):
             raise ParameterError("Settings are a JSON object.")
         made = cls()
-        for name, as_change in _KEPT.items():
-            for values in as_change(plain.get(name)):
-                made = made.changed(*values)
+        for change in _changes_in(plain):
+            made = made.changed(*change)
         return made
 
     def changed(self, what: str, *values: Any) -> Self:
@@ -73,14 +63,14 @@ class Settings:
         """The columns that are switched on."""
         return [name for name in names if name not in self.off]
 
-    def statements_on(self, names: Collection[str]) -> list[Statement]:
+    def statements_on(self, names: Collection[str]) -> list[stated.Statement]:
         """The statements about columns that are switched on, tiers first."""
         tiers = tuple(tier for some in self.tiers if (tier := tuple(name for name in some if name in names)))
-        said: list[Statement] = [Tiers(tiers)] if len(tiers) > 1 else []
+        said: list[stated.Statement] = [stated.Tiers(tiers)] if len(tiers) > 1 else []
         for text in self.statements:
             (one,) = parse_text(text)
-            speaks_of_tiers = isinstance(one, NoCausesWithinTiers | SelectionBefore)
-            is_on = set(names_in(one)) <= set(names) and (len(tiers) > 1 or not speaks_of_tiers)
+            speaks_of_tiers = isinstance(one, stated.NoCausesWithinTiers | stated.SelectionBefore)
+            is_on = set(stated.names_in(one)) <= set(names) and (len(tiers) > 1 or not speaks_of_tiers)
             said += [replace(one, place="")] if is_on else []
         return said
 
@@ -88,12 +78,9 @@ class Settings:
         """The choices of a search over these columns, by which the same graph is learned elsewhere."""
         on = self.columns(names)
         known = self.statements_on(on)
-        return Choices(
-            names=on if len(on) < len(names) else None,
-            kinds={name: kind for name, kind in self.kinds.items() if name in on} or None,
-            knowledge=Knowledge.of(known) if known else None,
-            **self.choices,
-        )
+        kinds = {name: kind for name, kind in self.kinds.items() if name in on} or None
+        used, knowledge = on if len(on) < len(names) else None, Knowledge.of(known) if known else None
+        return Choices(names=used, kinds=kinds, knowledge=knowledge, **self.choices)
 
     def contradiction(self, names: Sequence[str]) -> str | None:
         """What in the knowledge cannot all be true; None if nothing contradicts."""
@@ -109,11 +96,11 @@ class Settings:
 def in_words(text: str) -> str:
     """A statement for people: `a ~> b` is "a is a cause of b"."""
     (one,) = parse_text(text)
-    if isinstance(one, PairStatement):
+    if isinstance(one, stated.PairStatement):
         return f"{_listed(one.left)} {WORDS[one.kind]} {_listed(one.right)}"
-    if isinstance(one, NotSelecting):
+    if isinstance(one, stated.NotSelecting):
         return f"{_listed(one.names)} {WORDS['not_selecting']}"
-    if isinstance(one, NoCausesWithinTiers):
+    if isinstance(one, stated.NoCausesWithinTiers):
         return "Within one tier nothing is a cause of another"
     return str(one)
 
@@ -132,7 +119,6 @@ def _text(value: Any) -> str:
 
 
 def _off(now: Settings, names: Any, is_off: Any) -> Changes:
-    """One column, or a list of them, switched off or on."""
     some = dict.fromkeys(_text(name) for name in (names if isinstance(names, list) else [names]))
     others = tuple(other for other in now.off if other not in some)
     return {"off": (*others, *some) if is_off is True else others}
@@ -157,9 +143,7 @@ def _reading(now: Settings, name: Any, value: Any) -> Changes:
 
 
 def _gap(now: Settings, word: Any) -> Changes:
-    """One more word that stands for a missing value."""
-    before = now.reading.get("gaps", MISSING_WORDS)
-    return _reading(now, "gaps", [*(word for word in before if word), _text(word)])
+    return _reading(now, "gaps", [*now.reading.get("gaps", MISSING_WORDS), _text(word)])
 
 
 def _choice(now: Settings, name: Any, value: Any) -> Changes:
@@ -181,13 +165,13 @@ def _tiers(now: Settings, tiers: Any) -> Changes:
 
 
 def _say(now: Settings, kind: Any, left: Any = None, right: Any = None) -> Changes:
-    one: Statement
+    one: stated.Statement
     if kind == "within_tiers":
-        one = NoCausesWithinTiers()
+        one = stated.NoCausesWithinTiers()
     elif kind == "not_selecting":
-        one = NotSelecting((_text(left),))
-    elif kind in get_args(PairKind):
-        one = PairStatement(kind, (_text(left),), (_text(right),))
+        one = stated.NotSelecting((_text(left),))
+    elif kind in get_args(stated.PairKind):
+        one = stated.PairStatement(kind, (_text(left),), (_text(right),))
         if left == right:
             raise ParameterError("A statement is about two different columns.")
     else:
@@ -207,43 +191,25 @@ def _unsay(now: Settings, k: Any) -> Changes:
     return {"statements": (*now.statements[:k], *now.statements[k + 1 :])}
 
 
-_CHANGES: dict[str, Callable[..., Changes]] = {
-    "off": _off,
-    "kind": _kind,
-    "reading": _reading,
-    "gap": _gap,
-    "choice": _choice,
-    "tiers": _tiers,
-    "say": _say,
-    "stated": _stated,
-    "unsay": _unsay,
-}
+_KINDS_OF_CHANGES = (_off, _kind, _reading, _gap, _choice, _tiers, _say, _stated, _unsay)
+_CHANGES: dict[str, Callable[..., Changes]] = {change.__name__[1:]: change for change in _KINDS_OF_CHANGES}
 
 
-def _each(name: str) -> Callable[[Any], list[tuple[Any, ...]]]:
-    """The changes that make a kept mapping again."""
-    return lambda kept: [(name, *pair) for pair in kept.items()] if isinstance(kept, dict) else []
-
-
-_KEPT: dict[str, Callable[[Any], list[tuple[Any, ...]]]] = {
-    "off": lambda kept: [("off", name, True) for name in kept or ()],
-    "kinds": _each("kind"),
-    "reading": _each("reading"),
-    "choices": _each("choice"),
-    "tiers": lambda kept: [("tiers", kept)] if kept else [],
-    "statements": lambda kept: [("stated", text) for text in kept or ()],
-}
+def _changes_in(kept: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """The changes that make kept settings again."""
+    yield from (("off", name, True) for name in kept.get("off") or ())
+    for name, change in (("kinds", "kind"), ("reading", "reading"), ("choices", "choice")):
+        pairs = kept.get(name)
+        yield from ((change, *pair) for pair in (pairs.items() if isinstance(pairs, dict) else ()))
+    yield from [("tiers", kept["tiers"])] if kept.get("tiers") else []
+    yield from (("stated", text) for text in kept.get("statements") or ())
 
 
 def offered(settings: Settings) -> list[dict[str, Any]]:
     """The choices that the page shows: what each is for, its value, and the values to choose from."""
-    return [
-        {
-            "name": name,
-            "help": DECLARED[name].help,
-            "value": settings.choices.get(name, DEFAULTS[name]),
-            "default": DEFAULTS[name],
-            "values": list(DECLARED[name].check.names),
-        }
-        for name in OFFERED
-    ]
+    shown = list[dict[str, Any]]()
+    for name in OFFERED:
+        choice, default = DECLARED[name], DEFAULTS[name]
+        value = {"value": settings.choices.get(name, default), "default": default, "values": list(choice.check.names)}
+        shown.append({"name": name, "help": choice.help, **value})
+    return shown

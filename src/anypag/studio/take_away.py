@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from anypag.graphs.formats.tables import csv_text
 from anypag.report import write_report
 from anypag.results.result import Result
 from anypag.saving import save
@@ -28,13 +28,9 @@ KNOWN = "known.txt"
 
 def file_taken(result: Result, name: str, call: str, data: Any) -> bytes:
     """The bytes of one of `FORMATS`."""
-
-    def report(learned: Result, path: Path) -> None:
-        write_report(learned, path, call=call, data=data)
-
     with tempfile.TemporaryDirectory(prefix="anypag-") as folder:
         path = Path(folder) / name
-        save(result, path, report=report)
+        save(result, path, report=partial(write_report, call=call, data=data))
         return path.read_bytes()
 
 
@@ -84,9 +80,7 @@ def _arguments(given: Any) -> str:
 
 def _names(names: Sequence[str]) -> str:
     """Names with commas between, as the command line reads them: quoted where they hold commas or quotes."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(names)
-    return text.getvalue()
+    return csv_text([names]).removesuffix("\n")
 
 
 def _read(name: str, value: Any) -> list[str]:
