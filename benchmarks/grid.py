@@ -4,13 +4,13 @@
     python benchmarks/grid.py tell ROWS [--peers PEERS.json.gz...] [--write benchmarks/grid.md]
 
 DATA are folders of NAME.csv (a table) and NAME.json: `{"truth": [[i, j, mark at i, mark at j], ...]}`, or the DAG
-behind the table as `{"nodes", "edges", "hidden", "constant"}` (`others.py` writes such folders). NAME ends with _sSEED; a group is all before it, without
-the number of rows for tables from networks. `learn` writes NAME.npz for every table: the graphs of "bayes", "boss" and
-"icd", their CPU seconds, and how often sampled graphs have each mark. `tell` prints tables: errors (extra edges,
-missing edges and wrong marks on shared edges) beside those of PEERS, `{NAME: {tool: {"edges" or "marks": ...}}}`;
-errors expected by the reported probabilities beside those made; how many marks said with a probability were right; and
-which tables were said not to fit. `--write` puts them between the two marks of a page; `grid_summary.py` then
-makes the tables of docs/accuracy.md.
+behind the table as `{"nodes", "edges", "hidden", "constant"}` (`others.py` writes such folders). NAME ends with
+_sSEED; a group is all before it, without the number of rows for tables from networks. `learn` writes NAME.npz for every
+table: the graphs of "bayes", "boss" and "icd", their CPU seconds, and how often sampled graphs have each mark. `tell`
+prints tables: errors (extra edges, missing edges and wrong marks on shared edges) beside those of PEERS,
+`{NAME: {tool: {"edges" or "marks": ...}}}`; errors expected by the reported probabilities beside those made; how many
+marks said with a probability were right; and which tables were said not to fit. `--write` puts them between the two
+marks of a page; `grid_summary.py` then makes the tables of docs/accuracy.md.
 """
 
 from __future__ import annotations
