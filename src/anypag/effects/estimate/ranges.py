@@ -26,7 +26,6 @@ from anypag.graphs.orientation import orient
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.rules import rules_after_0
-from anypag.graphs.validity import member
 from anypag.knowledge.closure import SeparationsOf
 
 STEPS_PER_MEMBER = 20  # how many failed choices are allowed for each member wanted
@@ -47,7 +46,7 @@ def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None)
     >>> found.exact, sorted("; ".join(map(str, mag.edges())) for mag in found.mags)
     (True, ['A --> B; B <-- C', 'A --> B; B <-> C', 'A <-> B; B <-- C', 'A <-> B; B <-> C'])
     """
-    search = _Search(pag, member(pag) if one is None else one, np.random.default_rng(seed))
+    search = _Search(pag, pag.to_mag() if one is None else one, np.random.default_rng(seed))
     steps = search.from_marks(search.start, in_order=True)
     tried = islice(steps, STEPS_PER_MEMBER * most)
     found = tuple(islice((mag for mag in tried if mag is not None), most))
