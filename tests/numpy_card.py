@@ -1,4 +1,4 @@
-"""A graphics card made of NumPy, slow and obvious, for machines without one: what `ci.gpu.CudaCard` does."""
+"""A graphics card made of NumPy, slow and obvious, for machines without one: what `ci.gpu.Card` does."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats, Indices
-from anypag.ci.gpu import CardError, Least
+from anypag.ci.gpu import Card, CardError, Least
 from anypag.ci.passes import NearEdges
 
 
-class NumpyCard:
+class NumpyCard(Card):
     """Keeps a matrix; `calls` counts what it was asked for, and after `fails_after` of these its memory is full."""
 
     def __init__(self, fails_after: int | None = None) -> None:

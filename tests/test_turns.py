@@ -259,7 +259,7 @@ def test_an_orientation_that_is_ended_leaves_nothing_behind() -> None:
     np.testing.assert_array_equal(marks, before)
     with pytest.raises(EnoughError):
         orient_in_place(marks, Nowhere(), rules_after_0(selection=True), edges, scratch=scratch, look=Looks(1))
-    assert scratch.is_empty, "tables that may not be zero are not used again"
+    assert scratch.tables is None, "tables that may not be zero are not used again"
 
 
 class Nowhere:

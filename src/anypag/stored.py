@@ -181,7 +181,7 @@ class ListOf(Form):
     def read(self, plain: Any, variables: Variables) -> tuple[Any, ...]:
         least = f" of {self.least} or more" if self.least else ""
         refuse_unless(isinstance(plain, list) and len(plain) >= self.least, f"a list{least}", plain)
-        return tuple(_at(f"row {k}", self.form, item, variables) for k, item in enumerate(plain))
+        return tuple(read_at(f"row {k}", self.form, item, variables) for k, item in enumerate(plain))
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ class MapOf(Form):
         refuse_unless(isinstance(plain, dict), "an object", plain)
         for key in plain:
             refuse_unless(isinstance(key, str) and self.is_key(key), self.wanted, key)
-        return {key: _at(f'"{key}"', self.form, item, variables) for key, item in plain.items()}
+        return {key: read_at(f'"{key}"', self.form, item, variables) for key, item in plain.items()}
 
 
 BY_SIZE = As(
@@ -291,13 +291,13 @@ class Object(Form):
 
     def _field(self, name: str, plain: dict[str, Any], variables: Variables) -> Any:
         if name in plain:
-            return _at(f'"{name}"', self.forms[name], plain[name], variables)
+            return read_at(f'"{name}"', self.forms[name], plain[name], variables)
         if name not in self.missing:
             raise RefusedError(f'"{name}" is missing')
         return self.missing[name]
 
 
-def _at(place: str, form: Form, plain: Any, variables: Variables) -> Any:
+def read_at(place: str, form: Form, plain: Any, variables: Variables) -> Any:
     """Read a part of the file; errors name the place."""
     try:
         return form.read(plain, variables)
@@ -342,7 +342,7 @@ class Nested(Form):
         return {name: Maybe(form).write(getattr(value, name), variables) for name, form in self._forms.items()}
 
     def read(self, plain: Any, variables: Variables, **others: Any) -> Any:
-        values = {name: _at(f'"{name}"', form, plain.get(name), variables) for name, form in self._forms.items()}
+        values = {name: read_at(f'"{name}"', form, plain.get(name), variables) for name, form in self._forms.items()}
         return _consistent(self.kind(**others, **values))
 
     @property

@@ -36,9 +36,9 @@ import numpy as np
 from anypag.checkpoint.store import Store
 store = Store(Path(sys.argv[1]))
 store._connection.execute("PRAGMA cache_size = 5")
-with store._transaction():
-    store._connection.execute("UPDATE arrays SET content = randomblob(length(content))")
-    os.kill(os.getpid(), 9)
+store._connection.execute("BEGIN IMMEDIATE")
+store._connection.execute("UPDATE arrays SET content = randomblob(length(content))")
+os.kill(os.getpid(), 9)
 """
 
 WRITTEN = """

@@ -307,7 +307,7 @@ def test_scratch_tables_come_back_as_zeros(graphs: list[PAG], data: st.DataObjec
             np.testing.assert_array_equal(got, wanted)
         wanted_marks, disputed = tables = kept.take(len(graph.names))
         assert not wanted_marks.any() and not disputed.any()
-        kept.give_back(*tables)
+        kept.tables = tables
 
 
 def test_scratch_tables_of_who_fails_do_not_come_back() -> None:

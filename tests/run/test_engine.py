@@ -195,7 +195,7 @@ def test_a_stop_predicate_sees_every_iteration() -> None:
 @pytest.mark.parametrize("stop", [None, lambda state, info: True])
 def test_results_hold_on_to_no_scratch_tables(stop: Any) -> None:
     result = learn(Oracle(TEN), stop=stop)
-    assert result.history and result.problem.scratch.is_empty
+    assert result.history and result.problem.scratch.tables is None
 
 
 def test_nobody_is_asked_to_stop_after_the_end() -> None:

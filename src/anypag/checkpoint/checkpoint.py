@@ -32,10 +32,9 @@ from anypag.search.node_order import strength_in
 from anypag.search.problem import Nodes, Problem, Strength
 from anypag.search.state import State
 from anypag.stored import Array as StoredArray
-from anypag.stored import Form, Nested, RefusedError, Variables, Whole, marks_matrix, stored_fields
+from anypag.stored import Form, Nested, RefusedError, Variables, Whole, marks_matrix, read_at, stored_fields
 
 SECONDS_BETWEEN_WRITES = 2.0
-
 _ANSWERS = re.compile(r"answers/(\d{8})/\d{1,9}/(queries|p)", re.ASCII)
 KnownAnswers = dict[tuple[int, int, tuple[int, ...]], float]
 
@@ -43,11 +42,10 @@ KnownAnswers = dict[tuple[int, int, tuple[int, ...]], float]
 class Checkpoint:
     """The checkpoint of a run; use it in a `with` statement.
 
-    `state` and `history` are those at the end of the earlier run; None and empty for a new run. `problem` is that of
-    the run, with the same numbering of nodes; its test gets the answers and counts of the file. `facts` identify the
-    run (`fingerprint`). With `resume` the run continues from the file if it exists; otherwise an existing file is an
-    error. CheckpointError is raised then, and for a file that belongs to another run, is damaged, in use or cannot be
-    written.
+    `state` and `history` are those at the end of the earlier run; None and empty for a new run. `problem` gets the
+    numbering of nodes of the file, and its test the answers. `facts` identify the run (`fingerprint`). With `resume`
+    the run continues from the file if it exists. CheckpointError for a file that is there without `resume`, belongs to
+    another run, is damaged, in use or cannot be written.
     """
 
     def __init__(self, path: Path, problem: Problem, algorithm: Algorithm, facts: Fingerprint, *, resume: bool) -> None:
@@ -76,11 +74,15 @@ class Checkpoint:
         """Write the state after a finished iteration."""
         k = len(result.history) - 1
         facts, arrays = state_parts(result.state)
-        last, numbering = result.history[k], self._numbering(result.problem) if k == 0 else {}
+        last, order, strength = result.history[k], result.problem.nodes.order, result.problem.strength
+        if k == 0:
+            arrays["problem/order"] = order
+            if strength_in(result.problem, order) is None:  # the test does not have them in memory
+                arrays |= {"problem/strength": strength.table, "problem/place": strength.place}
         step = ITERATION.write({**vars(last.info), "seconds": last.seconds}, Variables(last.pag.names))
         self._write(
             {**facts, f"history/{k}": step, "steps": k + 1},
-            {**arrays, f"history/{k}": last.pag.marks, **numbering, **self._fresh_answers()},
+            {**arrays, f"history/{k}": last.pag.marks, **self._fresh_answers()},
         )
 
     def write_answers(self) -> None:
@@ -119,34 +121,30 @@ class Checkpoint:
 
     def _take_up(self, store: Store) -> None:
         """Load state, history and answers from the file."""
-        self._store = store
+        self._store, names = store, self.problem.nodes.names
         try:
-            self._read_all(self.problem.nodes.names)
+            self.history = history_of(store, names)
+            if self.history:
+                nodes = nodes_of(store, names)
+                self.problem = self.problem.numbered(nodes.order, self._strength(nodes))
+                self.state = state_of(store, self._algorithm, self.problem)
+            self._read_answers(len(names))
+        except CheckpointError:
+            raise
         except (RefusedError, AnypagError) as error:
-            if isinstance(error, CheckpointError):
-                raise
             raise store.damaged(str(error)) from None
-
-    def _read_all(self, names: tuple[str, ...]) -> None:
-        self.history = history_of(self._store, names)
-        if self.history:
-            nodes = nodes_of(self._store, names)
-            self.problem = self.problem.numbered(nodes.order, self._strength(nodes))
-            self.state = state_of(self._store, self._algorithm, self.problem)
-        self._read_answers(len(names))
-
-    @staticmethod
-    def _numbering(problem: Problem) -> dict[str, AnyArray]:
-        """The numbering of nodes, and the strengths of their dependences unless the test has them in memory."""
-        order, strength = problem.nodes.order, problem.strength
-        if strength_in(problem, order) is not None:
-            return {"problem/order": order}
-        return {"problem/order": order, "problem/strength": strength.table, "problem/place": strength.place}
 
     def _strength(self, nodes: Nodes) -> Strength:
         if not self._algorithm.facts.orders_nodes:  # nodes stay in the order of columns: strengths are not needed
             return self.problem.strength
-        return strength_in(self.problem, nodes.order) or stored_strength(self._store, nodes.names)
+        in_memory = strength_in(self.problem, nodes.order)
+        if in_memory is not None:
+            return in_memory
+        table = _array(self._store, "problem/strength", StoredArray("float32", (None, None)), nodes.names)
+        place = _array(self._store, "problem/place", StoredArray("int32", ("n",), 0, len(table)), nodes.names)
+        if table.shape[0] != table.shape[1]:
+            raise RefusedError("the table of how strongly variables depend is not square")
+        return Strength(table, place)
 
     def _read_answers(self, n: int) -> None:
         parts = {name: _ANSWERS.fullmatch(name) for name in self._store.names("answers/")}
@@ -242,31 +240,16 @@ def nodes_of(store: Store, names: tuple[str, ...]) -> Nodes:
     return Nodes(names, order)
 
 
-def stored_strength(store: Store, names: tuple[str, ...]) -> Strength:
-    """How strongly the nodes depend on each other, as stored."""
-    table = _array(store, "problem/strength", StoredArray("float32", (None, None)), names)
-    place = _array(store, "problem/place", StoredArray("int32", ("n",), 0, len(table)), names)
-    if table.shape[0] != table.shape[1]:
-        raise RefusedError("the table of how strongly variables depend is not square")
-    return Strength(table, place)
-
-
 def history_of(store: Store, names: tuple[str, ...]) -> tuple[Iteration, ...]:
     """The finished iterations in a file."""
     found: list[Iteration] = []
     for k in range(Whole().read(store.fact("steps"), Variables(names))):
         marks = _array(store, f"history/{k}", marks_matrix(), names)
-        try:
-            said = ITERATION.read(store.fact(f"history/{k}"), Variables(names))
-        except RefusedError as error:
-            raise error.at(f"iteration {k}") from None
+        said = read_at(f"iteration {k}", ITERATION, store.fact(f"history/{k}"), Variables(names))
         found.append(Iteration.of(PAG(marks, names), said))
     return tuple(found)
 
 
 def _array(store: Store, name: str, form: Form, names: tuple[str, ...]) -> AnyArray:
-    try:
-        found: AnyArray = form.read(store.array(name), Variables(names))
-        return found
-    except RefusedError as error:
-        raise error.at(f"the array {name!r}") from None
+    found: AnyArray = read_at(f"the array {name!r}", form, store.array(name), Variables(names))
+    return found

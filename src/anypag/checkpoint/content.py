@@ -8,9 +8,9 @@ their values.
 An object can declare its identity instead: `identity()` returns a text that changes whenever the answers do. Then
 nothing else of the object is hashed. An object that cannot be inspected and declares nothing raises CheckpointError.
 
-Two parts of a function are ignored, because they often serve as counters or caches: variables that it sets (`nonlocal`,
-`global`), and lists, dicts and sets in its closure, unless they contain data or functions. What a function reads
-elsewhere (a file, a server) cannot be inspected. For both cases there is `version` of `anypag.from_callable`.
+Two parts of a function are ignored, because they often serve as counters or caches: variables that it sets, and lists,
+dicts and sets in its closure, unless they contain data or functions. For these, and for what a function reads elsewhere
+(a file, a server), there is `version` of `anypag.from_callable`.
 """
 
 from __future__ import annotations
@@ -31,23 +31,22 @@ DEEPEST = 12  # the deepest level of members that is inspected; deeper values co
 
 
 def content_hash(value: Any, *, declared: bool = False) -> str:
-    """The hash, in hexadecimal.
-
-    Args:
-        value: the value.
-        declared: ignore what cannot be inspected, because the user declares changes (`version`).
-
-    Raises:
-        CheckpointError: something in the value cannot be inspected and declares no identity.
+    """The hash, in hexadecimal. CheckpointError if something in the value cannot be inspected and declares no identity;
+    with `declared` it is ignored, because the user declares changes (`version`).
 
     >>> content_hash(np.zeros(2)) == content_hash(np.zeros(2)) != content_hash(np.zeros(3))
     True
     """
+    return digest_of(_Walk(declared).parts(value, DEEPEST)).hex()
+
+
+def digest_of(parts: Iterable[bytes]) -> bytes:
+    """A hash of some bytes, of each with its length."""
     digest = hashlib.blake2b(digest_size=16)
-    for part in _Walk(declared).parts(value, DEEPEST):
+    for part in parts:
         digest.update(len(part).to_bytes(8, "little"))
         digest.update(part)
-    return digest.hexdigest()
+    return digest.digest()
 
 
 class _Walk:

@@ -20,8 +20,7 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.problem import Problem
 
 Fingerprint = dict[str, Any]
-
-TITLES = {
+TITLES = {  # the words for facts that differ; parameters keep their own names
     "anypag": "the version of anypag",
     "variables": "the variables",
     "rows": "the number of rows",
@@ -35,7 +34,6 @@ TITLES = {
     "sets": "the data sets of the rows",
     "r0": "the size of the first condition sets",
 }
-"""The words for facts that differ; parameters keep their own names."""
 
 
 def fingerprint(algorithm: Algorithm, problem: Problem, data_or_test: Any) -> Fingerprint:
@@ -71,14 +69,12 @@ def _data_hash(data: Any, problem: Problem) -> str:
         return content_hash((chosen.names, chosen.table.values, chosen.table.labels, chosen.kinds, chosen.counts))
     of_test = "" if isinstance(choices.test, str) else content_hash(choices.test)
     if isinstance(data, str | Path):
-        return file_hash(Path(data)) + of_test
+        with Path(data).open("rb") as file:
+            return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest() + of_test
     table = as_table(data, choices.names)
     apart = getattr(data, "contexts_test", "all")  # set by `anypag.pooled`
-    return (
-        content_hash((table.names, table.values, table.labels, table.kinds, table.weights))
-        + of_test
-        + ("" if apart == "all" else apart)
-    )
+    rows = content_hash((table.names, table.values, table.labels, table.kinds, table.weights))
+    return rows + of_test + ("" if apart == "all" else apart)
 
 
 def _answers_for_pairs(test: DataTest) -> list[float]:
@@ -106,9 +102,3 @@ def _difference(name: str, then: Any, now: Any) -> str:
 def _shown(value: Any) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return shortened(text, 60)
-
-
-def file_hash(path: Path) -> str:
-    """A hash of the bytes of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

@@ -8,19 +8,19 @@ describes the file.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
 import numpy as np
 
 from anypag.arrays import AnyArray
+from anypag.checkpoint.content import digest_of
 from anypag.errors import CheckpointError
 from anypag.files import lock, part_beside, target_of, unlock
 
@@ -40,20 +40,13 @@ class Store:
     def __init__(self, path: Path) -> None:
         """Open an existing file. CheckpointError if it is no checkpoint, is damaged, or in use by another process."""
         self.path = path
-        self._file = _opened(path)
-        try:
-            with self._explained("read"):
-                uri = f"{target_of(path).as_uri()}?mode=rw"
-                self._connection = sqlite3.connect(uri, uri=True, timeout=1.0)
-        except BaseException:
-            self._file.close()
-            raise
-        try:
-            with self._explained("read"):
-                self._prepare()
-        except BaseException:
-            self.__exit__()
-            raise
+        with self._explained("read"), ExitStack() as opened:
+            self._file = opened.enter_context(_opened(path))
+            opened.callback(unlock, self._file)
+            uri = f"{target_of(path).as_uri()}?mode=rw"
+            self._connection = opened.enter_context(closing(sqlite3.connect(uri, uri=True, timeout=1.0)))
+            self._prepare()
+            self._close = opened.pop_all().close
 
     @classmethod
     def create(cls, path: Path, facts: Mapping[str, Any]) -> Self:
@@ -82,7 +75,8 @@ class Store:
         """Write all of these or nothing. Entries of the same name are replaced; an array that is None is removed."""
         kept = [(name, array) for name, array in arrays.items() if array is not None]
         gone = [(name,) for name, array in arrays.items() if array is None]
-        with self._explained("written"), self._transaction():
+        with self._explained("written"), self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany("REPLACE INTO facts VALUES (?, ?, ?)", map(_fact_row, facts.items()))
             self._connection.executemany("DELETE FROM arrays WHERE name = ?", gone)
             self._connection.executemany("REPLACE INTO arrays VALUES (?, ?, ?, ?, ?)", map(_array_row, kept))
@@ -94,7 +88,7 @@ class Store:
         if row is None:
             return None
         value, checksum = row
-        if not isinstance(value, str) or checksum != _checksum(value.encode()):
+        if not isinstance(value, str) or checksum != digest_of([value.encode()]):
             raise self.damaged(f"the fact {name!r} is not what was written")
         try:
             return json.loads(value)
@@ -131,9 +125,7 @@ class Store:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._connection.close()
-        unlock(self._file)
-        self._file.close()
+        self._close()
 
     def _prepare(self) -> None:
         execute = self._connection.execute
@@ -143,7 +135,10 @@ class Store:
         execute("BEGIN EXCLUSIVE")  # takes the lock, and rolls back an unfinished write of a killed process
         if execute("PRAGMA application_id").fetchone() != (APPLICATION,):
             raise CheckpointError(f"The file {self.path} is an SQLite file, but no checkpoint of anypag.")
-        _remove_wiped_journal(self.path)
+        with suppress(OSError):
+            # the empty journal of a process that was killed after its last write: SQLite would leave it for ever; one
+            # with content it has used up and removed by now
+            target_of(self.path).with_name(f"{target_of(self.path).name}-journal").unlink()
         execute("PRAGMA locking_mode = EXCLUSIVE")  # from here on the lock is held, and a journal stays open
         execute("COMMIT")
         (version,) = execute("PRAGMA user_version").fetchone()
@@ -167,17 +162,6 @@ class Store:
             return ""
         version = run.get("anypag") if isinstance(run, dict) else None
         return f", written by anypag {version:.40}" if isinstance(version, str) else ""
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
 
     @contextmanager
     def _explained(self, doing: str) -> Iterator[None]:
@@ -245,16 +229,6 @@ def _leftovers(path: Path) -> list[Path]:
     return [name for name in beside if name.exists()]
 
 
-def _remove_wiped_journal(path: Path) -> None:
-    """Remove an empty journal, left by a process that was killed after its last write. Call it after the
-    lock is taken and before any write: by then SQLite has used up and removed a journal with content. An empty one it
-    would leave for ever.
-    """
-    journal = target_of(path).with_name(f"{target_of(path).name}-journal")
-    with suppress(OSError):  # it does not exist, or cannot be removed
-        journal.unlink()
-
-
 def _require_no_leftovers(path: Path) -> None:
     """Raise CheckpointError if leftovers of another checkpoint would corrupt the new one."""
     left = " and ".join(map(str, _leftovers(path)))
@@ -268,21 +242,21 @@ def _require_no_leftovers(path: Path) -> None:
 def _fact_row(item: tuple[str, Any]) -> tuple[str, str, bytes]:
     name, value = item
     text = json.dumps(value)
-    return name, text, _checksum(text.encode())
+    return name, text, digest_of([text.encode()])
 
 
 def _array_row(item: tuple[str, AnyArray]) -> tuple[str, str, str, bytes, bytes]:
     name, array = item
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     dtype, shape, content = array.dtype.str, json.dumps(array.shape), array.tobytes()
-    return name, dtype, shape, content, _checksum(dtype.encode(), shape.encode(), content)
+    return name, dtype, shape, content, digest_of([dtype.encode(), shape.encode(), content])
 
 
 def _array_of(dtype: object, shape: object, content: object, checksum: object) -> AnyArray | None:
     """The array; None if the checksum does not match."""
     if not isinstance(dtype, str) or not isinstance(shape, str) or not isinstance(content, bytes):
         return None
-    if dtype not in DTYPES or checksum != _checksum(dtype.encode(), shape.encode(), content):
+    if dtype not in DTYPES or checksum != digest_of([dtype.encode(), shape.encode(), content]):
         return None
     try:
         sizes = json.loads(shape)
@@ -294,11 +268,3 @@ def _array_of(dtype: object, shape: object, content: object, checksum: object) -
     if dtype == "|b1":
         return np.not_equal(np.frombuffer(content, np.uint8).reshape(sizes), 0)
     return np.frombuffer(content, dtype).reshape(sizes).astype(np.dtype(dtype).newbyteorder("="))
-
-
-def _checksum(*parts: bytes) -> bytes:
-    digest = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "little"))
-        digest.update(part)
-    return digest.digest()

@@ -14,10 +14,8 @@ at once (Wilks' lambda with Rao's F), from at most two functions of a continuous
 not a sum of functions of z. This misfit is not taken for dependence as long as the means of the tested functions given
 z are such sums.
 
-F assumes normal columns. Columns that are mostly one value (zeros, a rare level) are far from normal, and R² then
-varies more than F allows for. So the degrees of freedom are chosen to give R² the variance that it has when rows are
-permuted (Box and Watson 1962), for each pair of columns without their condition set. If these are within 1 % of
-those of F, plain F is used.
+Where columns are far from normal, the degrees of freedom give R² the variance that it has when rows are permuted
+(`anypag.ci.data_test`), for each pair of columns without their condition set; within 1 % of those of F, F is used.
 
 p is uniform under independence if the functions of z can express the means of s(x) and s(y) given z, and the spread
 around these means is constant (exactly so if the residuals are normal). The test sees changes of one column's mean with
@@ -61,9 +59,7 @@ DEGREE = 5  # how many functions a condition variable has
 DEGREE_OF_MANY_ROWS = 7  # from MANY_ROWS rows on
 MANY_ROWS = 2500
 MOST_WORK = 5e9
-"""Up to this many multiplications, the correlations of all products (with the columns and with each other) are computed
-in advance; above, each question computes its own from the rows.
-"""
+"""Up to this many multiplications, correlations of products are computed in advance; above, by each question."""
 MOST_NUMBERS = 3e7  # the most correlations of products with columns that are kept (a quarter of a gigabyte)
 PANEL = 512  # rows multiplied at once
 
@@ -162,8 +158,7 @@ class Basis(NamedTuple):
     """A table in the form that `additive_tests` takes: p variables, q columns (functions of them), k products."""
 
     gram: Floats  # (q + 1, q + 1 or more) correlations of all columns; zeros in the last row and in columns after q
-    cross: Floats
-    """(k, q + 2) correlations of products with columns; at the end 0, and 1 if the product varies, else 0."""
+    cross: Floats  # (k, q + 2) correlations of products with columns; at the end 0, and 1 if the product varies, else 0
     products: Floats
     """(k, k) correlations of products; (0, 0) if they are computed from rows, or no set has more than one product."""
     columns: Floats  # (q, n) the columns, with mean 0 and length 1; (q, 0) if no question needs them
@@ -172,9 +167,7 @@ class Basis(NamedTuple):
     is_discrete: Flags
     pair_start: Counts  # (p, p) the first product of two variables; (0, 0) if there are gaps
     excess: Floats
-    """(p, 3) how far the first one, two and three functions of each variable are from normal (`excess_of_functions`).
-
-    Multiplied for two variables: the share by which R² varies more under permutation than F allows for."""
+    """(p, 3) how far the first one, two and three functions of each variable are from normal."""
 
     @classmethod
     def of(cls, table: Table, largest: int, threads: int) -> Self:
@@ -182,7 +175,7 @@ class Basis(NamedTuple):
         is_discrete = np.array([kind == "discrete" for kind in table.kinds])
         gaps = np.isnan(table.values)
         spread = [
-            indicators(u) if discrete else straight_if_mostly_one(functions(u, degree_for(table.n)), _largest_share(u))
+            indicators(u) if discrete else _tested_functions(u, degree_for(table.n))
             for u, discrete in zip(_scores(table, is_discrete).T, is_discrete, strict=True)
         ]
         widths = [part.shape[1] for part in spread]
@@ -193,14 +186,15 @@ class Basis(NamedTuple):
             has_value, none = np.ascontiguousarray(~gaps.T), nothing.astype(np.int64)
             return cls(nothing, nothing, nothing, columns, has_value, start, is_discrete, none, excess)
         q, n = columns.shape
-        gram = room_for_gram(q)
+        lines = (q + 1) // 8 + 1  # a row takes an odd number of cache lines, so that rows do not evict each other
+        gram = np.zeros((q + 1, 8 * (lines + 1 - lines % 2)))
         gram[:-1, :q] = _products(columns, threads)
         pairs = HeadProducts.of(np.where(is_discrete, widths, 1), start)
         has_cross = largest > 1 and pairs.count * q * n <= MOST_WORK and pairs.count * q <= MOST_NUMBERS
         cross = pairs.cross(columns, threads) if has_cross else nothing
-        has_several = largest > 2 or pairs.most_of_two > 1
+        has_several = largest > 2 or np.sort(pairs.heads)[-2:].prod() > 1  # may a set have several products?
         has_all = has_cross and has_several and pairs.count**2 * n <= MOST_WORK
-        products = pairs.among_themselves(columns, threads) if has_all else nothing
+        products = _products(pairs.made(columns, slice(None)), threads) if has_all else nothing
         is_done = largest < 2 or (has_cross and (has_all or not has_several))
         rows = np.empty((q, 0)) if is_done else columns
         no_gaps = np.empty((len(widths), 0), np.bool_)
@@ -225,26 +219,17 @@ class HeadProducts:
         table[low, high] = table[high, low] = first[:-1]
         return cls(int(first[-1]), heads, start[:-1], table)
 
-    @property
-    def most_of_two(self) -> int:
-        """The most products that two variables have."""
-        return int(np.sort(self.heads)[-2:].prod())
-
     def cross(self, columns: Floats, threads: int) -> Floats:
         """(k, q + 2) correlations of products with columns; at the end 0, and 1 if the product varies, else 0."""
         made = np.zeros((self.count, len(columns) + 2))
 
         def fill(part: slice) -> None:
-            rows = self._made(columns, part)
+            rows = self.made(columns, part)
             made[part, :-2] = rows @ columns.T
             made[part, -1] = np.any(rows, axis=1)
 
         map_in_threads(fill, slices(self.count, PANEL), threads)
         return made
-
-    def among_themselves(self, columns: Floats, threads: int) -> Floats:
-        """(k, k) correlations of products."""
-        return _products(self._made(columns, slice(0, self.count)), threads)
 
     @cached_property
     def _sides(self) -> tuple[Counts, Counts]:
@@ -255,15 +240,10 @@ class HeadProducts:
         low, high = np.repeat(low, times), np.repeat(high, times)
         return self.of_variable[low] + within // self.heads[high], self.of_variable[high] + within % self.heads[high]
 
-    def _made(self, columns: Floats, part: slice) -> Floats:
+    def made(self, columns: Floats, part: slice) -> Floats:
+        """The products of a part of the pairs, each with mean 0 and length 1."""
         left, right = self._sides
         return _unit(columns[left[part]] * columns[right[part]])
-
-
-def room_for_gram(q: int) -> Floats:
-    """(q + 1, q + 1 or more) zeros. A row takes an odd number of cache lines, so that rows do not evict each other."""
-    lines = (q + 1) // 8 + 1
-    return np.zeros((q + 1, 8 * (lines + 1 - lines % 2)))
 
 
 def _products(rows: Floats, threads: int) -> Floats:
@@ -293,19 +273,14 @@ def _scores(table: Table, is_discrete: Flags) -> Floats:
     return scores
 
 
-def _largest_share(u: Floats) -> float:
-    """The share of the most frequent value among the values of a column."""
-    present = u[~np.isnan(u)]
-    return float(np.unique(present, return_counts=True)[1].max(initial=0) / max(len(present), 1))
-
-
-def straight_if_mostly_one(made: Floats, largest: float) -> Floats:
+def _tested_functions(u: Floats, degree: int) -> Floats:
     """The functions of a column; polynomials of degree 2 and 3 are 0 if one value fills more than 80 % of its rows.
 
     Then only normal scores are tested: polynomials of the few other values take degrees of freedom and add little
     power (`docs/tests.md`). In a condition set the other functions remain.
     """
-    if largest > MOSTLY:
+    made, present = functions(u, degree), u[~np.isnan(u)]
+    if np.unique(present, return_counts=True)[1].max(initial=0) / max(len(present), 1) > MOSTLY:
         made[:, 1:TESTED] = 0.0
     return made
 
@@ -342,5 +317,4 @@ def _unit(rows: Floats) -> Floats:
     scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 1e-12 * size * np.sqrt(rows.shape[1]))
     filled *= scale[:, None]
     filled[gaps] = np.nan
-    unit: Floats = filled
-    return unit
+    return np.asarray(filled)

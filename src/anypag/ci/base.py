@@ -98,17 +98,14 @@ class CITest(Protocol):
         ...
 
 
+@dataclass(eq=False)
 class _Callable:
-    exact = False
-    batch = 1
-
-    def __init__(
-        self, function: Callable[..., float], names: tuple[str, ...], by_name: bool, version: str | None
-    ) -> None:
-        self.names = names
-        self.version = version
-        self._function = function
-        self._by_name = by_name
+    _function: Callable[..., float]
+    names: tuple[str, ...]
+    _by_name: bool
+    version: str | None
+    exact: ClassVar[bool] = False
+    batch: ClassVar[int] = 1
 
     def pvalues(self, queries: Queries) -> PValues:
         rows = zip(queries.x.tolist(), queries.y.tolist(), queries.z.tolist(), strict=True)
@@ -173,13 +170,9 @@ def with_its_answers(test: CITest) -> CITest:
 
 
 def rows_behind(test: CITest) -> int | None:
-    """The number of rows behind a test, as it declares them (`n_rows`, or `n` if it has `resampled`); None if it does
-    not.
-    """
+    """The number of rows behind a test, as it declares them (`n_rows`, or `n` if it has `resampled`), or None."""
     bound = innermost(test)
-    found = getattr(bound, "n_rows", None)
-    if found is None and hasattr(bound, "resampled"):
-        found = getattr(bound, "n", None)
+    found = getattr(bound, "n_rows", getattr(bound, "n", None) if hasattr(bound, "resampled") else None)
     return None if found is None else int(found)
 
 
@@ -247,6 +240,14 @@ def checked_pvalues(pvalues: object, queries: Queries, names: tuple[str, ...]) -
     return p
 
 
+def require_in_range(queries: Queries, n: int, those: str) -> None:
+    """Raises CITestError if the queries are about others than the n variables."""
+    from anypag._kernels.pairs import all_in_range
+
+    if not all_in_range(queries.x, queries.y, queries.z, n):
+        raise CITestError(f"Indices go from 0 to {n - 1}, one for each of the {n} {those}; the queries hold others.")
+
+
 def question_text(queries: Queries, names: tuple[str, ...]) -> str:
     """The first of some questions in words: A ⟂ B | {C}."""
     given = ", ".join(names[k] for k in queries.z[0])
@@ -285,12 +286,6 @@ class Oracle:
 
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) 1.0 where x and y are separated given z and selection, else 0.0."""
-        from anypag._kernels.pairs import all_in_range
-
-        if not all_in_range(queries.x, queries.y, queries.z, len(self.names)):
-            raise CITestError(
-                f"Indices go from 0 to {len(self.names) - 1}, one for each of the {len(self.names)} observed nodes; "
-                "the queries hold others."
-            )
+        require_in_range(queries, len(self.names), "observed nodes")
         x, y, z = (self._observed[part] for part in (queries.x, queries.y, queries.z))
         return are_separated(self._graph, x, y, z, always=self._selection).astype(np.float64)

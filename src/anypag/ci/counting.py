@@ -8,10 +8,9 @@ a single level of x or of y adds nothing. If no stratum adds anything, p = 1.
 In a batch, rows are counted only for a few larger sets of columns. Sums of cells give the tables of the sets within
 them: the table of x, y and z serves every pair of the three given the third.
 
-Memory is bounded by the number of rows, not by the product of levels. A table of all combinations of levels is made
-only if it has at most min(4 · rows, 2²⁶) + 64 cells, of 16 bytes each. Otherwise only the cells that occur are kept, in
-a hash table. In a table of all combinations a gap is one more level, which no answer reads; with gaps the table may
-have four times as many cells.
+A table of all combinations of levels is made only if it has at most min(4 · rows, 2²⁶) + 64 cells (four times as many
+with gaps: a gap is one more level there, which no answer reads). Otherwise only the cells that occur are kept, in a
+hash table: memory is bounded by the number of rows.
 """
 
 from __future__ import annotations
@@ -40,14 +39,10 @@ if TYPE_CHECKING:
 _MOST_BINARY = 5  # the largest condition set with which binary columns use the formula of 2 x 2 tables
 _WITH_GAPS = 4  # the factor by which a table may have more cells if gaps are counted in it
 MOST_CELLS = 2**26  # the most cells of a table of all combinations without gaps, for any number of rows
-_TIMES_A_SET = 16
-"""A table that serves several column sets has at most this many times the cells of the largest, and one cell a row."""
-_ROWS_PER_CELL = 4
-"""Such a table may always have one cell for this many rows: summing is cheaper than counting again."""
-
+_TIMES_A_SET = 16  # a table of several column sets has at most this many times the cells of the largest, and one a row
+_ROWS_PER_CELL = 4  # such a table may always have one cell for this many rows: summing is cheaper than counting again
 _PARTS_OF_A_ROW = 1000  # the parts of an effective row; weights are rounded to whole parts
 NO_WEIGHTED_SCORE = "The score of discrete columns counts whole rows, and weights are not counts"
-
 Answers = tuple[Floats, npt.NDArray[Any], Counts]
 """Statistics (b,); their distribution under independence, as degrees of freedom (b,) or cumulants (b, 3); rows (b,)."""
 
@@ -61,8 +56,8 @@ class CountTest(StatisticTest):
     distinct: npt.NDArray[np.int32]
     """(p, m) the level (0, 1, ...) of each column in each stored row; -1: a gap. Columns are in the order of names."""
     weights: Counts  # (m,) the count of each stored row: 1, unless rows are resampled, counted or weighted
-    has_gaps: bool
-    """Do columns have gaps? Then each test leaves out rows of its own."""
+    has_gaps: bool  # do columns have gaps? Then each test leaves out rows of its own
+    _grouped: GroupedCounts | None = None  # the counts that an engine makes when a question needs them
 
     def __init__(
         self,
@@ -84,7 +79,9 @@ class CountTest(StatisticTest):
                 counts, unit = whole_weights(counted.weights, self.worth.n)
             self._set_up(counted.names, codes_in(counted.table), counts, ready.audit, unit)
         elif isinstance(ready.source, EngineTable):
-            self._set_up_in_engine(GroupedCounts.of(ready.source, with_gaps=ready.has_gaps), ready.audit)
+            grouped = GroupedCounts.of(ready.source, with_gaps=ready.has_gaps)
+            super().__init__(grouped.source.names, grouped.source.n, ready.audit)
+            self._grouped, self.has_gaps = grouped, False
 
     @classmethod
     def from_codes(cls, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> Self:
@@ -93,17 +90,11 @@ class CountTest(StatisticTest):
         test._set_up(names, codes, weights, audit)
         return test
 
-    def _set_up_in_engine(self, grouped: GroupedCounts, audit: Audit) -> None:
-        """Sets up the test for counts that an engine makes when a question needs them."""
-        super().__init__(grouped.source.names, grouped.source.n, audit)
-        self._grouped: GroupedCounts | None = grouped
-        self.has_gaps = False
-
     def _set_up(
         self, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit, unit: int = 1
     ) -> None:
         super().__init__(names, int(weights.sum()) // unit, audit)
-        self._grouped, self._unit = None, unit
+        self._unit = unit
         self.distinct, self.weights = np.ascontiguousarray(codes[self._stored]), weights
         self._store_by_name()
         self._levels = self.distinct.max(axis=1).astype(np.int64) + 1
@@ -130,17 +121,12 @@ class CountTest(StatisticTest):
         from anypag.scores.discrete import DiscreteScore
 
         require_no_gaps(self.has_gaps)
-        codes = np.ascontiguousarray(self.codes, np.int32)
-        return DiscreteScore.priced(self.names, codes)
+        return DiscreteScore.priced(self.names, np.ascontiguousarray(self.codes, np.int32))
 
     def effective_n(self, queries: Queries) -> Counts:
         if self._grouped is None and not self.has_gaps:
             self._check(queries)
-            return (
-                np.full(len(queries), self.n)
-                if self.worth is None
-                else self.worth.rows(queries.x, queries.y, queries.z)
-            )
+            return self._rows(queries)
         return self.statistics(queries)[2]
 
     @staticmethod
@@ -154,7 +140,7 @@ class CountTest(StatisticTest):
             return self._statistics_in_engine(self._grouped, queries)
         statistics, follows, rows = self._counted(self.arranged(queries))
         if self.worth is not None:
-            rows = self.worth.rows(queries.x, queries.y, queries.z)
+            rows = self._rows(queries)
             statistics *= rows / (self.n * self._unit)
         return statistics, follows, rows
 

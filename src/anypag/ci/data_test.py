@@ -19,13 +19,13 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
-from anypag.ci.base import PValues, Queries, without_score
+from anypag.ci.base import PValues, Queries, require_in_range, without_score
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Audit
 from anypag.data.moments import name_order
 from anypag.data.sources.protocol import Source
 from anypag.data.worth import Worth
-from anypag.errors import CITestError, DataError, Option
+from anypag.errors import DataError, Option
 
 if TYPE_CHECKING:
     from anypag.scores.base import Score
@@ -47,14 +47,10 @@ class DataTest(ABC):
 
     exact: ClassVar[bool] = False
     batch: ClassVar[int] = 65536
-
     takes: ClassVar[Literal["continuous", "discrete", "any"]]  # the kind of columns the test is for
-
     options: ClassVar[tuple[str, ...]] = ("names", "missing", "singular", "max_r")
     """The choices that it is bound with: arguments of the class beside the data."""
-
     weighs: ClassVar[bool] = False  # can it weight rows (`anypag.weighted`)?
-
     fits: ClassVar[str] = "as its author says"
     """What must be true of the data for its p-values to be right, in a few words for reports."""
 
@@ -64,7 +60,6 @@ class DataTest(ABC):
     worth: Worth | None = None  # what its rows are worth, where that is not one each: weighted rows, ordered levels
     some_rows: Floats | None = None
     """(m, p) rows for checks of a fitted graph, as the test sees them; None if there are none, or gaps."""
-
     is_number: tuple[bool, ...] = ()  # per column: does it hold numbers, not words? Known where `some_rows` are
 
     def __init__(self, names: tuple[str, ...], n: int, audit: Audit) -> None:
@@ -115,6 +110,12 @@ class DataTest(ABC):
         """The score of what the test read, for graphs over the same columns and rows. DataError if there is none."""
         raise without_score(self)
 
+    def _rows(self, queries: Queries) -> Counts:
+        """(b,) the number of rows that answers rest on where nothing is missing."""
+        if self.worth is None:
+            return np.full(len(queries), self.n)
+        return self.worth.rows(queries.x, queries.y, queries.z)
+
     def _keep_some_rows(self, source: Source) -> None:
         """Keep the rows of a small table, and some from all parts of a large one, if each is worth one."""
         if "rows" not in source.lacks and self.worth is None and len(source.names) <= MOST_COLUMNS_KEPT:
@@ -132,20 +133,12 @@ class DataTest(ABC):
         from anypag._kernels.pairs import arranged
 
         inside, *parts = arranged(self.place, self._stored, queries.x, queries.y, queries.z)
-        self._require(inside)
+        if not inside:
+            self._check(queries)
         return Queries(*parts)
 
     def _check(self, queries: Queries) -> None:
-        from anypag._kernels.pairs import all_in_range
-
-        self._require(all_in_range(queries.x, queries.y, queries.z, len(self.names)))
-
-    def _require(self, inside: bool) -> None:
-        if not inside:
-            raise CITestError(
-                f"Indices go from 0 to {len(self.names) - 1}, one for each of the {len(self.names)} columns; "
-                "the queries hold others."
-            )
+        require_in_range(queries, len(self.names), "columns")
 
 
 def require_no_gaps(has_gaps: bool) -> None:
@@ -162,8 +155,7 @@ def strength_of_statistic(statistics: Floats, means: npt.NDArray[Any], rows: Cou
     subtracted first, so that many cells alone do not look like a strong dependence.
     """
     excess = np.maximum(statistics - means, 0.0) / np.maximum(rows, 1)
-    strength: Floats = np.sqrt(-np.expm1(-excess))
-    return strength
+    return np.asarray(np.sqrt(-np.expm1(-excess)))
 
 
 class StatisticTest(DataTest):

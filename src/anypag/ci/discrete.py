@@ -56,10 +56,6 @@ class PermutationChiSquared(CountTest):
     def _room_for(b: int) -> Answers:
         return np.empty(b), np.empty((b, 3)), np.empty(b, np.int64)
 
-    def statistics(self, queries: Queries) -> tuple[Floats, Floats, Counts]:
-        """The statistics (b,), their first three cumulants under permutation (b, 3), and the rows they rest on (b,)."""
-        return super().statistics(queries)
-
     def pvalues(self, queries: Queries) -> PValues:
         statistics, cumulants, _ = self.statistics(queries)
         return pvalues_of_cumulants(statistics, cumulants)

@@ -41,7 +41,7 @@ from anypag.data.sources.counted import worth_in
 from anypag.data.sources.covariance import CovarianceTable, covariance_moments
 from anypag.data.sources.door import as_source
 from anypag.data.sources.protocol import Needs
-from anypag.data.table import Missing, Table
+from anypag.data.table import Missing
 
 if TYPE_CHECKING:
     from anypag.scores.gaussian import GaussianScore
@@ -74,6 +74,8 @@ class FisherZ(DataTest):
     options = (*DataTest.options, "threads", "device")
     weighs = True
     fits = "columns are numbers, related by straight lines with Gaussian noise"
+    _gaps: _Gaps | None = None
+    _gpu: GPUPasses | None = None
 
     def __init__(
         self,
@@ -106,10 +108,10 @@ class FisherZ(DataTest):
         ready.audit.require_usable()
         if ready.has_gaps:
             table = ready.source.rows()
-            self._gaps: _Gaps | None = _Gaps.of(table)
             self._set_up(moments_of(without_gaps(table.values), table.names), ready.audit)
+            values = np.ascontiguousarray(table.values.T)
+            self._gaps = _Gaps(table.names, values, ~np.isnan(values))
         else:
-            self._gaps = None
             self.worth = worth_in(ready.source)
             self._set_up(ready.source.moments(), ready.audit)
             self._keep_some_rows(ready.source)
@@ -127,19 +129,17 @@ class FisherZ(DataTest):
             if not card.has(self._matrix):
                 card.take(self._matrix)
             on_cpu = CorrelationPasses(self._matrix, self.n, self.place)
-            self._gpu: GPUPasses | None = GPUPasses(card, on_cpu, may_leave=device == "auto")
+            self._gpu = GPUPasses(card, on_cpu, may_leave=device == "auto")
 
     def _set_up(self, moments: Moments, audit: Audit) -> None:
         super().__init__(moments.names, moments.n, audit)
         self._matrix = moments.correlation
         self.excess = excess_of_numbers(moments.kurtosis, moments.n)
-        self._gpu = None
 
     @classmethod
     def from_moments(cls, moments: Moments, audit: Audit) -> Self:
         """The test from the moments of a table and its audit."""
         test = cls.__new__(cls)
-        test._gaps = None
         test._set_up(moments, audit)
         return test
 
@@ -264,11 +264,9 @@ class FisherZ(DataTest):
         excess = self.excess[queries.x] * self.excess[queries.y]
         strengths, left_out = np.empty(len(queries)), np.zeros(len(queries), np.int32)
         partial_correlations(self._matrix, queries.x, queries.y, queries.z, NOTHING_LEFT, strengths, left_out)
-        if self._gaps is None:
-            rows = np.array(self.n) if self.worth is None else self.worth.rows(queries.x, queries.y, queries.z)
-            return strengths, left_out, rows, excess
-        rows = np.full(len(queries), self.n)
-        self._gaps.answer_again(queries, strengths, left_out, rows, excess)
+        rows = np.array(self.n) if self.worth is None and self._gaps is None else self._rows(queries)
+        if self._gaps is not None:
+            self._gaps.answer_again(queries, strengths, left_out, rows, excess)
         return strengths, left_out, rows, excess
 
 
@@ -279,11 +277,6 @@ class _Gaps:
     names: tuple[str, ...]
     values: Floats
     has_value: npt.NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, table: Table) -> Self:
-        values = np.ascontiguousarray(table.values.T)
-        return cls(table.names, values, ~np.isnan(values))
 
     @cached_property
     def correlation(self) -> Floats:
@@ -306,8 +299,7 @@ class _Gaps:
 
         gappy = np.logical_not(self.has_value.all(axis=1))
         again = np.flatnonzero(gappy[queries.x] | gappy[queries.y] | gappy[queries.z].any(axis=1))
-        some = queries.take(again)
-        b = len(some)
+        some, b = queries.take(again), len(again)
         answers = np.empty(b), np.zeros(b, np.int32), np.empty(b, np.int64), np.empty(b)
         pairwise_partial_correlations(self.values, self.has_value, some.x, some.y, some.z, NOTHING_LEFT, *answers)
         strengths[again], left_out[again], rows[again], excess[again] = answers

@@ -1,6 +1,6 @@
 """A graphics card: the one module that knows CuPy. Everything else asks a `Card`.
 
-`CudaCard` keeps one correlation matrix on the card; the test suite replaces it by a card made of NumPy.
+`Card` keeps one correlation matrix on the card; the test suite replaces it by a card made of NumPy.
 Sums are in float64 and multiplications are not fused with additions, so that the same matrix gives the same bits as on
 the CPU. The card preselects by |rho| (`GPUPasses`), then the CPU decides by the p-value. The matrix itself is summed in
 another order on the card: a decision whose p-value is within `CLOSE` of alpha may differ from the CPU's; it is counted.
@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,6 @@ BLOCK = 256
 PIECE = 8_000_000  # bytes fetched from the card at a time
 CLOSE = 1e-9
 AT_ONCE = 2_000_000_000  # questions of a pass that are sent at once
-
 Made = TypeVar("Made")
 
 
@@ -55,22 +54,6 @@ class Least(NamedTuple):
     n_near: Counts  # (m,) how many of them are within a margin of the least
     node: Indices  # (m,) one of those within the margin
     has_both: Flags  # (m,) both pools have a node
-
-
-class Card(Products, Protocol):
-    """What a graphics card does: it multiplies, keeps a correlation matrix, and answers questions from it."""
-
-    def has(self, correlation: Floats) -> bool:
-        """Is this the copy of the matrix on the card?"""
-
-    def take(self, correlation: Floats) -> None:
-        """Keep a correlation matrix that was made elsewhere."""
-
-    def pairs(self, order: Indices, rows: slice, least: float) -> tuple[Indices, Indices, Floats]:
-        """See `_kernels.candidates.pairs_from`."""
-
-    def singles(self, order: Indices, edges: NearEdges, tolerance: float, margin: float) -> Least:
-        """Test edges given each single node of their pools of radius 1."""
 
 
 def cuda_code() -> str:
@@ -96,7 +79,7 @@ def cuda_card() -> Card:
     if not count:
         raise _unusable("there is none")
     try:
-        return CudaCard(cupy)
+        return Card(cupy)
     except Exception as error:
         raise _unusable(f"{type(error).__name__}: {error}") from error
 
@@ -108,8 +91,8 @@ def _unusable(why: str) -> CardError:
     )
 
 
-class CudaCard:
-    """A card of NVIDIA's, through the module CuPy."""
+class Card(Products):
+    """A card of NVIDIA's, through the module CuPy: it multiplies, keeps a correlation matrix, and answers from it."""
 
     def __init__(self, cupy: Any) -> None:
         self._cupy = cupy
@@ -153,10 +136,10 @@ class CudaCard:
         return more
 
     def diagonal(self, products: Any) -> Floats:
-        diagonal: Floats = self._cupy.asnumpy(products.diagonal())
-        return diagonal
+        return np.asarray(self._cupy.asnumpy(products.diagonal()))
 
     def has(self, correlation: Floats) -> bool:
+        """Is this the copy of the matrix on the card?"""
         return correlation is self._copy
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
@@ -169,9 +152,8 @@ class CudaCard:
         return self._copy
 
     def _fetched(self, threads: int) -> Floats:
-        """A copy of the matrix: piece by piece, through memory that the card can write to by itself.
-
-        At 18,000 columns 0.1 s in 16 threads and 0.7 s in one, where fetching it in one piece takes 1 s.
+        """A copy of the matrix: piece by piece, through memory that the card can write to by itself (at 18,000 columns
+        0.1 s in 16 threads and 0.7 s in one, where fetching it in one piece takes 1 s).
         """
         from cupyx import empty_pinned
 
@@ -186,12 +168,14 @@ class CudaCard:
         return copy
 
     def take(self, correlation: Floats) -> None:
+        """Keep a correlation matrix that was made elsewhere."""
         self._n = len(correlation)
         with self._guarded():
             self._matrix = self._cupy.asarray(correlation)
         self._copy = correlation
 
     def pairs(self, order: Indices, rows: slice, least: float) -> tuple[Indices, Indices, Floats]:
+        """See `_kernels.candidates.pairs_from`."""
         cupy, n = self._cupy, len(order)
         with self._guarded():
             columns, height = cupy.asarray(order), rows.stop - rows.start
@@ -205,6 +189,7 @@ class CudaCard:
         return cupy.asnumpy(x), cupy.asnumpy(y), cupy.asnumpy(strengths)
 
     def singles(self, order: Indices, edges: NearEdges, tolerance: float, margin: float) -> Least:
+        """Test edges given each single node of their pools of radius 1."""
         cupy, m = self._cupy, len(edges.x)
         with self._guarded():
             graph = [cupy.asarray(part) for part in (order, *edges)]
@@ -289,17 +274,12 @@ class GPUPasses:
         done = found.has_both & ~is_large
         z, p = found.node[:, None].copy(), np.full(len(edges.x), np.nan)
         p[done] = self._pvalues(found.strength[done], 1)
-        self._decide_between(order, edges, done & (found.n_near > 1), z, p)
+        tied = done & (found.n_near > 1)  # by |rho|: the CPU decides by p-value, then by the order of nodes
+        some = edges._replace(x=edges.x[tied], y=edges.y[tied], edge_block=edges.edge_block[tied])
+        again = self._on_cpu.best_singles(order, some, -1)
+        z[tied], p[tied] = again.z, again.p
         self.note(p[done])
         return Singles(found.has_both, is_large, z, p, int(found.n_nodes[done].sum()))
-
-    def _decide_between(self, order: Indices, edges: NearEdges, chosen: Flags, z: Indices, p: PValues) -> None:
-        """Where nodes are too close for |rho|, choose by p-value on the CPU, and then by the order of nodes."""
-        some = np.flatnonzero(chosen)
-        graph = (edges.start, edges.neighbour, edges.block)
-        ends = (edges.x[some], edges.y[some], edges.edge_block[some])
-        again = self._on_cpu.best_singles(order, NearEdges(*graph, *ends), -1)
-        z[some], p[some] = again.z, again.p
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """See `Passes`. On the CPU: sending the questions to the card takes longer than answering them here."""

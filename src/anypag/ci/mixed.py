@@ -6,14 +6,12 @@ third: the likelihood ratio is Wilks' lambda, and -(n - 1 - |z| - (|x| + |y| + 1
 correction and all sizes in columns, is close to χ² with |x| · |y| degrees of freedom. (Andrews, Ramsey and Cooper 2019,
 "Learning high-dimensional directed acyclic graphs with mixed data-types".)
 
-Its advantages: it needs one correlation matrix, computed once; it is symmetric in x and y; and a condition set with
-many levels only adds columns, while the conditional-Gaussian test would split the rows by every combination of levels.
-Its limits: it sees differences in means, but no interactions between discrete columns of z and no differences in
-spread. For two continuous columns it is a test of partial correlation, for two discrete ones close to Pearson's χ².
+One correlation matrix serves all questions, and levels in z only add columns. It sees differences in means, but no
+interactions between discrete columns of z and no differences in spread. For two continuous columns it is a test of
+partial correlation, for two discrete ones close to Pearson's χ².
 
-χ² holds for normal columns, if they are few compared with the rows. Where x and y both have rare levels, heavy tails or
-many zeros, or where they have so many levels that Box's next term counts, p is at least that of Pillai's trace, by its
-mean and variance under permutations of the rows (`anypag.ci.data_test`).
+Where x and y both have rare levels, heavy tails or many zeros, or so many levels that Box's next term counts, p is at
+least that of Pillai's trace under permutations of the rows (`anypag.ci.data_test`).
 
 A column that those before it (in the order of the names) nearly determine is left out with its degrees of freedom, as
 in `FisherZ`. With missing="pairwise" a column that is constant in the rows of a test is left out too, for example
@@ -150,8 +148,7 @@ class DegenerateGaussian(StatisticTest):
         queries, b = self.arranged(queries), len(queries)
         blocks, x, y, z = self.blocks, queries.x, queries.y, queries.z
         excess, traces = blocks.excess[x] * blocks.excess[y], np.full(b, np.nan)
-        rows = np.full(b, self.n) if self.worth is None else self.worth.rows(x, y, z)
-        counts = np.empty(b, np.int64), rows, np.zeros((b, 3), np.int64)
+        counts = np.empty(b, np.int64), self._rows(queries), np.zeros((b, 3), np.int64)
         answers = np.empty(b), *counts, excess, traces
         spread = blocks.correlation, blocks.start, blocks.values, blocks.has_value
         block_statistics(spread, x, y, z, NOTHING_LEFT, NEARLY_NORMAL, answers)

@@ -7,9 +7,10 @@ A test is bound to repeated rows only with missing="pairwise", with ranks, or if
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from functools import partial
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -38,15 +39,12 @@ from anypag.data.table import Kind, Table
 from anypag.errors import CITestError, DataError, ParameterError, listed
 
 
-class Resamples(Protocol):
-    """Makes the tests of resamples."""
+class Resamples(NamedTuple):
+    """Makes the tests of resamples of n rows."""
 
-    @property
-    def n(self) -> int: ...
-
-    def test(self, counts: Counts) -> CITest:
-        """The test of the resample that has row i `counts[i]` times. DataError if it cannot be used."""
-        ...
+    n: int
+    test: Callable[[Counts], CITest]
+    """The test of the resample that has row i `counts[i]` times. DataError if it cannot be used."""
 
 
 def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
@@ -80,16 +78,15 @@ def _takes_counts(choices: Choices, source: Source) -> bool:
 def resamples_of(
     test: CITest, source: Table | CountedTable | None, choices: Choices, *, by_sums: bool = True
 ) -> Resamples:
-    """The object that makes the tests of resamples of the rows behind a test; ParameterError if it has no such rows.
-
-    `source` is None if the user gave a test instead of data. With `by_sums=False` a wrapper changes the answers of the
-    test (`ci.contexts`): it is then bound to repeated rows.
+    """What makes the tests of resamples of the rows behind a test; ParameterError if it has no such rows. `source` is
+    None if the user gave a test instead of data. With `by_sums=False` a wrapper changes the answers of the test
+    (`ci.contexts`): it is then bound to repeated rows.
     """
     choices = choices.strict()
     if getattr(test, "exact", False):  # a user's test may lack `exact`
-        return SameForAll(test)
+        return Resamples(0, partial(_always, test))
     if hasattr(test, "resampled"):
-        return ByTheTest(test)
+        return Resamples(rows_behind(test) or 0, partial(_by_the_test, test))
     is_made = isinstance(choices.test, str | type)  # bound by the package, which can bind it again
     if source is None or not is_made or not isinstance(test, DataTest):
         raise ParameterError(
@@ -98,80 +95,50 @@ def resamples_of(
         )
     by_sums = by_sums and source.weights is None and "ordinal" not in source.kinds
     if isinstance(test, CountTest) and test.is_weighted and by_sums:
-        return ByCounts.of(test, source, choices.singular)
+        return Resamples(source.n, ByCounts.of(test, source, choices.singular).test)
     table = source.rows() if isinstance(source, CountedTable) else source
     has_gaps = choices.missing == "pairwise" and bool(np.isnan(table.values).any())
     is_summed = by_sums and test.is_weighted and not has_gaps and choices.transform == "none"
     if is_summed and isinstance(test, FisherZ | DegenerateGaussian):
-        return BySums.of(test, table, choices.singular)
+        return Resamples(table.n, BySums.of(test, table, choices.singular).test)
     told = replace(choices, test=type(test), names=None, kinds=None, n_jobs=None)
-    return ByRows(table.with_kinds(dict(zip(table.names, table.kinds, strict=True))), told)
+    table = table.with_kinds(dict(zip(table.names, table.kinds, strict=True)))
+    return Resamples(table.n, partial(_of_repeated_rows, table, told))
 
 
-@dataclass(frozen=True, eq=False)
-class SameForAll:
+def _always(exact: CITest, counts: Counts) -> CITest:
     """A test that is never wrong has no rows, and is the same for every resample."""
-
-    exact: CITest
-    n: int = 0
-
-    def test(self, counts: Counts) -> CITest:
-        """The test."""
-        return self.exact
+    return exact
 
 
-@dataclass(frozen=True, eq=False)
-class ByTheTest:
-    """A user's test that makes the tests of resamples itself (`resampled`)."""
-
-    whole: CITest
-
-    @property
-    def n(self) -> int:
-        return rows_behind(self.whole) or 0
-
-    def test(self, counts: Counts) -> CITest:
-        made = as_test(getattr(self.whole, "resampled")(counts))  # noqa: B009
-        if tuple(made.names) != tuple(self.whole.names):
-            raise CITestError(
-                f"The test of a resample must be about the same variables, {listed(self.whole.names)}; it is about "
-                f"{listed(made.names)}."
-            )
-        return made
+def _by_the_test(whole: Any, counts: Counts) -> CITest:
+    """The test that a user's test makes of a resample."""
+    made = as_test(whole.resampled(counts))
+    if tuple(made.names) != tuple(whole.names):
+        raise CITestError(
+            f"The test of a resample must be about the same variables, {listed(whole.names)}; it is about "
+            f"{listed(made.names)}."
+        )
+    return made
 
 
-@dataclass(frozen=True, eq=False)
-class ByRows:
-    """Tests bound to tables whose rows are repeated."""
-
-    table: Table
-    choices: Choices  # the choices by which the test of the whole table was bound
-
-    @property
-    def n(self) -> int:
-        return self.table.n
-
-    def test(self, counts: Counts) -> CITest:
-        made = resolve_test(self.table.take_rows(np.repeat(np.arange(self.n), counts)), self.choices)
-        if made.names != self.table.names:
-            raise DataError(
-                f"Columns that repeat others in the resample: {listed(sorted({*self.table.names} - {*made.names}))}."
-            )
-        return made
+def _of_repeated_rows(table: Table, choices: Choices, counts: Counts) -> CITest:
+    """The test bound to the table with its rows repeated."""
+    made = resolve_test(table.take_rows(np.repeat(np.arange(table.n), counts)), choices)
+    if made.names != table.names:
+        raise DataError(
+            f"Columns that repeat others in the resample: {listed(sorted({*table.names} - {*made.names}))}."
+        )
+    return made
 
 
 @dataclass(frozen=True, eq=False)
 class ByCounts:
-    """Tests of discrete columns, which take the counts as weights.
-
-    A row of the source stands for one or more equal rows; `begins` is the index of the first of them. `is_used` is
-    False for rows dropped for their gaps. `n` is the number of rows that the source represents.
-    """
+    """Tests of discrete columns, which take the counts as weights."""
 
     whole: CountTest
-    begins: Counts
-    is_used: Flags
-    n: int
+    begins: Counts  # of the equal rows that a row of the source stands for, the first
+    is_used: Flags  # False for rows dropped for their gaps
     singular: Singular
 
     @classmethod
@@ -180,10 +147,10 @@ class ByCounts:
         table = source.table if isinstance(source, CountedTable) else source
         times = source.counts if isinstance(source, CountedTable) else np.ones(table.n, np.int64)
         is_dropped = np.isnan(table.values).any(axis=1) & (whole.n < source.n)
-        return cls(whole, np.cumsum(times) - times, np.logical_not(is_dropped), source.n, singular)
+        return cls(whole, np.cumsum(times) - times, np.logical_not(is_dropped), singular)
 
     def test(self, counts: Counts) -> CountTest:
-        of_rows = counts if len(self.begins) == self.n else np.add.reduceat(counts, self.begins)
+        of_rows = counts if len(self.begins) == len(counts) else np.add.reduceat(counts, self.begins)
         weights = of_rows[self.is_used]
         is_taken = weights > 0
         codes = without_absent_levels(self.whole.distinct[np.ix_(self.whole.place, is_taken)])
@@ -208,18 +175,14 @@ def without_absent_levels(codes: Codes) -> Codes:
 
 @dataclass(frozen=True, eq=False)
 class BySums:
-    """Tests that need only correlations, which are made from weighted sums.
-
-    `codes`: for each discrete variable its (m,) levels in the complete rows. `rows`: the continuous columns, and one
-    column of zeros and ones for each level of the discrete ones; those of variable i begin at `start[i]`.
-    """
+    """Tests that need only correlations, which are made from weighted sums."""
 
     kind_of_test: type[DataTest]
     names: tuple[str, ...]
     kinds: tuple[Kind, ...]
-    codes: dict[int, Codes]
-    rows: StandardRows
-    start: Counts
+    codes: dict[int, Codes]  # for each discrete variable its (m,) levels in the complete rows
+    rows: StandardRows  # the continuous columns, and one of zeros and ones for each level of the discrete ones
+    start: Counts  # where the columns of each variable begin
     singular: Singular
     device: Device
 
@@ -241,10 +204,6 @@ class BySums:
         start = np.append(0, np.cumsum(widths)).astype(np.int64)
         device: Device = whole.device if isinstance(whole, FisherZ) else "cpu"
         return cls(type(whole), table.names, kinds, codes, rows, start, singular, device)
-
-    @property
-    def n(self) -> int:
-        return len(self.rows.is_complete)
 
     def test(self, counts: Counts) -> FisherZ | DegenerateGaussian:
         return on_device(lambda card: self._test_on(card, counts), self.device)
@@ -289,11 +248,9 @@ class BySums:
         discrete = [i for i, kind in enumerate(self.kinds) if kind == "discrete"]
         if not discrete:
             return relation_findings(replace(moments, names=self.names), self.singular)
-        copies = coded_copies(
-            [self.names[i] for i in discrete], np.stack([self.codes[i][weights > 0] for i in discrete])
-        )
+        codes = np.stack([self.codes[i][weights > 0] for i in discrete])
+        copies = coded_copies([self.names[i] for i in discrete], codes)
         continuous = [i for i, kind in enumerate(self.kinds) if kind == "continuous"]
-        places = self.start[continuous]
-        part = moments.at(places, [self.names[i] for i in continuous])
+        part = moments.at(self.start[continuous], [self.names[i] for i in continuous])
         relations = relation_findings(part, self.singular) if continuous else []
         return [*copy_findings(copies, self.singular), *relations]

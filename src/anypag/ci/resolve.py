@@ -27,17 +27,13 @@ from anypag.errors import CITestError, DataError, Option, ParameterError, listed
 
 
 def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
-    """A test bound to data.
+    """A test bound to data: any table (see `anypag.data.as_table`), or a test, which is then used as it is.
 
-    Args:
-        data: any table (see `anypag.data.as_table`), or a test, which is then used as it is.
-        choices: `test` says which: "auto" (Fisher's z if all columns are continuous, χ² by its permutations if all are
-            discrete, else the test for mixed data), a name in `anypag.catalogue`, the class of a test, a function f(x,
-            y, z) -> p of column indices, or a test. The other choices about data say how the test is bound.
+    The choice `test` says which: "auto" (Fisher's z if all columns are continuous, χ² by its permutations if all are
+    discrete, else the test for mixed data), a name in `anypag.catalogue`, the class of a test, a function f(x, y, z)
+    -> p of column indices, or a test. The other choices about data say how the test is bound.
 
     >>> import numpy as np
-    >>> resolve_test(np.random.default_rng(0).normal(size=(100, 3)))
-    FisherZ(3 columns, 100 rows)
     >>> resolve_test(np.random.default_rng(0).integers(0, 3, size=(100, 4)))
     PermutationChiSquared(4 columns, 100 rows)
     """
@@ -69,9 +65,7 @@ def _in_contexts(given: type[DataTest] | None, source: Source, choices: Choices)
 
 
 def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> DataTest:
-    """The test of a source whose names and kinds are set, after the transform and without columns that no search can
-    use; by default the test that fits the columns that are left.
-    """
+    """The test of a source, by default the fitting one, after the transform, without columns that no search can use."""
     test = given or _fitting(source)
     fits = choices.device == "cpu" or test.takes == "continuous"
     require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)

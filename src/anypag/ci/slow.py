@@ -88,10 +88,9 @@ class SlowTest(DataTest):
         rows = zip(queries.x.tolist(), queries.y.tolist(), queries.z.tolist(), strict=True)
         return np.array([int(np.sum(self._is_complete([x, y, *z]))) for x, y, z in rows], np.int64)
 
-    def _is_complete(self, columns: list[int]) -> Floats:
+    def _is_complete(self, columns: list[int]) -> Flags:
         gaps = [np.isnan(self._columns[i]).any(axis=1) for i in columns]
-        complete: Floats = ~np.any(gaps, axis=0)
-        return complete
+        return np.asarray(~np.any(gaps, axis=0))
 
     def _asked(self, x: int, y: int, z: list[int]) -> float:
         """The p-value of one arranged question, from the complete rows of its standardised columns."""
@@ -102,12 +101,10 @@ class SlowTest(DataTest):
         given = _standardised(np.column_stack([np.empty((int(rows.sum()), 0)), *(self._columns[i][rows] for i in z)]))
         if not all(end.shape[1] for end in ends):  # constant in these rows
             return 1.0
-        random = np.random.default_rng(self._seed_of([x, y, *z]))
+        seed = "\0".join([str(self.seed), *(self.names[i] for i in (x, y, *z))])
+        digest = hashlib.blake2b(seed.encode(), digest_size=16).digest()
+        random = np.random.default_rng(int.from_bytes(digest, "little"))
         return float(min(max(self.one(ends[0], ends[1], given, random), 0.0), 1.0))
-
-    def _seed_of(self, columns: list[int]) -> int:
-        text = "\0".join([str(self.seed), *(self.names[i] for i in columns)])
-        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16).digest(), "little")
 
     @abstractmethod
     def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
@@ -120,8 +117,7 @@ def _standardised(columns: Floats) -> Floats:
     centred = scaled - scaled.mean(axis=0)
     deviation = np.sqrt(np.square(centred).mean(axis=0))
     changes = deviation > 1e-12
-    unit: Floats = centred[:, changes] / deviation[changes]
-    return unit
+    return np.asarray(centred[:, changes] / deviation[changes])
 
 
 class KCI(SlowTest):
@@ -157,15 +153,12 @@ def _kernel(columns: Floats) -> Floats:
 
     n = len(columns)
     width = 1.2 if n < 200 else 0.7 if n < 1200 else 0.4
-    distance = cdist(columns, columns, "sqeuclidean")
-    kernel: Floats = np.exp(-0.5 * distance / (width**2 * columns.shape[1]))
-    return kernel
+    return np.asarray(np.exp(-0.5 * cdist(columns, columns, "sqeuclidean") / (width**2 * columns.shape[1])))
 
 
 def _centred(kernel: Floats) -> Floats:
     mean = kernel.mean(axis=0)
-    centred: Floats = kernel - mean[:, None] - mean + mean.mean()
-    return centred
+    return np.asarray(kernel - mean[:, None] - mean + mean.mean())
 
 
 def _gamma_tail(statistic: float, mean: float, variance: float) -> float:
@@ -185,18 +178,15 @@ def _hsic(x: Floats, y: Floats) -> float:
 
 def _left_over(x: Floats, y: Floats, inflation: float) -> float:
     """The p-value of two kernels with z regressed out; products of their eigenvectors give the null distribution."""
-    factors = [_directions(part) for part in (x, y)]
-    products = (factors[0][:, :, None] * factors[1][:, None, :]).reshape(len(x), -1)
+    products = (_directions(x)[:, :, None] * _directions(y)[:, None, :]).reshape(len(x), -1)
     gram = products @ products.T if products.shape[1] > len(x) else products.T @ products
     return _gamma_tail(float(np.sum(x * y)) / inflation, float(np.trace(gram)), float(2.0 * np.sum(gram * gram)))
 
 
 def _inflation(twice: Floats) -> float:
     """The factor by which the variance of the statistic exceeds its estimate from the residuals; `twice` is RR, where
-    R maps values to residuals.
-
-    With noise a and b of deviation 1 the residuals are Ra and Rb. The mean square of their product in row i is (RR)ᵢᵢ²;
-    that of the sum aᵀRRb is the sum of the squares of all entries of RR. The factor is the ratio of the two.
+    R maps values to residuals. With noise a and b of deviation 1 the mean square of the product of residuals is (RR)ᵢᵢ²
+    in row i, and that of their sum aᵀRRb the sum of the squares of all entries of RR.
     """
     return float(np.sum(twice * twice) / np.sum(np.square(np.diag(twice))))
 
@@ -205,8 +195,7 @@ def _directions(kernel: Floats) -> Floats:
     """(n, k) the leading eigenvectors, each as long as the root of its eigenvalue."""
     values, vectors = np.linalg.eigh((kernel + kernel.T) / 2)
     kept = np.flatnonzero(values > values[-1] * _KEPT)[::-1][: int(np.sqrt(_MOST_PRODUCTS * 8))]
-    directions: Floats = vectors[:, kept] * np.sqrt(values[kept])
-    return directions
+    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
 
 
 class Regressor(Protocol):
@@ -254,34 +243,28 @@ class GCM(SlowTest):
         self.regressor = regressor
 
     def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
-        (left_x, left_y), inflation = self._residuals(z, (x, y))
+        if self.regressor is None or not z.shape[1]:
+            (left_x, left_y), inflation = _least_squares(z, (x, y))
+        else:
+            left_x, left_y, inflation = x - self._predicted(z, x), y - self._predicted(z, y), 1.0
         products = (left_x[:, :, None] * left_y[:, None, :]).reshape(len(x), -1)
         least = np.outer(np.square(left_x).mean(axis=0), np.square(left_y).mean(axis=0))
         least *= np.logical_or.outer(_has_two_values(x), _has_two_values(y))
         return _largest_tail(products, least.ravel(), inflation, random)
 
-    def _residuals(self, z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
-        """The residuals of each part, and the factor by which the variance of their products exceeds its estimate."""
-        if self.regressor is None or not z.shape[1]:
-            return _least_squares(z, parts)
-        return [part - self._predicted(z, part) for part in parts], 1.0
-
-    def _predicted(self, z: Floats, target: Floats) -> Floats:
-        columns = [np.asarray(self._fresh().fit(z, column).predict(z), np.float64) for column in target.T]
-        return np.column_stack(columns)
-
-    def _fresh(self) -> Regressor:
-        assert self.regressor is not None
+    def _predicted(self, z: Floats, targets: Floats) -> Floats:
         given: Any = self.regressor
-        made: Regressor = deepcopy(given) if hasattr(given, "fit") else given()
-        return made
+        columns = []
+        for column in targets.T:
+            fresh: Regressor = deepcopy(given) if hasattr(given, "fit") else given()
+            columns.append(np.asarray(fresh.fit(z, column).predict(z), np.float64))
+        return np.column_stack(columns)
 
 
 def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
-    """Residuals of regressions on cubic splines of columns of z (powers if values are few) and on products of two.
-
-    Also returns the factor by which the variance of a sum of their products exceeds the variance estimated from the
-    rows: a regression on k columns lowers the first by the share k/n, the second by about 2k/n.
+    """Residuals of regressions on cubic splines of columns of z (powers if values are few) and on products of two; and
+    by which factor the variance of a sum of their products exceeds the one estimated from the rows: a regression on k
+    columns lowers the first by the share k/n, the second by about 2k/n.
     """
     n, k = z.shape
     pairs = list(combinations(range(k), 2))
@@ -304,14 +287,12 @@ def _spline(column: Floats, most: int) -> Floats:
     inner = np.unique(np.quantile(column, np.arange(1, n_inner + 1) / (n_inner + 1)))
     ends = np.repeat([values[0], values[-1]], 4)
     knots = np.concatenate([ends[:4], inner[(inner > values[0]) & (inner < values[-1])], ends[4:]])
-    spline: Floats = BSpline.design_matrix(column, knots, 3).toarray()[:, 1:]
-    return spline
+    return np.asarray(BSpline.design_matrix(column, knots, 3).toarray()[:, 1:])
 
 
 def _has_two_values(columns: Floats) -> Flags:
     """(k,) does each column have exactly two values?"""
-    found: Flags = ((columns == columns.min(axis=0)) | (columns == columns.max(axis=0))).all(axis=0)
-    return found
+    return np.asarray(((columns == columns.min(axis=0)) | (columns == columns.max(axis=0))).all(axis=0))
 
 
 def _largest_tail(products: Floats, least: Floats, inflation: float, random: np.random.Generator) -> float:

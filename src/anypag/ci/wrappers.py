@@ -29,25 +29,14 @@ class NoTestsLeft(BaseException):
 class Counted(Wrapper):
     """A test that counts the questions it evaluates, up to a limit.
 
-    Args:
-        test: the test that answers.
-        distinct: whether a search counts a repeated question only once (`anypag.search.inquiry.Asked`). That is the
-            default for oracles and for tests that take one question at a time, whose answers cost more than remembering
-            them.
-
-    >>> from anypag import DAG, Oracle, Queries
-    >>> test = Counted(Oracle(DAG.from_string("A --> B; B --> C")))
-    >>> test.pvalues(Queries.one(0, 2, [1]))
-    array([1.])
-    >>> test.evaluated
-    1
+    `distinct`: does a search count a repeated question only once (`anypag.search.inquiry.Asked`)? By default it does
+    for oracles and for tests that take one question at a time, whose answers cost more than remembering them.
     """
 
     def __init__(self, test: CITest, *, distinct: bool | None = None) -> None:
         super().__init__(test)
         self.evaluated = 0
-        self.limit: int | None = None
-        """The most that `evaluated` may become; a batch that would exceed it raises `NoTestsLeft`."""
+        self.limit: int | None = None  # the most that `evaluated` may become; a batch beyond raises `NoTestsLeft`
         self.distinct = (test.exact or test.batch == 1) if distinct is None else distinct
         self._lock = Lock()
 
@@ -116,7 +105,6 @@ def n_oracle(test: CITest, n: int) -> CITest:
 
 
 Value = TypeVar("Value")
-
 SECONDS_PER_TASK = 0.25
 TASKS_PER_WORKER = 2
 LEAST_MAPPED = 1024  # worker processes of one machine share arrays of at least this many bytes instead of copying them
@@ -150,8 +138,7 @@ def parcel(value: Value) -> Any:
 
 def opened(sent: Any) -> Any:
     """The value of a parcel. With one worker left joblib runs tasks in this process, where a future must be fetched."""
-    packed = sent if isinstance(sent, Parcel) else sent.result()
-    return packed.value
+    return (sent if isinstance(sent, Parcel) else sent.result()).value
 
 
 def answer(sent: Any, queries: Queries) -> tuple[PValues, float]:
@@ -165,10 +152,8 @@ def answer(sent: Any, queries: Queries) -> tuple[PValues, float]:
         except AnypagError:
             raise
         except Exception as error:
-            message = (
-                f"The test raised {type(error).__name__}: {error} (asked for {question_text(question, test.names)})"
-            )
-            raise CITestError(message) from error
+            asked = question_text(question, test.names)
+            raise CITestError(f"The test raised {type(error).__name__}: {error} (asked for {asked})") from error
     return np.concatenate(parts), time.perf_counter() - began
 
 
@@ -215,11 +200,10 @@ class Dispatched(Wrapper):
         from joblib import Parallel, delayed
         from joblib.parallel import get_active_backend
 
+        work = Parallel(n_jobs=self._n_jobs, max_nbytes=LEAST_MAPPED)
         try:
             self._sent = parcel(self.test) if self._sent is None else self._sent
-            made: list[tuple[PValues, float]] = Parallel(n_jobs=self._n_jobs, max_nbytes=LEAST_MAPPED)(
-                delayed(answer)(self._sent, part) for part in parts
-            )
+            return list(work(delayed(answer)(self._sent, part) for part in parts))
         except (AnypagError, SystemError, KeyboardInterrupt):
             raise
         except Exception as error:
@@ -229,7 +213,6 @@ class Dispatched(Wrapper):
                 f"{parts[0].r}, the first asked for {question_text(parts[0], self.names)}: "
                 f"{type(error).__name__}: {error}"
             ) from error
-        return made
 
 
 def dispatched(test: CITest) -> Dispatched | None:

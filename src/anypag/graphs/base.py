@@ -23,14 +23,10 @@ if TYPE_CHECKING:
     from anypag.graphs.skeleton import MarkedEdges
 
 Node = str | int  # a node in the public interface: its name or its index
-
 Marks = npt.NDArray[np.uint8]  # a marks matrix, (n, n)
-
 SparseMarks = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Marks]
 """The places of a marks matrix that are not 0: rows, columns, and the marks there."""
-
-
-_LISTED_NODES, _LISTED_EDGES = 30, 30  # `repr` lists the edges of graphs with at most this many
+_MOST_LISTED = 30  # `repr` lists the edges of graphs with at most this many nodes and edges
 
 
 class MixedGraph:
@@ -41,7 +37,9 @@ class MixedGraph:
     __slots__ = ("_marked_edges", "_marks", "_names", "_places", "_sparse")
 
     def __init__(self, marks: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
-        self._marks: Marks | None = _checked_marks(marks)
+        array = square_matrix(marks, max(Mark), "Marks are 0 (none), 1 (circle), 2 (arrow) or 3 (tail)")
+        self._marks: Marks | None = array.astype(np.uint8)  # a copy, so that the caller may change his array
+        self._marks.flags.writeable = False
         self._sparse: SparseMarks | None = None
         self._names = checked_names(names, len(self._marks))
         self._places: dict[str, int] | None = None
@@ -50,6 +48,9 @@ class MixedGraph:
 
     def _check_edges(self) -> None:
         present = self.marks != Mark.NONE
+        if present.diagonal().any():
+            k = int(present.diagonal().argmax())
+            raise GraphError(f"A node has no edge with itself; marks[{k}, {k}] is not 0.")
         lopsided = np.argwhere(present & ~present.T)
         if len(lopsided):
             i, j = lopsided[0]
@@ -93,8 +94,8 @@ class MixedGraph:
 
     def __repr__(self) -> str:
         """The edges of a small graph, or the number of edges of a larger one."""
-        kind, n = type(self).__name__, len(self.edges()) if len(self) <= _LISTED_NODES else 0
-        if n <= _LISTED_EDGES and len(self) <= _LISTED_NODES:
+        kind = type(self).__name__
+        if len(self) <= _MOST_LISTED and len(self.edges()) <= _MOST_LISTED:
             text = str(self).replace("\n", "; ")  # a line end inside a name is written \\n
             return f"{kind}({text!r})"
         return f"<{kind} of {len(self):,} nodes and {int(np.count_nonzero(self.marks)) // 2:,} edges>"
@@ -212,19 +213,17 @@ class MixedGraph:
 
     def ancestors(self, *nodes: Node) -> tuple[str, ...]:
         """The given nodes and every node with a directed path (--> --> ...) to one of them."""
-        directed = (self.marks == Mark.ARROW) & (self.marks.T == Mark.TAIL)
-        return self._where(reached_backwards(directed, [self.index(node) for node in nodes]))
+        return self._reaching(arrows(self.marks), nodes)
 
     def descendants(self, *nodes: Node) -> tuple[str, ...]:
         """The given nodes and every node that one of them has a directed path to."""
-        directed = (self.marks == Mark.ARROW) & (self.marks.T == Mark.TAIL)
-        return self._where(reached_backwards(directed.T, [self.index(node) for node in nodes]))
+        return self._reaching(arrows(self.marks).T, nodes)
 
     def possible_ancestors(self, *nodes: Node) -> tuple[str, ...]:
         """The given nodes and every node with a possibly directed path to one: a path that leaves no node by an
         arrowhead and enters none by a tail.
         """
-        return self._where(reached_backwards(possible_steps(self.marks), [self.index(node) for node in nodes]))
+        return self._reaching(possible_steps(self.marks), nodes)
 
     def possible_descendants(self, *nodes: Node) -> tuple[str, ...]:
         """The given nodes and every node to which one of them has a possibly directed path.
@@ -233,7 +232,7 @@ class MixedGraph:
         >>> PAG.from_string("A o-> B; B --> C; D <-> C").possible_descendants("A")
         ('A', 'B', 'C')
         """
-        return self._where(reached_backwards(possible_steps(self.marks).T, [self.index(node) for node in nodes]))
+        return self._reaching(possible_steps(self.marks).T, nodes)
 
     # --- making others ---------------------------------------------------------------------------------------------
 
@@ -322,6 +321,9 @@ class MixedGraph:
             new = [names(name) for name in self.names]
         return self._from_marks(self.marks, new)
 
+    def _reaching(self, steps: Flags, nodes: Iterable[Node]) -> tuple[str, ...]:
+        return self._where(reached_backwards(steps, [self.index(node) for node in nodes]))
+
     def _where(self, chosen: Flags) -> tuple[str, ...]:
         return tuple(self.names[i] for i in np.flatnonzero(chosen))
 
@@ -346,8 +348,7 @@ def _edges(entries: SparseMarks, names: Sequence[str]) -> tuple[Edge, ...]:
 def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Marks, names: Sequence[str]) -> None:
     """Raise GraphError if there is an edge that this kind of graph cannot have."""
     table = np.zeros((len(Mark), len(Mark)), bool)
-    table[Mark.NONE, Mark.NONE] = True
-    for pair in allowed:
+    for pair in {(Mark.NONE, Mark.NONE), *allowed}:
         table[pair] = True
     wrong = np.argwhere(~table[marks.T, marks])
     if len(wrong):
@@ -355,6 +356,16 @@ def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Ma
         edge = Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
         kinds = " ".join(sorted({edge_symbol(*pair) for pair in allowed}))
         raise GraphError(f"The edges of a {kind} are of the kinds {kinds}; got {edge}.")
+
+
+def arrows(marks: Marks) -> Flags:
+    """(..., n, n) is the edge between row and column row --> column?"""
+    return np.asarray((marks == Mark.ARROW) & (np.swapaxes(marks, -1, -2) == Mark.TAIL))
+
+
+def marks_of_arrows(arrows: Flags) -> Marks:
+    """(n, n) the marks of a DAG; as plain integers they would take eight times the memory."""
+    return arrows * np.uint8(Mark.ARROW) + arrows.T * np.uint8(Mark.TAIL)
 
 
 def possible_steps(marks: Marks) -> Flags:
@@ -405,7 +416,7 @@ def transitive(steps: Flags) -> Flags:
 
 def ancestry(marks: Marks) -> Flags:
     """(..., n, n) is the row node an ancestor of the column node, by a directed path of one edge or more?"""
-    return transitive((marks == Mark.ARROW) & (np.swapaxes(marks, -1, -2) == Mark.TAIL))
+    return transitive(arrows(marks))
 
 
 def certain_ancestry(marks: Marks) -> Flags:
@@ -444,17 +455,6 @@ def square_matrix(values: npt.ArrayLike, largest: int, wanted: str) -> npt.NDArr
         i, j = wrong[0]
         raise GraphError(f"{wanted}; got {array.tolist()[i][j]!r} at [{i}, {j}].")
     return array
-
-
-def _checked_marks(marks: npt.ArrayLike) -> Marks:
-    array = square_matrix(marks, max(Mark), "Marks are 0 (none), 1 (circle), 2 (arrow) or 3 (tail)")
-    if array.diagonal().any():
-        raise GraphError(
-            f"A node has no edge with itself; marks[{(k := int(array.diagonal().argmax()))}, {k}] is not 0."
-        )
-    checked = array.astype(np.uint8)  # a copy, so that the caller may change his array
-    checked.flags.writeable = False
-    return checked
 
 
 def checked_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:

@@ -14,12 +14,12 @@ chains from one variable lead to both.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import chain, combinations, pairwise
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -28,11 +28,8 @@ from anypag.graphs.pag import PAG
 
 AssertionKind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
-
-MOST_LISTED = 1000
-"""The most contradictions that are listed."""
-MOST_COMPARED = 1_000_000
-"""The most comparisons of statements while contradictions are minimised: a few seconds."""
+MOST_LISTED = 1000  # contradictions
+MOST_COMPARED = 1_000_000  # comparisons of statements while contradictions are minimised: a few seconds
 
 
 class Assertion(NamedTuple):
@@ -77,13 +74,8 @@ class Contradiction:
 def contradictions(
     pag: PAG, independent: Iterable[tuple[str, str]] = (), *, selection: bool = True, most_compared: int = MOST_COMPARED
 ) -> tuple[tuple[Contradiction, ...], bool]:
-    """All contradictions in a graph, each as a minimal set of statements, and whether the list is complete.
-
-    Args:
-        pag: the graph.
-        independent: pairs that are marginally independent.
-        selection: whether the sample may be selected by something the variables affect.
-        most_compared: stop after this many comparisons of statements, so that the answer depends on no clock.
+    """All contradictions in a graph where these pairs are marginally independent, each as a minimal set of statements,
+    and whether the list is complete. Counts bound the search, so that the answer depends on no clock.
 
     >>> found, _ = contradictions(PAG.from_string("A --> B; B --> C; A <-> C"))
     >>> print(found[0])
@@ -95,20 +87,14 @@ def contradictions(
 
 def statements_of(pag: PAG) -> Iterator[Assertion]:
     """What the marks of a graph say."""
-    kinds: dict[Mark, AssertionKind] = {Mark.TAIL: "cause", Mark.ARROW: "not"}
-    for mark, kind in kinds.items():
+    kinds: tuple[tuple[Mark, AssertionKind], ...] = ((Mark.TAIL, "cause"), (Mark.ARROW, "not"))
+    for mark, kind in kinds:
         for a, b in np.argwhere(pag.marks.transpose() == mark).tolist():
             yield Assertion(kind, pag.names[a], pag.names[b])
 
 
 def cannot_all_be_true(statements: Iterable[Assertion], *, selection: bool = True) -> bool:
-    """Do the statements contradict each other?
-
-    >>> cannot_all_be_true([Assertion("cause", "A", "B"), Assertion("cause", "B", "A")])
-    False
-    >>> cannot_all_be_true([Assertion("cause", "A", "B"), Assertion("cause", "B", "A")], selection=False)
-    True
-    """
+    """Do the statements contradict each other?"""
     return next(Chains.of(statements, selection).candidates(), None) is not None
 
 
@@ -135,29 +121,23 @@ def _needs_all(candidate: Sequence[Assertion]) -> bool:
 class Chains:
     """Statements sorted so that chains of causes can be followed."""
 
-    leads: Links
-    """For each variable the others on whose edge it has a tail."""
-    comes: Links
-    """For each variable the others that have a tail on the edge with it."""
-    denied: Links
-    """For each variable the others that it does not cause (it does not affect selection either)."""
+    leads: Links  # for each variable the others on whose edge it has a tail
+    comes: Links  # for each variable the others that have a tail on the edge with it
+    denied: Links  # for each variable the others that it does not cause (it does not affect selection either)
     independent: Collection[tuple[str, str]]
     selection: bool
 
     @classmethod
     def of(cls, statements: Iterable[Assertion], selection: bool) -> Chains:
-        leads: dict[str, dict[str, None]] = {}
-        comes: dict[str, dict[str, None]] = {}
-        denied: dict[str, dict[str, None]] = {}
+        leads, comes, denied = (defaultdict[str, dict[str, None]](dict) for _ in range(3))
         independent: dict[tuple[str, str], None] = {}
         for kind, a, b in statements:
             if kind == "independent":
                 independent[a, b] = None
             elif kind == "not":
-                denied.setdefault(a, {})[b] = None
+                denied[a][b] = None
             else:
-                leads.setdefault(a, {})[b] = None
-                comes.setdefault(b, {})[a] = None
+                leads[a][b] = comes[b][a] = None
         return cls(leads, comes, denied, independent, selection)
 
     def contradictions(self, most_compared: int = MOST_COMPARED) -> tuple[tuple[Contradiction, ...], bool]:
@@ -176,15 +156,12 @@ class Chains:
 
     def candidates(self) -> Iterator[list[Assertion]]:
         """Sets of contradictory statements, which may include superfluous ones."""
-        yield from self._denied_chains()
-        yield from self._circles()
-        yield from self._independent_chains()
-
-    def _denied_chains(self) -> Iterator[list[Assertion]]:
         for a, others in self.denied.items():
             if a in self.leads:
                 tree = _tree(self.leads, a)
                 yield from ([*_chain(tree, b), Assertion("not", a, b)] for b in others if b in tree)
+        yield from self._circles()
+        yield from self._independent_chains()
 
     def _circles(self) -> Iterator[list[Assertion]]:
         told: set[Assertion] = set()
@@ -209,11 +186,7 @@ class Chains:
                 yield [*self._why_unselected(cause), *chains, Assertion("independent", *apart)]
 
     def in_chains(self) -> set[str]:
-        """The variables on chains of causes that begin at an unselected variable; others contradict nothing.
-
-        >>> sorted(Chains.of(statements_of(PAG.from_string("A o-> B; B --> C; D o-o E")), True).in_chains())
-        ['B', 'C']
-        """
+        """The variables on chains of causes that begin at an unselected variable; others contradict nothing."""
         return {*_tree(self.leads, *(a for a in self.leads if a in self._unselected))}
 
     @cached_property
@@ -255,16 +228,13 @@ def _chain(tree: Mapping[str, str], end: str) -> list[Assertion]:
 
 
 def _told(statements: tuple[Assertion, ...], *, selection: bool) -> Contradiction:
-    in_order = sorted(statements, key=lambda statement: _RANK[statement.kind])
+    in_order = sorted(statements, key=lambda statement: get_args(AssertionKind).index(statement.kind))
     causes = [statement for statement in statements if statement.kind == "cause"]
     is_ring = in_order[-1].kind != "independent" and cannot_all_be_true(causes, selection=False)
     words = [statement.words(selection=selection and is_ring) for statement in in_order]
     pairs = tuple(dict.fromkeys((statement.a, statement.b) for statement in in_order))
     joined = f"{', '.join(words[:-1])}, and " if len(words) > 1 else ""
     return Contradiction(tuple(in_order), pairs, f"{joined}{words[-1]}: these cannot all be true.")
-
-
-_RANK: Mapping[AssertionKind, int] = {"cause": 0, "not": 1, "independent": 2}
 
 
 def of_graph(pag: PAG, reason: str, path: Sequence[str]) -> Contradiction:

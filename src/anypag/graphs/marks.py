@@ -30,15 +30,12 @@ class Mark(IntEnum):
 A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 _LEFT = {Mark.CIRCLE: "o", Mark.ARROW: "<", Mark.TAIL: "-"}
 _RIGHT = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
-
 EDGE_SYMBOLS: dict[str, tuple[Mark, Mark]] = {
     f"{left}-{right}": (left_mark, right_mark)
     for left_mark, left in _LEFT.items()
     for right_mark, right in _RIGHT.items()
 }
 """The nine ways to write an edge, each with its left and its right mark."""
-
-
 _UNCLEAR = re.compile(r'[;"\n\r\t]|(^|\s)(<|o|-|)-(>|o|-|)(\s|$)')
 
 
@@ -70,8 +67,7 @@ class Edge(NamedTuple):
 
     def forward(self) -> Edge:
         """This edge in the usual direction: `-->` `o->` `--o` `o-o` `<->` `---`."""
-        backward = {(Mark.ARROW, Mark.TAIL), (Mark.ARROW, Mark.CIRCLE), (Mark.CIRCLE, Mark.TAIL)}
-        return self.reversed() if (self.mark_a, self.mark_b) in backward else self
+        return self.reversed() if self.symbol in {"<--", "<-o", "o--"} else self
 
     def __str__(self) -> str:
         return f"{_clear(self.a)} {self.symbol} {_clear(self.b)}"

@@ -19,7 +19,7 @@ from typing import Self
 import numpy as np
 
 from anypag.arrays import Flags
-from anypag.graphs.base import Marks, MixedGraph, Node, possible_steps
+from anypag.graphs.base import Marks, MixedGraph, Node, arrows, possible_steps
 from anypag.graphs.marks import Mark
 
 
@@ -46,7 +46,7 @@ def is_visible(graph: MixedGraph, a: Node, b: Node) -> bool:
 def visible_edges(marks: Marks) -> Flags:
     """(n, n) True where row --> column is a visible edge."""
     visible = np.zeros(marks.shape, bool)
-    for a, b in np.argwhere((marks == Mark.ARROW) & (marks.T == Mark.TAIL)).tolist():
+    for a, b in np.argwhere(arrows(marks)).tolist():
         visible[a, b] = _is_visible(marks, a, b)
     return visible
 

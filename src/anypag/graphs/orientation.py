@@ -19,14 +19,13 @@ from anypag._kernels.pairs import count_kinds
 from anypag._kernels.separation import contradicted
 from anypag.arrays import Counts, Flags
 from anypag.graphs.base import Marks
-from anypag.graphs.marks import Mark
+from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.rules import RULES, Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.threads import Look, do_nothing, in_turns
 
 LogRows = npt.NDArray[np.int32]
 """(k, 6) one row a mark: rule, i, j, mark, and two nodes that the reason names; the mark is at j on the edge i–j."""
-
 Paths = npt.NDArray[np.int32]  # discriminating paths, (k, longest): D, ..., A, B, C, then -1
 
 
@@ -46,8 +45,7 @@ class KnownCauses(NamedTuple):
     """The (n, n) tables that rules with knowledge read."""
 
     not_causes: Flags  # `[a, b]`: a is known to be no cause of b
-    unconfounded: Flags
-    """`[a, b]`: a and b are known to have no hidden common cause, and the sample is not selected."""
+    unconfounded: Flags  # `[a, b]`: a and b are known to have no hidden common cause, and the sample is not selected
 
 
 class Orientation(NamedTuple):
@@ -104,28 +102,14 @@ class Scratch:
     an error they are not given back, and the next orientation makes new ones.
     """
 
-    def __init__(self) -> None:
-        self._tables: tuple[Marks, Marks] | None = None
+    tables: tuple[Marks, Marks] | None = None  # both, all zeros; None while they are in use
 
     def take(self, n: int) -> tuple[Marks, Marks]:
         """Both tables, for n nodes."""
-        tables, self._tables = self._tables, None
+        tables, self.tables = self.tables, None
         if tables is None or len(tables[0]) != n:
             tables = np.zeros((n, n), np.uint8), np.zeros((n, n), np.uint8)
         return tables
-
-    def give_back(self, wanted: Marks, disputed: Marks) -> None:
-        """Return both tables, all zeros again."""
-        self._tables = wanted, disputed
-
-    @property
-    def is_empty(self) -> bool:
-        """Is it without tables at the moment?"""
-        return self._tables is None
-
-    def let_go(self) -> None:
-        """Drop the tables: results outlive their search and must not hold this memory."""
-        self._tables = None
 
     def __reduce__(self) -> tuple[type[Scratch], tuple[()]]:
         """A copy for another process starts without tables."""
@@ -138,13 +122,13 @@ class Pass:
     def __init__(
         self, marks: Marks, skeleton: Skeleton, knowledge: KnownCauses | None, scratch: Scratch, look: Look
     ) -> None:
-        self.marks = marks
+        self.marks, self.look = marks, look
+        self.lists = marks, skeleton.start, skeleton.neighbour  # the form in which kernels take a graph
         self.skeleton = skeleton
-        self.look = look
         self._knowledge = knowledge
         self._scratch = scratch
         self.wanted, self.disputed = scratch.take(len(marks))
-        self.rows = np.empty((2 * len(self.skeleton.neighbour), 5), np.int32)
+        self.rows = np.empty((2 * len(skeleton.neighbour), 5), np.int32)
         self.log: list[LogRows] = []
         self.conflicts: list[LogRows] = []
         self._kinds: Counts | None = None  # (4, 4) edges by their two marks, until a mark changes
@@ -157,7 +141,7 @@ class Pass:
 
     def follow(self, rule: Rule, colliders: Colliders) -> bool:
         """Set the marks that a rule proposes. Returns whether any changed."""
-        if not all(self._n_edges_with(a, b) >= least for a, b, least in rule.needs_kinds):
+        if not all(self._n_edges(symbol) >= least for symbol, least in rule.needs_edges):
             return False
         count = rule.propose(self, colliders)
         if count == 0:
@@ -169,10 +153,11 @@ class Pass:
         self.conflicts.append(_numbered(rule.number, np.concatenate([conflicts, withdrawn])))
         return len(was_set) > 0
 
-    def _n_edges_with(self, a: Mark, b: Mark) -> int:
-        """How many edges have these two marks."""
+    def _n_edges(self, symbol: str) -> int:
+        """How many edges are of a kind."""
+        a, b = EDGE_SYMBOLS[symbol]
         if self._kinds is None:
-            self._kinds = count_kinds(self.marks, self.skeleton.start, self.skeleton.neighbour)
+            self._kinds = count_kinds(*self.lists)
         return int(self._kinds[a, b]) // (2 if a == b else 1)
 
     def _without_contradictions(self, was_set: LogRows) -> tuple[LogRows, LogRows]:
@@ -182,10 +167,8 @@ class Pass:
         """
         if not len(was_set):
             return was_set, was_set
-        edges, is_contradicted = self.skeleton, np.zeros(len(was_set), np.bool_)
-        stand = np.zeros(1, np.int64)
-        lists = self.marks, edges.start, edges.neighbour
-        in_turns(contradicted, *lists, was_set, is_contradicted, stand, look=self.look)
+        is_contradicted, stand = np.zeros(len(was_set), np.bool_), np.zeros(1, np.int64)
+        in_turns(contradicted, *self.lists, was_set, is_contradicted, stand, look=self.look)
         if not is_contradicted.any():
             return was_set, was_set[:0]
         withdrawn = was_set[is_contradicted]
@@ -199,7 +182,7 @@ class Pass:
         none = np.empty((0, 6), np.int32)
         log, conflicts = np.concatenate([none, *self.log]), np.concatenate([none, *self.conflicts])
         self.disputed[conflicts[:, 1], conflicts[:, 2]] = 0  # each dispute is a conflict
-        self._scratch.give_back(self.wanted, self.disputed)
+        self._scratch.tables = self.wanted, self.disputed
         return Orientation(self.marks, log, conflicts)
 
 

@@ -5,18 +5,20 @@ graphs (DAG): causal systems, including latent and selection variables.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels.separation import inducing_path
-from anypag.errors import CycleError, NotMaximalOrAncestralError
+from anypag.errors import CycleError, GraphError, NotMaximalOrAncestralError
 from anypag.graphs.base import (
     Marks,
     MixedGraph,
+    arrows,
     check_edge_kinds,
     checked_names,
+    marks_of_arrows,
     shortest_path,
     square_matrix,
     transitive,
@@ -44,17 +46,23 @@ class PAG(MixedGraph):
     """
 
     __slots__ = ()
-    _allowed: ClassVar[frozenset[tuple[Mark, Mark]]] = frozenset(EDGE_SYMBOLS.values())
+    _allowed = frozenset(EDGE_SYMBOLS.values())
 
     def to_mag(self) -> MAG:
         """A member of the equivalence class of this PAG.
 
         Raises:
-            GraphError: there is none; `validate()` says why.
-        """
-        from anypag.graphs.validity import member
+            GraphError: there is none; the message says why.
 
-        return member(self)
+        >>> print(PAG.from_string("A o-o B; B o-> C; D o-> C").to_mag())
+        A --> B
+        B --> C
+        D --> C
+        """
+        verdict = self.validate()
+        if verdict.mag is None or not verdict:
+            raise GraphError(f"No MAG has this PAG: {verdict.reason}")
+        return verdict.mag
 
     def validate(self) -> Validity:
         """Is this the PAG of some MAG, and if not, why not?"""
@@ -79,9 +87,7 @@ class MAG(MixedGraph):
     """
 
     __slots__ = ()
-    _allowed: ClassVar[frozenset[tuple[Mark, Mark]]] = frozenset(
-        {(Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.TAIL), (Mark.ARROW, Mark.ARROW), (Mark.TAIL, Mark.TAIL)}
-    )
+    _allowed = frozenset(EDGE_SYMBOLS[symbol] for symbol in ("-->", "<--", "<->", "---"))
 
     def __init__(self, marks: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
         super().__init__(marks, names)
@@ -106,12 +112,10 @@ class MAG(MixedGraph):
             self._refuse("is not ancestral: an arrowhead points at an end of an undirected edge", (a, b, c))
 
     def _check_ancestral(self) -> None:
-        arrow = self.marks == Mark.ARROW
-        steps = arrow & (self.marks.T == Mark.TAIL)
+        steps, spouses = arrows(self.marks), (self.marks == Mark.ARROW) & (self.marks.T == Mark.ARROW)
         cycle = find_cycle(steps.astype(np.uint8))
         if cycle:
-            self._refuse("is not ancestral: it has a directed cycle", tuple(cycle))
-        spouses = arrow & arrow.T
+            self._refuse("is not ancestral: it has a directed cycle", cycle)
         wrong = np.argwhere(spouses & transitive(steps)).tolist() if spouses.any() else []
         if wrong:
             a, b = wrong[0]
@@ -120,13 +124,10 @@ class MAG(MixedGraph):
     def _check_maximal(self) -> None:
         path = inducing_path(*self.marked_edges)
         if len(path):
-            a, b = quote(self.names[path[0]]), quote(self.names[path[-1]])
-            reason = (
-                f"is not maximal: nothing separates {a} and {b}, which are not adjacent, because of an inducing path"
-            )
-            self._refuse(reason, tuple(map(int, path)))
+            apart = f"{quote(self.names[path[0]])} and {quote(self.names[path[-1]])}, which are not adjacent"
+            self._refuse(f"is not maximal: nothing separates {apart}, because of an inducing path", path.tolist())
 
-    def _refuse(self, reason: str, path: tuple[int, ...]) -> None:
+    def _refuse(self, reason: str, path: Sequence[int]) -> None:
         names = tuple(self.names[i] for i in path)
         raise NotMaximalOrAncestralError(f"This graph {reason}: {self.path_text(names)}.", names)
 
@@ -146,7 +147,7 @@ class DAG(MixedGraph):
     """
 
     __slots__ = ()
-    _allowed: ClassVar[frozenset[tuple[Mark, Mark]]] = frozenset({(Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.TAIL)})
+    _allowed = frozenset({EDGE_SYMBOLS["-->"], EDGE_SYMBOLS["<--"]})
 
     def __init__(self, adjacency: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
         array = square_matrix(adjacency, 1, "The adjacency of a DAG holds 0 and 1")
@@ -155,9 +156,7 @@ class DAG(MixedGraph):
         if cycle:
             path = tuple(names[i] for i in cycle)
             raise CycleError(f"A DAG has no cycle; got {' --> '.join(map(quote, path))}.", path)
-        # as plain integers the marks would take eight times the memory
-        arrow, tail, none = np.uint8(Mark.ARROW), np.uint8(Mark.TAIL), np.uint8(Mark.NONE)
-        super().__init__(np.where(array == 1, arrow, np.where(array.T == 1, tail, none)), names)
+        super().__init__(marks_of_arrows(array == 1), names)
 
     @property
     def adjacency(self) -> Marks:

@@ -16,7 +16,7 @@ from anypag._kernels import rules as rule_kernel
 from anypag._kernels import separation as kernel
 from anypag.arrays import Counts, Flags
 from anypag.errors import GraphError
-from anypag.graphs.base import Marks, MixedGraph, Node
+from anypag.graphs.base import Marks, MixedGraph, Node, arrows, marks_of_arrows
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import LogRows, Paths, as_circles, orient
 from anypag.graphs.pag import DAG, MAG, PAG
@@ -104,20 +104,8 @@ def roles(graph: MixedGraph, latent: Iterable[Node], selection: Iterable[Node]) 
 
 
 def mag_of_diagram(marks: Marks) -> Marks:
-    """The marks of the MAG with the independences of a graph of `-->`, `<->` and `---` that need not be ancestral.
-
-    Args:
-        marks: of a graph without directed cycles and without arrowheads at the ends of `---`.
-
-    Here a `<->` may join a node and its ancestor, if they have an unmeasured common cause. The MAG has the same
-    independences, with more edges.
-
-    >>> print(MAG(mag_of_diagram(PAG.from_string("A --> B; B --> C; C --> D; B <-> D").marks), list("ABCD")))
-    A --> B
-    A --> D
-    B --> C
-    B --> D
-    C --> D
+    """The marks of the MAG with the independences of a graph of `-->`, `<->` and `---` that need not be ancestral: a
+    `<->` may join a node and its ancestor. It has no directed cycles and no arrowheads at the ends of `---`.
     """
     if not ((marks == Mark.TAIL) & (marks.T == Mark.TAIL)).any():
         nobody = np.zeros(len(marks), np.bool_)
@@ -131,15 +119,13 @@ def _mag_of_causes(marks: Marks) -> Marks:
     arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
     both, undirected = np.argwhere(np.triu(arrow & arrow.T)), np.argwhere(np.triu(tail & tail.T))
     size = n + len(both) + len(undirected)
+    node = np.arange(size)
+    is_selection = node >= n + len(both)
+    is_latent = (node >= n) & ~is_selection
     adjacency = np.zeros((size, size), np.uint8)
     adjacency[:n, :n] = arrow & tail.T
-    for k, pair in enumerate(both):
-        adjacency[n + k, pair] = 1
-    for k, pair in enumerate(undirected):
-        adjacency[pair, n + len(both) + k] = 1
-    is_latent, is_selection = np.zeros((2, size), np.bool_)
-    is_latent[n : n + len(both)] = True
-    is_selection[n + len(both) :] = True
+    adjacency[node[is_latent, None], both] = 1
+    adjacency[undirected, node[is_selection, None]] = 1
     return _projected(DAG(adjacency).marked_edges, is_latent, is_selection, np.arange(n))
 
 
@@ -158,27 +144,17 @@ def of_data_alone(pag: PAG) -> PAG:
 
 @dataclass(frozen=True, eq=False)
 class LatentDAG:
-    """A DAG of n measured variables and k hidden causes of them.
+    """A DAG of n measured variables and k hidden causes of them."""
 
-    Args:
-        parents: (n, n) i is a parent of j.
-        children: (k, n) j is a child of the hidden cause h.
-        n_levels: (k,) how many levels each hidden cause has.
-
-    >>> dag = LatentDAG(np.zeros((3, 3), bool), np.array([[True, True, False]]), (2,))
-    >>> dag.mag().tolist()
-    [[0, 2, 0], [2, 0, 0], [0, 0, 0]]
-    """
-
-    parents: Flags
-    children: Flags
-    n_levels: tuple[int, ...]
+    parents: Flags  # (n, n) i is a parent of j
+    children: Flags  # (k, n) j is a child of the hidden cause h
+    n_levels: tuple[int, ...]  # (k,) of each hidden cause
 
     @classmethod
     def of_marks(cls, marks: Marks, n_levels: tuple[int, ...]) -> Self:
         """The LatentDAG with the marks of a DAG over the measured variables, then the hidden ones."""
         n = len(marks) - len(n_levels)
-        causes = (marks == Mark.ARROW) & (marks.T == Mark.TAIL)
+        causes = arrows(marks)
         return cls(causes[:n, :n], causes[n:, :n], n_levels)
 
     @property
@@ -197,15 +173,12 @@ class LatentDAG:
     @property
     def marks(self) -> Marks:
         """(n + k, n + k) of the DAG over all nodes, the hidden ones last."""
-        causes = self.causes
-        return np.where(causes, Mark.ARROW, np.where(causes.T, Mark.TAIL, 0)).astype(np.uint8)
+        return marks_of_arrows(self.causes)
 
     def with_last_hidden(self) -> Self:
         """A LatentDAG with one hidden cause, the last; the other hidden ones count as measured, and come last."""
-        causes = self.causes[:-1, :-1]
-        children = np.zeros((1, len(causes)), np.bool_)
-        children[0, : self.n] = self.children[-1]
-        return replace(self, parents=causes, children=children, n_levels=self.n_levels[-1:])
+        causes = self.causes[:, :-1]
+        return replace(self, parents=causes[:-1], children=causes[-1:], n_levels=self.n_levels[-1:])
 
     def mag(self) -> Marks:
         """The marks of the MAG over the measured variables."""

@@ -35,7 +35,7 @@ class Rule(NamedTuple):
     words: Explain  # why it set a mark, as a sentence
     needs_knowledge: bool = False  # useful only with knowledge
     needs_all_edges: bool = False  # valid only at the end of a search, when no superfluous edge is left
-    needs_kinds: tuple[tuple[Mark, Mark, int], ...] = ()
+    needs_edges: tuple[tuple[str, int], ...] = ()
     """How many edges of each kind its pattern needs; a graph with fewer skips the rule, which is then not compiled."""
 
     @property
@@ -61,13 +61,7 @@ def rules_after_0(*, selection: bool, knowledge: bool = False, final: bool = Fal
 
 
 def why(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    """The sentence for one mark.
-
-    >>> from anypag.graphs.marks import Separation
-    >>> sepsets = {("arson", "storm"): Separation((), 0.6, 0)}
-    >>> why(MarkReason("fire", "arson", Mark.ARROW, 0, ("arson", "storm")), sepsets)
-    'R0: arson and storm are independent, yet both are joined to fire; so fire is a cause of neither.'
-    """
+    """The sentence for one mark."""
     rule = RULES[reason.rule]
     return f"{rule.name}: {rule.words(reason, sepsets)}"
 
@@ -77,24 +71,22 @@ def _colliders(graph: Pass, colliders: Colliders) -> int:
 
 
 def _discriminating_paths(graph: Pass, colliders: Colliders) -> int:
-    edges, found = graph.skeleton, discriminating_paths(graph)
-    if not len(found):
-        return 0
-    paths, is_in_set = colliders.decide(found)
-    lists, stand = (graph.marks, edges.start, edges.neighbour), np.zeros(2, np.int64)
-    in_turns(kernel.rule_4, *lists, paths, is_in_set, graph.wanted, graph.rows, stand, look=graph.look)
+    found, stand = discriminating_paths(graph), np.zeros(2, np.int64)
+    if len(found):
+        in_turns(
+            kernel.rule_4, *graph.lists, *colliders.decide(found), graph.wanted, graph.rows, stand, look=graph.look
+        )
     return int(stand[0])
 
 
 def discriminating_paths(graph: Pass) -> Paths:
     """The shortest discriminating paths of the current marks (`_kernels.rules.discriminating_paths`)."""
-    edges, stand = graph.skeleton, np.zeros(2, np.int64)
-    paths = np.full((16, 8), -1, np.int32)
+    paths, stand = np.full((16, 8), -1, np.int32), np.zeros(2, np.int64)
 
     def find_some(room: Counts) -> bool:
         nonlocal paths
-        paths = kernel.discriminating_paths(graph.marks, edges.start, edges.neighbour, paths, stand, room)
-        return int(stand[1]) == len(edges.neighbour)
+        paths = kernel.discriminating_paths(*graph.lists, paths, stand, room)
+        return int(stand[1]) == len(graph.skeleton.neighbour)
 
     in_turns(find_some, look=graph.look)
     return paths[: stand[0]]
@@ -104,9 +96,8 @@ def _pattern(kernel_name: str, known: str | None = None) -> Callable[[Pass, Coll
     """A rule that reads marks, and a field of `KnownCauses` if given; its function is in `anypag._kernels.rules`."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
-        edges, more = graph.skeleton, () if known is None else (getattr(graph.known, known),)
-        rule = getattr(kernel, kernel_name)
-        return int(rule(graph.marks, edges.start, edges.neighbour, *more, graph.wanted, graph.rows))
+        more = () if known is None else (getattr(graph.known, known),)
+        return int(getattr(kernel, kernel_name)(*graph.lists, *more, graph.wanted, graph.rows))
 
     return propose
 
@@ -143,9 +134,8 @@ def _triple(*patterns: Triple, known: str | None = None) -> Callable[[Pass, Coll
                 wanted[k, row] = _PLACES[other], _PLACES[at], _MARKS[mark], *named
 
     def propose(graph: Pass, colliders: Colliders) -> int:
-        edges, table = graph.skeleton, _NOTHING_KNOWN if known is None else getattr(graph.known, known)
-        lists = graph.marks, edges.start, edges.neighbour
-        return int(kernel.triples(*lists, table, seen, wanted, graph.wanted, graph.rows))
+        table = _NOTHING_KNOWN if known is None else getattr(graph.known, known)
+        return int(kernel.triples(*graph.lists, table, seen, wanted, graph.wanted, graph.rows))
 
     return propose
 
@@ -154,9 +144,8 @@ def _long_pattern(kernel_name: str, *more: int) -> Callable[[Pass, Colliders], i
     """A rule that reads only marks, in several short calls (turns); `more` are its own arguments."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
-        edges, stand = graph.skeleton, np.zeros(4 + 3 * len(graph.marks), np.int64)
-        lists = (graph.marks, edges.start, edges.neighbour, *more, graph.wanted, graph.rows)
-        in_turns(getattr(kernel, kernel_name), *lists, stand, look=graph.look)
+        rule, stand = getattr(kernel, kernel_name), np.zeros(4 + 3 * len(graph.marks), np.int64)
+        in_turns(rule, *graph.lists, *more, graph.wanted, graph.rows, stand, look=graph.look)
         return int(stand[0])
 
     return propose
@@ -166,20 +155,16 @@ def _nothing(graph: Pass, colliders: Colliders) -> int:
     return 0
 
 
-_ARROW, _HALF_OPEN = (Mark.TAIL, Mark.ARROW), (Mark.CIRCLE, Mark.ARROW)
-_UNDIRECTED, _HALF_TAIL = (Mark.TAIL, Mark.TAIL), (Mark.TAIL, Mark.CIRCLE)
-
-
 Explain = Callable[[MarkReason, SeparationsByPair], str]
 
 
 def _saying(sentence: str) -> Explain:
-    """A sentence with places for `at`, `other`, and the nodes of `because` in their order."""
-    because = list(dict.fromkeys(name for name in re.findall(r"{(\w+)}", sentence) if name not in {"at", "other"}))
+    """A sentence with places for `at`, `other`, and the nodes of `because`, by their order or all in one place."""
+    because = list(dict.fromkeys(re.findall(r"{(?!at}|other}|because})(\w+)}", sentence)))
 
     def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-        named = dict(zip(because, reason.because, strict=True))
-        return sentence.format(at=reason.at, other=reason.other, **named)
+        named = dict(zip(because, reason.because, strict="{because}" not in sentence))
+        return sentence.format(at=reason.at, other=reason.other, because=listed(reason.because), **named)
 
     return words
 
@@ -208,16 +193,6 @@ def _rule_1(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     return f"{_separated(a, c, sepsets)}, and {b}, {role}, is not a cause of {a}; {end}"
 
 
-_rule_2 = _saying(
-    "{other} points to {b} and {b} to {at}, one of them with a tail; if {at} were a cause of {other}, one of these"
-    " two arrows would be wrong."
-)
-_rule_3 = _saying(
-    "{other}, a non-collider between {a} and {c}, is a cause of {a}, of {c} or of being in the sample; {at} is"
-    " a cause of none of these, so it is no cause of {other}."
-)
-
-
 def _rule_4(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     d, c = reason.because
     b = reason.other if reason.at == c else reason.at
@@ -231,29 +206,6 @@ def _rule_4(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     return f"{path}: {b} is not needed, so it is not a cause of {reason.other}."
 
 
-def _rule_5(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    return (
-        f"{reason.at} and {reason.other} lie on a ring through {listed(reason.because)} in which only neighbours are "
-        "joined, without any collider; only selection of the sample makes such a ring."
-    )
-
-
-_rule_6 = _saying("the edge {a} --- {at} says that {at} affects being in the sample; all ends at {at} are tails.")
-_rule_7 = _saying(
-    "{a} is a cause of {at} or of being in the sample, and {at} is a cause of {a}, of {other} or of being in the "
-    "sample; an arrowhead at {at} would contradict this."
-)
-_rule_8 = _saying("{at} has a tail towards {b}, and {b} is a cause of {other}; a cause of a cause is a cause.")
-_rule_9 = _saying(
-    "a path from {at} through {b} may lead to {other}, and {b} and {other} have no edge; if the end at {at} were an "
-    "arrowhead, that path would have to be directed, and {at} a cause of {other}, which the arrowhead denies."
-)
-_rule_10 = _saying(
-    "{m} and {w} have no edge, and paths from {at} through them may lead to two causes of {other}; at least one"
-    " path must, so the end at {at} is a tail."
-)
-
-
 def _rule_11(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     b, c = reason.because
     a, d = (reason.at, reason.other) if reason.mark == Mark.TAIL else (reason.other, reason.at)
@@ -262,12 +214,6 @@ def _rule_11(reason: MarkReason, sepsets: SeparationsByPair) -> str:
         f"{b} points to {c}, {c} is a cause of {d}, {b} and {d} have no edge, and {a} is joined to all three; "
         f"{b} and {d} can be separated only with {end} at {reason.at}."
     )
-
-
-_rule_12 = _saying(
-    "if {at} were a cause of {other}, then also of {d}, since each step of a path to it forces the next; "
-    "but arrows lead from {d} back to {at}."
-)
 
 
 def _known(reason: MarkReason, sepsets: SeparationsByPair) -> str:
@@ -279,33 +225,43 @@ def _known(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     )
 
 
-_knowledge_1 = _saying(
-    "{at} is known to be no cause of {other}, and its arrowhead from {c} says that it is no cause of being in the "
-    "sample either."
-)
-_knowledge_2 = _saying(
-    "{at} is no collider between {other} and {c}, so it is a cause of {other}, of {c} or of being in the sample; it "
-    "is known not to cause {c}."
-)
-_knowledge_3 = _saying(
-    "{at} has a tail towards {b}, of which it is known to be no cause; so who is in the sample depends on {at}, and "
-    "ends at it are tails."
-)
-_knowledge_4 = _saying(
-    "{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; this edge has"
-    " one at its other end."
-)
-_knowledge_5 = _saying(
-    "{at} and {other} are known to have no hidden common cause, and {other} is no cause of {at}; so {at} causes "
-    "{other}."
-)
-_closure = _saying("every graph that fits the data and all that was said beforehand has this mark; all were checked.")
+_SENTENCES = {
+    "R2": "{other} points to {b} and {b} to {at}, one of them with a tail; if {at} were a cause of {other}, one of "
+    "these two arrows would be wrong.",
+    "R3": "{other}, a non-collider between {a} and {c}, is a cause of {a}, of {c} or of being in the sample; {at} is a "
+    "cause of none of these, so it is no cause of {other}.",
+    "R5": "{at} and {other} lie on a ring through {because} in which only neighbours are joined, without any collider; "
+    "only selection of the sample makes such a ring.",
+    "R6": "the edge {a} --- {at} says that {at} affects being in the sample; all ends at {at} are tails.",
+    "R7": "{a} is a cause of {at} or of being in the sample, and {at} is a cause of {a}, of {other} or of being in the "
+    "sample; an arrowhead at {at} would contradict this.",
+    "R8": "{at} has a tail towards {b}, and {b} is a cause of {other}; a cause of a cause is a cause.",
+    "R9": "a path from {at} through {b} may lead to {other}, and {b} and {other} have no edge; if the end at {at} were "
+    "an arrowhead, that path would have to be directed, and {at} a cause of {other}, which the arrowhead denies.",
+    "R10": "{m} and {w} have no edge, and paths from {at} through them may lead to two causes of {other}; at least one "
+    "path must, so the end at {at} is a tail.",
+    "R12": "if {at} were a cause of {other}, then also of {d}, since each step of a path to it forces the next; but "
+    "arrows lead from {d} back to {at}.",
+    "K1": "{at} is known to be no cause of {other}, and its arrowhead from {c} says that it is no cause of being in "
+    "the sample either.",
+    "K2": "{at} is no collider between {other} and {c}, so it is a cause of {other}, of {c} or of being in the sample; "
+    "it is known not to cause {c}.",
+    "K3": "{at} has a tail towards {b}, of which it is known to be no cause; so who is in the sample depends on {at}, "
+    "and ends at it are tails.",
+    "K4": "{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; this edge "
+    "has one at its other end.",
+    "K5": "{at} and {other} are known to have no hidden common cause, and {other} is no cause of {at}; so {at} causes "
+    "{other}.",
+    "K6": "every graph that fits the data and all that was said beforehand has this mark; all were checked.",
+}
+_SAID = {name: _saying(sentence) for name, sentence in _SENTENCES.items()}
 
-
+_against_circle = _triple(Triple("o-*", "-->", "<-*", "A <-* V"), Triple("o-*", "*->", "<--", "A <-* V"))
 _way_on = _triple(Triple("<-o", "-->", "<--", "A *-- V"), Triple("<-o", "--o", "<--", "A *-- V"))
 _known_arrow = _triple(Triple("*->", "o-*", "any", "V <-* B", known="B"), known="not_causes")
 _known_tail = _triple(*(Triple("*-o", on, "", "A *-- V", known="B") for on in ("o-*", "--*")), known="not_causes")
 _known_selecting = _triple(Triple("*--", "o-*", "any", "V --* B", known="A"), known="not_causes")
+_not_confounded = _pattern("not_confounded", "unconfounded")
 _no_two_tails = _triple(Triple("*->", "--o", "any", "V *-> B", "AV"), Triple("*->", "o--", "any", "V <-* B", "AV"))
 
 
@@ -314,34 +270,25 @@ RULES: dict[int, Rule] = {
     for rule in (
         Rule(0, _colliders, False, _rule_0),
         Rule(1, _triple(Triple("*->", "o-*", "", "V --> B")), False, _rule_1),
-        Rule(
-            2, _triple(Triple("o-*", "-->", "<-*", "A <-* V"), Triple("o-*", "*->", "<--", "A <-* V")), False, _rule_2
-        ),
-        Rule(3, _long_pattern("rule_3", int(Mark.CIRCLE)), False, _rule_3),
-        Rule(4, _discriminating_paths, False, _rule_4, needs_kinds=((*_ARROW, 1),)),
-        Rule(5, _long_pattern("rule_5"), True, _rule_5, needs_kinds=((Mark.CIRCLE, Mark.CIRCLE, 4),)),
-        Rule(6, _triple(Triple("---", "o-*", "any", "V --* B")), True, _rule_6, needs_kinds=((*_UNDIRECTED, 1),)),
-        Rule(7, _triple(Triple("--o", "o-*", "", "V --* B")), True, _rule_7, needs_kinds=((*_HALF_TAIL, 1),)),
-        Rule(8, _way_on, False, _rule_8, needs_kinds=((*_HALF_OPEN, 1), (*_ARROW, 1))),
-        Rule(9, _long_pattern("rule_9"), False, _rule_9, needs_kinds=((*_HALF_OPEN, 1),)),
-        Rule(10, _long_pattern("rule_10"), False, _rule_10, needs_kinds=((*_HALF_OPEN, 1), (*_ARROW, 2))),
+        Rule(2, _against_circle, False, _SAID["R2"]),
+        Rule(3, _long_pattern("rule_3", int(Mark.CIRCLE)), False, _SAID["R3"]),
+        Rule(4, _discriminating_paths, False, _rule_4, needs_edges=(("-->", 1),)),
+        Rule(5, _long_pattern("rule_5"), True, _SAID["R5"], needs_edges=(("o-o", 4),)),
+        Rule(6, _triple(Triple("---", "o-*", "any", "V --* B")), True, _SAID["R6"], needs_edges=(("---", 1),)),
+        Rule(7, _triple(Triple("--o", "o-*", "", "V --* B")), True, _SAID["R7"], needs_edges=(("--o", 1),)),
+        Rule(8, _way_on, False, _SAID["R8"], needs_edges=(("o->", 1), ("-->", 1))),
+        Rule(9, _long_pattern("rule_9"), False, _SAID["R9"], needs_edges=(("o->", 1),)),
+        Rule(10, _long_pattern("rule_10"), False, _SAID["R10"], needs_edges=(("o->", 1), ("-->", 2))),
         Rule(11, _long_pattern("rule_11"), False, _rule_11, needs_knowledge=True, needs_all_edges=True),
-        Rule(12, _long_pattern("rule_12"), False, _rule_12, needs_knowledge=True),
+        Rule(12, _long_pattern("rule_12"), False, _SAID["R12"], needs_knowledge=True),
         Rule(KNOWN, _nothing, False, _known, needs_knowledge=True),
-        Rule(KNOWN + 1, _known_arrow, True, _knowledge_1, needs_knowledge=True),
-        Rule(KNOWN + 2, _known_tail, True, _knowledge_2, needs_knowledge=True),
-        Rule(KNOWN + 3, _known_selecting, True, _knowledge_3, needs_knowledge=True),
-        Rule(KNOWN + 4, _no_two_tails, True, _knowledge_4, needs_knowledge=True),
-        Rule(
-            KNOWN + 5,
-            _pattern("not_confounded", "unconfounded"),
-            False,
-            _knowledge_5,
-            needs_knowledge=True,
-            needs_all_edges=True,
-        ),
-        Rule(KNOWN + 7, _long_pattern("rule_3", int(Mark.TAIL)), False, _rule_3, needs_knowledge=True),
-        Rule(CLOSURE, _nothing, False, _closure, needs_knowledge=True, needs_all_edges=True),
+        Rule(KNOWN + 1, _known_arrow, True, _SAID["K1"], needs_knowledge=True),
+        Rule(KNOWN + 2, _known_tail, True, _SAID["K2"], needs_knowledge=True),
+        Rule(KNOWN + 3, _known_selecting, True, _SAID["K3"], needs_knowledge=True),
+        Rule(KNOWN + 4, _no_two_tails, True, _SAID["K4"], needs_knowledge=True),
+        Rule(KNOWN + 5, _not_confounded, False, _SAID["K5"], needs_knowledge=True, needs_all_edges=True),
+        Rule(KNOWN + 7, _long_pattern("rule_3", int(Mark.TAIL)), False, _SAID["R3"], needs_knowledge=True),
+        Rule(CLOSURE, _nothing, False, _SAID["K6"], needs_knowledge=True, needs_all_edges=True),
     )
 }
 """All rules by number, in the order they are tried. R0 runs once, before the others; K0 and K6 name marks that no

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from anypag._kernels import separation as kernel
 from anypag.arrays import Flags
 from anypag.errors import GraphError
-from anypag.graphs.base import Marks, MixedGraph, Node, reached_backwards
+from anypag.graphs.base import Marks, MixedGraph, Node, arrows, reached_backwards
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.pag import PAG
@@ -44,21 +44,10 @@ def is_separated(graph: MixedGraph, x: Node, y: Node, z: Iterable[Node] = ()) ->
 def are_separated(
     graph: MixedGraph, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike, *, always: npt.ArrayLike = ()
 ) -> Flags:
-    """Answer a batch of questions at once.
-
-    Args:
-        graph: a DAG or a MAG.
-        x: (b,) indices.
-        y: (b,) indices.
-        z: (b, r) indices, one condition set a row.
-        always: indices conditioned on in every question (selection).
-
-    Returns:
-        (b,) True where separated.
+    """(b,) do z (b, r), a condition set a row, and the nodes of `always` separate x (b,) and y (b,) in a DAG or MAG?
 
     >>> from anypag import DAG
-    >>> dag = DAG.from_string("A --> B; B --> C")
-    >>> are_separated(dag, [0, 0], [1, 2], [[2], [1]])
+    >>> are_separated(DAG.from_string("A --> B; B --> C"), [0, 0], [1, 2], [[2], [1]])
     array([False,  True])
     """
     if isinstance(graph, PAG):
@@ -71,16 +60,12 @@ def are_separated(
     answer = np.empty(len(x), np.bool_)
     wrong = kernel.separated(*graph.marked_edges, x, y, z, always, answer)
     if wrong >= 0:
-        raise GraphError(_refusal(graph, int(x[wrong]), int(y[wrong]), [*z[wrong].tolist(), *always.tolist()]))
+        asked = [int(x[wrong]), int(y[wrong]), *z[wrong].tolist(), *always.tolist()]
+        a, b, *given = (graph.names[graph.index(node)] for node in asked)
+        raise GraphError(
+            f"x and y must be two nodes outside the condition set; got x = {a!r}, y = {b!r}, z = {given!r}."
+        )
     return answer
-
-
-def _refusal(graph: MixedGraph, x: int, y: int, z: list[int]) -> str:
-    """The error for a question whose nodes are not distinct."""
-    for node in (x, y, *z):
-        graph.index(node)
-    a, b, *given = (graph.names[node] for node in (x, y, *z))
-    return f"x and y must be two nodes outside the condition set; got x = {a!r}, y = {b!r}, z = {given!r}."
 
 
 def is_definitely_connected(marks: Marks, adjacent: Flags, x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
@@ -91,7 +76,7 @@ def is_definitely_connected(marks: Marks, adjacent: Flags, x: NodeSet, y: NodeSe
     colliders in any member. In a PAG two nodes are separated in all members exactly if no path of definite status
     connects them (Zhang 2008). Edges may have been removed for identification; `adjacent` says which nodes had one.
     """
-    above_z = reached_backwards((marks == Mark.ARROW) & (marks.T == Mark.TAIL), list(members(z)))
+    above_z = reached_backwards(arrows(marks), list(members(z)))
     neighbours = [np.flatnonzero(row).tolist() for row in marks]
     waiting = deque((u, v) for u in members(x) for v in neighbours[u] if not x >> v & 1)
     seen = set(waiting)

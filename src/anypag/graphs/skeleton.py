@@ -17,7 +17,6 @@ from anypag.threads import map_in_threads, runs_of
 BYTES_PER_EDGE = 64  # writing this many bytes of new memory costs as much as processing a neighbour
 LEAST_EDGES, MOST_EDGES = 100_000, 100_000_000
 """The least and most neighbours per thread at a time; the least take 1 ms."""
-
 MarkedEdges = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Marks, Marks]
 """`start` and `neighbour` of a skeleton, and for each entry the marks at the node and at the neighbour."""
 

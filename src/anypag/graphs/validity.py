@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from anypag.arrays import Flags
-from anypag.errors import GraphError, NotMaximalOrAncestralError
+from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import Marks, shortest_path
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import MAG, PAG
@@ -69,20 +69,6 @@ def validate(pag: PAG) -> Validity:
     return Validity(False, _wrong_mark(pag, truth, i, j), (pag.names[i], pag.names[j]), mag, truth)
 
 
-def member(pag: PAG) -> MAG:
-    """A MAG of the equivalence class. Raises GraphError with the reason if the PAG is not valid.
-
-    >>> print(member(PAG.from_string("A o-o B; B o-> C; D o-> C")))
-    A --> B
-    B --> C
-    D --> C
-    """
-    verdict = validate(pag)
-    if not verdict or verdict.mag is None:
-        raise GraphError(f"No MAG has this PAG: {verdict.reason}")
-    return verdict.mag
-
-
 def _wrong_mark(pag: PAG, truth: PAG, i: int, j: int) -> str:
     here, there = pag.edge(j, i), truth.edge(j, i)
     assert here is not None
@@ -130,15 +116,9 @@ def _chordless_cycle(adjacent: Flags) -> list[int]:
     """A cycle of four or more nodes without a chord, the first node again at the end; there is one."""
     for node in range(len(adjacent)):
         for a, b in combinations(np.flatnonzero(adjacent[node]).tolist(), 2):
-            way = [] if adjacent[a, b] else _way_around(adjacent, node, a, b)
+            outside = ~adjacent[node]  # the way from b to a avoids the node and its other neighbours
+            outside[[a, b, node]] = True, True, False
+            way = [] if adjacent[a, b] else shortest_path(adjacent & outside, a, b)[::-1]
             if way:
                 return [node, *way, node]
     raise AssertionError("a graph that is not chordal has a chordless cycle")
-
-
-def _way_around(adjacent: Flags, node: int, a: int, b: int) -> list[int]:
-    """A shortest path from b to a that avoids `node` and its other neighbours; empty if there is none."""
-    allowed = ~adjacent[node]
-    allowed[[a, b]] = True
-    allowed[node] = False
-    return shortest_path(adjacent & allowed, a, b)[::-1]

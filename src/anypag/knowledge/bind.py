@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -32,20 +32,20 @@ MOST_NAMED = 3  # the most columns that a message names
 def bind(statements: Sequence[Statement], names: Sequence[str], *, selection: bool) -> Facts:
     """The facts about the columns, with all that follows. KnowledgeError for unknown names and contradictions."""
     said = facts_said(statements, names, selection=selection)
-    refuse_contradictions(statements, said, names, lambda statement: _alone(statement, statements, names))
+    _refuse_contradictions(statements, said, names)
     return said.closed()
 
 
 def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selection: bool) -> Facts:
     """The facts about the columns that the statements say directly."""
     statements = tuple(statements)
-    place = _Columns(names)
+    place = {name: k for k, name in enumerate(names)}
     facts = Facts.none(len(names), selection=selection)
     tier = _tier_of(statements, place)
     for statement in statements:
         match statement:
             case PairStatement(kind, left, right):
-                rows, columns = place.of(left, statement), place.of(right, statement)
+                rows, columns = _columns(left, statement, place), _columns(right, statement, place)
                 if left is not None and right is not None and rows.tolist() == columns.tolist() and len(rows) == 1:
                     raise KnowledgeError(f"{named(statement)}: two different variables were wanted.")
                 table: Flags = getattr(facts, kind)
@@ -54,10 +54,14 @@ def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selecti
                     table[np.ix_(columns, rows)] = True
                 np.fill_diagonal(table, val=False)
             case NotSelecting(of):
-                _refuse_ambiguous(statement, names)
-                facts.not_selecting[place.of(of, statement)] = True
+                if SELECTION in names:
+                    raise KnowledgeError(
+                        f"{named(statement)}: there is a column named {SELECTION!r}. Put it in double quotes if you "
+                        "mean the column; to speak of being in the sample, give the column another name."
+                    )
+                facts.not_selecting[_columns(of, statement, place)] = True
             case Contexts(of, assumptions):
-                _say_contexts(facts, place.of(of, statement), assumptions)
+                _say_contexts(facts, _columns(of, statement, place), assumptions)
             case Tiers():
                 facts.not_causes[(tier[:, None] > tier) & (tier >= 0)] = True
             case NoCausesWithinTiers():
@@ -90,32 +94,26 @@ def _alone(statement: Statement, statements: Sequence[Statement], names: Sequenc
     return facts_said([*tiers, statement], names, selection=True)
 
 
-class _Columns:
-    """The columns by name."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = tuple(names)
-        self._index = {name: k for k, name in enumerate(self.names)}
-
-    def of(self, side: Side, statement: Statement) -> Counts:
-        """The column numbers of the variables on one side of a statement."""
-        if side is None:
-            return np.arange(len(self.names))
-        unknown = [name for name in side if name not in self._index]
-        if unknown:
-            raise KnowledgeError(f"{named(statement)}: {absent('column', unknown, self.names)}{self._quoted(unknown)}")
-        return np.array([self._index[name] for name in side], np.int64)
-
-    def _quoted(self, unknown: Sequence[str]) -> str:
-        """A hint for names with blanks that were written without quotes; empty if there are none."""
-        meant = [name for name in self.names if len(name.split()) > 1 and set(name.split()) & set(unknown)]
-        written = ", ".join(quote(name) for name in meant[:MOST_NAMED])
-        return f" A name with blanks stands in double quotes: {written}." if meant else ""
+def _columns(side: Side, statement: Statement, place: Mapping[str, int]) -> Counts:
+    """The column numbers of the variables on one side of a statement."""
+    if side is None:
+        return np.arange(len(place))
+    unknown = [name for name in side if name not in place]
+    if unknown:
+        raise KnowledgeError(f"{named(statement)}: {absent('column', unknown, [*place])}{_quoted(unknown, place)}")
+    return np.array([place[name] for name in side], np.int64)
 
 
-def _tier_of(statements: Sequence[Statement], place: _Columns) -> Counts:
+def _quoted(unknown: Sequence[str], names: Iterable[str]) -> str:
+    """A hint for names with blanks that were written without quotes; empty if there are none."""
+    meant = [name for name in names if len(name.split()) > 1 and set(name.split()) & set(unknown)]
+    written = ", ".join(quote(name) for name in meant[:MOST_NAMED])
+    return f" A name with blanks stands in double quotes: {written}." if meant else ""
+
+
+def _tier_of(statements: Sequence[Statement], place: Mapping[str, int]) -> Counts:
     """The tier of every column, the earliest 0; -1 for those in none."""
-    tier = np.full(len(place.names), -1, np.int64)
+    tier = np.full(len(place), -1, np.int64)
     found = [statement for statement in statements if isinstance(statement, Tiers)]
     if len(found) > 1:
         raise KnowledgeError(
@@ -123,36 +121,23 @@ def _tier_of(statements: Sequence[Statement], place: _Columns) -> Counts:
         )
     for statement in found:
         for k, names in enumerate(statement.tiers):
-            tier[place.of(names, statement)] = k
+            tier[_columns(names, statement, place)] = k
     needing = [statement for statement in statements if isinstance(statement, NoCausesWithinTiers | SelectionBefore)]
     if needing and not found:
         raise KnowledgeError(f"{named(needing[0])} speaks of tiers, but there are none: say `tiers: a b | c d` too.")
     return tier
 
 
-def _refuse_ambiguous(statement: Statement, names: Sequence[str]) -> None:
-    if SELECTION in names:
-        raise KnowledgeError(
-            f"{named(statement)}: there is a column named {SELECTION!r}. Put it in double quotes if you mean the "
-            "column; to speak of being in the sample, give the column another name."
-        )
-
-
-Saying = Callable[[Statement], Facts]  # the facts of one statement
-
 SaidBy = Callable[[str, int, int], str]  # the statement that says a fact of a kind about two columns
-
 _BEGIN = "What is said to be known contradicts itself:"
 
 
-def refuse_contradictions(statements: Sequence[Statement], said: Facts, names: Sequence[str], saying: Saying) -> None:
-    """Raise KnowledgeError, with the shortest chain of statements, if the statements cannot all be true. `said` are the
-    facts of all, without what follows; `saying` gives those of one.
-    """
+def _refuse_contradictions(statements: Sequence[Statement], said: Facts, names: Sequence[str]) -> None:
+    """Raise KnowledgeError, with the shortest chain of statements, if the statements cannot all be true."""
 
     def source(kind: str, a: int, b: int) -> str:
         """The first statement that says a given fact."""
-        return named(next(one for one in statements if getattr(saying(one), kind)[a, b]))
+        return named(next(one for one in statements if getattr(_alone(one, statements, names), kind)[a, b]))
 
     chain = shortest_chain(said.causes, said.not_causes)
     if chain:

@@ -18,7 +18,7 @@ from anypag.arrays import Flags
 from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import Marks, ancestry, transitive
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import Colliders, KnownCauses, LogRows, Orientation, Paths, as_circles, orient
+from anypag.graphs.orientation import Colliders, KnownCauses, Orientation, Paths, as_circles, orient
 from anypag.graphs.pag import MAG
 from anypag.graphs.projection import CollidersOf, pag_of_mag
 from anypag.graphs.rules import KNOWN, rules_after_0
@@ -43,7 +43,10 @@ def orient_with_knowledge(
     start = seeded(given, facts, final=final)
     rules = rules_after_0(selection=not bool(facts.not_selecting.all()), knowledge=True, final=final)
     found = orient(start, colliders, rules, skeleton, known_of(facts), look)
-    return found._replace(log=np.concatenate([_known_rows(given, start), found.log]))
+    i, j = np.nonzero(start != given)
+    nobody = np.full(len(i), -1)
+    known = np.column_stack([np.full(len(i), KNOWN), i, j, start[i, j], nobody, nobody]).astype(np.int32)
+    return found._replace(log=np.concatenate([known, found.log]))
 
 
 def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
@@ -56,15 +59,7 @@ def known_of(facts: Facts) -> KnownCauses:
     return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 
-def _known_rows(given: Marks, start: Marks) -> LogRows:
-    """A row for each mark that is known."""
-    i, j = np.nonzero(start != given)
-    none = np.full(len(i), -1)
-    return np.column_stack([np.full(len(i), KNOWN), i, j, start[i, j], none, none]).astype(np.int32)
-
-
-MOST_TRIALS = 20_000
-"""The most marks that are tried before the closure is left unfinished; a few seconds on small graphs."""
+MOST_TRIALS = 20_000  # marks that are tried before the closure is left unfinished; a few seconds on small graphs
 
 
 class Closure(NamedTuple):
@@ -81,9 +76,7 @@ class Closure(NamedTuple):
 
 
 def class_with_knowledge(mag: Marks, facts: Facts, pag: Marks | None = None) -> Marks:
-    """(n, n) the marks of the PAG of a MAG with those that follow from knowledge, as far as rules find them. With the
-    marks of the PAG alone (`pag`) rules have less to find.
-    """
+    """(n, n) the marks of the PAG of a MAG (`pag`, if known) with those that rules find to follow from knowledge."""
     start = as_circles(mag) if pag is None else pag
     return orient_with_knowledge(start, SeparationsOf(mag), facts, Skeleton.of(mag), final=True).marks
 
@@ -217,15 +210,11 @@ def _way(marks: Marks, a: int, b: int) -> list[int]:
 
 def _circle_near(marks: Marks, nodes: list[int]) -> tuple[int, int] | None:
     """A circle on an edge between these nodes; else on another edge of theirs; else any circle, or None."""
-    is_circle = marks == Mark.CIRCLE
-    among, beside = np.zeros_like(is_circle), np.zeros_like(is_circle)
-    among[np.ix_(nodes, nodes)] = True
-    beside[nodes], beside[:, nodes] = True, True
-    for allowed in (among, beside, np.ones_like(is_circle)):
-        places = np.argwhere(is_circle & allowed)
-        if len(places):
-            return int(places[0, 0]), int(places[0, 1])
-    return None
+    circles = np.argwhere(marks == Mark.CIRCLE)
+    if not len(circles):
+        return None
+    i, j = circles[np.isin(circles, nodes).sum(axis=1).argmax()]
+    return int(i), int(j)
 
 
 def _with(marks: Marks, i: int, j: int, mark: Mark) -> Marks:

@@ -41,10 +41,9 @@ class Facts:
     @classmethod
     def none(cls, n: int, *, selection: bool = True) -> Self:
         """No facts about n nodes."""
-        tables = (np.zeros((n, n), np.bool_) for _ in range(5))
-        causes, not_causes, joined, not_joined, unconfounded = tables
-        nodes = np.full(n, not selection), np.zeros(n, np.bool_)
-        return cls(causes, not_causes, nodes[0], joined, not_joined, unconfounded, nodes[1], selection=selection)
+        causes, not_causes, joined, not_joined, unconfounded = (np.zeros((n, n), np.bool_) for _ in range(5))
+        not_selecting, design = np.full(n, not selection), np.zeros(n, np.bool_)
+        return cls(causes, not_causes, not_selecting, joined, not_joined, unconfounded, design, selection)
 
     def closed(self) -> Self:
         """The facts with all that follows from them; they must not contradict each other (`anypag.knowledge.bind`)."""
@@ -107,11 +106,8 @@ class Facts:
         return np.asarray(seeds, np.uint8)
 
     def agree_with(self, mag: Marks) -> bool:
-        """Can all facts be true behind this MAG?
-
-        A node with an arrowhead is no cause of selection; it causes exactly its descendants in the MAG. A node without
-        an arrowhead may be a cause of selection, unless the facts exclude that; what such a node causes cannot be seen
-        in the MAG.
+        """Can all facts be true behind this MAG? A node with an arrowhead is no cause of selection; it causes exactly
+        its descendants. What other nodes cause cannot be seen, unless the facts say that they do not cause selection.
         """
         adjacent = mag != Mark.NONE
         edges_agree = not bool((self.joined & ~adjacent).any() or (self.not_joined & adjacent).any())

@@ -21,8 +21,7 @@ from anypag.knowledge.statements import (
     Statement,
     Tiers,
     names_in,
-    out_of_tiers,
-    renamed,
+    with_names,
 )
 from anypag.knowledge.text import from_plain, parse_text, read_statements, to_plain
 
@@ -123,11 +122,20 @@ class Knowledge:
         tiers: a | c
         a ~> c
         """
-        return type(self).of(renamed(statement, names) for statement in self.statements)
+
+        def change(some: Iterable[str]) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(names.get(name, name) for name in some))
+
+        return type(self).of(with_names(statement, change) for statement in self.statements)
 
     def without(self, names: Collection[str]) -> Self:
         """The knowledge with variables taken out of its tiers; other statements about them stay."""
-        return type(self).of([out_of_tiers(statement, names) for statement in self.statements])
+
+        def left(tier: Iterable[str]) -> tuple[str, ...]:
+            return tuple(name for name in tier if name not in names)
+
+        said = self.statements
+        return type(self).of(with_names(one, left) if isinstance(one, Tiers) else one for one in said)
 
     @classmethod
     def from_text(cls, text: str) -> Self:
@@ -193,14 +201,14 @@ class Knowledge:
 def _tiers(tiers: Sequence[OneOrMore]) -> Tiers:
     if isinstance(tiers, str):
         raise KnowledgeError(f"The tiers must be lists of names, [['a', 'b'], ['c']]; got the text {tiers!r}.")
-    groups = tuple(_side(tier, f"tiers[{k}]") for k, tier in enumerate(tiers))
+    groups = tuple(_side(tier, f"tiers[{k}]") or () for k, tier in enumerate(tiers))
     if len(groups) < 2 or not all(groups):
         raise KnowledgeError(f"There must be at least two tiers, none of them empty; got {list(tiers)!r}.")
-    names = [name for group in groups for name in group or ()]
+    names = [name for group in groups for name in group]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise KnowledgeError(f"A variable is in one tier at most; {twice[0]!r} is in several.")
-    return Tiers(tuple(group or () for group in groups), "tiers")
+    return Tiers(groups, "tiers")
 
 
 def _pairs(kind: PairKind, pairs: Iterable[tuple[OneOrMore, OneOrMore]]) -> list[Statement]:

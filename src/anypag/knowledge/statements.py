@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -12,9 +12,7 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.text import quote
 
 Side = tuple[str, ...] | None  # the variables on one side of a statement; None means all (`*`)
-
 PairKind = Literal["causes", "not_causes", "joined", "not_joined", "unconfounded"]
-
 SIGNS: dict[PairKind, str] = {  # how the statements about two variables are written
     "causes": "~>",
     "not_causes": "!~>",
@@ -22,11 +20,8 @@ SIGNS: dict[PairKind, str] = {  # how the statements about two variables are wri
     "not_joined": "!*-*",
     "unconfounded": "!<->",
 }
-
 SYMMETRIC = frozenset({"joined", "not_joined", "unconfounded"})
-
 SELECTION = "selection"  # the word for being in the sample
-
 _RESERVED = frozenset({SELECTION, "|", "*", "tiers:", "within", *SIGNS.values()})
 
 
@@ -107,41 +102,27 @@ ASSUMPTIONS = ("1", "12", "123")  # which assumptions may be made about contexts
 Statement = Tiers | NoCausesWithinTiers | SelectionBefore | NotSelecting | PairStatement | Contexts
 
 
-def renamed(statement: Statement, names: Mapping[str, str]) -> Statement:
-    """The statement with other names for some variables; a name that comes twice on a side is kept once."""
-
-    def side(some: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(names.get(name, name) for name in some))
-
-    if isinstance(statement, Tiers):
-        return replace(statement, tiers=tuple(map(side, statement.tiers)))
-    if isinstance(statement, Contexts):
-        return replace(statement, names=side(statement.names))
-    if isinstance(statement, NotSelecting):
-        return statement if statement.names is None else replace(statement, names=side(statement.names))
-    if isinstance(statement, PairStatement):
-        left, right = (None if some is None else side(some) for some in (statement.left, statement.right))
-        return replace(statement, left=left, right=right)
+def with_names(statement: Statement, change: Callable[[Iterable[str]], tuple[str, ...]]) -> Statement:
+    """The statement with each list of its names changed; `*` stays."""
+    match statement:
+        case Tiers(tiers):
+            return replace(statement, tiers=tuple(map(change, tiers)))
+        case NotSelecting(names) | Contexts(names):
+            return statement if names is None else replace(statement, names=change(names))
+        case PairStatement():
+            left, right = (None if side is None else change(side) for side in (statement.left, statement.right))
+            return replace(statement, left=left, right=right)
     return statement
 
 
 def names_in(statement: Statement) -> tuple[str, ...]:
     """The variables that a statement names, except those in tiers."""
-    sides: tuple[Side, ...] = ()
-    if isinstance(statement, PairStatement):
-        sides = (statement.left, statement.right)
-    elif isinstance(statement, NotSelecting | Contexts):
-        sides = (statement.names,)
-    return tuple(name for side in sides for name in side or ())
-
-
-def out_of_tiers(statement: Statement, names: Collection[str]) -> Statement:
-    """The statement; tiers lose these variables."""
-    if not isinstance(statement, Tiers):
-        return statement
-    return replace(
-        statement, tiers=tuple(tuple(name for name in tier if name not in names) for tier in statement.tiers)
-    )
+    match statement:
+        case PairStatement(_, left, right):
+            return (*(left or ()), *(right or ()))
+        case NotSelecting(names) | Contexts(names):
+            return names or ()
+    return ()
 
 
 _SIGN = re.compile(r"[!<>~*/o-]*[~>-][!<>~*/o-]*")
@@ -160,7 +141,11 @@ def written(name: str) -> str:
 
 def named(statement: Statement) -> str:
     """The statement for use in sentences: its text, and where it was written."""
-    return f"`{statement}`" + (f" ({statement.place})" if statement.place else "")
+    return _placed(f"`{statement}`", statement.place)
+
+
+def _placed(said: str, place: str) -> str:
+    return f"{said} ({place})" if place else said
 
 
 def _side(names: Side) -> str:
@@ -170,13 +155,6 @@ def _side(names: Side) -> str:
 
 
 Became = Literal["used", "implied", "contradicted", "not usable"]
-
-_IN_WORDS = {
-    "used": "used",
-    "implied": "implied by the data anyway",
-    "contradicted": "contradicted",
-    "not usable": "not usable",
-}
 
 
 @dataclass(frozen=True)
@@ -209,10 +187,8 @@ class Outcome:
     @property
     def in_words(self) -> str:
         """What became of it: "used", "implied by the data anyway", "contradicted" or "not usable"."""
-        return _IN_WORDS[self.became]
+        return "implied by the data anyway" if self.became == "implied" else self.became
 
     def __str__(self) -> str:
-        said = f"{self.statement}" + (f" ({self.place})" if self.place else "")
-        told = [", ".join(map(str, self.marks))] if self.marks else []
-        told += [self.why] if self.why else []
-        return f"{said}: {self.in_words}" + (f": {'; '.join(told)}" if told else "")
+        told = "; ".join(filter(None, [", ".join(map(str, self.marks)), self.why]))
+        return f"{_placed(self.statement, self.place)}: {self.in_words}" + (f": {told}" if told else "")

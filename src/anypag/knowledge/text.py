@@ -47,7 +47,6 @@ _KINDS = {sign: kind for kind, sign in SIGNS.items()}
 _SHAPES = (
     "`tiers: a b | c`, `a ~> b`, `a !~> b`, `a *-* b`, `a !*-* b`, `a !<-> b`, `a !~> selection` or `contexts: a b`"
 )
-
 _ABOUT_EDGES = {
     "-->": "`{a} ~> {b}` if {a} is a cause of {b}, directly or through others, and `{a} *-* {b}` if they are joined",
     "<--": "`{b} ~> {a}` if {b} is a cause of {a}, directly or through others, and `{a} *-* {b}` if they are joined",
@@ -79,12 +78,10 @@ def _tokens(line: str, number: int) -> Iterator[str]:
 
 
 def _statement(tokens: list[str], place: str) -> Statement:
-    words = " ".join(tokens).casefold()
-    if tokens[0].casefold() == "tiers:":
+    first, words = tokens[0].casefold(), " ".join(tokens).casefold()
+    if first == "tiers:":
         return Tiers(parse_tiers(tokens[1:], place), place)
-    if tokens[0].casefold() == "contexts:" or (
-        tokens[0].casefold() == "contexts" and tokens[1:] and tokens[1][-1] == ":"
-    ):
+    if first == "contexts:" or (first == "contexts" and tokens[1:] and tokens[1][-1] == ":"):
         return _contexts(tokens, place)
     if words in {"within tiers: no causes", "within tier: no causes"}:
         return NoCausesWithinTiers(place)
@@ -98,8 +95,13 @@ def _statement(tokens: list[str], place: str) -> Statement:
 
 
 def _pairs(left: list[str], sign: str, right: list[str], place: str) -> Statement:
-    if _SHORT.get(sign, sign) in _ABOUT_EDGES:
-        raise KnowledgeError(_about_edges(left, _SHORT.get(sign, sign), right, place))
+    edge = _SHORT.get(sign, sign)
+    if edge in _ABOUT_EDGES:
+        meant = _ABOUT_EDGES[edge].format(a=" ".join(left) or "a", b=" ".join(right) or "b")
+        raise KnowledgeError(
+            f"In {place}: {' '.join([*left, edge, *right])!r} speaks of a direct effect or an edge with its marks. An "
+            f"edge of a PAG is no direct effect, so nothing follows from it. Say {meant}."
+        )
     if sign not in _KINDS:
         raise KnowledgeError(_no_statement([*left, sign, *right], place, f"{sign!r} is no sign"))
     kind = _KINDS[sign]
@@ -192,15 +194,6 @@ def _no_statement(tokens: list[str], place: str, why: str) -> str:
     return f"In {place}: {' '.join(tokens)!r} is no statement, {why}. A statement is {_SHAPES}."
 
 
-def _about_edges(left: list[str], sign: str, right: list[str], place: str) -> str:
-    a, b = " ".join(left) or "a", " ".join(right) or "b"
-    meant = _ABOUT_EDGES[sign].format(a=a, b=b)
-    return (
-        f"In {place}: {' '.join([*left, sign, *right])!r} speaks of a direct effect or an edge with its marks. An edge "
-        f"of a PAG is no direct effect, so nothing follows from it. Say {meant}."
-    )
-
-
 @dataclass(frozen=True)
 class Names(Form):
     """One side of a statement: a list of names, or "*" for all variables (None in memory)."""
@@ -227,12 +220,7 @@ FORMS: dict[str, Object] = {  # the form of each statement, by its kind
         for kind in get_args(PairKind)
     },
 }
-_WORDS = {
-    Tiers: "tiers",
-    NoCausesWithinTiers: "no_causes_within_tiers",
-    SelectionBefore: "selection_before_tier",
-    Contexts: "contexts",
-}
+_KIND_OF = {form.make: kind for kind, form in FORMS.items()}
 _NOBODY = Variables(())
 
 
@@ -241,7 +229,7 @@ class StatementForm(Form):
     """A statement: an object whose "kind" says which of the forms it has."""
 
     def write(self, value: Statement, variables: Variables) -> dict[str, Any]:
-        kind = value.kind if isinstance(value, PairStatement) else _WORDS.get(type(value), "not_selecting")
+        kind = value.kind if isinstance(value, PairStatement) else _KIND_OF[type(value)]
         return {"kind": kind, **FORMS[kind].write(value, variables)}
 
     def read(self, plain: Any, variables: Variables) -> Statement:
@@ -265,38 +253,29 @@ def from_plain(plain: Any) -> tuple[Statement, ...]:
     """The statements that `to_plain` wrote. KnowledgeError if it is something else."""
     if not isinstance(plain, dict) or not isinstance(plain.get("statements"), list):
         raise KnowledgeError(f'Knowledge as JSON is {{"statements": [...]}}; got {plain!s:.80}.')
-    return tuple(_from_item(item, f"statement {k}") for k, item in enumerate(plain["statements"], 1))
-
-
-def _from_item(item: Any, place: str) -> Statement:
-    try:
-        statement: Statement = StatementForm().read(item, _NOBODY)
-    except RefusedError as error:
-        raise KnowledgeError(f"In {place}: {error}.") from None
-    return replace(statement, place=place)
+    found = []
+    for k, item in enumerate(plain["statements"], 1):
+        try:
+            found.append(replace(StatementForm().read(item, _NOBODY), place=f"statement {k}"))
+        except RefusedError as error:
+            raise KnowledgeError(f"In statement {k}: {error}.") from None
+    return tuple(found)
 
 
 def read_statements(path: Path) -> tuple[Statement, ...]:
     """The statements of a file: JSON if its name ends so, else text."""
-    text = _read(path)
     try:
-        if path.suffix.casefold() == ".json":
-            return from_plain(json.loads(text))
-        return parse_text(text)
+        text = path.read_text(encoding="utf-8-sig")
+        return from_plain(json.loads(text)) if path.suffix.casefold() == ".json" else parse_text(text)
     except KnowledgeError as error:
         raise KnowledgeError(f"{path}: {error}") from None
-    except ValueError as error:
-        raise KnowledgeError(f"{path}: This is no JSON: {error}.") from None
-    except RecursionError:
-        raise KnowledgeError(f"{path}: This is no JSON that can be read: it is nested too deeply.") from None
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise KnowledgeError(f"The knowledge file {str(path)!r} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise KnowledgeError(
             f"The knowledge file {str(path)!r} is no UTF-8 text (byte {error.start} cannot be read)."
         ) from None
+    except ValueError as error:
+        raise KnowledgeError(f"{path}: This is no JSON: {error}.") from None
+    except RecursionError:
+        raise KnowledgeError(f"{path}: This is no JSON that can be read: it is nested too deeply.") from None

@@ -111,7 +111,7 @@ class Search:
                 if not state.done and getattr(watch, "is_waiting", False):  # Ctrl-C after the last batch of the step
                     raise KeyboardInterrupt
         finally:
-            self.problem.scratch.let_go()
+            self.problem.scratch.tables = None  # results outlive their search and must not hold this memory
 
     @property
     def _beside_blas(self) -> AbstractContextManager[None]:

@@ -18,14 +18,10 @@ from anypag.simulate.sample import Sample, Seed, checked_count, checked_parts, g
 
 ConditionalTables = dict[str, npt.NDArray[np.float64]]
 """For every node the table p(node | parents): one axis per parent, in the order of the DAG, then its own levels."""
-
 SELECTED = 1  # the level of a selection variable that puts a row into the sample
-
 MOST_ENTRIES = 10_000_000  # no table is larger than this (80 MB)
-
 ROWS_BEFORE_REFUSAL = 100_000
 LEAST_SELECTED_SHARE = 1e-3
-
 _SMALLEST_BATCH = 10_000
 
 
@@ -69,7 +65,10 @@ def discrete(
     observed, selected = checked_parts(dag, latent, selection)
     random = generator(seed, "discrete")
     tables = random_tables(dag, levels, seed=random) if tables is None else _checked_tables(dag, tables)
-    network = _network(dag, tables)
+    parents = [np.flatnonzero(column) for column in dag.adjacency.T]
+    flat = (tables[name].reshape(-1, tables[name].shape[-1]) for name in dag.names)
+    order = [dag.index(name) for name in dag.topological_order()]
+    network = _Network(order, parents, [np.cumsum(table, axis=1) for table in flat])
     ancestors = {dag.index(name) for name in dag.ancestors(*selected)}
     values = _selected_rows(network, selected, ancestors, n_samples, random)
     network.draw(values, [i for i in network.order if i not in ancestors], random)
@@ -116,14 +115,6 @@ class _Network:
             uniform = random.random(values.shape[1])
             for bound in self.cumulative[node].T[:-1]:
                 values[node] += uniform >= bound[combination]
-
-
-def _network(dag: DAG, tables: ConditionalTables) -> _Network:
-    parents = [np.flatnonzero(column) for column in dag.adjacency.T]
-    flat = (tables[name].reshape(-1, tables[name].shape[-1]) for name in dag.names)
-    return _Network(
-        [dag.index(name) for name in dag.topological_order()], parents, [np.cumsum(t, axis=1) for t in flat]
-    )
 
 
 def _selected_rows(

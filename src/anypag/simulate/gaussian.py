@@ -100,11 +100,8 @@ def _propagated(dag: DAG, weights: Weights, noise: Floats) -> Floats:
 
 
 def _given_zero(values: Floats, selected: list[int], effects: Floats) -> Floats:
-    """Turn draws (variables, rows) into draws given that the selected variables are 0.
-
-    The part of the others that the selected variables explain (a regression) is subtracted; the rest is independent of
-    them. `effects` are the total effects of the noises; their rows are regressed on each other, by QR because
-    downstream variances are large.
+    """Draws (variables, rows) given that the selected variables are 0: less what these explain (a regression). The rows
+    of `effects`, the total effects of the noises, are regressed on each other, by QR as downstream variances are large.
     """
     basis, triangle = scipy.linalg.qr(effects[selected].T, mode="economic")
     coefficients = scipy.linalg.solve_triangular(triangle, basis.T @ effects.T)

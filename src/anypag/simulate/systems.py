@@ -121,9 +121,8 @@ def selection_children(dag: DAG, count: int = 1, *, n_parents: int = 2, seed: Se
     if count and not (is_whole(n_parents) and n_parents <= len(dag)):
         raise ParameterError(f"A selection node has up to {len(dag)} parents; got n_parents = {n_parents!r}.")
     random = generator(seed, "selection_children")
-    taken = set(dag.names)
-    free = (f"S{i}" for i in range(len(dag) + count))
-    names = tuple([name for name in free if name not in taken][:count])
+    free = [name for i in range(len(dag) + count) if (name := f"S{i}") not in dag.names]
+    names = tuple(free[:count])
     adjacency = np.zeros((len(dag) + count, len(dag) + count), np.uint8)
     adjacency[: len(dag), : len(dag)] = dag.adjacency
     for child in range(len(dag), len(dag) + count):
@@ -185,7 +184,9 @@ def _connected_pairs(n: int, probability: float, random: np.random.Generator) ->
     a next node until all are found. So these numbers are drawn until that holds. Edges between nodes that were both
     found before either was visited are then independent coins.
     """
-    found_by = _finding_visits(n - 1, probability, random)
+    found_by = _cut_geometric(n - 1, probability, random)
+    while (np.cumsum(np.bincount(found_by, minlength=n - 1)) <= np.arange(n - 1)).any():  # at most about n / e times
+        found_by = _cut_geometric(n - 1, probability, random)
     order = np.argsort(found_by, kind="stable")  # the nodes except the first, in the order of visits
     found_by = np.concatenate(([-1], found_by[order]))
     visit = np.arange(n)
@@ -195,19 +196,6 @@ def _connected_pairs(n: int, probability: float, random: np.random.Generator) ->
     place = np.empty(n, np.intp)
     place[np.concatenate(([0], order + 1))] = visit
     return np.asarray((joined | joined.T)[np.ix_(place, place)])
-
-
-def _finding_visits(n: int, probability: float, random: np.random.Generator) -> Counts:
-    """For each of n nodes the number of the visit that finds it; visits 0 to t find at least t + 1 of them (the first
-    node of the search is not counted).
-
-    Each is geometric, truncated at n visits. A draw is accepted with a probability of at least about e / n, so the loop
-    is short.
-    """
-    while True:
-        visits = _cut_geometric(n, probability, random)
-        if (np.cumsum(np.bincount(visits, minlength=n)) > np.arange(n)).all():
-            return visits
 
 
 def _cut_geometric(n: int, probability: float, random: np.random.Generator) -> Counts:

@@ -25,7 +25,6 @@ from anypag.graphs.orientation import orient
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.rules import rules_after_0
-from anypag.graphs.validity import member
 from anypag.knowledge.closure import SeparationsOf
 
 STEPS_PER_MEMBER = 20  # how many failed choices are allowed for each member wanted
@@ -40,7 +39,7 @@ class Members(NamedTuple):
 
 def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None) -> Members:
     """All MAGs without `---` that have this PAG, or a random sample of more than `most`; `one` is a member."""
-    search = _Search(member(pag) if one is None else one)
+    search = _Search(pag.to_mag() if one is None else one)
     steps = search.from_marks(pag.marks)
     tried = islice(steps, STEPS_PER_MEMBER * most)
     found = tuple(islice((mag for mag in tried if mag is not None), most))

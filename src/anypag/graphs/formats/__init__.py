@@ -13,7 +13,6 @@ from anypag.graphs.marks import Edge
 from anypag.graphs.pag import DAG, MAG, PAG
 
 KINDS: dict[str, type[MixedGraph]] = {"PAG": PAG, "MAG": MAG, "DAG": DAG}
-
 MOST_NODES = 20_000  # readers refuse larger graphs: the matrix of marks would fill the memory (400 MB at this size)
 
 

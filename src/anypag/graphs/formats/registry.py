@@ -45,7 +45,6 @@ FORMATS: dict[str, Format] = {
     "dot": Format(None, texts.dump_dot, (".dot", ".gv")),
     "dagitty": Format(texts.parse_dagitty, texts.dump_dagitty, (".dagitty",)),
 }
-
 EXTENSIONS: dict[str, str] = {end: name for name, form in FORMATS.items() for end in form.extensions}
 
 
@@ -199,9 +198,9 @@ def as_graph(thing: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
     """
     if isinstance(thing, MixedGraph):
         return thing
-    if isinstance(getattr(thing, "pag", None), MixedGraph):
-        found: MixedGraph = thing.pag
-        return found
+    pag = getattr(thing, "pag", None)
+    if isinstance(pag, MixedGraph):
+        return pag
     inner = getattr(thing, "G", thing)
     if hasattr(inner, "graph") and hasattr(inner, "get_nodes"):
         return from_causal_learn(inner.graph, [str(node.get_name()) for node in inner.get_nodes()], kind=kind)

@@ -26,7 +26,6 @@ from anypag.graphs.formats import MOST_NODES, Parsed
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 
 Cells = npt.NDArray[np.int64]
-
 _CAUSAL_LEARN = {0: Mark.NONE, 2: Mark.CIRCLE, 1: Mark.ARROW, -1: Mark.TAIL}
 
 
@@ -99,15 +98,13 @@ def _rows(text: str, most: int | None = None) -> list[list[str]]:
 
 
 def _cells(rows: list[list[str]]) -> Cells:
-    cells = np.zeros((len(rows) - 1, len(rows) - 1), np.int64)
-    for i, row in enumerate(rows[1:]):
+    for row in rows[1:]:
         if len(row) != len(rows):
             raise FormatError(f"Every row has one cell per name; {row[0]!r} has {len(row) - 1}, not {len(rows) - 1}.")
-        for j, cell in enumerate(row[1:]):
-            if cell.strip() not in {"-1", "0", "1", "2", "3"}:
-                raise FormatError(f"Marks are small whole numbers; got {cell[:20]!r} in the row of {row[0]!r}.")
-            cells[i, j] = int(cell)
-    return cells
+        strange = [cell for cell in row[1:] if cell.strip() not in {"-1", "0", "1", "2", "3"}]
+        if strange:
+            raise FormatError(f"Marks are small whole numbers; got {strange[0][:20]!r} in the row of {row[0]!r}.")
+    return np.array([row[1:] for row in rows[1:]]).astype(np.int64).reshape(len(rows) - 1, len(rows) - 1)
 
 
 HEADING = ("from", "to", "edge")

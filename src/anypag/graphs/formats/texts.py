@@ -36,9 +36,8 @@ def dump_tetrad(graph: MixedGraph) -> str:
                 f"Tetrad's text cannot hold a name with a blank or a ';'; got {name!r}. "
                 "Rename it with graph.relabel(...), or use another format."
             )
-    edges = [
-        f"{i}. {edge.a} {edge.symbol} {edge.b}" for i, edge in enumerate(map(Edge.forward, graph.edges()), start=1)
-    ]
+    numbered = enumerate(map(Edge.forward, graph.edges()), start=1)
+    edges = [f"{i}. {edge.a} {edge.symbol} {edge.b}" for i, edge in numbered]
     return "\n".join([TETRAD_HEADING, ";".join(graph.names), "", "Graph Edges:", *edges, ""])
 
 
@@ -47,10 +46,9 @@ def parse_tetrad(text: str) -> Parsed:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines or lines[0] != TETRAD_HEADING:
         raise FormatError(f"Tetrad's text begins with {TETRAD_HEADING!r}; got {_first(lines)}.")
-    try:
-        heading = lines.index("Graph Edges:")
-    except ValueError:
-        raise FormatError("Tetrad's text has a section 'Graph Edges:'; this one has none.") from None
+    if "Graph Edges:" not in lines:
+        raise FormatError("Tetrad's text has a section 'Graph Edges:'; this one has none.")
+    heading = lines.index("Graph Edges:")
     if heading > 2:
         raise FormatError(
             f"Tetrad's text has all names in one line, between ';'; got another line {_first(lines[2:])}."
@@ -156,11 +154,11 @@ _SHAPES = {Mark.CIRCLE: "odot", Mark.ARROW: "normal", Mark.TAIL: "none"}
 
 def dump_dot(graph: MixedGraph) -> str:
     """The DOT text. Raises an error for a name with a backslash that DOT would misread."""
-    nodes = [f"  {_quoted(name, 'DOT')};" for name in graph.names]
+    quoted = {name: _quoted(name, "DOT") for name in graph.names}
+    nodes = [f"  {name};" for name in quoted.values()]
     edges = [
-        f"  {_quoted(edge.a, 'DOT')} -> {_quoted(edge.b, 'DOT')} "
-        f"[dir=both, arrowtail={_SHAPES[edge.mark_a]}, arrowhead={_SHAPES[edge.mark_b]}];"
-        for edge in map(Edge.forward, graph.edges())
+        f"  {quoted[a]} -> {quoted[b]} [dir=both, arrowtail={_SHAPES[mark_a]}, arrowhead={_SHAPES[mark_b]}];"
+        for a, b, mark_a, mark_b in map(Edge.forward, graph.edges())
     ]
     return "\n".join([f"digraph {type(graph).__name__} {{", *nodes, *edges, "}", ""])
 
@@ -180,12 +178,9 @@ _PART = re.compile(
 
 def dump_dagitty(graph: MixedGraph) -> str:
     """The text. Raises an error for a name with a backslash that would be misread."""
-    nodes = [_quoted(name, "dagitty") for name in graph.names]
-    edges = [
-        f"{_quoted(edge.a, 'dagitty')} {_SIGN_OF[edge.symbol]} {_quoted(edge.b, 'dagitty')}"
-        for edge in map(Edge.forward, graph.edges())
-    ]
-    return "\n".join([f"{type(graph).__name__.lower()} {{", *nodes, *edges, "}", ""])
+    quoted = {name: _quoted(name, "dagitty") for name in graph.names}
+    edges = [f"{quoted[e.a]} {_SIGN_OF[e.symbol]} {quoted[e.b]}" for e in map(Edge.forward, graph.edges())]
+    return "\n".join([f"{type(graph).__name__.lower()} {{", *quoted.values(), *edges, "}", ""])
 
 
 def parse_dagitty(text: str) -> Parsed:
