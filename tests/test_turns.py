@@ -46,7 +46,7 @@ OF_BATCHES = {
     "gaussian": {*("partial_correlations", "fisher_z_pvalues", "pairwise_partial_correlations", "block_statistics")},
     "joint_tables": {"joint_statistics", "permutations_by_rows"},
     "pairs": {
-        *("correlations", "has_beyond", "reorder_rows", "all_in_range", "renumbered", "arranged", "keys_of", "add")
+        *("correlations", "has_beyond", "reorder_rows", "all_in_range", "arranged", "keys_of", "add")
     },
     "separation": {"separated"},
 }
