@@ -161,7 +161,7 @@ def level_copy_findings(table: Table) -> list[Finding]:
     >>> print(level_copy_findings(table)[0].message)
     Columns 'colour' and 'code' are nearly the same (one determines the other in 99.5 % of the rows): given ...
     """
-    from anypag._kernels.discrete import tell_each_other
+    from anypag._kernels.determined import tell_each_other
 
     chosen = table.of_kind("discrete")
     is_short = table.n <= MOST_ROWS
