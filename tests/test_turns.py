@@ -65,7 +65,6 @@ PARTS = {
     "additive": {"f_tail", "cauchy", "rao", "degree_of_set", "degree_of_tested"},
     "determined": {"is_determined"},
     "discrete_score": {"component", "adding", "removing", "of_set"},
-    "gaussian": {"pvalue"},
     "gaussian_score": {
         *("component", "ceiling", "adding", "removing", "adding_blocks", "removing_blocks"),
         *("ricf", "undirected_deviance"),
