@@ -179,7 +179,7 @@ def compiles():
 thread = threading.Thread(target=compiles, daemon=True)
 thread.start()
 has_begun.wait()
-pairs.keep_largest.compiled
+pairs.set_both.compiled
 thread.join()
 """
 

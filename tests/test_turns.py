@@ -13,7 +13,7 @@ import pytest
 
 import anypag as ap
 from anypag import _kernels, threads
-from anypag._kernels import discrete, pools, rules, separation
+from anypag._kernels import determined, pools, rules, separation
 from anypag.arrays import Flags, Floats
 from anypag.graphs.base import Marks
 from anypag.graphs.orientation import LogRows, Paths, Scratch, orient, orient_in_place
@@ -42,12 +42,9 @@ IN_TURNS = {
 OF_BATCHES = {
     "additive": {"additive_tests"},
     "candidates": {"next_sets", "keep_best", "largest_of_each", "pairs_from", "best_singles", "best_sets"},
-    "discrete": {"count_statistics"},
+    "discrete": {"count_statistics", "joint_statistics", "permutations_by_rows"},
     "gaussian": {*("partial_correlations", "fisher_z_pvalues", "pairwise_partial_correlations", "block_statistics")},
-    "joint_tables": {"joint_statistics", "permutations_by_rows"},
-    "pairs": {
-        *("correlations", "has_beyond", "reorder_rows", "all_in_range", "renumbered", "arranged", "keys_of", "add")
-    },
+    "pairs": {*("correlations", "has_beyond", "reorder_rows", "all_in_range", "arranged", "keys_of", "add")},
     "separation": {"separated"},
 }
 """Kernels that go once through a batch of questions, candidates or rows, whose number their caller bounds: tests answer
@@ -55,7 +52,7 @@ in batches that `search.progress.Pace` cuts to a fraction of a second, passes an
 """
 
 WHOLE = {
-    "discrete": {"determined_by_two", "tell_each_other"},
+    "determined": {"determined_by_two", "tell_each_other"},
     "rules": {"check_keys", "rule_0", "rule_0_in_mag", "triples"},
     "separation": {"inducing_path"},
 }
@@ -66,9 +63,8 @@ OUTSIDE = {"gaussian": {"fit", "total_effects"}}
 
 PARTS = {
     "additive": {"f_tail", "cauchy", "rao", "degree_of_set", "degree_of_tested"},
-    "discrete": {"is_determined"},
+    "determined": {"is_determined"},
     "discrete_score": {"component", "adding", "removing", "of_set"},
-    "gaussian": {"pvalue"},
     "gaussian_score": {
         *("component", "ceiling", "adding", "removing", "adding_blocks", "removing_blocks"),
         *("ricf", "undirected_deviance"),
@@ -289,8 +285,8 @@ def whole_calls() -> dict[str, Callable[[], object]]:
     nothing_known, patterns = np.zeros((0, 0), np.bool_), np.array([[14, 14, 14, 14, 15, 15, 0]] * 2)  # all fit
     proposals = np.array([[[1, 0, 3, 2, 3], [0, 1, 2, 2, 3]]] * 2)
     return {
-        "determined_by_two": lambda: discrete.determined_by_two(codes, levels, 0, 5, 1000, 50, -7.0),
-        "tell_each_other": lambda: discrete.tell_each_other(codes, levels, 0.9, 50),
+        "determined_by_two": lambda: determined.determined_by_two(codes, levels, 0, 5, 1000, 50, -7.0),
+        "tell_each_other": lambda: determined.tell_each_other(codes, levels, 0.9, 50),
         "check_keys": lambda: rules.check_keys(*lists, slots, 0),
         "rule_0": lambda: rules.rule_0(*lists, slots, sets.members, 0, 200, wanted, rows),
         "rule_0_in_mag": lambda: rules.rule_0_in_mag(*lists, dag, wanted, rows),

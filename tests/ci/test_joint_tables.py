@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anypag._kernels import joint_tables
+from anypag._kernels import discrete
 from anypag._kernels.patience import plain
 from anypag.ci.base import Queries
 from anypag.ci.discrete import ChiSquared, GSquared
@@ -95,6 +95,6 @@ def test_plain_python_gives_the_same_bits(kind: type[GSquared] | type[ChiSquared
         test = kind(data, singular="keep")
         compiled = test.statistics(asked)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(joint_tables, "joint_statistics", plain(joint_tables.joint_statistics))
+            patch.setattr(discrete, "joint_statistics", plain(discrete.joint_statistics))
             for got, right in zip(test.statistics(asked), compiled, strict=True):
                 np.testing.assert_array_equal(np.asarray(got), np.asarray(right))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import anypag as ap
 import naive_ci
-from anypag._kernels import joint_tables
+from anypag._kernels import discrete
 from anypag._kernels.patience import plain
 from anypag.ci.base import Queries
 from anypag.ci.discrete import PermutationChiSquared, pvalues_of_cumulants
@@ -150,7 +150,7 @@ def test_plain_python_gives_the_same_bits() -> None:
         test, asked = random_test(1, 60, levels), random_queries(1, 5, 2, 15)
         compiled = test.statistics(asked)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(joint_tables, "joint_statistics", plain(joint_tables.joint_statistics))
+            patch.setattr(discrete, "joint_statistics", plain(discrete.joint_statistics))
             for got, right in zip(test.statistics(asked), compiled, strict=True):
                 np.testing.assert_array_equal(got, right)
 

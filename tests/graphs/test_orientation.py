@@ -42,7 +42,7 @@ def scratch(graph: PAG) -> tuple[Marks, LogRows]:
 
 def proposed(rule: Any, *arguments: Any) -> int:
     """How many rows a rule has written, in as many turns as it takes."""
-    if "room" not in inspect.signature(rule.py_func).parameters:
+    if "room" not in inspect.signature(getattr(rule, "py_func", rule)).parameters:
         return int(rule(*arguments))
     stand = np.zeros(4 + 3 * len(arguments[0]), np.int64)
     in_turns(rule, *arguments, stand)

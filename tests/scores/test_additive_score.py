@@ -54,7 +54,7 @@ def explaining(parts: list[Floats], rows: int) -> MixedScore:
     start = np.concatenate([[0], np.cumsum([part.shape[1] for part in parts])]).astype(np.int32)
     names, ones = tuple("ABCDEFGH"[: len(parts)]), np.ones(len(parts), np.int32)
     return MixedScore(
-        names, rows, every.T @ every, start, discount=0.0, stop=1e-13, explained=ones, takes_functions=ones
+        names, rows, every.T @ every, discount=0.0, stop=1e-13, start=start, explained=ones, takes_functions=ones
     )
 
 

@@ -48,7 +48,7 @@ def test_a_node_is_scored_by_determinants() -> None:
 
 def test_members_of_a_class_score_the_same() -> None:
     score = mixed_score(table())
-    tight = MixedScore(score.names, score.n, score.correlation, score.start, stop=1e-10)
+    tight = MixedScore(score.names, score.n, score.correlation, stop=1e-10, start=score.start)
     members = ("A --> B; B <-> C; C <-- D", "A <-> B; B <-> C; C <-> D", "A --> B; B <-> C; C <-> D")
     found = [score_of(tight, MAG.from_string(text, list("ABCD"))) for text in members]
     assert np.ptp(found) < 1e-3

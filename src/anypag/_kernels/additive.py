@@ -26,10 +26,7 @@ come near 0 or 1 they are not a sum of functions of z; a third function could ta
 """
 NEARLY_NORMAL = 0.01  # no correction if the variance of R² exceeds that of F by at most this share
 LEAST_SHARE = 1e-3  # the least share of the degrees of freedom that a correction leaves
-APART = 8
-"""Unused lanes between those of one pair of columns and those of the next: the distance is then no power of two, and
-the values of one lane do not compete for the same cache lines.
-"""
+APART = 8  # unused lanes after each pair of columns: at a distance of 2^k, the values of a lane compete in the cache
 
 
 def _series(n):
@@ -48,17 +45,14 @@ _LARGE = 15.0  # the series is exact to 1e-12 from this first argument up
 
 @njit(cache=True)
 def _beta_half_tail(a, v, beta):
-    """I_w(a, 1/2) for w = exp(-v), the tail of Student's t, for large a; beta = B(a, 1/2).
-
-    With t = exp(-u) the integral is that of exp(-(a - 1/4) u) u^(-1/2) (sinh(u/2) / (u/2))^(-1/2) from v on. The last
-    factor is expanded into a series in u²; each term is an incomplete gamma function, computed from the one before.
+    """I_w(a, 1/2) for w = exp(-v), the tail of Student's t, for large a; beta = B(a, 1/2). With t = exp(-u) the
+    integral is that of exp(-(a - 1/4) u) u^(-1/2) (sinh(u/2) / (u/2))^(-1/2) from v on. The last factor is expanded
+    into a series in u²; each term is an incomplete gamma function, computed from the one before.
     """
     rate = a - 0.25
     y = rate * v
-    power = math.sqrt(y)
-    gamma = math.sqrt(math.pi) * math.erfc(power)
-    total = gamma
-    decay = math.exp(-y)
+    power, decay = math.sqrt(y), math.exp(-y)
+    total = gamma = math.sqrt(math.pi) * math.erfc(power)
     s, scale = 0.5, 1.0
     for k in range(1, len(_COEFFICIENTS)):
         for _ in range(2):
@@ -116,13 +110,9 @@ def f_tail(first, second, share, beta):
         return min(max(_beta_small(a, 0.5 * first, v), 0.0), 1.0)
     power = math.exp(-a * v)
     if first % 2 == 1:  # upwards from b = 1/2: I_w(a, b + 1) = I_w(a, b) + w^a (1 - w)^b / (b B(a, b))
-        total = _beta_half_tail(a, v, beta)
-        term = power * math.sqrt(rest) / (0.5 * beta)
-        b = 0.5
+        total, term, b = _beta_half_tail(a, v, beta), power * math.sqrt(rest) / (0.5 * beta), 0.5
     else:
-        total = power
-        term = power * a * rest
-        b = 1.0
+        total, term, b = power, power * a * rest, 1.0
     while b < 0.5 * first - 0.25:
         total += term
         term *= rest * (a + b) / (b + 1.0)
@@ -138,13 +128,6 @@ def _f_tail_of_share(first, second, share, part):
     return min(max(_beta_small(0.5 * part * second, 0.5 * part * first, -math.log(share)), 0.0), 1.0)
 
 
-@njit(cache=True, inline="always")
-def _freedom_share(excess, rows):
-    """The factor for F's degrees of freedom, if the variance of R² is (1 + excess) times that of F."""
-    share = ((rows + 1.0) / (1.0 + excess) - 2.0) / (rows - 1.0)
-    return min(max(share, LEAST_SHARE), 1.0)
-
-
 @njit(cache=True)
 def cauchy(first, second):
     """Two p-values as one: the mean of their Cauchy quantiles. Symmetric to the bit."""
@@ -158,10 +141,10 @@ def cauchy(first, second):
 
 
 @njit(cache=True, inline="always")
-def _sweep(block, start, end, size, tolerance):
-    """Sweeps columns start to end out of those after them, in the upper triangle. Returns how many were kept."""
+def _sweep(block, end, size, tolerance):
+    """Sweeps the columns before `end` out of those after them, in the upper triangle. Returns how many were kept."""
     kept = 0
-    for k in range(start, end):
+    for k in range(end):
         pivot = block[k, k]
         if pivot < tolerance:
             continue
@@ -175,9 +158,9 @@ def _sweep(block, start, end, size, tolerance):
 
 
 @njit(cache=True, fastmath={"contract"})
-def _sweep_lanes(block, start, end, size, lanes, tolerance, kept, inverse, share):
-    """Eliminates columns start to end from the later ones, in every lane; `kept` counts those used per lane."""
-    for k in range(start, end):
+def _sweep_lanes(block, end, size, lanes, tolerance, kept, inverse, share):
+    """Eliminates the columns before `end` from the later ones, in every lane; `kept` counts those used per lane."""
+    for k in range(end):
         for lane in range(lanes):
             is_left = block[k, k, lane] >= tolerance
             inverse[lane] = 1.0 / block[k, k, lane] if is_left else 0.0
@@ -201,7 +184,7 @@ def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left
             here, there = room[i, j], block[min(a, b), max(a, b)]
             for lane in range(lanes):
                 here[lane] = there[lane]
-    _sweep_lanes(room, 0, n_tested, n_tested + 1, lanes, tolerance, kept, inverse, share)
+    _sweep_lanes(room, n_tested, n_tested + 1, lanes, tolerance, kept, inverse, share)
     for lane in range(lanes):
         whole = block[response, response, lane]
         left[lane] = room[n_tested, n_tested, lane] / whole if whole >= tolerance else 2.0
@@ -209,14 +192,11 @@ def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left
 
 @njit(cache=True)
 def _left_by(block, tested, n_tested, response, n_responses, tolerance, room):
-    """Wilks' lambda (the unexplained share of the responses), and how many tested columns and responses were kept.
-    `block` is read in its upper triangle, at the places in `tested` and `response`; `room` is written.
-    """
+    """Wilks' lambda (the unexplained share of the responses), and how many tested columns and responses were kept."""
     for i in range(n_responses):
         for j in range(i, n_responses):
             room[i, j] = block[response[i], response[j]]
-    kept_responses = 0
-    before = 0.0
+    kept_responses, before = 0, 0.0
     for k in range(n_responses):
         pivot = room[k, k]
         if pivot >= tolerance:
@@ -232,13 +212,11 @@ def _left_by(block, tested, n_tested, response, n_responses, tolerance, room):
         for j in range(i, n_tested):
             room[i, j] = block[tested[i], tested[j]]
         for j in range(kept_responses):
-            low, high = min(tested[i], response[j]), max(tested[i], response[j])
-            room[i, n_tested + j] = block[low, high]
+            room[i, n_tested + j] = block[min(tested[i], response[j]), max(tested[i], response[j])]
     for i in range(kept_responses):
         for j in range(i, kept_responses):
             room[n_tested + i, n_tested + j] = block[response[i], response[j]]
-    kept = _sweep(room, 0, n_tested, size, tolerance)
-    after = 0.0
+    kept, after = _sweep(room, n_tested, size, tolerance), 0.0
     for k in range(n_tested, size):
         pivot = max(room[k, k], tolerance)
         after += math.log(pivot)
@@ -346,21 +324,6 @@ def _rows_without_gaps(has_value, members, rows):
 
 
 @njit(cache=True)
-def _count_columns(members, r, start, is_discrete, degree, degree_tested, n_products, widths):
-    """How many columns z, x and y of a question have; `widths` holds the maximum over all questions."""
-    count = n_products
-    for i in range(r + 2):
-        width = start[members[i] + 1] - start[members[i]]
-        if not is_discrete[members[i]]:
-            width = min(width, degree if i < r else degree_tested)
-        if i < r:
-            count += width
-        else:
-            widths[1 + i - r] = max(widths[1 + i - r], width)
-    widths[0] = max(widths[0], count)
-
-
-@njit(cache=True)
 def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, places, nowhere):
     """Writes the columns of a question: z up to ends[0], then x, y, padding. Returns the place after those of z."""
     for k in range(ends[2]):
@@ -393,19 +356,8 @@ def _write_pairs(members, r, start, is_discrete, pair_start, which):
 
 
 @njit(cache=True)
-def _gather(gram, places, size, block, lane):
-    """Fills the block of one lane with the correlations of columns."""
-    for i in range(np.uint32(size)):
-        a = places[i]
-        for j in range(i, np.uint32(size)):
-            block[i, j, lane] = gram[a, places[j]]
-
-
-@njit(cache=True)
 def _gather_products(cross, which, n_products, after_z, places, lanes, size, block):
-    """Fills in the correlations of products (from `after_z` on) with columns, for all lanes. The outer loop goes over
-    places, so that the memory accesses of many questions overlap.
-    """
+    """Fills in the correlations of products (from `after_z` on) with columns; the lanes' memory accesses overlap."""
     last = np.uint32(cross.shape[1] - 1)
     at, row = np.empty(lanes, np.uint32), np.empty(lanes, np.uint32)
     for k in range(n_products[:lanes].max()):
@@ -445,9 +397,7 @@ def _among_products(products, centred, which, count, first, block, lane):
 
 @njit(cache=True)
 def _fill_from_rows(columns, places, used, n_products, first, centred, block):
-    """Fills the block of one lane from the rows in use; columns that do not change in them stay zeros. Products have
-    been written to `centred` from row `first` on.
-    """
+    """Fills the block of one lane from the rows in use; products are in `centred` already, from row `first` on."""
     for i in range(len(places)):
         if first <= i < first + n_products:
             continue
@@ -481,7 +431,7 @@ def _responses_left(block, lane, responded, asked, tolerance, scratch):
 
 @njit(cache=True)
 def _read_group(basis, group, lanes, x, y, z, most, rows, rows_used, about, widths):
-    """Writes the members, the degrees of functions and the number of products of each question of a group."""
+    """Writes members, degrees and number of products of each question; in `widths` the most columns of z, x and y."""
     members, degrees, n_products = about
     start, is_discrete, has_value = basis.start, basis.is_discrete, basis.has_value
     r = z.shape[1]
@@ -498,14 +448,23 @@ def _read_group(basis, group, lanes, x, y, z, most, rows, rows_used, about, widt
         degrees[lane, 1] = degree_of_tested(degrees[lane, 0])
         wanted = _n_products(mine, r, start, is_discrete) if r > 1 else 0
         n_products[lane] = wanted if wanted * 20 <= n else 0
-        _count_columns(mine, r, start, is_discrete, degrees[lane, 0], degrees[lane, 1], n_products[lane], widths)
+        count = n_products[lane]
+        for k in range(r + 2):
+            width = start[mine[k] + 1] - start[mine[k]]
+            if not is_discrete[mine[k]]:
+                width = min(width, degrees[lane, 0 if k < r else 1])
+            if k < r:
+                count += width
+            else:
+                widths[1 + k - r] = max(widths[1 + k - r], width)
+        widths[0] = max(widths[0], count)
 
 
 @njit(cache=True)
 def _fill_group(basis, lanes, about, rows, ends, room, block):
     """The correlations of every question of a group."""
     cross, products, columns, has_value = basis.cross, basis.products, basis.columns, basis.has_value
-    start, is_discrete = basis.start, basis.is_discrete
+    gram, start, is_discrete = basis.gram, basis.start, basis.is_discrete
     members, degrees, n_products = about
     places, after_z, which, centred, one = room
     r, size = members.shape[1] - 2, ends[2]
@@ -521,7 +480,9 @@ def _fill_group(basis, lanes, about, rows, ends, room, block):
             block[:size, :size, lane] = one[:size, :size]
             continue
         after_z[lane] = first
-        _gather(basis.gram, here, size, block, np.uint32(lane))
+        for i in range(np.uint32(size)):
+            for j in range(i, np.uint32(size)):
+                block[i, j, np.uint32(lane)] = gram[here[i], here[j]]
         if count and len(cross):
             _write_pairs(mine, r, start, is_discrete, basis.pair_start, which[lane])
         elif count:
@@ -539,11 +500,10 @@ def _fill_group(basis, lanes, about, rows, ends, room, block):
 
 
 @njit(cache=True)
-def _answer_group(basis, lanes, group, about, ends, block, left, kept, tolerance, betas, room, rows_used, answers):
+def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, answers):
     """Writes the answers to the questions of a group, z swept out; `betas` caches B(a, 1/2) for one number of rows."""
     start, is_discrete, excess = basis.start, basis.is_discrete, basis.excess
-    members, degrees, _ = about
-    pvalues, strengths = answers
+    (members, degrees, _), (pvalues, strengths), (ends, block, left, kept, tolerance) = about, answers, swept
     r = members.shape[1] - 2
     for lane in range(lanes):
         i = group + lane
@@ -581,7 +541,9 @@ def _answer_group(basis, lanes, group, about, ends, block, left, kept, tolerance
             else:
                 beta = betas[place]
             if beyond > NEARLY_NORMAL:
-                p = _f_tail_of_share(first, second, share, _freedom_share(beyond, n))
+                # the factor for F's degrees of freedom, if the variance of R² is (1 + beyond) times that of F
+                part = min(max(((n + 1.0) / (1.0 + beyond) - 2.0) / (n - 1.0), LEAST_SHARE), 1.0)
+                p = _f_tail_of_share(first, second, share, part)
             else:
                 p = f_tail(first, second, share, beta)
             best = max(best, 1.0 - share * (second + first) / second)
@@ -595,10 +557,9 @@ def _answer_group(basis, lanes, group, about, ends, block, left, kept, tolerance
 
 @njit(cache=True, nogil=True)
 def additive_tests(basis, most, x, y, z, tolerance, pvalues, strengths, rows_used):
-    """Writes p-values, strengths and, where there are gaps, the number of rows (all (b,)) of the two-way test.
-
-    `basis` is described by `anypag.ci.additive.Basis`. `most` is the largest degree of functions of a condition.
-    Members of z (b, r) are taken in the order given. A share of the variance below `tolerance` counts as zero.
+    """Writes p-values, strengths and, where there are gaps, the number of rows (all (b,)) of the two-way test. `basis`
+    is described by `anypag.ci.additive.Basis`. `most` is the largest degree of functions of a condition. Members of z
+    (b, r) are taken in the order given. A share of the variance below `tolerance` counts as zero.
     """
     r, start = z.shape[1], basis.start
     widest, heads = 0, 1
@@ -628,9 +589,8 @@ def additive_tests(basis, most, x, y, z, tolerance, pvalues, strengths, rows_use
         ends[0], ends[1], ends[2] = widths[0], widths[0] + widths[1], widths[0] + widths[1] + widths[2]
         _fill_group(basis, lanes, about, rows, ends, filling, block)
         kept[:] = 0
-        _sweep_lanes(block, 0, ends[0], ends[2], lanes, tolerance, kept[0], inverse, shares)
+        _sweep_lanes(block, ends[0], ends[2], lanes, tolerance, kept[0], inverse, shares)
         _one_left_by(block, ends[1], widths[2], ends[0], lanes, tolerance, room, left[0], kept[1], inverse, shares)
         _one_left_by(block, ends[0], widths[1], ends[1], lanes, tolerance, room, left[1], kept[2], inverse, shares)
-        _answer_group(
-            basis, lanes, group, about, ends, block, left, kept, tolerance, betas, several, rows_used, answers
-        )
+        swept = ends, block, left, kept, tolerance
+        _answer_group(basis, lanes, group, about, swept, betas, several, rows_used, answers)

@@ -20,7 +20,6 @@ from anypag._kernels.patience import FEW, njit, patient
 @njit(cache=True, nogil=True)
 def _next_with_sum(distances, r, total, chosen, is_fresh):
     """Step `chosen` to the next r places, in lexicographic order, whose distances add up to `total`; False at the end.
-
     Distances ascend, so the least and the largest sum over the places after j are sums of adjacent entries.
     """
     size = len(distances)
@@ -92,11 +91,10 @@ def _most(distances, first, p, r):
 
 @patient(table=1_000_000, lists=1_000_000, nogil=True)  # bounds on what is written bound the work
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
-    """Up to `quota` more candidate sets of each of these edges, nearest first; how many rows were filled.
-
-    `cursor[k]` is the position of edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side, whether this
-    side begins anew, then the chosen places. Sets are ordered by the sum of their distances; for equal sums those of
-    x's pool come first, each pool in lexicographic order.
+    """Up to `quota` more candidate sets of each of these edges, nearest first; how many rows were filled. `cursor[k]`
+    is the position of edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side, whether this side begins
+    anew, then the chosen places. Sets are ordered by the sum of their distances; for equal sums those of x's pool come
+    first, each pool in lexicographic order.
     """
     count = 0
     for k in edges:
@@ -142,8 +140,7 @@ def keep_best(edge_of, z, p, best_z, best_p):
 @patient(nogil=True)
 def largest_of_each(group, values):
     """The row with the largest value in each run of equal `group`, the first of equals."""
-    rows = np.empty(len(group), np.int64)
-    count = 0
+    rows, count = np.empty(len(group), np.int64), 0
     for row in range(len(group)):
         if row == 0 or group[row] != group[row - 1]:
             rows[count] = row
@@ -177,9 +174,8 @@ def _strength(joint, left_x, left_y):
 
 @njit(cache=True, inline="always")
 def _given_two(xy, xc, xd, yc, yd, cd, tolerance):
-    """The numbers of `_given_one` given both c and d, each times 1 - cd², and how many of c and d were left out.
-
-    d is eliminated first. If d determines c, c is left out, and the numbers are those of `_given_one` with d alone.
+    """The numbers of `_given_one` given both c and d, each times 1 - cd², and how many of c and d were left out. d is
+    eliminated first. If d determines c, c is left out, and the numbers are those of `_given_one` with d alone.
     """
     both = 1.0 - cd * cd
     if both < tolerance:
@@ -207,14 +203,12 @@ def _push(near, n, i, kept, tolerance, held, covariance, weight, left):
         for k in range(j):
             value -= covariance[kept, k] * weight[j, k]
         share = value * weight[j, j]
-        covariance[kept, j] = value
-        weight[kept, j] = share
+        covariance[kept, j], weight[kept, j] = value, share
         own -= value * share
     if own < tolerance:
         return kept
     scale = 1.0 / own
-    weight[kept, kept] = scale
-    held[kept] = i
+    weight[kept, kept], held[kept] = scale, i
     r = covariance.shape[1]
     of_x, of_y = near[n, i], near[n + 1, i]
     for k in range(kept):
@@ -235,9 +229,8 @@ def _sort_by_place(nodes, place, entries):
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, len(entries)):
-            entry = entries[i]
+            entry, j = entries[i], i
             here = place[nodes[entry]]
-            j = i
             while j >= gap and place[nodes[entries[j - gap]]] > here:
                 entries[j] = entries[j - gap]
                 j -= gap
@@ -279,10 +272,9 @@ def _where(pool_x, pool_y, z, places):
 def _comes_first(pool_x, pool_y, z, other):
     """Does `next_sets` give out the set z before the other?"""
     mine, its = np.empty(len(z), np.int64), np.empty(len(z), np.int64)
-    total, side = _where(pool_x, pool_y, z, mine)
-    its_total, its_side = _where(pool_x, pool_y, other, its)
-    if total != its_total or side != its_side:
-        return total < its_total or (total == its_total and side < its_side)
+    here, there = _where(pool_x, pool_y, z, mine), _where(pool_x, pool_y, other, its)
+    if here != there:
+        return here < there
     for k in range(len(z)):
         if mine[k] != its[k]:
             return mine[k] < its[k]
@@ -325,14 +317,13 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
     left[0, 0], left[0, 1], left[0, 2] = 1.0, 1.0, xy
     n_kept[0] = n_new[0] = 0
     chosen[0] = chosen[0] if cursor[0] else -1
-    depth = 0
+    depth = count = 0
     while cursor[0] and depth < r - 1:
         i = chosen[depth]
         n_kept[depth + 1] = _push(near, n, i, n_kept[depth], tolerance, held, covariance, weight, left)
         n_new[depth + 1] = n_new[depth] + (next_new[i] == i)
         depth += 1
     bound = _bound(least[0], margin)
-    count = 0
     while depth >= 0 and count < room:
         i = chosen[depth] + 1
         if depth == r - 1 and n_new[depth] == 0:
@@ -354,24 +345,20 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
             joint, left_x, left_y = _given_one(xy, near[n, i], near[n + 1, i], tolerance)
         elif r == 2:
             d = chosen[0]
-            joint, left_x, left_y, left_out = _given_two(
-                xy, near[n, i], near[n, d], near[n + 1, i], near[n + 1, d], near[i, d], tolerance
-            )
+            xc, xd, yc, yd = near[n, i], near[n, d], near[n + 1, i], near[n + 1, d]
+            joint, left_x, left_y, left_out = _given_two(xy, xc, xd, yc, yd, near[i, d], tolerance)
         else:
             kept = n_kept[r]
-            left_out = r - kept
-            left_x, left_y, joint = left[kept, 0], left[kept, 1], left[kept, 2]
+            left_x, left_y, joint, left_out = left[kept, 0], left[kept, 1], left[kept, 2], r - kept
             if left_x < tolerance or left_y < tolerance:
                 joint, left_x, left_y = 0.0, 0.0, 0.0
         if left_out == 0 and left_x > 0.0 and joint * joint > bound * (left_x * left_y):
             continue  # |rho| is too large, by more than rounding can explain
         strength = _strength(joint, left_x, left_y)
-        if left_out == 0:
-            if strength > least[0] + margin:
-                continue
-            if strength < least[0]:
-                least[0] = strength
-                bound = _bound(strength, margin)
+        if left_out == 0 and strength > least[0] + margin:
+            continue
+        if left_out == 0 and strength < least[0]:
+            least[0], bound = strength, _bound(strength, margin)
         p = _pvalue(strength, roots[left_out])
         if p < best_p[0]:
             continue
@@ -446,23 +433,11 @@ def best_sets(correlation, order, place, edges, rule, room, best):
     return count
 
 
-@njit(cache=True, nogil=True)
-def _strong_columns(row, least, found):
-    """Lists in `found` the columns where |row| is at least `least`. Returns their number."""
-    count = 0
-    for c in range(len(row)):
-        found[count] = c
-        count += abs(row[c]) >= least  # if not, the next column overwrites this entry
-    return count
-
-
 @patient(nogil=True)
 def pairs_from(correlation, order, first, end, least):
     """The pairs of nodes i < j, i from first to end, with |rho| of at least `least`, row by row; node i is column
-    order[i].
-
-    A row is read in memory order. The columns found are then put in the order of nodes: few by insertion, many by a
-    scan over all nodes.
+    order[i]. A row is read in memory order. The columns found are then put in the order of nodes: few by insertion,
+    many by a scan over all nodes.
     """
     n = len(order)
     size = 64 + 4 * (end - first)
@@ -477,8 +452,10 @@ def pairs_from(correlation, order, first, end, least):
         if count + n > size:
             size = 2 * size + n
             x, y, strengths = _longer(x, size), _longer(y, size), _longer(strengths, size)
-        n_found = _strong_columns(row, least, found)
-        begin = count
+        n_found, begin = 0, count
+        for c in range(n):
+            found[n_found] = c
+            n_found += abs(row[c]) >= least  # if not, the next column overwrites this entry
         if 32 * n_found > n:
             for j in range(i + 1, n):
                 y[count] = j

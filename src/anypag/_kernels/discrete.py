@@ -1,25 +1,33 @@
-"""G² and χ² of many small sets of discrete columns, in memory that is bounded by the number of rows; and columns that
-others determine.
+"""G², χ² and permutation cumulants of many small sets of discrete columns.
 
 Every stratum (a combination of values of z that occurs in the data) has a table of x against y. Its degrees of
 freedom are (levels of x in it - 1) · (levels of y in it - 1): a level that does not occur in a stratum has no
 row or column there. The statistic of a query is the sum over its strata, and so are its degrees of freedom.
 
-Rows are counted in a dense table if it has at most `most_cells` cells (`ci.counting` sets this to
+`joint_statistics` has tables of all combinations of levels. Rows are counted only for a few larger sets of columns. The
+tables of their subsets follow by summing, and one table answers every pair of its columns given the others. Counts are
+integers, so the statistics equal those of single questions (`count_statistics`) to the bit.
+
+Single questions are for sets with too many combinations; their memory is bounded by the rows. Rows are counted in a
+dense table of the strata that occur if it has at most `most_cells` cells (`ci.counting` sets this to
 min(4 · rows, 2²⁶) + 64). Larger tables are counted in a hash table of the cells that occur in the data, which are never
-more than the rows. A row can represent several equal rows: each has a weight, and the counts are sums of weights.
+more than the rows; for permutations (`permutations_by_rows`) the rows are sorted. A row can represent several equal
+rows: each has a weight, and the counts are sums of weights.
 """
 
 import math
 
 import numpy as np
 
-from anypag._kernels.patience import njit
+from anypag._kernels.patience import FEW, njit, patient
 
-PEARSON = 1
-LOG_LIKELIHOOD = 2
+PEARSON, LOG_LIKELIHOOD, PERMUTATIONS = 1, 2, 3
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_NO_VARIANCE = 1e-12  # a variance below this share of the squared mean is rounding error
+_FEW_CELLS = 512
+_MOST_COLUMNS = 12  # the most columns of a set that is counted for smaller ones
+_WINDOW = 1024  # how many sets are tried for a common table
 
 
 @njit(cache=True, nogil=True)
@@ -35,6 +43,693 @@ def _two_by_two(n, n_x, n_y, n_xy, family):
     not_x, not_y = n - n_x, n - n_y
     diagonal = _term(n_xy, n_x * n_y / n, family) + _term(not_x - n_y + n_xy, not_x * not_y / n, family)
     return diagonal + (_term(n_x - n_xy, n_x * not_y / n, family) + _term(n_y - n_xy, not_x * n_y / n, family))
+
+
+@njit(cache=True, nogil=True)
+def _combine(before, column, step, after):
+    """Writes the combination number of each row after one more column; there were `step` combinations before."""
+    factor = np.uint32(step)
+    for row in range(len(column)):
+        after[row] = np.uint32(before[row]) + np.uint32(column[row]) * factor
+
+
+@njit(cache=True, nogil=True)
+def _count_cells(combined, weights, total, cells):
+    """Counts rows by cell. With few cells, four tables are filled in turn: additions to one cell need not wait."""
+    turns = 4 if total <= _FEW_CELLS else 1
+    for cell in range(turns * total):
+        cells[cell] = 0
+    second, third, fourth = (total, 2 * total, 3 * total) if turns == 4 else (0, 0, 0)
+    n, fours = len(combined), len(combined) // 4 * 4
+    for i in range(0, fours, 4):
+        cells[combined[i]] += weights[i]
+        cells[second + combined[i + 1]] += weights[i + 1]
+        cells[third + combined[i + 2]] += weights[i + 2]
+        cells[fourth + combined[i + 3]] += weights[i + 3]
+    for i in range(fours, n):
+        cells[combined[i]] += weights[i]
+    if turns == 4:
+        for cell in range(total):
+            cells[cell] += cells[second + cell] + cells[third + cell] + cells[fourth + cell]
+
+
+@njit(cache=True, nogil=True)
+def _of_binary(cells, strata, step_a, step_b, levels_a, levels_b, family):
+    """Statistic and degrees of freedom of a table of two columns with at most two levels."""
+    statistic, freedom = 0.0, 0
+    for first in strata:
+        n_00, n_01, n_10, n_11 = np.int64(cells[first]), np.int64(0), np.int64(0), np.int64(0)
+        if levels_b == 2:
+            n_01 = np.int64(cells[first + step_b])
+        if levels_a == 2:
+            n_10 = np.int64(cells[first + step_a])
+        if levels_a == 2 and levels_b == 2:
+            n_11 = np.int64(cells[first + step_a + step_b])
+        n_a, n_b, n = n_10 + n_11, n_01 + n_11, n_00 + n_01 + n_10 + n_11
+        if 0 < n_a < n and 0 < n_b < n:
+            statistic += _two_by_two(n, n_a, n_b, n_11, family)
+            freedom += 1
+    return statistic, freedom
+
+
+@njit(cache=True, inline="always")
+def _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins):
+    """Counts the rows of a stratum by level. Returns its rows, and how many levels of each column occur in it."""
+    for a in range(levels_a + levels_b):
+        margins[a] = 0
+    n = np.int64(0)
+    for a in range(levels_a):
+        for b in range(levels_b):
+            count = np.int64(cells[first + a * step_a + b * step_b])
+            margins[a] += count
+            margins[levels_a + b] += count
+            n += count
+    present_a, present_b = 0, 0
+    for a in range(levels_a):
+        present_a += margins[a] > 0
+    for b in range(levels_b):
+        present_b += margins[levels_a + b] > 0
+    return n, present_a, present_b
+
+
+@njit(cache=True, nogil=True)
+def _of_levels(cells, strata, step_a, step_b, levels_a, levels_b, family, margins):
+    """Statistic and degrees of freedom of two columns."""
+    statistic, freedom = 0.0, 0
+    for first in strata:
+        n, present_a, present_b = _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins)
+        if present_a < 2 or present_b < 2:
+            continue
+        freedom += (present_a - 1) * (present_b - 1)
+        for a in range(levels_a):
+            if margins[a] == 0:
+                continue
+            for b in range(levels_b):
+                if margins[levels_a + b] == 0:
+                    continue
+                count = np.int64(cells[first + a * step_a + b * step_b])
+                if count > 0 or family == PEARSON:
+                    statistic += _term(count, margins[a] * margins[levels_a + b] / n, family)
+    return statistic, freedom
+
+
+@njit(cache=True, inline="always")
+def _cell(observed, margin_a, margin_b, n, family):
+    if margin_a == 0 or margin_b == 0 or (observed == 0 and family != PEARSON):
+        return 0.0
+    return _term(observed, margin_a * margin_b / n, family)
+
+
+@njit(cache=True, inline="always")
+def _nine(cells, first, step_a, step_b, third_a, third_b):
+    """The cells of a stratum, row by row; 0 for levels that are not there. Unsigned indices need no check."""
+    next_a, next_b, none = first + step_a, first + step_b, np.uint64(0)
+    n00, n01 = np.uint64(cells[first]), np.uint64(cells[next_b])
+    n10, n11 = np.uint64(cells[next_a]), np.uint64(cells[next_a + step_b])
+    n02 = np.uint64(cells[next_b + step_b]) if third_b else none
+    n12 = np.uint64(cells[next_a + step_b + step_b]) if third_b else none
+    n20 = np.uint64(cells[next_a + step_a]) if third_a else none
+    n21 = np.uint64(cells[next_a + step_a + step_b]) if third_a else none
+    n22 = np.uint64(cells[next_a + step_a + step_b + step_b]) if third_a and third_b else none
+    return n00, n01, n02, n10, n11, n12, n20, n21, n22
+
+
+@njit(cache=True, nogil=True)
+def _of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, family):
+    """Statistic and degrees of freedom of two columns with two or three levels: nine counts, without a loop."""
+    statistic, freedom = 0.0, 0
+    third_a, third_b = levels_a == 3, levels_b == 3
+    step_a, step_b = np.uint64(step_a), np.uint64(step_b)
+    for stratum in strata:
+        first = np.uint64(stratum)
+        n00, n01, n02, n10, n11, n12, n20, n21, n22 = _nine(cells, first, step_a, step_b, third_a, third_b)
+        a0, a1, a2 = n00 + n01 + n02, n10 + n11 + n12, n20 + n21 + n22
+        n = a0 + a1 + a2
+        if n == 0:
+            continue
+        b0, b1, b2 = n00 + n10 + n20, n01 + n11 + n21, n02 + n12 + n22
+        present_a, present_b = 0 + (a0 > 0) + (a1 > 0) + (a2 > 0), 0 + (b0 > 0) + (b1 > 0) + (b2 > 0)
+        if present_a < 2 or present_b < 2:
+            continue
+        freedom += (present_a - 1) * (present_b - 1)
+        statistic += _cell(n00, a0, b0, n, family)
+        statistic += _cell(n01, a0, b1, n, family)
+        statistic += _cell(n02, a0, b2, n, family)
+        statistic += _cell(n10, a1, b0, n, family)
+        statistic += _cell(n11, a1, b1, n, family)
+        statistic += _cell(n12, a1, b2, n, family)
+        statistic += _cell(n20, a2, b0, n, family)
+        statistic += _cell(n21, a2, b1, n, family)
+        statistic += _cell(n22, a2, b2, n, family)
+    return statistic, freedom
+
+
+@njit(cache=True, nogil=True)
+def _matrix_sums(counts, n):
+    """Sums over the matrix W of a column in a stratum with n rows, from the counts of its levels. W has an entry for
+    every two rows of the stratum: 1 / (R + 1) if both have the same level, which has R rows, else 0; then the mean of
+    each row and column of W is subtracted. With w for its diagonal the sums are: k1 = Σ R² / (R + 1); the traces of W,
+    W² and W³; Σ w² and Σ w³; Σ Wᵢⱼ³; Σ wᵢ (W²)ᵢᵢ; Σ wᵢ Wᵢⱼ wⱼ. A level without rows adds nothing.
+    """
+    k1, k2, k3, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for count in counts:
+        share = count / (count + 1.0)
+        k1 += share * count
+        k2 += share * share * count
+        k3 += share * share * share * count
+        s1 += share
+        s2 += share * share
+        s3 += share * share * share
+    mean = k1 / (n * n)
+    trace = s1 - k1 / n
+    trace_2 = s2 - 2.0 * k2 / n + k1 * k1 / (n * n)
+    trace_3 = s3 - 3.0 * k3 / n + 3.0 * k1 * k2 / (n * n) - k1 * k1 * k1 / (n * n * n)
+    squares, cubes, entries, beside, ends, middle = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    rest = k2 / (n * n) - n * mean * mean
+    for count in counts:
+        weight = 1.0 / (count + 1.0)
+        share = weight * count
+        taken = 2.0 * share / n - mean
+        on_diagonal = weight - taken
+        total = count * on_diagonal
+        squares += total * on_diagonal
+        cubes += total * on_diagonal * on_diagonal
+        entries += share * (share * weight - 3.0 * share * taken + 3.0 * count * taken * taken)
+        beside += total * (share * weight - 2.0 * share * taken + share * share / n + rest)
+        ends += weight * total * total
+        middle += total * share
+    entries += n * n * mean * mean * mean - 2.0 * k3 / (n * n)
+    chain = ends - 2.0 * trace * middle / n + mean * trace * trace
+    return k1, trace, trace_2, trace_3, squares, cubes, entries, beside, chain
+
+
+@njit(cache=True, nogil=True)
+def _second_moment(sums_x, sums_y, n):
+    """The mean of (Σ Wᵢⱼ Vᵢⱼ)² over all permutations of V, from sums over one to four different rows."""
+    _, t, t2, _, s2, _, _, _, _ = sums_x
+    _, u, u2, _, r2, _, _, _, _ = sums_y
+    one = s2 * r2
+    two = 4.0 * one + 2.0 * ((t2 - s2) * (u2 - r2)) + (t * t - s2) * (u * u - r2)
+    three = 4.0 * ((2.0 * s2 - t2) * (2.0 * r2 - u2)) + 2.0 * ((2.0 * s2 - t * t) * (2.0 * r2 - u * u))
+    four = (t * t + 2.0 * t2 - 6.0 * s2) * (u * u + 2.0 * u2 - 6.0 * r2)
+    moment = one + (two + three / (n - 2.0)) / (n - 1.0)
+    if n > 3.0:
+        moment += four / ((n - 1.0) * (n - 2.0) * (n - 3.0))
+    return moment / n
+
+
+@njit(cache=True, nogil=True)
+def _over_different_rows(sums):
+    """Sums of products of three entries of W, one for each way in which their six indices can coincide (up to sign).
+    Rows and columns of W sum to 0, so every sum over different indices follows from `_matrix_sums`.
+    """
+    _, t, t2, t3, s2, s3, u, v, b = sums
+    ttt, tt2, ts2 = t * t * t, t * t2, t * s2
+    two = b - s3, v - s3, ts2 - s3, u - s3
+    three = (
+        2.0 * s3 - b - v,
+        2.0 * s3 - b - ts2,
+        2.0 * s3 - 3.0 * v + t3,
+        2.0 * s3 - 2.0 * v - ts2 + tt2,
+        2.0 * s3 - v,
+        2.0 * s3 - v - u,
+        2.0 * s3 - 3.0 * ts2 + ttt,
+        2.0 * s3 - ts2,
+    )
+    four = (
+        b + 5.0 * v - 6.0 * s3 - t3 + u,
+        2.0 * b + 2.0 * v - 6.0 * s3 + ts2,
+        2.0 * b + 3.0 * v - 6.0 * s3 + 2.0 * ts2 - tt2,
+        2.0 * b - 6.0 * s3 + 5.0 * ts2 - ttt,
+        3.0 * v - 6.0 * s3 + 2.0 * u,
+        4.0 * v - 6.0 * s3 + ts2 - tt2 + 2.0 * u,
+    )
+    five = (
+        24.0 * s3 - 8.0 * b - 8.0 * v - 10.0 * ts2 + 2.0 * tt2 + ttt,
+        24.0 * s3 - 4.0 * b - 16.0 * v - 2.0 * ts2 + tt2 + 2.0 * t3 - 4.0 * u,
+    )
+    six = 24.0 * b + 72.0 * v - 120.0 * s3 + 18.0 * ts2 - 6.0 * tt2 - 8.0 * t3 - ttt + 16.0 * u
+    return s3, two, three, four, five, six
+
+
+@njit(cache=True, nogil=True)
+def _third_moment(sums_x, sums_y, n):
+    """The mean of (Σ Wᵢⱼ Vᵢⱼ)³ over all permutations of V."""
+    x1, x2, x3, x4, x5, x6 = _over_different_rows(sums_x)
+    y1, y2, y3, y4, y5, y6 = _over_different_rows(sums_y)
+    one = x1 * y1
+    two = 6.0 * (x2[0] * y2[0] + one) + 12.0 * (x2[1] * y2[1]) + 3.0 * (x2[2] * y2[2]) + 4.0 * (x2[3] * y2[3])
+    three = 24.0 * (x3[0] * y3[0] + x3[5] * y3[5]) + 12.0 * (x3[1] * y3[1] + x3[4] * y3[4]) + 8.0 * (x3[2] * y3[2])
+    three = three + 6.0 * (x3[3] * y3[3]) + x3[6] * y3[6] + 3.0 * (x3[7] * y3[7])
+    four = 24.0 * (x4[0] * y4[0]) + 12.0 * (x4[1] * y4[1] + x4[2] * y4[2]) + 3.0 * (x4[3] * y4[3])
+    four = four + 8.0 * (x4[4] * y4[4]) + 6.0 * (x4[5] * y4[5])
+    five = 3.0 * (x5[0] * y5[0]) + 12.0 * (x5[1] * y5[1])
+    moment = 0.0
+    if n > 5.0:
+        moment = x6 * y6 / (n - 5.0)
+    if n > 4.0:
+        moment = (five + moment) / (n - 4.0)
+    if n > 3.0:
+        moment = (four + moment) / (n - 3.0)
+    return (one + (two + (three + moment) / (n - 2.0)) / (n - 1.0)) / n
+
+
+@njit(cache=True, nogil=True)
+def _add_stratum(counts_x, counts_y, rows, product, cumulants):
+    """Adds the cumulants of one stratum of 3 rows or more to `cumulants`. Returns the statistic of the stratum.
+    `product` is Σ o (o - 2 e) / ((R + 1) (C + 1)) over the cells with rows: o observed, e expected.
+    """
+    n = float(rows)
+    sums_x, sums_y = _matrix_sums(counts_x, n), _matrix_sums(counts_y, n)
+    mean = n * (sums_x[1] * sums_y[1]) / (n - 1.0)
+    variance = n * n * _second_moment(sums_x, sums_y, n) - mean * mean
+    if variance <= _NO_VARIANCE * mean * mean:  # the statistic is the same for all permutations
+        return 0.0
+    third = n * n * n * _third_moment(sums_x, sums_y, n)
+    cumulants[0] += mean
+    cumulants[1] += variance
+    cumulants[2] += third - 3.0 * mean * variance - mean * mean * mean
+    return n * (product + sums_x[0] * sums_y[0] / (n * n))
+
+
+@njit(cache=True, nogil=True)
+def _of_permutations(cells, strata, step_a, step_b, levels_a, levels_b, margins, weights, cumulants):
+    """The statistic of two columns summed over strata. Writes its cumulants under permutation."""
+    statistic = 0.0
+    for k in range(3):
+        cumulants[k] = 0.0
+    for first in strata:
+        n, present_a, present_b = _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins)
+        if n < 3 or present_a < 2 or present_b < 2:
+            continue
+        for a in range(levels_a + levels_b):
+            weights[a] = 1.0 / (margins[a] + 1.0)
+        product = 0.0
+        for a in range(levels_a):
+            for b in range(levels_b):
+                count = np.int64(cells[first + a * step_a + b * step_b])
+                if count > 0:
+                    expected = margins[a] * margins[levels_a + b] / n
+                    product += count * (count - 2.0 * expected) * (weights[a] * weights[levels_a + b])
+        statistic += _add_stratum(margins[:levels_a], margins[levels_a : levels_a + levels_b], n, product, cumulants)
+    return statistic
+
+
+@njit(cache=True, nogil=True)
+def _sort(columns):
+    """Insertion sort: numba's own sort takes seconds to compile."""
+    for k in range(1, len(columns)):
+        column, j = columns[k], k
+        while j > 0 and columns[j - 1] > column:
+            columns[j] = columns[j - 1]
+            j -= 1
+        columns[j] = column
+
+
+@njit(cache=True, nogil=True)
+def _sets_of(x, y, z):
+    """(b, r + 2) the columns of each query, ascending; (b, 2) which of these are its x and y, ascending."""
+    sets, places = np.empty((len(x), z.shape[1] + 2), np.int32), np.zeros((len(x), 2), np.int32)
+    for i in range(len(x)):
+        members = sets[i]
+        members[0], members[1] = x[i], y[i]
+        for d in range(z.shape[1]):
+            members[d + 2] = z[i, d]
+        _sort(members)
+        count = 0
+        for d in range(len(members)):
+            if (members[d] == x[i] or members[d] == y[i]) and count < 2:
+                places[i, count] = d
+                count += 1
+    return sets, places
+
+
+@njit(cache=True, nogil=True)
+def _order(sets, n_columns):
+    """The sets in lexicographic order, by counting sort on each column from the last."""
+    n = len(sets)
+    order, next_order = np.arange(n), np.empty(n, np.int64)
+    begins = np.empty(n_columns + 1, np.int64)
+    for d in range(sets.shape[1] - 1, -1, -1):
+        begins[:] = 0
+        for i in range(n):
+            begins[sets[i, d] + 1] += 1
+        for column in range(n_columns):
+            begins[column + 1] += begins[column]
+        for i in order:
+            column = sets[i, d]
+            next_order[begins[column]] = i
+            begins[column] += 1
+        order, next_order = next_order, order
+    return order
+
+
+@njit(cache=True, nogil=True)
+def _starts(sets, order):
+    """Where in `order` each distinct set begins, and the end of the last."""
+    starts, count = np.empty(len(order) + 1, np.int64), 0
+    for k in range(len(order)):
+        is_new = k == 0
+        for d in range(sets.shape[1]):
+            is_new |= k > 0 and sets[order[k], d] != sets[order[k - 1], d]
+        if is_new:
+            starts[count] = k
+            count += 1
+    starts[count] = len(order)
+    return starts[: count + 1]
+
+
+@njit(cache=True, nogil=True)
+def _is_within(mask, whole):
+    outside = np.uint64(0)
+    for word in range(len(whole)):
+        outside |= mask[word] & ~whole[word]
+    return outside == 0
+
+
+@njit(cache=True, nogil=True)
+def _widen(whole, columns, n_columns, cells, members, widths, most_summed):
+    """Adds the members of a set to the columns counted together if the table stays small. Returns columns and cells."""
+    more, more_cells = n_columns, cells
+    for column in members:
+        if not (whole[column >> 6] >> np.uint64(column & 63)) & np.uint64(1):
+            more_cells *= widths[column]
+            if more_cells > most_summed or more == len(columns):
+                return n_columns, cells
+            columns[more] = column
+            more += 1
+    for k in range(n_columns, more):
+        whole[columns[k] >> 6] |= np.uint64(1) << np.uint64(columns[k] & 63)
+    return more, more_cells
+
+
+@njit(cache=True, nogil=True)
+def _sum_neighbours(table, n_levels, rest):
+    """Sums of runs of `n_levels` cells; runs of two and three are unrolled, so that the compiler can vectorise them."""
+    if n_levels == 2:
+        for o in range(len(rest)):
+            rest[o] = table[2 * o] + table[2 * o + 1]
+    elif n_levels == 3:
+        for o in range(len(rest)):
+            rest[o] = table[3 * o] + table[3 * o + 1] + table[3 * o + 2]
+    else:
+        for o in range(len(rest)):
+            rest[o] = table[o * n_levels : (o + 1) * n_levels].sum()
+
+
+@njit(cache=True, nogil=True)
+def _sum_out(table, n_levels, inner, rest):
+    """Writes the table with one column summed out to `rest`; `inner` is the stride of that column."""
+    if inner == 1:
+        _sum_neighbours(table, n_levels, rest)
+        return
+    for o in range(len(rest) // inner):
+        total, begin = rest[o * inner : (o + 1) * inner], o * n_levels * inner
+        first, second = table[begin : begin + inner], table[begin + inner : begin + 2 * inner]
+        for i in range(inner):
+            total[i] = first[i] + second[i]
+        for level in range(2, n_levels):
+            more = table[begin + level * inner : begin + (level + 1) * inner]
+            for i in range(inner):
+                total[i] += more[i]
+
+
+@njit(cache=True, nogil=True)
+def _find_table(cells, columns, widths, members, is_kept, ends, begins, same):
+    """Where in `cells` the table of some of the columns begins; it is summed from the table of all columns.
+
+    Both lists ascend. Columns are summed out from the first on, so that most sums are over long runs. Intermediate
+    tables stay in `cells` and serve the next sets with the same first columns; together they have no more cells than
+    the first table. `is_kept`, `ends` and `begins` describe the tables of the previous set and are updated; `same` says
+    whether that was a set of the same `columns`.
+    """
+    inner, outer, place = np.int64(1), ends[0], 0
+    for d in range(len(columns)):
+        n_levels = widths[columns[d]]
+        keeps = place < len(members) and members[place] == columns[d]
+        place += keeps
+        outer //= n_levels
+        same &= is_kept[d] == keeps
+        if not same:
+            is_kept[d] = keeps
+            begins[d + 1], ends[d + 1] = begins[d], ends[d]
+            if not keeps and n_levels > 1:
+                begins[d + 1], ends[d + 1] = ends[d], ends[d] + outer * inner
+                _sum_out(cells[begins[d] : ends[d]], n_levels, inner, cells[ends[d] : ends[d + 1]])
+        if keeps:
+            inner *= n_levels
+    return begins[len(columns)]
+
+
+@njit(cache=True, nogil=True)
+def _list_strata(members, levels, steps, a, b, strata):
+    """Lists the first cell of every combination of levels of all columns but those at a and b. Returns their number."""
+    n_strata = 1
+    strata[0] = 0
+    for d in range(len(members)):
+        if d != a and d != b:
+            n_levels = levels[members[d]]
+            for stratum in range(n_strata - 1, -1, -1):
+                for level in range(n_levels - 1, -1, -1):
+                    strata[stratum * n_levels + level] = strata[stratum] + level * steps[d]
+            n_strata *= n_levels
+    return n_strata
+
+
+@njit(cache=True, nogil=True)
+def _answer(table, members, levels, widths, questions, places, most_binary, family, scratch, answers):
+    """Answers the questions within one set of columns from its table."""
+    strata, margins, reciprocals = scratch
+    statistics, freedoms, cumulants, rows_used = answers
+    width = len(members)
+    steps = np.empty(width, np.int64)
+    is_binary, step = width - 2 <= most_binary, np.int64(1)
+    for d in range(width):
+        steps[d] = step
+        step *= widths[members[d]]
+        is_binary &= levels[members[d]] <= 2
+    for i in questions:
+        a, b = places[i, 0], places[i, 1]
+        levels_a, levels_b = levels[members[a]], levels[members[b]]
+        known = strata[: _list_strata(members, levels, steps, a, b, strata)]
+        of_two = steps[a], steps[b], levels_a, levels_b
+        if len(rows_used):  # those that have a value in every column of the question
+            rows_used[i] = 0
+            for first in known:
+                for cell_of_a in range(first, first + levels_a * steps[a], steps[a]):
+                    for cell in range(cell_of_a, cell_of_a + levels_b * steps[b], steps[b]):
+                        rows_used[i] += table[cell]
+        if family == PERMUTATIONS:
+            statistics[i] = _of_permutations(table, known, *of_two, margins, reciprocals, cumulants[i])
+        elif is_binary:
+            statistics[i], freedoms[i] = _of_binary(table, known, *of_two, family)
+        elif 2 <= levels_a <= 3 and 2 <= levels_b <= 3:
+            statistics[i], freedoms[i] = _of_three_levels(table, known, *of_two, family)
+        else:
+            statistics[i], freedoms[i] = _of_levels(table, known, *of_two, family, margins)
+
+
+@patient(lists=FEW, nogil=True)  # `cells` and the number of queries bound the work
+def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, answers):
+    """Writes statistic and degrees of freedom of queries.
+
+    `rows`: codes (p, n), the levels as 0, 1, ..., of a type that holds the number of any cell; weights (n,), how many
+    rows each one represents; levels (p,), how many each column has; widths (p,), one more for columns with gaps, whose
+    code is that last number. Cells of gaps are counted and summed, but in no answer. Sets of binary columns with at
+    most `most_binary` members of z use the formula of 2 x 2 tables. A table that serves several sets has at most
+    `most_summed` cells. `cells` (4, m) is scratch space, with m at least `most_summed` and the combinations of levels
+    of any set. `family` is PEARSON, LOG_LIKELIHOOD or PERMUTATIONS. `answers`: statistics (b,); freedoms (b,), not for
+    PERMUTATIONS; cumulants (b, 3), only for PERMUTATIONS; rows_used (b,), only with gaps.
+    """
+    codes, weights, levels, widths = rows
+    n, width = codes.shape[1], z.shape[1] + 2
+    sets, places = _sets_of(x, y, z)
+    order = _order(sets, len(codes))  # equal sets are adjacent, and so are sets with the same first columns
+    starts = _starts(sets, order)
+    n_sets = len(starts) - 1
+    masks = np.zeros((n_sets, (len(codes) + 63) // 64), np.uint64)  # each distinct set as bits, 64 columns a word
+    following = np.empty(n_sets, np.int64)  # the next unanswered set
+    for s in range(n_sets):
+        following[s] = s + 1
+        for column in sets[order[starts[s]]]:
+            masks[s, column >> 6] |= np.uint64(1) << np.uint64(column & 63)
+    widest = max(width, _MOST_COLUMNS)
+    columns, before, n_before = np.empty(widest, np.int32), np.empty(widest, np.int32), 0
+    whole = np.empty(masks.shape[1], np.uint64)
+    prefixes = np.empty((widest, n), codes.dtype)  # row d: the combination number of the first d columns
+    prefixes[0] = 0
+    steps = np.ones(widest, np.int64)  # how many such combinations are possible
+    combined = np.empty(n, codes.dtype)
+    room = cells.shape[1]
+    cells = cells.reshape(4 * room)
+    most_margins = 2 * levels.max()
+    scratch = np.empty(room, np.uint32), np.empty(most_margins, np.int64), np.empty(most_margins)
+    is_kept = np.zeros(widest, np.bool_)
+    begins, ends = np.zeros(widest + 1, np.int64), np.empty(widest + 1, np.int64)
+    head = 0
+    while head < n_sets:
+        # count the columns of the first unanswered set, and of further sets as long as they fit
+        for word in range(len(whole)):
+            whole[word] = masks[head, word]
+        n_columns, total = width, np.int64(1)
+        for d in range(width):
+            columns[d] = sets[order[starts[head]], d]
+            total *= widths[columns[d]]
+        s, looked = following[head], 0
+        while s < n_sets and looked < _WINDOW and 2 * total <= most_summed:
+            members = sets[order[starts[s]]]
+            n_columns, total = _widen(whole, columns, n_columns, total, members, widths, most_summed)
+            s, looked = following[s], looked + 1
+        counted = columns[:n_columns]
+        _sort(counted)
+        same = 0
+        while same < n_columns - 1 and same < n_before and counted[same] == before[same]:
+            same += 1
+        for d in range(same, n_columns - 1):
+            _combine(prefixes[d], codes[counted[d]], steps[d], prefixes[d + 1])
+            steps[d + 1] = steps[d] * widths[counted[d]]
+        n_before = n_columns - 1  # the last row is counted, not stored as a prefix
+        for d in range(same, n_before):
+            before[d] = counted[d]
+        last = counted[n_columns - 1]
+        _combine(prefixes[n_columns - 1], codes[last], steps[n_columns - 1], combined)
+        _count_cells(combined, weights, total, cells)
+        ends[0], follows = total, False
+        # every unanswered set within these columns
+        s, waits, looked = head, -1, 0
+        most_looked = _WINDOW + 1 if n_columns > width else 1
+        head = n_sets
+        while s < n_sets:
+            if looked < most_looked and _is_within(masks[s], whole):
+                if waits >= 0:
+                    following[waits] = following[s]
+                members = sets[order[starts[s]]]
+                begin = _find_table(cells, counted, widths, members, is_kept, ends, begins, follows)
+                follows = True
+                table, questions = cells[begin:], order[starts[s] : starts[s + 1]]
+                _answer(table, members, levels, widths, questions, places, most_binary, family, scratch, answers)
+            else:
+                if waits < 0:
+                    head = s
+                waits = s
+                if looked >= most_looked:
+                    break
+            s, looked = following[s], looked + 1
+
+
+@njit(cache=True, nogil=True)
+def _complete_rows(codes, columns, rows):
+    """Writes the rows in which none of the columns has a gap. Returns their number."""
+    count = 0
+    for row in range(codes.shape[1]):
+        is_complete = True
+        for column in columns:
+            is_complete &= codes[column, row] >= 0
+        rows[count] = row
+        count += is_complete
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _sort_rows(rows, keys, n_keys, begins, made):
+    """Stable sort: writes the rows in the order of their keys."""
+    begins[: n_keys + 1] = 0
+    for row in rows:
+        begins[keys[row] + 1] += 1
+    for key in range(n_keys):
+        begins[key + 1] += begins[key]
+    for row in rows:
+        place = begins[keys[row]]
+        made[place] = row
+        begins[keys[row]] = place + 1
+
+
+@njit(cache=True, nogil=True)
+def _number_strata(codes, members, rows, stratum_of):
+    """Numbers the combinations of levels of some columns; the rows are sorted by them. Returns how many there are."""
+    count = 0
+    for k in range(len(rows)):
+        for column in members:
+            if k > 0 and codes[column, rows[k]] != codes[column, rows[k - 1]]:
+                count += 1
+                break
+        stratum_of[rows[k]] = count
+    return count + 1
+
+
+@njit(cache=True, nogil=True)
+def _count_runs(rows, keys, weights, counts):
+    """Writes the weight of each run of equal keys. Returns the number of runs and the total weight."""
+    runs, total = 0, np.int64(0)
+    for k in range(len(rows)):
+        if k == 0 or keys[rows[k]] != keys[rows[k - 1]]:
+            counts[runs] = 0
+            runs += 1
+        counts[runs - 1] += weights[rows[k]]
+        total += weights[rows[k]]
+    return runs, total
+
+
+@njit(cache=True, nogil=True)
+def _product_of_cells(rows, codes_a, codes_b, weights, counts_a, counts_b, number_of, n):
+    """The `product` argument of `_add_stratum` for one stratum, whose rows are sorted by a, then by b."""
+    product, count, run = 0.0, np.int64(0), -1
+    for k in range(len(rows)):
+        row = rows[k]
+        if k == 0 or codes_a[row] != codes_a[rows[k - 1]]:
+            run += 1
+        count += weights[row]
+        is_last = k + 1 == len(rows) or codes_a[rows[k + 1]] != codes_a[row] or codes_b[rows[k + 1]] != codes_b[row]
+        if is_last:
+            rows_a, rows_b = counts_a[run], counts_b[number_of[codes_b[row]]]
+            expected = rows_a * rows_b / n
+            weight = (1.0 / (rows_a + 1.0)) * (1.0 / (rows_b + 1.0))
+            product += count * (count - 2.0 * expected) * weight
+            count = np.int64(0)
+    return product
+
+
+@njit(cache=True, nogil=True)
+def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants, rows_used):
+    """Writes statistic, cumulants and rows of queries, each by sorting the rows; the same bits as `joint_statistics`.
+    Rows are sorted by the levels of y, of x and of each member of z in turn, so that strata, levels and cells are runs.
+    The time depends on the rows, not on the number of combinations of levels. Arguments as for `count_statistics`; in a
+    query x comes before y and z ascends.
+    """
+    n, r = codes.shape[1], z.shape[1]
+    columns, scratch = np.empty(r + 2, np.int32), np.empty((4, n), np.int64)
+    rows, others, by_b, stratum_of = scratch[0], scratch[1], scratch[2], scratch[3]
+    begins, number_of = np.empty(max(n, levels.max()) + 1, np.int64), np.empty(levels.max(), np.int64)
+    counts_a, counts_b = np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(len(x)):
+        a, b = x[i], y[i]
+        columns[:r], columns[r], columns[r + 1] = z[i], a, b
+        count = _complete_rows(codes, columns, rows)
+        _sort_rows(rows[:count], codes[b], levels[b], begins, others)
+        by_b[:count] = others[:count]
+        for d in range(r, -1, -1):
+            rows[:count] = others[:count]
+            _sort_rows(rows[:count], codes[columns[d]], levels[columns[d]], begins, others)
+        n_strata = _number_strata(codes, columns[:r], others[:count], stratum_of)
+        _sort_rows(by_b[:count], stratum_of, n_strata, begins, rows)
+        statistics[i], rows_used[i], cumulants[i] = 0.0, 0, 0.0
+        begin = 0
+        while begin < count:
+            end = begin + 1
+            while end < count and stratum_of[others[end]] == stratum_of[others[begin]]:
+                end += 1
+            known = others[begin:end]
+            runs_a, total = _count_runs(known, codes[a], weights, counts_a)
+            runs_b, _ = _count_runs(rows[begin:end], codes[b], weights, counts_b)
+            rows_used[i] += total
+            if total >= 3 and runs_a > 1 and runs_b > 1:
+                run = 0
+                for k in range(begin, end):
+                    run += k > begin and codes[b, rows[k]] != codes[b, rows[k - 1]]
+                    number_of[codes[b, rows[k]]] = run
+                product = _product_of_cells(known, codes[a], codes[b], weights, counts_a, counts_b, number_of, total)
+                statistics[i] += _add_stratum(counts_a[:runs_a], counts_b[:runs_b], total, product, cumulants[i])
+            begin = end
 
 
 @njit(cache=True, nogil=True)
@@ -56,60 +751,6 @@ def _renumber(keys, count, slots, numbers):
             found += 1
         keys[i] = numbers[place]
     return found
-
-
-@njit(cache=True, nogil=True)
-def _fill(codes_x, codes_y, weights, levels_y, size, strata, n_strata, cells):
-    """Writes the sum of the weights of the rows in every cell.
-
-    Neighbouring rows often fall into the same cell, so that each addition would wait for the one before. To avoid this,
-    four tables are filled in turn, if `cells` has room for them, and added up at the end.
-    """
-    total = n_strata * size
-    turns = 4 if 4 * total <= len(cells) else 1
-    cells[: turns * total] = 0
-    for i in range(len(codes_x)):
-        turn = (i & (turns - 1)) * total
-        cells[turn + strata[i] * size + codes_x[i] * levels_y + codes_y[i]] += weights[i]
-    for turn in range(1, turns):
-        for cell in range(total):
-            cells[cell] += cells[turn * total + cell]
-
-
-@njit(cache=True, nogil=True)
-def _dense(codes_x, codes_y, weights, levels_x, levels_y, strata, n_strata, is_binary, family, cells, margins):
-    """Statistic and degrees of freedom from a table of all cells."""
-    size = levels_x * levels_y
-    _fill(codes_x, codes_y, weights, levels_y, size, strata, n_strata, cells)
-    statistic = 0.0
-    freedom = 0
-    for k in range(n_strata):
-        first = k * size
-        margins[: levels_x + levels_y] = 0
-        n = 0
-        for a in range(levels_x):
-            for b in range(levels_y):
-                count = cells[first + a * levels_y + b]
-                margins[a] += count
-                margins[levels_x + b] += count
-                n += count
-        present_x, present_y = 0, 0
-        for a in range(levels_x):
-            present_x += margins[a] > 0
-        for b in range(levels_y):
-            present_y += margins[levels_x + b] > 0
-        if present_x < 2 or present_y < 2:
-            continue
-        freedom += (present_x - 1) * (present_y - 1)
-        if is_binary:
-            statistic += _two_by_two(n, margins[1], margins[levels_x + 1], cells[first + levels_y + 1], family)
-            continue
-        for a in range(levels_x):
-            for b in range(levels_y):
-                expected = margins[a] * margins[levels_x + b] / n
-                if expected > 0:
-                    statistic += _term(cells[first + a * levels_y + b], expected, family)
-    return statistic, freedom
 
 
 @njit(cache=True, nogil=True)
@@ -140,11 +781,9 @@ def _sparse(codes_x, codes_y, weights, levels_x, levels_y, strata, n_strata, fam
 
     # numbers were given in order of first appearance, so a cell is new exactly if its number is the next one
     present_x, present_y = scratch[7, :n_strata], scratch[8, :n_strata]
-    present_x[:] = 0
-    present_y[:] = 0
-    next_x, next_y, next_cell = 0, 0, 0
-    statistic = 0.0
-    uncovered = float(weights.sum())  # rows expected in cells that stay empty
+    present_x[:] = present_y[:] = 0
+    next_x = next_y = next_cell = 0
+    statistic, uncovered = 0.0, float(weights.sum())  # uncovered: the rows expected in cells that stay empty
     for i in range(n):
         if of_x[i] == next_x:
             present_x[strata[i]] += 1
@@ -213,10 +852,9 @@ def count_statistics(
     while places < 2 * n:
         places *= 2
     slots, numbers = np.empty(places, np.int64), np.empty(places, np.int64)
-    cells, margins = np.empty(min(4 * room, most_cells), np.int64), np.empty(room + 64, np.int64)
+    cells, margins = np.empty(max(room, 4 * _FEW_CELLS), np.int64), np.empty(room + 64, np.int64)
     strata, scratch = np.empty(n, np.int64), np.empty((9, n), np.int64)
-    columns = np.empty(r + 2, np.int32)
-    kept = np.empty((r + 2 if has_gaps else 0, n), np.int32)
+    columns, kept = np.empty(r + 2, np.int32), np.empty((r + 2 if has_gaps else 0, n), np.int32)
     kept_weights = np.empty(n if has_gaps else 0, np.int64)
     for i in range(len(x)):
         columns[:r] = z[i]
@@ -241,107 +879,16 @@ def count_statistics(
         known, counted = strata[:count], kept_weights[:count] if has_gaps else weights
         rows_used[i] = counted.sum() if has_gaps else n_rows
         if n_strata * levels[a] * levels[b] <= most_cells:
-            statistics[i], freedoms[i] = _dense(
-                codes_x, codes_y, counted, levels[a], levels[b], known, n_strata, is_binary, family, cells, margins
-            )
+            size, of_two = levels[a] * levels[b], (levels[b], np.int64(1), levels[a], levels[b])
+            for k in range(count):
+                strata[k] = strata[k] * size + codes_x[k] * levels[b] + codes_y[k]
+            _count_cells(known, counted, n_strata * size, cells)
+            begins = np.arange(n_strata) * size
+            if is_binary:
+                statistics[i], freedoms[i] = _of_binary(cells, begins, *of_two, family)
+            else:
+                statistics[i], freedoms[i] = _of_levels(cells, begins, *of_two, family, margins)
         else:
             n_strata = _renumber(strata, count, slots, numbers)
-            statistics[i], freedoms[i] = _sparse(
-                codes_x, codes_y, counted, levels[a], levels[b], known, n_strata, family, slots, numbers, scratch
-            )
-
-
-@njit(cache=True)
-def is_determined(codes, levels, a, b, c):
-    """Does column c (of (p, n) codes from 0, -1 for a gap) never differ where a and b agree?
-
-    With a == b: is it determined by that one column? Only rows with a value in all three count. Returns the number of
-    cells, or -1 if c is not determined; the number of rows; and the log probability that every cell has one level only
-    if the levels of c were independent of the cells.
-    """
-    n_cells = levels[a] * (levels[b] if a != b else 1)
-    seen, size, margin = np.full(n_cells, -1, np.int64), np.zeros(n_cells, np.int64), np.zeros(levels[c])
-    count, rows = 0, 0
-    for row in range(codes.shape[1]):
-        if codes[a, row] < 0 or codes[b, row] < 0 or codes[c, row] < 0:
-            continue
-        cell = codes[a, row] * levels[b] + codes[b, row] if a != b else codes[a, row]
-        if seen[cell] < 0:
-            seen[cell] = codes[c, row]
-            count += 1
-        elif seen[cell] != codes[c, row]:
-            return -1, rows, 0.0
-        size[cell] += 1
-        margin[codes[c, row]] += 1.0
-        rows += 1
-    chance = 0.0
-    for cell in range(n_cells):
-        if size[cell] > 1:
-            chance += np.log(np.sum((margin / rows) ** size[cell]))
-    return count, rows, chance
-
-
-@njit(cache=True)
-def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, chance):
-    """The columns (a, b) that determine c, but neither alone; a == b if one is enough, (-1, -1) if no two columns do.
-
-    Only if the combinations of levels that occur have `rows_per_cell` rows on average, and if that would come by chance
-    with a small probability over all pairs or triples.
-    """
-    p = codes.shape[0]
-    pairs, triples = np.log(max(p * (p - 1), 1)), np.log(max(p * (p - 1) * (p - 2) // 2, 1))
-    by_one = -1
-    for a in range(p):
-        if a != c and by_one < 0 and levels[a] > levels[c]:
-            cells, rows, by_chance = is_determined(codes, levels, a, a, c)
-            if cells > 0 and cells * rows_per_cell <= rows and rows >= least_rows and by_chance + pairs < chance:
-                by_one = a
-    if by_one >= 0:
-        return by_one, by_one
-    for a in range(p):
-        for b in range(a + 1, p):
-            if c == a or c == b or levels[a] * levels[b] > most_cells:
-                continue
-            cells, rows, by_chance = is_determined(codes, levels, a, b, c)
-            if cells <= levels[c] or cells * rows_per_cell > rows or rows < least_rows:
-                continue
-            if by_chance + triples >= chance:
-                continue
-            if is_determined(codes, levels, a, a, c)[0] < 0 and is_determined(codes, levels, b, b, c)[0] < 0:
-                return a, b
-    return -1, -1
-
-
-@njit(cache=True)
-def tell_each_other(codes, levels, least, least_rows):
-    """Pairs (a, b) of columns, a < b, that nearly determine each other: knowing one lowers the errors in guessing the
-    other by a share of at least `least` (Goodman and Kruskal's lambda, both ways), but not to zero. A pair is judged by
-    the rows that have both values, and needs `least_rows` of them. `codes` (p, n) are -1 for a gap.
-    """
-    p, n = codes.shape
-    most = levels.max()
-    table = np.zeros((most, most), np.int64)
-    found = []
-    for a in range(p):
-        for b in range(a + 1, p):
-            counts = table[: levels[a], : levels[b]]
-            counts[:] = 0
-            rows = 0
-            for row in range(n):
-                if codes[a, row] >= 0 and codes[b, row] >= 0:
-                    counts[codes[a, row], codes[b, row]] += 1
-                    rows += 1
-            # rows in which the best guess is right, with and without knowing the other column
-            of_b, of_a, most_a, most_b = 0, 0, 0, 0
-            for i in range(levels[a]):
-                of_b += counts[i].max()
-                most_a = max(most_a, counts[i].sum())
-            for j in range(levels[b]):
-                of_a += counts[:, j].max()
-                most_b = max(most_b, counts[:, j].sum())
-            errors_b, errors_a = rows - most_b, rows - most_a
-            if rows < least_rows or errors_a == 0 or errors_b == 0 or (of_a == rows and of_b == rows):
-                continue
-            if rows - of_b <= (1.0 - least) * errors_b and rows - of_a <= (1.0 - least) * errors_a:
-                found.append((a, b, min(of_a, of_b) / rows))
-    return found
+            codes_of_two = codes_x, codes_y, counted, levels[a], levels[b]
+            statistics[i], freedoms[i] = _sparse(*codes_of_two, known, n_strata, family, slots, numbers, scratch)

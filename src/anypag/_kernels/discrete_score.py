@@ -91,7 +91,7 @@ def _counted(table, numbers, nodes, k, room):
 
 
 @njit(cache=True, nogil=True)
-def _of_set(table, numbers, keys, values, nodes, k, room):
+def of_set(table, numbers, keys, values, room, nodes, k):
     """F of the first k nodes, from the cache or counted."""
     whole = np.uint64(k)
     for x in range(k):
@@ -113,12 +113,6 @@ def _of_set(table, numbers, keys, values, nodes, k, room):
 
 
 @njit(cache=True, nogil=True)
-def of_set(table, numbers, keys, values, nodes, k):
-    """F of the first k nodes."""
-    return _of_set(table, numbers, keys, values, nodes, k, np.zeros(1, np.int64))
-
-
-@njit(cache=True, nogil=True)
 def _price(matrix, v, parents, k):
     """The price of the edges from the first k parents to v."""
     price = 0.0
@@ -132,18 +126,17 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
     """The score of a node given its parents; `IMPOSSIBLE` for districts of more nodes."""
     if d > 1:
         return IMPOSSIBLE
-    alone = nodes[1:m].copy()
-    score = of_set(table, numbers, keys, values, nodes, m) - of_set(table, numbers, keys, values, alone, m - 1)
-    return score - _price(matrix, nodes[0], alone, m - 1)
+    alone, data = nodes[1:m].copy(), (table, numbers, keys, values, np.zeros(1, np.int64))
+    return of_set(*data, nodes, m) - of_set(*data, alone, m - 1) - _price(matrix, nodes[0], alone, m - 1)
 
 
 @njit(cache=True, nogil=True)
 def _of_node(matrix, table, numbers, keys, values, v, nodes, k, room):
     """The score of v given the first k nodes; `nodes[k]` is scratch space for v."""
-    alone = _of_set(table, numbers, keys, values, nodes, k, room)
+    alone = of_set(table, numbers, keys, values, room, nodes, k)
     nodes[k] = v
     room[0] -= 20 * k + 100
-    return _of_set(table, numbers, keys, values, nodes, k + 1, room) - alone - _price(matrix, v, nodes, k)
+    return of_set(table, numbers, keys, values, room, nodes, k + 1) - alone - _price(matrix, v, nodes, k)
 
 
 @njit(ADDING, cache=True, nogil=True)
@@ -280,15 +273,6 @@ def _expected(layout, weight, tables, shares, counts, expected, stand, value, ro
 
 
 @njit(cache=True, nogil=True)
-def _of_causes(level, expected, hidden_counts):
-    """Writes the expected number of rows for each level of each hidden cause."""
-    hidden_counts[:] = 0.0
-    for s in range(len(expected)):
-        for h in range(level.shape[1]):
-            hidden_counts[h, level[s, h]] += expected[s]
-
-
-@njit(cache=True, nogil=True)
 def _refit(counts, hidden_counts, n_rows, n_levels, sizes, ess, tables, shares):
     """The tables and shares that fit expected counts best, with the prior rows of BDeu."""
     for c in range(len(n_rows)):
@@ -331,13 +315,15 @@ def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, va
 
     `weight`: how often each distinct row of `layout` occurs; `ess`: prior rows of BDeu; `counts`, `expected`: expected
     counts so far, of cells and of joint states; `stand`: sweep and row, zeros at first; `value`: the log-likelihood so
-    far, and that of the last sweep, -inf at first; `room` (1,): how much work to do. All but the first four are
-    changed.
+    far, and that of the last sweep, -inf at first; `room` (1,): how much work to do. All but the first four change.
     """
     n_rows, n_levels, sizes = layout.n_rows, layout.n_levels, layout.sizes
-    hidden_counts = np.empty_like(shares)
+    hidden_counts = np.empty_like(shares)  # the expected number of rows for each level of each hidden cause
     while _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
-        _of_causes(layout.level, expected, hidden_counts)
+        hidden_counts[:] = 0.0
+        for s in range(len(expected)):
+            for h in range(len(sizes)):
+                hidden_counts[h, layout.level[s, h]] += expected[s]
         if stand[0] == sweeps - 1 or value[0] - value[1] < 0.5:
             for c in range(len(n_rows)):
                 value[0] += _completed(counts[c], tables[c], n_rows[c], n_levels[c], ess / (n_rows[c] * n_levels[c]))

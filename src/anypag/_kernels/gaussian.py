@@ -39,13 +39,6 @@ def _given_one(xy, xz, yz, tolerance):
 
 
 @njit(cache=True, nogil=True)
-def _from_one(correlation, x, y, z, tolerance, strengths):
-    for i in range(len(x)):
-        a, b, c = x[i], y[i], z[i, 0]
-        strengths[i] = _given_one(correlation[a, b], correlation[a, c], correlation[b, c], tolerance)
-
-
-@njit(cache=True, nogil=True)
 def _from_two(correlation, x, y, z, tolerance, strengths, left_out):
     for i in range(len(x)):
         a, b, c, d = x[i], y[i], z[i, 0], z[i, 1]
@@ -69,10 +62,9 @@ def _from_two(correlation, x, y, z, tolerance, strengths, left_out):
 
 @njit(cache=True, inline="always")
 def _left(correlation, node, members, kept, at, covariance, weight):
-    """The variance of a node given the first `kept` members.
-
-    Row `at` of `covariance` receives the covariances of the node with each member's residual, row `at` of `weight` the
-    coefficients on these residuals; `weight[j, j]` is 1 / the variance of member j's residual.
+    """The variance of a node given the first `kept` members. Row `at` of `covariance` receives the covariances of the
+    node with each member's residual, row `at` of `weight` the coefficients on these residuals; `weight[j, j]` is 1 /
+    the variance of member j's residual.
     """
     left = 1.0
     for j in range(kept):
@@ -80,8 +72,7 @@ def _left(correlation, node, members, kept, at, covariance, weight):
         for k in range(j):
             value -= covariance[at, k] * weight[j, k]
         share = value * weight[j, j]
-        covariance[at, j] = value
-        weight[at, j] = share
+        covariance[at, j], weight[at, j] = value, share
         left -= value * share
     return left
 
@@ -91,8 +82,7 @@ def _append(correlation, node, members, kept, tolerance, covariance, weight):
     """Appends a node to the first `kept` members if they do not determine it. Returns its residual variance."""
     left = _left(correlation, node, members, kept, kept, covariance, weight)
     if left >= tolerance:
-        weight[kept, kept] = 1.0 / left
-        members[kept] = node
+        weight[kept, kept], members[kept] = 1.0 / left, node
     return left
 
 
@@ -109,8 +99,7 @@ def _keep(correlation, members, count, tolerance, covariance, weight):
 @njit(cache=True, inline="always")
 def _is_repeated(z, i):
     """Do questions i - 1 and i have the same condition set?"""
-    is_same = i > 0
-    j = 0
+    is_same, j = i > 0, 0
     while is_same and j < z.shape[1]:
         is_same = z[i, j] == z[i - 1, j]
         j += 1
@@ -121,8 +110,7 @@ def _is_repeated(z, i):
 def _from_many(correlation, x, y, z, tolerance, strengths, left_out):
     r = z.shape[1]
     covariance, weight = np.empty((r + 2, r)), np.empty((r + 2, r))
-    members = np.empty(r, np.uint32)
-    kept = 0
+    members, kept = np.empty(r, np.uint32), 0
     for i in range(len(x)):
         if not _is_repeated(z, i):
             for j in range(r):
@@ -143,10 +131,8 @@ def _from_many(correlation, x, y, z, tolerance, strengths, left_out):
 @patient(table=20_000, nogil=True)
 def partial_correlations(correlation, x, y, z, tolerance, strengths, left_out):
     """Writes |rho| of every query, and how many members of its set were left out as redundant (`left_out`, zeros on
-    entry).
-
-    `correlation` is symmetric to the bit. Members of z (b, r) are taken in the order given. A share of the variance
-    below `tolerance` counts as zero.
+    entry). `correlation` is symmetric to the bit. Members of z (b, r) are taken in the order given. A share of the
+    variance below `tolerance` counts as zero.
     """
     # unsigned indices cannot be negative, which spares every look-up a check for counting from the end
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)
@@ -155,29 +141,26 @@ def partial_correlations(correlation, x, y, z, tolerance, strengths, left_out):
         for i in range(len(x)):
             strengths[i] = min(abs(correlation[x[i], y[i]]), 1.0)
     elif r == 1:
-        _from_one(correlation, x, y, z, tolerance, strengths)
+        for i in range(len(x)):
+            a, b, c = x[i], y[i], z[i, 0]
+            strengths[i] = _given_one(correlation[a, b], correlation[a, c], correlation[b, c], tolerance)
     elif r == 2:
         _from_two(correlation, x, y, z, tolerance, strengths, left_out)
     else:
         _from_many(correlation, x, y, z, tolerance, strengths, left_out)
 
 
-@njit(cache=True, inline="always")
-def pvalue(rho, root):
-    """The two-sided p-value of |rho|; `root` as in `fisher_z_pvalues`."""
-    if rho >= 1.0:
-        return 0.0 if root > 0.0 else 1.0
-    return math.erfc(root * math.log1p(2.0 * rho / (1.0 - rho)))
-
-
 @patient(nogil=True)
 def fisher_z_pvalues(strengths, left_out, roots, pvalues):
-    """Writes two-sided p-values of Fisher's z transform of |rho|; `pvalues` may be `strengths` itself.
-
-    `roots` (r + 1,): sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 where not positive.
+    """Writes two-sided p-values of Fisher's z transform of |rho|; `pvalues` may be `strengths` itself. `roots` (r +
+    1,): sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 where not positive.
     """
     for i in range(len(strengths)):
-        pvalues[i] = pvalue(strengths[i], roots[left_out[i]])
+        rho, root = strengths[i], roots[left_out[i]]
+        if rho >= 1.0:
+            pvalues[i] = 0.0 if root > 0.0 else 1.0
+        else:
+            pvalues[i] = math.erfc(root * math.log1p(2.0 * rho / (1.0 - rho)))
 
 
 @njit(cache=True, nogil=True)
@@ -273,17 +256,14 @@ def _excess(values, rows):
 @njit(cache=True, nogil=True)
 def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengths, left_out, rows_used, excess):
     """Writes |rho| of every query, as `partial_correlations`, from the rows in which none of its own columns has a gap.
-
     A member of the condition set that is constant in these rows is left out; if x or y is constant in them, rho = 0.
     `values` (p, n) are arbitrary where a value is missing. Also written: the number of rows of each query, and how far
     x and y are from normal in them (`excess`).
     """
     r = z.shape[1]
-    members = np.empty(r + 2, np.int32)
-    rows = np.empty(values.shape[1], np.int64)
-    centred = np.empty((r + 2, values.shape[1]))
+    members, places = np.empty(r + 2, np.int32), np.arange(r + 2).astype(np.int32)
+    rows, centred = np.empty(values.shape[1], np.int64), np.empty((r + 2, values.shape[1]))
     correlation = np.empty((r + 2, r + 2))
-    places = np.arange(r + 2).astype(np.int32)
     for i in range(len(x)):
         strengths[i] = excess[i] = 0.0
         members[:r] = z[i]
@@ -303,17 +283,15 @@ def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengt
 
 
 @njit(cache=True, nogil=True)
-def _wilks(block, width_z, width_x, width_y, tolerance, members, chosen, covariance, weight):
-    """The log of Wilks' lambda of two blocks of columns given a third, and the columns kept of z, x and y.
-
-    `block` holds the correlations of the columns of z, then x, then y. Lambda is the share of the
-    (generalised) variance of y given z that is still there given z and x.
+def _wilks(block, widths, tolerance, scratch):
+    """The log of Wilks' lambda, the share of the (generalised) variance of y given z that is still there given z and x,
+    and the columns kept of z, x and y. `block` holds the correlations of the columns of z, then x, then y.
     """
+    (width_z, width_x, width_y), (members, chosen, covariance, weight) = widths, scratch
     for i in range(width_z):
         members[i] = i
     kept_z = _keep(block, members, width_z, tolerance, covariance, weight)
-    logarithm = 0.0
-    kept = kept_z
+    logarithm, kept = 0.0, kept_z
     for i in range(width_z + width_x, width_z + width_x + width_y):
         left = _append(block, i, members, kept, tolerance, covariance, weight)
         if left >= tolerance:
@@ -369,17 +347,6 @@ def _trace(block, width_z, width_x, width_y, tolerance):
 
 
 @njit(cache=True, nogil=True)
-def _spread(start, members, columns):
-    """Writes the columns of the members one after the other. Returns their number."""
-    count = 0
-    for member in members:
-        for column in range(start[member], start[member + 1]):
-            columns[count] = column
-            count += 1
-    return count
-
-
-@njit(cache=True, nogil=True)
 def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
     """The likelihood-ratio statistic of independence of two blocks of Gaussian columns given others.
 
@@ -399,15 +366,19 @@ def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
         widest = max(widest, start[i + 1] - start[i])
     width = min(widest * (r + 2), len(correlation))
     variables = np.empty(r + 2, np.int32)
-    columns, members, chosen = np.empty(width, np.int32), np.empty(width, np.int32), np.empty(width, np.int32)
-    block = np.empty((width, width))
+    columns, block = np.empty(width, np.int32), np.empty((width, width))
     covariance, weight = np.empty((width + 1, width)), np.empty((width + 1, width))
+    scratch = np.empty(width, np.int32), np.empty(width, np.int32), covariance, weight
     rows = np.empty(values.shape[1], np.int64)
     centred = np.empty((width if values.shape[1] else 0, values.shape[1]))
     for i in range(len(x)):
         variables[:r] = z[i]
         variables[r], variables[r + 1] = x[i], y[i]
-        count = _spread(start, variables, columns)
+        count = 0
+        for variable in variables:
+            for column in range(start[variable], start[variable + 1]):
+                columns[count] = column
+                count += 1
         width_x = start[variables[r] + 1] - start[variables[r]]
         width_y = start[variables[r + 1] + 1] - start[variables[r + 1]]
         width_z = count - width_x - width_y
@@ -428,9 +399,7 @@ def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
             for j in range(count):
                 for k in range(count):
                     block[j, k] = correlation[columns[j], columns[k]]
-        logarithm, kept_z, kept_x, kept_y = _wilks(
-            block, width_z, width_x, width_y, tolerance, members, chosen, covariance, weight
-        )
+        logarithm, kept_z, kept_x, kept_y = _wilks(block, (width_z, width_x, width_y), tolerance, scratch)
         factor = rows_used[i] - 1 - kept_z - 0.5 * (kept_x + kept_y + 1)
         statistics[i] = -factor * logarithm if factor > 0 else 0.0
         freedoms[i] = kept_x * kept_y if factor > 0 else 0
@@ -591,7 +560,6 @@ def _refit(s, arrow, spouse, members, d, at, b, omega):
 @njit(f"int64({_MATRIX}, {_FLAGS}, {_FLAGS}, float64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
     """Fits B and Ω of a diagram by maximum likelihood. Returns the most sweeps that a district took; -1 if singular.
-
     `arrow[i, j]` is 1 where i -> j, `spouse` where i <-> j. A sweep that moves no number by more than `stop` is the
     last one of a district, or sweep `most_sweeps`. B and Ω are written to `b` and `omega`, zeros on entry.
     """
@@ -622,11 +590,8 @@ def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
 
 @njit(f"boolean({_FLAGS}, {_MATRIX}, uint8[::1], {_MATRIX})", cache=True, nogil=True)
 def total_effects(arrow, b, is_set, effects):
-    """Writes all total effects of a diagram (of x on y at [x, y]): 0 where no directed path leads. False if arrows have
-    a cycle.
-
-    `b` holds at [j, i] the weight of i in the equation of j. Equations of nodes in `is_set` are cut: joint effects of
-    several causes.
+    """Writes all total effects of a diagram (of x on y at [x, y]); False if arrows have a cycle. `b[j, i]` holds the
+    weight of i in the equation of j. Equations of nodes in `is_set` are cut: joint effects of several causes.
     """
     n = len(b)
     waiting, order = np.zeros(n, np.int64), np.empty(n, np.int64)

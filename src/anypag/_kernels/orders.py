@@ -34,12 +34,6 @@ ROW, SHRUNK = 0, 1  # columns of `node`: where its row begins, and the node from
 
 
 @njit(cache=True, nogil=True)
-def _clear(used):
-    used[:] = -1
-    used[USED_NODES] = used[USED_CELLS] = 0
-
-
-@njit(cache=True, nogil=True)
 def _new_node(trees, width):
     """Makes a node with a row of this width, all unknown. Returns its number, or -1 if the trees are full."""
     used, base, node, worth, child = trees
@@ -147,17 +141,17 @@ def _best_parents(score, v, before, count, chosen, room):
         found = _shrunk(score, v, at, chosen, room) if at >= 0 else NEVER
         if found != NEVER:
             return found
-        _clear(score[3][0])
+        used = score[3][0]
+        used[:] = -1
+        used[USED_NODES] = used[USED_CELLS] = 0
 
 
 @njit(f"boolean({_SCORE}, int64[::1], int64[::1], int64[::1], float64[:, ::1], int64[::1])", cache=True, nogil=True)
 def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
-    """Move every variable, one after the other, to where the order scores best. Returns True when all were tried.
-
-    The tiers must ascend along `order`. They still do afterwards: a variable moves within its tier only. `stand` (3,):
-    the variable that is being moved, the place that is being tried, and how many were moved so far. `scores` (3, n):
-    the scores at the places tried so far for that variable. `room` (1,): how much work to do. These and `order` are
-    changed.
+    """Move every variable, one after the other, to where the order scores best. Returns True when all were tried. The
+    tiers must ascend along `order`. They still do afterwards: a variable moves within its tier only. `stand` (3,): the
+    variable that is being moved, the place that is being tried, and how many were moved so far. `scores` (3, n): the
+    scores at the places tried so far for that variable. `room` (1,): how much work to do. All these change.
     """
     n = len(order)
     score = (adding, removing, data, trees)
@@ -210,9 +204,7 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
 
 @njit(f"boolean({_SCORE}, int64[::1], uint8[:, ::1], float64[::1], int64[::1])", cache=True, nogil=True)
 def parents_in(adding, removing, data, trees, order, parents, scores, room):
-    """Write the DAG of an order (`parents[i, j] = 1`: i is a parent of j), and all scores that are still NaN. Is it
-    done?
-    """
+    """Write the DAG of an order (`parents[i, j] = 1`: i is a parent of j), and scores that are still NaN. All done?"""
     score = (adding, removing, data, trees)
     chosen = np.empty(len(order) + 1, np.int64)
     for q in range(len(order)):

@@ -11,30 +11,10 @@ from anypag._kernels.patience import njit, patient
 
 
 @patient(nogil=True)
-def keep_largest(p, place, values):
-    """p[place[k]] = the larger of itself and values[k]; NaN counts as less than any number."""
-    for k in range(len(place)):
-        if not values[k] <= p[place[k]] and not np.isnan(values[k]):
-            p[place[k]] = values[k]
-
-
-@patient(nogil=True)
 def set_both(table, x, y, values):
     """Write a value for each pair x, y."""
     for k in range(len(x)):
         table[x[k], y[k]] = table[y[k], x[k]] = values[k]
-
-
-@njit(cache=True, nogil=True)
-def all_pairs(n):
-    """The pairs i < j, row by row."""
-    x, y = np.empty(n * (n - 1) // 2, np.int32), np.empty(n * (n - 1) // 2, np.int32)
-    count = 0
-    for i in range(n):
-        for j in range(i + 1, n):
-            x[count], y[count] = i, j
-            count += 1
-    return x, y
 
 
 @patient(nogil=True)
@@ -52,15 +32,6 @@ def marked_pairs(marks, excluded):
                 x[count], y[count] = i, j
                 count += 1
     return x, y
-
-
-@patient(nogil=True)
-def count_marked(marks, x, y):
-    """How many of the pairs x, y are marked."""
-    count = 0
-    for k in range(len(x)):
-        count += marks[x[k], y[k]] != 0
-    return count
 
 
 @patient(nogil=True)
@@ -101,22 +72,6 @@ def neighbours_of_pairs(n, x, y):
         upcoming[i] += 1
         upcoming[j] += 1
     return start, node, neighbour
-
-
-@patient(nogil=True)
-def neighbours_left(marks, start, neighbour, n_left):
-    """The neighbour lists (`start`, `neighbour`) without pairs that are no longer marked; `n_left` entries stay."""
-    n = len(start) - 1
-    new_start = np.zeros(n + 1, np.int64)
-    new_node, new_neighbour = np.empty(n_left, np.int32), np.empty(n_left, np.int32)
-    count = 0
-    for i in range(n):
-        for e in range(start[i], start[i + 1]):
-            if marks[i, neighbour[e]] != 0:
-                new_node[count], new_neighbour[count] = i, neighbour[e]
-                count += 1
-        new_start[i + 1] = count
-    return new_start, new_node, new_neighbour
 
 
 @patient(nogil=True)
@@ -246,8 +201,7 @@ def has_beyond(correlation, first, end, least):
 @patient(nogil=True)
 def reorder_rows(table, place, begin, end):
     """Moves row place[i] to row i, for columns begin to end, in place along the cycles of the permutation."""
-    is_done = np.zeros(len(place), np.bool_)
-    kept = np.empty(table.shape[1])
+    is_done, kept = np.zeros(len(place), np.bool_), np.empty(table.shape[1])
     for first in range(len(place)):
         if is_done[first] or place[first] == first:
             continue
@@ -277,22 +231,10 @@ def all_in_range(x, y, z, p):
 
 
 @patient(nogil=True)
-def renumbered(order, x, y, z):
-    """The indices `order[k]` in place of k, for x (b,), y (b,) and z (b, r); all must be within `order`."""
-    new_x, new_y, new_z = np.empty(len(x), np.int32), np.empty(len(x), np.int32), np.empty(z.shape, np.int32)
-    for i in range(len(x)):
-        new_x[i], new_y[i] = order[x[i]], order[y[i]]
-        for j in range(z.shape[1]):
-            new_z[i, j] = order[z[i, j]]
-    return new_x, new_y, new_z
-
-
-@patient(nogil=True)
 def arranged(place, stored, x, y, z):
-    """Whether all indices are within the table, then the questions with x before y and the members of z ascending.
-
-    Both are ordered by `place` (p,), the place of each column in the order of the names. Indices that are returned say
-    where columns are stored (`stored` (p,), by place); they mean nothing if an index is outside the table.
+    """Whether all indices are within the table, then the questions with x before y and the members of z ascending. Both
+    are ordered by `place` (p,), the place of each column in the order of the names. Indices that are returned say where
+    columns are stored (`stored` (p,), by place); they mean nothing if an index is outside the table.
     """
     r, last = z.shape[1], np.uint32(len(place) - 1)
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # as unsigned, a negative index is a large one
@@ -333,15 +275,13 @@ def keys_of(x, y, z, keys):
                 members[j] = members[j - 1]
                 j -= 1
             members[j] = z[i, k]
-        low = _mix(np.uint64(0x9E3779B97F4A7C15), np.uint64(min(x[i], y[i])))
-        high = _mix(np.uint64(0xD1B54A32D192ED03), np.uint64(max(x[i], y[i])))
-        low = _mix(low, np.uint64(max(x[i], y[i])))
-        high = _mix(high, np.uint64(min(x[i], y[i])))
+        first, second = np.uint64(min(x[i], y[i])), np.uint64(max(x[i], y[i]))
+        low = _mix(_mix(np.uint64(0x9E3779B97F4A7C15), first), second)
+        high = _mix(_mix(np.uint64(0xD1B54A32D192ED03), second), first)
         for k in range(r):
             low = _mix(low, np.uint64(members[k]))
             high = _mix(high, np.uint64(members[k]))
-        keys[i, 0] = low | np.uint64(1)  # 0 marks an empty place
-        keys[i, 1] = high
+        keys[i, 0], keys[i, 1] = low | np.uint64(1), high  # 0 marks an empty place
 
 
 @njit(cache=True)
@@ -363,8 +303,7 @@ def _insert(table, low, high):
         if table[place, 0] == low and table[place, 1] == high:
             return False
         place = (place + np.uint64(1)) & mask
-    table[place, 0] = low
-    table[place, 1] = high
+    table[place, 0], table[place, 1] = low, high
     return True
 
 

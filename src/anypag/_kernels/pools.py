@@ -12,26 +12,20 @@ import numpy as np
 
 from anypag._kernels.patience import FEW, njit, patient
 
-NONE = 0
-ARROW = 2
-TAIL = 3
+NONE, ARROW, TAIL = 0, 2, 3
 
 
 @patient(nogil=True)
 def blocks(start, neighbour):
-    """The biconnected block of every edge: `block[e]` for e in the edge lists, and the number of blocks.
-
-    Two nodes of a block lie on a common cycle, or the block is a single edge. So a node lies on a simple path between
-    the ends of an edge exactly if it is in the block of that edge. The search is Tarjan's, without recursion.
+    """The biconnected block of every edge: `block[e]` for e in the edge lists, and the number of blocks. Two nodes of a
+    block lie on a common cycle, or the block is a single edge. So a node lies on a simple path between the ends of an
+    edge exactly if it is in the block of that edge. The search is Tarjan's, without recursion.
     """
     n = len(start) - 1
-    block = np.full(len(neighbour), -1, np.int64)
+    block, parent = np.full(len(neighbour), -1, np.int64), np.full(n, -1, np.int64)
     order = np.zeros(n, np.int64)  # when a node was first visited; 0: not yet
     low = np.zeros(n, np.int64)  # the earliest visit that its subtree reaches
-    parent = np.full(n, -1, np.int64)
-    upcoming = start[:-1].copy()
-    path = np.empty(n + 1, np.int64)
-    edges = np.empty(len(neighbour), np.int64)
+    upcoming, path, edges = start[:-1].copy(), np.empty(n + 1, np.int64), np.empty(len(neighbour), np.int64)
     n_edges = n_blocks = clock = 0
     for root in range(n):
         if order[root]:
@@ -85,8 +79,7 @@ def blocks(start, neighbour):
 @patient(nogil=True)
 def block_sizes(start, block, n_blocks):
     """How many nodes each block has."""
-    size = np.zeros(n_blocks, np.int64)
-    last = np.full(n_blocks, -1, np.int64)  # the last node counted in each block
+    size, last = np.zeros(n_blocks, np.int64), np.full(n_blocks, -1, np.int64)  # last: the last node counted in each
     for v in range(len(start) - 1):
         for e in range(start[v], start[v + 1]):
             if last[block[e]] != v:
@@ -97,9 +90,8 @@ def block_sizes(start, block, n_blocks):
 
 @patient(nogil=True)
 def anteriors(marks, start, neighbour):
-    """The group of each node, and bits: bit h of row g is set if nodes of group h are possible anteriors of group g.
-
-    A possible anterior of v has a path to v without an arrowhead against its direction. Nodes that have such paths to
+    """The group of each node, and bits: bit h of row g is set if nodes of group h are possible anteriors of group g. A
+    possible anterior of v has a path to v without an arrowhead against its direction. Nodes that have such paths to
     each other are a group (a strongly connected component). Tarjan's search follows paths backwards. It finishes a
     group after all groups that it reaches from there, so a row is a union of finished rows.
     """
@@ -144,11 +136,6 @@ def anteriors(marks, start, neighbour):
                     if stack[height] == v:
                         break
                 n_groups += 1
-    return group, _reached_groups(marks, start, neighbour, group, finished, n_groups)
-
-
-@njit(cache=True, nogil=True)
-def _reached_groups(marks, start, neighbour, group, finished, n_groups):
     bits = np.zeros((n_groups, (n_groups + 63) // 64), np.uint64)
     for v in finished:  # group by group
         g = group[v]
@@ -159,7 +146,7 @@ def _reached_groups(marks, start, neighbour, group, finished, n_groups):
                 if not (bits[g, h >> 6] >> np.uint64(h & 63)) & np.uint64(1):
                     for word in range((h >> 6) + 1):  # groups in the row of h have no larger number than h
                         bits[g, word] |= bits[h, word]
-    return bits
+    return group, bits
 
 
 @njit(cache=True, nogil=True)
@@ -178,7 +165,7 @@ def _is_out(later, v, x, y):
 
 
 @njit(cache=True, nogil=True)
-def _walk(graph, block, here, x, y, r, most, tails_close, later, narrowed, above, found, walk, room):
+def _walk(graph, block, here, ends, limits, found, walk, room):
     """The number of nodes, except y, that a PDS-walk of at most r edges reaches from x. Writes the nodes to `found[0]`,
     their distances to `found[1]`.
 
@@ -187,8 +174,8 @@ def _walk(graph, block, here, x, y, r, most, tails_close, later, narrowed, above
     out and, if `narrowed`, among possible anteriors of x or y. The next step depends on the last two nodes, so the
     search runs over edges. It stops after `most` nodes.
     """
-    marks, start, neighbour = graph
-    seen, visited, stamp, queue = walk
+    (marks, start, neighbour), (x, y), (seen, visited, stamp, queue) = graph, ends, walk
+    r, most, tails_close, later, narrowed, above = limits
     n_found = count = 0
     for e in range(start[x], start[x + 1]):
         v = neighbour[e]
@@ -280,17 +267,6 @@ def _sort_pool(found, size, strength, place, x, y, dependence):
             nodes[j], distances[j], dependence[j] = node, distance, depends
 
 
-@njit(cache=True, nogil=True)
-def _size_beyond(r, max_sets, n):
-    """The least size of a pool that has more than `max_sets` sets of r nodes; above n if there is none."""
-    if max_sets < 0:
-        return n + 1
-    size = r
-    while size <= n and _choose(size, r, max_sets) <= max_sets:
-        size += 1
-    return size
-
-
 @patient(lists=FEW, nogil=True)
 def pools(graph, blocks, above, edges, walks, strengths, later, room):
     """The two pools of each edge: `first[p]:first[p + 1]` of nodes, distances, and distances in the other pool (or 0).
@@ -310,13 +286,12 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
     first = np.zeros(2 * len(xs) + 1, np.int64)
     size = 4 * len(xs) + 64
     nodes, distances, others = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
-    found = np.empty((2, 2, n), np.int32)
-    n_found = np.zeros(2, np.int64)
-    in_other = np.zeros((2, n), np.int32)
+    found, n_found, in_other = np.empty((2, 2, n), np.int32), np.zeros(2, np.int64), np.zeros((2, n), np.int32)
     seen, visited = np.zeros(n, np.int64), np.zeros(len(neighbour), np.int64)
-    walk_queue = np.empty((len(neighbour) + 1, 3), np.int64)
-    dependence = np.empty(n, np.float32)
-    too_many = _size_beyond(r, max_sets, n)
+    walk_queue, dependence = np.empty((len(neighbour) + 1, 3), np.int64), np.empty(n, np.float32)
+    too_many = n + 1 if max_sets < 0 else np.int64(r)  # the least size of a pool that has more than `max_sets` sets
+    while too_many <= n and _choose(too_many, r, max_sets) <= max_sets:
+        too_many += 1
     stamp = n_done = 0
     for k in range(len(xs)):
         if room[0] < 0:
@@ -327,15 +302,12 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
         is_open = not (open_only and n_in_block[here] - 2 < r)
         narrowed = False
         while is_open:
-            most = n + 1 if narrowed else too_many
-            side = 0
+            most, side = n + 1 if narrowed else too_many, 0
+            limits = (r, most, tails_close, later, narrowed, above)
             while side < 2:
                 stamp += 1
-                a, b = (x, y) if side == 0 else (y, x)
-                walk = (seen, visited, stamp, walk_queue)
-                n_found[side] = _walk(
-                    graph, block, here, a, b, r, most, tails_close, later, narrowed, above, found[side], walk, room
-                )
+                ends, walk = (x, y) if side == 0 else (y, x), (seen, visited, stamp, walk_queue)
+                n_found[side] = _walk(graph, block, here, ends, limits, found[side], walk, room)
                 if n_found[side] == most or (open_only and n_found[side] < r):
                     break
                 side += 1
@@ -378,17 +350,14 @@ def possible_d_sep(graph, begin, room):
     block = np.zeros(len(neighbour), np.int64)
     above = (np.zeros(n, np.int32), np.zeros((1, 1), np.uint64))
     seen, visited = np.zeros(n, np.int64), np.zeros(len(neighbour), np.int64)
-    queue = np.empty((len(neighbour) + 1, 3), np.int64)
-    found = np.empty((2, n), np.int32)
-    first = np.zeros(n - begin + 1, np.int64)
-    nodes = np.empty(4 * n + 64, np.int32)
-    nothing = np.empty((0, 0), np.bool_)
-    n_done = 0
+    queue, found = np.empty((len(neighbour) + 1, 3), np.int64), np.empty((2, n), np.int32)
+    first, nodes = np.zeros(n - begin + 1, np.int64), np.empty(4 * n + 64, np.int32)
+    nothing, n_done = np.empty((0, 0), np.bool_), 0
     for x in range(begin, n):
         if room[0] < 0:
             break
-        walk = (seen, visited, x + 1, queue)
-        count = _walk(graph, block, 0, x, -1, len(neighbour), n + 1, False, nothing, False, above, found, walk, room)
+        limits, walk = (len(neighbour), n + 1, False, nothing, False, above), (seen, visited, x + 1, queue)
+        count = _walk(graph, block, 0, (x, -1), limits, found, walk, room)
         room[0] -= 200 + 20 * count
         first[n_done + 1] = first[n_done] + count
         if first[n_done + 1] > len(nodes):
@@ -421,8 +390,7 @@ def node_pools(first_of, nodes_of, later, start, block, xs, ys, edge_block, room
     for k in range(len(xs)):
         total += first_of[xs[k] + 1] - first_of[xs[k]] + first_of[ys[k] + 1] - first_of[ys[k]]
     nodes, others = np.empty(total, np.int32), np.zeros(total, np.int32)
-    in_other = np.zeros((2, len(first_of)), np.int64)
-    n_done = 0
+    in_other, n_done = np.zeros((2, len(first_of)), np.int64), 0
     for k in range(len(xs)):
         if room[0] < 0:
             break

@@ -12,23 +12,17 @@ it never overflows.
 
 The rules that may take long go in turns (`anypag.threads`). `stand` is their position: how many rows they have
 written, the edge to go on with (its index in `neighbour`), and what else they keep from turn to turn. It begins as
-zeros.
-
-How the code is kept quick to compile: see `_kernels.pools`. `_propose` is called with nodes of several integer types;
-because its signature is declared, it is compiled once for all of them.
+zeros. How the code is kept quick to compile: see `_kernels.pools`.
 """
 
 import numpy as np
 
 from anypag._kernels.patience import FEW, njit, patient
 
-NONE = 0
-CIRCLE = 1
-ARROW = 2
-TAIL = 3
+NONE, CIRCLE, ARROW, TAIL = 0, 1, 2, 3
 
 
-@njit(  # the marks may be read-only or writable
+@njit(  # declared, so that nodes of several integer types compile it once; marks may be read-only or writable
     "int64(Array(uint8, 2, 'C', readonly=True), uint8[:, ::1], int32[:, ::1], "
     "int64, int64, int64, int64, int64, int64)",
     cache=True,
@@ -37,24 +31,17 @@ def _propose(marks, wanted, rows, count, i, j, mark, a, b):
     if marks[i, j] == mark or wanted[i, j] & (1 << mark):
         return count
     wanted[i, j] |= 1 << mark
-    rows[count, 0] = i
-    rows[count, 1] = j
-    rows[count, 2] = mark
-    rows[count, 3] = a
-    rows[count, 4] = b
+    rows[count, 0], rows[count, 1], rows[count, 2], rows[count, 3], rows[count, 4] = i, j, mark, a, b
     return count + 1
 
 
 @patient()
 def apply(marks, wanted, rows, count, disputed):
-    """Set the proposed marks.
-
-    Returns the rows that were set and those in conflict. A circle takes a mark if no rule proposes the other one. If
-    arrowhead and tail are both proposed, now or earlier, it stays a circle; a mark that is set stays. Both cases are
-    conflicts; each is returned once (`disputed` records them).
+    """Set the proposed marks. Returns the rows that were set and those in conflict. A circle takes a mark if no rule
+    proposes the other one. If arrowhead and tail are both proposed, now or earlier, it stays a circle; a mark that is
+    set stays. Both cases are conflicts; each is returned once (`disputed` records them).
     """
-    was_set = np.empty((count, 5), np.int32)
-    conflicts = np.empty((count, 5), np.int32)
+    was_set, conflicts = np.empty((count, 5), np.int32), np.empty((count, 5), np.int32)
     n_set = n_conflicts = np.int64(0)
     for k in range(count):
         i, j, mark = rows[k, 0], rows[k, 1], rows[k, 2]
@@ -130,15 +117,13 @@ def _key(n, a, b, slot):
 
 @patient(lists=FEW)
 def check_keys(marks, start, neighbour, slots, lowest):
-    """A key for every check that orientation needs: (smaller end · n + larger end), then 32 bits for the slot.
-
-    For each a–b–c without an edge a–c, a–b and b–c are checked given the separating set of a and c, if its slot is
-    `lowest` or above. Keys are unordered and may repeat.
+    """A key for every check that orientation needs: (smaller end · n + larger end), then 32 bits for the slot. For each
+    a–b–c without an edge a–c, a–b and b–c are checked given the separating set of a and c, if its slot is `lowest` or
+    above. Keys are unordered and may repeat.
     """
     empty, first, other, row = slots
     n = len(marks)
-    keys = np.empty(1024, np.int64)
-    count = 0
+    keys, count = np.empty(1024, np.int64), 0
     for b in range(n):
         for e in range(start[b], start[b + 1]):
             for f in range(e + 1, start[b + 1]):
@@ -156,8 +141,7 @@ def check_keys(marks, start, neighbour, slots, lowest):
 @patient(nogil=True)
 def sets_without(members, slots, x, y):
     """The sets in some slots without x and y, padded with -1 at the end, and how many members each has."""
-    z = np.empty((len(slots), members.shape[1]), np.int32)
-    size = np.empty(len(slots), np.int64)
+    z, size = np.empty((len(slots), members.shape[1]), np.int32), np.empty(len(slots), np.int64)
     for k in range(len(slots)):
         count = 0
         for j in range(members.shape[1]):
@@ -227,15 +211,13 @@ def _is_leg(marks, known, v, u, patterns, first, end, side):
 
 @patient(lists=FEW)
 def triples(marks, start, neighbour, known, patterns, proposals, wanted, rows):
-    """A rule about a node V and two of its neighbours, A and B.
-
-    A pattern is a row of allowed marks (bit m for mark m, bit 0 for no edge): at V and A on A–V, at V and B on V–B, at
-    B and A on A–B; then 1 if `known[V, A]` must be true, 2 if `known[V, B]` must. Its proposals are rows as `_propose`
-    takes them, in which 0, 1, 2 and 3 stand for V, A, B and no node; those with mark 0 are padding.
+    """A rule about a node V and two of its neighbours, A and B. A pattern is a row of allowed marks (bit m for mark m,
+    bit 0 for no edge): at V and A on A–V, at V and B on V–B, at B and A on A–B; then 1 if `known[V, A]` must be true, 2
+    if `known[V, B]` must. Its proposals are rows as `_propose` takes them, in which 0, 1, 2 and 3 stand for V, A, B and
+    no node; those with mark 0 are padding.
     """
-    count = np.int64(0)
     second, nodes = np.empty(len(marks), np.int64), np.full(4, -1, np.int64)
-    across, n = np.int64(0), len(patterns)
+    count, across, n = np.int64(0), np.int64(0), len(patterns)
     for k in range(n):
         across |= patterns[k, 4]
     for v in range(len(marks)):
@@ -269,46 +251,39 @@ def triples(marks, start, neighbour, known, patterns, proposals, wanted, rows):
 
 @patient(lists=FEW)
 def rule_3(marks, start, neighbour, other, wanted, rows, stand, room):
-    """A *-> B <-* C, A *-o D o-* C, A and C not adjacent, D *-o B: D *-> B.
-
-    With knowledge D may have tails (`other`), which exclude a collider as circles do.
+    """A *-> B <-* C, A *-o D o-* C, A and C not adjacent, D *-o B: D *-> B. With knowledge D may have tails (`other`),
+    which exclude a collider as circles do.
     """
-    b = 0
-    for e in range(stand[1], len(neighbour)):
-        if room[0] < 0:
-            stand[1] = e
-            return False
-        while start[b + 1] <= e:
-            b += 1
-        d = neighbour[e]
-        if marks[d, b] != CIRCLE:
-            continue
-        for f in range(start[b], start[b + 1]):
-            room[0] -= 2
-            a = neighbour[f]
-            if marks[a, b] != ARROW or (marks[a, d] != CIRCLE and marks[a, d] != other):
+    for b in range(len(marks)):
+        for e in range(max(start[b], stand[1]), start[b + 1]):
+            if room[0] < 0:
+                stand[1] = e
+                return False
+            d = neighbour[e]
+            if marks[d, b] != CIRCLE:
                 continue
-            room[0] -= 2 * (start[b + 1] - f)
-            for g in range(f + 1, start[b + 1]):
-                c = neighbour[g]
-                if marks[c, b] == ARROW and marks[a, c] == NONE and (marks[c, d] == CIRCLE or marks[c, d] == other):
-                    stand[0] = _propose(marks, wanted, rows, stand[0], d, b, ARROW, a, c)
+            for f in range(start[b], start[b + 1]):
+                room[0] -= 2
+                a = neighbour[f]
+                if marks[a, b] != ARROW or (marks[a, d] != CIRCLE and marks[a, d] != other):
+                    continue
+                room[0] -= 2 * (start[b + 1] - f)
+                for g in range(f + 1, start[b + 1]):
+                    c = neighbour[g]
+                    if marks[c, b] == ARROW and marks[a, c] == NONE and (marks[c, d] == CIRCLE or marks[c, d] == other):
+                        stand[0] = _propose(marks, wanted, rows, stand[0], d, b, ARROW, a, c)
     return True
 
 
 @patient(lists=FEW)
 def discriminating_paths(marks, start, neighbour, paths, stand, room):
-    """Adds the shortest discriminating paths <D, ..., A, B, C> for every B o-* C, one for each D; gives all paths.
-
-    D and C are not adjacent, and every node between D and B is a collider on the path and a parent of C. A path is a
-    row of nodes, D first, padded with -1 at its end. There are `stand[0]` of them; below these `paths` may have room.
-    All are found when `stand[1]` has passed the last edge.
+    """Adds the shortest discriminating paths <D, ..., A, B, C> for every B o-* C, one for each D; gives all paths. D
+    and C are not adjacent, and every node between D and B is a collider on the path and a parent of C. A path is a row
+    of nodes, D first, padded with -1 at its end. There are `stand[0]` of them; below these `paths` may have room. All
+    are found when `stand[1]` has passed the last edge.
     """
-    n = len(marks)
-    count = stand[0]
-    parent = np.empty(n, np.int64)
-    queue = np.empty(n, np.int64)
-    b = 0
+    n, count, b = len(marks), stand[0], 0
+    parent, queue = np.empty(n, np.int64), np.empty(n, np.int64)
     while stand[1] < len(neighbour) and room[0] >= 0:
         e = stand[1]
         stand[1] += 1
@@ -366,8 +341,7 @@ def _resized(paths, height, width):
 
 @njit(cache=True)
 def _write_path(paths, row, parent, d, b, c):
-    length = 0
-    v = d
+    length, v = 0, d
     while True:
         if length + 2 > paths.shape[1]:
             paths = _resized(paths, paths.shape[0], 2 * paths.shape[1])
@@ -381,10 +355,9 @@ def _write_path(paths, row, parent, d, b, c):
 
 @patient(lists=FEW)
 def rule_4(marks, start, neighbour, paths, is_in_set, wanted, rows, stand, room):
-    """<D, ..., A, B, C> discriminates B: B --> C if B separates D and C (`is_in_set`), else A <-> B <-> C.
-
-    Only one of all paths from D is given, but the A of every path gets its arrowhead: the order of nodes must not
-    decide which. Here `stand[1]` is the path to go on with.
+    """<D, ..., A, B, C> discriminates B: B --> C if B separates D and C (`is_in_set`), else A <-> B <-> C. Only one of
+    all paths from D is given, but the A of every path gets its arrowhead: the order of nodes must not decide which.
+    Here `stand[1]` is the path to go on with.
     """
     seen, queue = np.full(len(marks), -1, np.int64), np.empty(len(marks), np.int64)
     stamp, before_b, before_c = 0, -1, -1
@@ -417,8 +390,7 @@ def _collider_parents(marks, start, neighbour, d, c, seen, stamp, queue, room):
     """Writes the nodes that paths from d reach through colliders, if all nodes after d are parents of c. Returns their
     number. Paths do not enter nodes that have the stamp already.
     """
-    n_queued = done = np.int64(0)
-    v = d
+    n_queued, done, v = np.int64(0), np.int64(0), d
     while True:
         room[0] -= 2 * (start[v + 1] - start[v])
         for e in range(start[v], start[v + 1]):
@@ -444,21 +416,19 @@ def _scratch(n, neighbour):
 
 @njit(cache=True)
 def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scratch, stamp, room):
-    """Stamp the nodes and edges that uncovered walks a, first, ... reach without passing through a or `stop`.
+    """Stamp the nodes and edges that uncovered walks a, first, ... reach without passing through a or `stop`. Returns
+    the edge (its index in `neighbour`) by which `stop` was first reached, -1 if it was not.
 
     Uncovered: of any three consecutive nodes the outer two are not adjacent (checked at every extension). The walks are
     circle walks (o-o all along) or possibly directed (no arrowhead where a node is left, no tail where one is entered).
     Zhang's rules speak of paths. A walk may visit a node twice, by different edges. The proofs of R5, R9 and R10 hold
-    for walks too, and walks are found in polynomial time. In a sound PAG both give the same marks. An edge is its index
-    in `neighbour`. Returns the edge by which `stop` was first reached, -1 if it was not.
+    for walks too, and walks are found in polynomial time. In a sound PAG both give the same marks.
     """
     reached, visited, came_from, queue = scratch
     e = start[a]
     while neighbour[e] != first:
         e += 1
-    reached[first] = stamp
-    visited[e] = stamp
-    came_from[e] = -1
+    reached[first], visited[e], came_from[e] = stamp, stamp, -1
     queue[0, 0], queue[0, 1] = a, e
     count, done, found = 1, 0, -1
     while done < count:
@@ -475,9 +445,7 @@ def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scr
                     continue
             elif marks[w, v] == ARROW or marks[v, w] == TAIL:
                 continue
-            reached[w] = stamp
-            visited[e] = stamp
-            came_from[e] = before
+            reached[w], visited[e], came_from[e] = stamp, stamp, before
             if w != stop:
                 queue[count, 0], queue[count, 1] = v, e
                 count += 1
@@ -492,37 +460,34 @@ def rule_5(marks, start, neighbour, wanted, rows, stand, room):
     stamp = np.int64(0)
     scratch = _scratch(len(marks), neighbour)
     visited, came_from = scratch[1], scratch[2]
-    a = 0
-    for e in range(stand[1], len(neighbour)):
-        while start[a + 1] <= e:
-            a += 1
-        b = neighbour[e]
-        if marks[a, b] != CIRCLE or marks[b, a] != CIRCLE:
-            continue
-        for f in range(max(start[a], stand[2]), start[a + 1]):
-            room[0] -= 2
-            c = neighbour[f]
-            if c == b or marks[a, c] != CIRCLE or marks[c, a] != CIRCLE or marks[b, c] != NONE:
+    for a in range(len(marks)):
+        for e in range(max(start[a], stand[1]), start[a + 1]):
+            b = neighbour[e]
+            if marks[a, b] != CIRCLE or marks[b, a] != CIRCLE:
                 continue
-            if room[0] < 0:
-                stand[1], stand[2] = e, f
-                return False
-            stamp += 1
-            _follow_uncovered(marks, start, neighbour, a, c, b, True, scratch, stamp, room)
-            last = _edge_not_near(marks, start, neighbour, a, b, visited, stamp, room)
-            if last < 0:
-                continue
-            stand[0] = _propose(marks, wanted, rows, stand[0], a, b, TAIL, c, -1)
-            stand[0] = _propose(marks, wanted, rows, stand[0], b, a, TAIL, c, -1)
-            w = b
-            while last >= 0:
-                v = a if came_from[last] < 0 else neighbour[came_from[last]]
-                stand[0] = _propose(marks, wanted, rows, stand[0], v, w, TAIL, a, b)
-                stand[0] = _propose(marks, wanted, rows, stand[0], w, v, TAIL, a, b)
-                last = came_from[last]
-                w = v
-            break
-        stand[2] = 0
+            for f in range(max(start[a], stand[2]), start[a + 1]):
+                room[0] -= 2
+                c = neighbour[f]
+                if c == b or marks[a, c] != CIRCLE or marks[c, a] != CIRCLE or marks[b, c] != NONE:
+                    continue
+                if room[0] < 0:
+                    stand[1], stand[2] = e, f
+                    return False
+                stamp += 1
+                _follow_uncovered(marks, start, neighbour, a, c, b, True, scratch, stamp, room)
+                last = _edge_not_near(marks, start, neighbour, a, b, visited, stamp, room)
+                if last < 0:
+                    continue
+                stand[0] = _propose(marks, wanted, rows, stand[0], a, b, TAIL, c, -1)
+                stand[0] = _propose(marks, wanted, rows, stand[0], b, a, TAIL, c, -1)
+                w = b
+                while last >= 0:
+                    v = a if came_from[last] < 0 else neighbour[came_from[last]]
+                    stand[0] = _propose(marks, wanted, rows, stand[0], v, w, TAIL, a, b)
+                    stand[0] = _propose(marks, wanted, rows, stand[0], w, v, TAIL, a, b)
+                    last, w = came_from[last], v
+                break
+            stand[2] = 0
     return True
 
 
@@ -545,61 +510,55 @@ def rule_9(marks, start, neighbour, wanted, rows, stand, room):
     """A o-> C, and an uncovered possibly directed path A, B, ..., C with B and C not adjacent: A --> C."""
     stamp = np.int64(0)
     scratch = _scratch(len(marks), neighbour)
-    a = 0
-    for e in range(stand[1], len(neighbour)):
-        while start[a + 1] <= e:
-            a += 1
-        c = neighbour[e]
-        if marks[c, a] != CIRCLE or marks[a, c] != ARROW:
-            continue
-        for f in range(max(start[a], stand[2]), start[a + 1]):
-            room[0] -= 2
-            b = neighbour[f]
-            if b == c or marks[b, c] != NONE or marks[b, a] == ARROW or marks[a, b] == TAIL:
+    for a in range(len(marks)):
+        for e in range(max(start[a], stand[1]), start[a + 1]):
+            c = neighbour[e]
+            if marks[c, a] != CIRCLE or marks[a, c] != ARROW:
                 continue
-            if room[0] < 0:
-                stand[1], stand[2] = e, f
-                return False
-            stamp += 1
-            if _follow_uncovered(marks, start, neighbour, a, b, c, False, scratch, stamp, room) >= 0:
-                stand[0] = _propose(marks, wanted, rows, stand[0], c, a, TAIL, b, -1)
-                break
-        stand[2] = 0
+            for f in range(max(start[a], stand[2]), start[a + 1]):
+                room[0] -= 2
+                b = neighbour[f]
+                if b == c or marks[b, c] != NONE or marks[b, a] == ARROW or marks[a, b] == TAIL:
+                    continue
+                if room[0] < 0:
+                    stand[1], stand[2] = e, f
+                    return False
+                stamp += 1
+                if _follow_uncovered(marks, start, neighbour, a, b, c, False, scratch, stamp, room) >= 0:
+                    stand[0] = _propose(marks, wanted, rows, stand[0], c, a, TAIL, b, -1)
+                    break
+            stand[2] = 0
     return True
 
 
 @patient(lists=FEW)
 def rule_10(marks, start, neighbour, wanted, rows, stand, room):
-    """A o-> C, B --> C <-- D, uncovered possibly directed paths from A to B and from A to D: A --> C,
-
-    if the nodes that follow A on the two paths, M and W (which may be B and D), are distinct and not adjacent.
+    """A o-> C, B --> C <-- D, uncovered possibly directed paths from A to B and from A to D: A --> C, if the nodes that
+    follow A on the two paths, M and W (which may be B and D), are distinct and not adjacent.
     """
     stamp = np.int64(0)
     scratch = _scratch(len(marks), neighbour)
-    a = 0
-    for e in range(stand[1], len(neighbour)):
-        while start[a + 1] <= e:
-            a += 1
-        c = neighbour[e]
-        if marks[c, a] != CIRCLE or marks[a, c] != ARROW:
-            continue
-        m, w = _first_steps(marks, start, neighbour, a, c, scratch, stamp, stand, room)
-        if m < 0 and stand[2] < start[a + 1]:
-            stand[1] = e
-            return False
-        stamp += start[a + 1] - start[a]
-        if m >= 0:
-            stand[0] = _propose(marks, wanted, rows, stand[0], c, a, TAIL, m, w)
-        stand[2] = stand[3] = 0
+    for a in range(len(marks)):
+        for e in range(max(start[a], stand[1]), start[a + 1]):
+            c = neighbour[e]
+            if marks[c, a] != CIRCLE or marks[a, c] != ARROW:
+                continue
+            m, w = _first_steps(marks, start, neighbour, a, c, scratch, stamp, stand, room)
+            if m < 0 and stand[2] < start[a + 1]:
+                stand[1] = e
+                return False
+            stamp += start[a + 1] - start[a]
+            if m >= 0:
+                stand[0] = _propose(marks, wanted, rows, stand[0], c, a, TAIL, m, w)
+            stand[2] = stand[3] = 0
     return True
 
 
 @njit(cache=True)
 def _first_steps(marks, start, neighbour, a, c, scratch, stamp, stand, room):
     """Two non-adjacent neighbours of a through which uncovered possibly directed paths reach different parents of c.
-
-    `stand[2]` is where to go on in the list of a's neighbours; it is not at the end of the list if room ran out.
-    The `stand[3]` neighbours that lead to parents of c follow in `stand`, each with its first and last such parent.
+    `stand[2]` is where to go on in the list of a's neighbours; it is not at the end of the list if room ran out. The
+    `stand[3]` neighbours that lead to parents of c follow in `stand`, each with its first and last such parent.
     """
     reached, firsts = scratch[0], stand[4:]
     stand[2] = max(stand[2], start[a])
@@ -636,27 +595,25 @@ def _first_steps(marks, start, neighbour, a, c, scratch, stamp, stand, room):
 @patient(lists=FEW)
 def rule_11(marks, start, neighbour, wanted, rows, stand, room):
     """B *-> C --> D, B and D not adjacent, A joined to all three, A o-* D: A --> D. Of use only with knowledge."""
-    a = 0
-    for e in range(stand[1], len(neighbour)):
-        if room[0] < 0:
-            stand[1] = e
-            return False
-        while start[a + 1] <= e:
-            a += 1
-        d = neighbour[e]
-        if marks[d, a] != CIRCLE:
-            continue
-        for f in range(start[a], start[a + 1]):
-            room[0] -= 2
-            c = neighbour[f]
-            if marks[c, d] != ARROW or marks[d, c] != TAIL:
+    for a in range(len(marks)):
+        for e in range(max(start[a], stand[1]), start[a + 1]):
+            if room[0] < 0:
+                stand[1] = e
+                return False
+            d = neighbour[e]
+            if marks[d, a] != CIRCLE:
                 continue
-            room[0] -= 2 * (start[a + 1] - start[a])
-            for g in range(start[a], start[a + 1]):
-                b = neighbour[g]
-                if marks[b, c] == ARROW and marks[b, d] == NONE and b != d:
-                    stand[0] = _propose(marks, wanted, rows, stand[0], d, a, TAIL, b, c)
-                    stand[0] = _propose(marks, wanted, rows, stand[0], a, d, ARROW, b, c)
+            for f in range(start[a], start[a + 1]):
+                room[0] -= 2
+                c = neighbour[f]
+                if marks[c, d] != ARROW or marks[d, c] != TAIL:
+                    continue
+                room[0] -= 2 * (start[a + 1] - start[a])
+                for g in range(start[a], start[a + 1]):
+                    b = neighbour[g]
+                    if marks[b, c] == ARROW and marks[b, d] == NONE and b != d:
+                        stand[0] = _propose(marks, wanted, rows, stand[0], d, a, TAIL, b, c)
+                        stand[0] = _propose(marks, wanted, rows, stand[0], a, d, ARROW, b, c)
     return True
 
 
@@ -679,13 +636,11 @@ def _stamp_leading(marks, start, neighbour, queue, count, leads, stamp, room):
 
 @patient(lists=FEW)
 def rule_12(marks, start, neighbour, wanted, rows, stand, room):
-    """X o-* V, and an uncovered possibly directed path X, V, ..., D, and edges that lead from D back to X: X <-* V.
-
-    The way back is directed, except that one edge may only have its arrowhead. If X were a cause of V, it would be a
-    cause of D, and the node with that arrowhead would be a cause of a node that the arrowhead says it does not cause.
+    """X o-* V, and an uncovered possibly directed path X, V, ..., D, and edges that lead from D back to X: X <-* V. The
+    way back is directed, except that one edge may only have its arrowhead. If X were a cause of V, it would be a cause
+    of D, and the node with that arrowhead would be a cause of a node that the arrowhead says it does not cause.
     """
-    n = len(marks)
-    stamp = np.int64(0)
+    n, stamp = len(marks), np.int64(0)
     scratch = _scratch(n, neighbour)
     reached = scratch[0]
     near, leads, queue = np.full(n, -1, np.int64), np.full(n, -1, np.int64), np.empty(n, np.int64)
@@ -696,12 +651,10 @@ def rule_12(marks, start, neighbour, wanted, rows, stand, room):
         if room[0] < 0:
             stand[1] = first
             return False
-        near[x] = x
-        queue[0] = x
+        near[x] = queue[0] = x
         n_near = _stamp_leading(marks, start, neighbour, queue, 1, near, x, room)
         n_leading = np.int64(0)
-        pointing = queue[:n_near].copy()
-        for w in pointing:
+        for w in queue[:n_near].copy():
             room[0] -= 2 * (start[w + 1] - start[w])
             for e in range(start[w], start[w + 1]):
                 u = neighbour[e]

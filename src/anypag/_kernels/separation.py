@@ -17,13 +17,13 @@ import numpy as np
 
 from anypag._kernels.patience import FEW, njit, patient
 
-ARROW = 2
-TAIL = 3
+ARROW, TAIL = 2, 3
 
 
 @njit(cache=True, nogil=True)
-def _spread_to_ancestors(start, neighbour, near, far, stamped, stamp, queue, count):
+def _spread_to_ancestors(graph, stamped, stamp, queue, count):
     """Stamp all ancestors of the `count` nodes in `queue`, which are stamped already, and append them to `queue`."""
+    start, neighbour, near, far = graph
     done = 0
     while done < count:
         v = queue[done]
@@ -39,35 +39,41 @@ def _spread_to_ancestors(start, neighbour, near, far, stamped, stamp, queue, cou
 
 
 @njit(cache=True, nogil=True)
-def _is_connected(start, neighbour, near, far, x, y, conditioned, opened, stamp, visited, queue):
-    """Is there an m-connecting walk from x to y? `conditioned` is Z, `opened` its ancestors.
-
-    The search runs over states: node v entered by an arrowhead is state 2v + 1, by a tail 2v. The walk may pass v as a
-    collider if v is opened, and otherwise if v is not conditioned on.
+def _walk(graph, conditioned, opened, stamp, visited, queue, count, goal):
+    """Stamps all states that walks reach from the `count` states in `queue`; ends at the node `goal`. Was it reached?
+    State 2v + 1 is node v entered by an arrowhead, 2v by a tail. A walk may pass v as a collider if v is opened, and
+    otherwise if v is not conditioned on.
     """
-    count = 0
-    for e in range(start[x], start[x + 1]):
-        state = 2 * neighbour[e] + (far[e] == ARROW)
-        visited[state] = stamp
-        queue[count] = state
-        count += 1
+    start, neighbour, near, far = graph
     done = 0
     while done < count:
         v = queue[done] // 2
         into = queue[done] % 2 == 1
         done += 1
-        if v == y:
+        if v == goal:
             return True
         is_open, is_free = opened[v] == stamp, conditioned[v] != stamp
         for e in range(start[v], start[v + 1]):
+            state = 2 * neighbour[e] + (far[e] == ARROW)
             passes = is_open if (into and near[e] == ARROW) else is_free
-            if passes and neighbour[e] != x:
-                state = 2 * neighbour[e] + (far[e] == ARROW)
-                if visited[state] != stamp:
-                    visited[state] = stamp
-                    queue[count] = state
-                    count += 1
+            if passes and visited[state] != stamp:
+                visited[state] = stamp
+                queue[count] = state
+                count += 1
     return False
+
+
+@njit(cache=True, nogil=True)
+def _walk_from(x, graph, conditioned, opened, stamp, visited, queue, goal):
+    """`_walk` from one node, which it does not enter again. Is there an m-connecting walk from x to the goal?"""
+    start, neighbour, _, far = graph
+    visited[2 * x] = visited[2 * x + 1] = stamp
+    count = np.int64(0)
+    for e in range(start[x], start[x + 1]):
+        queue[count] = 2 * neighbour[e] + (far[e] == ARROW)
+        visited[queue[count]] = stamp
+        count += 1
+    return _walk(graph, conditioned, opened, stamp, visited, queue, count, goal)
 
 
 @patient(nogil=True)
@@ -75,14 +81,11 @@ def separated(start, neighbour, near, far, x, y, z, always, answer):
     """answer[i] = is x[i] m-separated from y[i] given z[i] and `always`? Returns the first invalid row (an index out of
     range, x = y, x or y conditioned on), -1 if there is none.
     """
-    n = len(start) - 1
-    conditioned = np.zeros(n, np.int64)
-    opened = np.zeros(n, np.int64)
-    visited = np.zeros(2 * n, np.int64)
-    queue = np.empty(2 * n + 1, np.int64)
+    graph, n = (start, neighbour, near, far), len(start) - 1
+    conditioned, opened = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    visited, queue = np.zeros(2 * n, np.int64), np.empty(2 * n + 1, np.int64)
     for i in range(len(x)):
-        stamp = i + 1
-        count = 0
+        stamp, count = i + 1, 0
         for k in range(z.shape[1] + len(always)):
             v = z[i, k] if k < z.shape[1] else always[k - z.shape[1]]
             if v < 0 or v >= n:
@@ -95,122 +98,67 @@ def separated(start, neighbour, near, far, x, y, z, always, answer):
         a, b = x[i], y[i]
         if a < 0 or a >= n or b < 0 or b >= n or a == b or conditioned[a] == stamp or conditioned[b] == stamp:
             return i
-        _spread_to_ancestors(start, neighbour, near, far, opened, stamp, queue, count)
-        answer[i] = not _is_connected(start, neighbour, near, far, a, b, conditioned, opened, stamp, visited, queue)
+        _spread_to_ancestors(graph, opened, stamp, queue, count)
+        answer[i] = not _walk_from(a, graph, conditioned, opened, stamp, visited, queue, b)
     return -1
 
 
 @njit(cache=True, nogil=True)
-def _reach(start, neighbour, near, far, queue, count, visited, is_open, is_free, is_out, is_reached):
-    """Flag all nodes that walks reach from the `count` states in `queue` (see `_is_connected`), without nodes of
-    `is_out`. A walk passes a collider that is open, and any other node that is free.
-    """
-    done = 0
-    while done < count:
-        v = queue[done] // 2
-        into = queue[done] % 2 == 1
-        done += 1
-        is_reached[v] = True
-        for e in range(start[v], start[v + 1]):
-            u = neighbour[e]
-            state = 2 * u + (far[e] == ARROW)
-            passes = is_open[v] if (into and near[e] == ARROW) else is_free[v]
-            if passes and not is_out[u] and not visited[state]:
-                visited[state] = True
-                queue[count] = state
-                count += 1
-
-
-@njit(cache=True, nogil=True)
-def _possibly_adjacent(start, neighbour, near, far, x, is_latent, everyone, nobody, is_reached, queue):
-    """Flag all nodes that may be adjacent to x: those reached by a path whose inner nodes are latent or colliders."""
-    visited = np.zeros(2 * len(is_latent), np.bool_)
-    is_reached[:] = False
-    count = 0
-    for e in range(start[x], start[x + 1]):
-        queue[count] = 2 * neighbour[e] + (far[e] == ARROW)
-        visited[queue[count]] = True
+def _stamp_anteriors(graph, x, y, selection, anterior, stamp, queue):
+    """Stamps x, y, selection and all ancestors of these, and lists them in `queue`. Returns their number."""
+    anterior[x] = anterior[y] = stamp
+    queue[0], queue[1], count = x, y, 2
+    for v in selection:
+        anterior[v] = stamp
+        queue[count] = v
         count += 1
-    _reach(start, neighbour, near, far, queue, count, visited, everyone, is_latent, nobody, is_reached)
+    return _spread_to_ancestors(graph, anterior, stamp, queue, count)
 
 
 @patient(lists=FEW, nogil=True)
 def project(start, neighbour, near, far, is_latent, is_selection, observed, marks, stand, room):
-    """Writes the marks (zeros before) of the MAG over `observed`, from node `stand[0]` on. Returns True when done.
-
-    Its edges are the pairs that no observed nodes separate, given selection.
-
-    X and Y are adjacent if they are connected given selection and every observed ancestor of X, Y or selection.
-    The mark at X is a tail if X is an ancestor of Y or of selection, else an arrowhead.
+    """Writes the marks (zeros before) of the MAG over `observed`, from node `stand[0]` on. Returns True when done. X
+    and Y are adjacent if they are connected given selection and every observed ancestor of X, Y or selection: then no
+    observed nodes separate them. The mark at X is a tail if X is an ancestor of Y or of selection, else an arrowhead.
     """
-    n = len(start) - 1
+    graph, n = (start, neighbour, near, far), len(start) - 1
     place = np.full(n, -1, np.int64)
     place[observed] = np.arange(len(observed))
     selection = np.flatnonzero(is_selection)
-    anterior = np.zeros(n, np.int64)
-    conditioned = np.zeros(n, np.int64)
-    opened = np.zeros(n, np.int64)
-    visited = np.zeros(2 * n, np.int64)
-    everyone, nobody, is_reached = np.ones(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-    queue = np.empty(2 * n + 2, np.int64)
-    stamp = 0
+    anterior, conditioned, opened = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    visited, queue, stamp = np.zeros(2 * n, np.int64), np.empty(2 * n + 2, np.int64), np.int64(0)
+    not_latent, everyone, around = (~is_latent).astype(np.int64), np.ones(n, np.int64), np.empty(2 * n, np.int64)
     for i in range(stand[0], len(observed)):
         if room[0] < 0:
             stand[0] = i
             return False
         room[0] -= 2 * len(neighbour)
         x = observed[i]
-        _possibly_adjacent(start, neighbour, near, far, x, is_latent, everyone, nobody, is_reached, queue)
+        around[:] = 0  # who may be adjacent to x: paths reach them whose inner nodes are latent or colliders
+        _walk_from(x, graph, not_latent, everyone, np.int64(1), around, queue, np.int64(-1))
         for j in range(i + 1, len(observed)):
             y = observed[j]
-            if not is_reached[y]:
+            if around[2 * y] + around[2 * y + 1] == 0:
                 continue
             stamp += 1
             room[0] -= n + 2 * len(neighbour)
-            count = 0
-            for k in range(len(selection) + 2):
-                v = x if k == 0 else (y if k == 1 else selection[k - 2])
-                anterior[v] = stamp
-                queue[count] = v
-                count += 1
-            count = _spread_to_ancestors(start, neighbour, near, far, anterior, stamp, queue, count)
-            n_conditioned = 0
+            count, n_conditioned = _stamp_anteriors(graph, x, y, selection, anterior, stamp, queue), 0
             for k in range(count):
                 v = queue[k]
                 if not is_latent[v] and v != x and v != y:
-                    conditioned[v] = stamp
-                    opened[v] = stamp
+                    conditioned[v] = opened[v] = stamp
                     queue[n_conditioned] = v
                     n_conditioned += 1
-            _spread_to_ancestors(start, neighbour, near, far, opened, stamp, queue, n_conditioned)
-            if _is_connected(start, neighbour, near, far, x, y, conditioned, opened, stamp, visited, queue):
-                marks[i, j] = ARROW
-                marks[j, i] = ARROW
+            _spread_to_ancestors(graph, opened, stamp, queue, n_conditioned)
+            if _walk_from(x, graph, conditioned, opened, stamp, visited, queue, y):
+                marks[i, j] = marks[j, i] = ARROW
     for i in range(len(observed)):  # tails: the observed ancestors of each node and of selection
         stamp += 1
-        count = 0
-        for k in range(len(selection) + 1):
-            v = observed[i] if k == 0 else selection[k - 1]
-            anterior[v] = stamp
-            queue[count] = v
-            count += 1
-        count = _spread_to_ancestors(start, neighbour, near, far, anterior, stamp, queue, count)
-        for k in range(count):
+        for k in range(_stamp_anteriors(graph, observed[i], observed[i], selection, anterior, stamp, queue)):
             j = place[queue[k]]
             if j >= 0 and marks[i, j]:
                 marks[i, j] = TAIL
     return True
-
-
-@njit(cache=True, nogil=True)
-def _trace(parent, node, queue):
-    """The nodes from the root of a search tree to `node`."""
-    count = 0
-    while node >= 0:
-        queue[count] = node
-        node = parent[node]
-        count += 1
-    return queue[:count][::-1].copy()
 
 
 @patient(lists=FEW, nogil=True)
@@ -218,27 +166,22 @@ def inducing_path(start, neighbour, near, far):
     """The nodes of an inducing path between two non-adjacent nodes of an ancestral graph; empty if there is none. Every
     inner node of such a path is a collider on it and an ancestor of one of its ends.
     """
-    n = len(start) - 1
-    anterior = np.zeros(n, np.int64)
-    parent = np.empty(n, np.int64)
-    queue = np.empty(2 * n + 2, np.int64)
-    is_adjacent = np.zeros(n, np.bool_)
-    everyone, nobody, is_reached = np.ones(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-    stamp = 0
+    graph, n = (start, neighbour, near, far), len(start) - 1
+    anterior, parent, is_adjacent = np.zeros(n, np.int64), np.empty(n, np.int64), np.zeros(n, np.bool_)
+    everyone, around, queue = np.ones(n, np.int64), np.empty(2 * n, np.int64), np.empty(2 * n + 2, np.int64)
+    stamp = np.int64(0)
     for x in range(n):
         is_adjacent[:] = False
         is_adjacent[neighbour[start[x] : start[x + 1]]] = True
-        _possibly_adjacent(start, neighbour, near, far, x, nobody, everyone, nobody, is_reached, queue)
+        around[:] = 0
+        _walk_from(x, graph, everyone, everyone, np.int64(1), around, queue, np.int64(-1))
         for y in range(x + 1, n):
-            if not is_reached[y] or is_adjacent[y]:
+            if is_adjacent[y] or around[2 * y] + around[2 * y + 1] == 0:
                 continue
             stamp += 1
-            anterior[x] = anterior[y] = stamp
-            queue[0], queue[1] = x, y
-            _spread_to_ancestors(start, neighbour, near, far, anterior, stamp, queue, 2)
+            _stamp_anteriors(graph, x, y, queue[:0], anterior, stamp, queue)
             parent[:] = -2
-            parent[x] = -1
-            queue[0] = x
+            parent[x], queue[0] = -1, x
             count, done = 1, 0
             while done < count:
                 v = queue[done]
@@ -247,13 +190,17 @@ def inducing_path(start, neighbour, near, far):
                     u = neighbour[e]
                     if parent[u] != -2 or (v != x and near[e] != ARROW):
                         continue
-                    if u == y:
-                        parent[u] = v
-                        return _trace(parent, y, queue)
-                    if far[e] == ARROW and anterior[u] == stamp:
-                        parent[u] = v
-                        queue[count] = u
-                        count += 1
+                    if u != y and not (far[e] == ARROW and anterior[u] == stamp):
+                        continue
+                    parent[u], queue[count] = v, u
+                    count += 1
+                    if u == y:  # the way back to x
+                        node, count = y, 0
+                        while node >= 0:
+                            queue[count] = node
+                            node = parent[node]
+                            count += 1
+                        return queue[:count][::-1].copy()
     return queue[:0].copy()
 
 
@@ -261,13 +208,11 @@ def inducing_path(start, neighbour, near, far):
 def transitive(start, after):
     """(n, n) is there a path of one or more steps from the row node to the column node? Steps are lists per node."""
     n = len(start) - 1
-    reach = np.zeros((n, n), np.bool_)
-    stack = np.empty(n, np.int64)
+    reach, stack = np.zeros((n, n), np.bool_), np.empty(n, np.int64)
     for s in range(n):
         if start[s] == start[s + 1]:
             continue
-        stack[0] = s
-        size = 1
+        stack[0], size = s, 1
         while size:
             size -= 1
             v = stack[size]
@@ -285,25 +230,28 @@ def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
     """Does Z separate X and Y in a MAG once the arrows from X to the nodes in `is_first` are taken out? Walks go from
     all of X at once, and have nodes of X only at their start.
     """
-    n = len(start) - 1
-    opened, queue, count = np.zeros(n, np.int64), np.empty(2 * n + 1, np.int64), np.int64(0)
+    graph, n = (start, neighbour, near, far), len(start) - 1
+    opened, visited, queue = np.zeros(n, np.int64), np.zeros(2 * n, np.int64), np.empty(2 * n + 1, np.int64)
+    count = np.int64(0)
     for v in range(n):
         if is_z[v]:
             opened[v], queue[count] = 1, v
             count += 1
-    _spread_to_ancestors(start, neighbour, near, far, opened, 1, queue, count)  # colliders are open at ancestors of Z
-    visited, is_reached = np.zeros(2 * n, np.bool_), np.zeros(n, np.bool_)
+        if is_x[v]:
+            visited[2 * v] = visited[2 * v + 1] = 1
+    given = opened.copy()
+    _spread_to_ancestors(graph, opened, np.int64(1), queue, count)  # colliders are open at ancestors of Z
     count = np.int64(0)
     for x in range(n):
         for e in range(start[x], start[x + 1] if is_x[x] else start[x]):
             u = neighbour[e]
             state = 2 * u + (far[e] == ARROW)
-            if not (is_x[u] or visited[state] or (near[e] == TAIL and is_first[u])):
-                visited[state] = True
+            if not (visited[state] or (near[e] == TAIL and is_first[u])):
+                visited[state] = 1
                 queue[count] = state
                 count += 1
-    _reach(start, neighbour, near, far, queue, count, visited, opened == 1, ~is_z, is_x, is_reached)
-    return not (is_reached & is_y).any()
+    _walk(graph, given, opened, np.int64(1), visited, queue, count, np.int64(-1))
+    return not ((visited[::2] + visited[1::2] > 0) & is_y & ~is_x).any()
 
 
 @patient()
@@ -333,10 +281,8 @@ def chain_lists(marks, start, neighbour):
 @njit(cache=True)
 def _reach_by_tails(source, first, towards, found, stamp, now):
     """Lists in `found` all nodes that chains from the source reach, itself included. Returns their number."""
-    found[0] = source
-    stamp[source] = now
-    count = 1
-    k = 0
+    found[0], stamp[source] = source, now
+    count, k = 1, 0
     while k < count:
         for e in range(first[found[k]], first[found[k] + 1]):
             y = towards[e]

@@ -199,7 +199,7 @@ class CountTest(StatisticTest):
 
     def _count_jointly(self, queries: Queries) -> Answers:
         """The answers, from tables of all combinations; one table serves all queries within its columns."""
-        from anypag._kernels.joint_tables import joint_statistics
+        from anypag._kernels.discrete import joint_statistics
 
         cells, n_rows = int(_cells(queries, self._widths).max()), len(self.weights)
         most_summed = min(max(_TIMES_A_SET * cells, n_rows // _ROWS_PER_CELL), n_rows, MOST_CELLS)

@@ -66,7 +66,7 @@ class PermutationChiSquared(CountTest):
         return strength_of_statistic(statistics, cumulants[:, 0], rows)
 
     def _count_codes(self, queries: Queries) -> Answers:
-        from anypag._kernels.joint_tables import permutations_by_rows
+        from anypag._kernels.discrete import permutations_by_rows
 
         answers = self._room_for(len(queries))
         rows = self.distinct, self.weights, self._levels

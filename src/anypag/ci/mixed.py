@@ -122,7 +122,7 @@ class DegenerateGaussian(StatisticTest):
 
         require_no_gaps(self.has_gaps)
         start = self.blocks.start.astype(np.int32)
-        return MixedScore(self.names, self.n_scored, self.blocks.correlation, start, gamma=GAMMA)
+        return MixedScore(self.names, self.n_scored, self.blocks.correlation, gamma=GAMMA, start=start)
 
     def pvalues(self, queries: Queries) -> PValues:
         statistics, freedoms, rows, widths, excess, traces = self._answers(queries)

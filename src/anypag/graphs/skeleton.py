@@ -40,10 +40,11 @@ class Skeleton(NamedTuple):
 
     def narrowed(self, marks: Marks) -> Self:
         """The edges that are still in the marks; faster than a scan of all pairs."""
-        n_left = kernel.count_marked(marks, self.node, self.neighbour)
-        if n_left == len(self.neighbour):
+        is_left = marks[self.node, self.neighbour] != Mark.NONE
+        if is_left.all():
             return self
-        return type(self)(*kernel.neighbours_left(marks, self.start, self.neighbour, n_left))
+        node = self.node[is_left]
+        return type(self)(np.searchsorted(node, np.arange(len(marks) + 1)), node, self.neighbour[is_left])
 
     def without(self, marks: Marks, x: Indices, y: Indices, threads: int = 1) -> tuple[Self, Marks]:
         """The edges except those between x and y, and a new matrix with their marks."""

@@ -55,7 +55,8 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
     explained = [block if levels else block[:1] for block, levels in zip(blocks, basis.is_discrete, strict=True)]
     numbers = np.flatnonzero(~basis.is_discrete)
     first, names = basis.start[numbers], sorted(test.names)
-    _require_different(gram[np.ix_(first, first)], [names[i] for i in numbers])
+    for i, j in np.argwhere(np.triu(1 - gram[np.ix_(first, first)] ** 2 < ALIKE, 1)).tolist():
+        raise DataError(*same_order_finding(names[numbers[i]], names[numbers[j]]).sentence.parts)
     further = {i: _adding(gram, blocks[i][:FUNCTIONS])[1:] for i in numbers.tolist()}
     kept = _paying(gram, first, further, test.n, 2 * gamma * np.log(max(len(names), 2)), sum(map(len, explained)))
     blocks = [np.append(part, further[i]) if i in kept else part for i, part in enumerate(explained)]
@@ -64,17 +65,12 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
         tuple(names),
         test.n,
         np.ascontiguousarray(gram[np.ix_(columns, columns)]),
-        np.concatenate([[0], np.cumsum([len(block) for block in blocks])]).astype(np.int32),
         gamma=gamma,
+        start=np.concatenate([[0], np.cumsum([len(block) for block in blocks])]).astype(np.int32),
         explained=np.array([len(part) for part in explained], np.int32),
         takes_functions=(~basis.is_discrete).astype(np.int32),
     )
     return by_name.taken(test.place)
-
-
-def _require_different(correlation: Floats, names: list[str]) -> None:
-    for i, j in np.argwhere(np.triu(1 - correlation**2 < ALIKE, 1)).tolist():
-        raise DataError(*same_order_finding(names[i], names[j]).sentence.parts)
 
 
 def _adding(gram: Floats, columns: Counts) -> Counts:

@@ -24,23 +24,10 @@ from anypag.arrays import Counts, Floats
 
 MOST_WORTHS = 1 << 23  # worths of parents that can be cached: 12 bytes each; memory is used only for those written
 GAMMA = 0.5
-"""Gamma of EBIC: an edge costs log(n) / 2 plus log(p), since p · (p - 1) / 2 edges are possible
-(`docs/accuracy.md`).
+"""Gamma of EBIC: an edge costs log(n) / 2 plus log(p), since p · (p - 1) / 2 edges are possible (`docs/accuracy.md`).
 """
 
 FEW_VARIABLES = 15  # up to which graphs for effects are sampled with plain BIC
-
-
-class Memory(NamedTuple):
-    """A cache of scores by 64-bit keys."""
-
-    known: npt.NDArray[np.uint64]
-    score: Floats
-
-    @classmethod
-    def of_size(cls, bits: int) -> Memory:
-        """An empty cache with 2**bits entries."""
-        return cls(np.zeros(1 << bits, np.uint64), np.zeros(1 << bits))
 
 
 class Trees(NamedTuple):
@@ -57,10 +44,8 @@ class Trees(NamedTuple):
         """Empty trees for n variables."""
         cells = max(MOST_WORTHS if n > 20 else MOST_WORTHS // 16, 64 * n)
         nodes = max(cells // max(n // 4, 1), 64)
-        used = np.full(n + 2, -1, np.int64)
-        used[:2] = 0
-        rows = np.empty((nodes, 2), np.int64)
-        return cls(used, np.empty(nodes), rows, np.empty(cells), np.empty(cells, np.int32))
+        used = np.append([0, 0], np.full(n, -1)).astype(np.int64)
+        return cls(used, np.empty(nodes), np.empty((nodes, 2), np.int64), np.empty(cells), np.empty(cells, np.int32))
 
 
 class Bound(NamedTuple):
@@ -78,8 +63,7 @@ class Score(ABC):
 
     hidden: ClassVar[bool]  # does it score `<->` and `---`, or DAGs only?
     kernels: ClassVar[tuple[str, str, str, str]]
-    """The file of its compiled functions (`anypag._kernels`), and there the names of `component`, `adding`, `removing`.
-    """
+    """A file of `anypag._kernels`, and there the names of `component`, `adding` and `removing`."""
     names: tuple[str, ...]
     n: int  # the number of rows
 
@@ -138,9 +122,10 @@ class Score(ABC):
         return {}
 
     @cached_property
-    def of_components(self) -> Memory:
-        """A cache of the scores of components, for chains."""
-        return Memory.of_size(18 if len(self.names) <= 20 else 20)
+    def of_components(self) -> tuple[npt.NDArray[np.uint64], Floats]:
+        """A cache of the scores of components, for chains: 64-bit keys, and scores."""
+        size = 1 << (18 if len(self.names) <= 20 else 20)
+        return np.zeros(size, np.uint64), np.zeros(size)
 
     @cached_property
     def twin(self) -> Self:
@@ -149,9 +134,8 @@ class Score(ABC):
 
     @cached_property
     def for_effects(self) -> Self | None:
-        """The score with the price of an edge that graphs for effects are sampled at; None if that is the same.
-
-        It is plain BIC for up to 15 variables; for more an edge costs log(15) less than with a gamma of 1/2, so that a
+        """The score with the price of an edge that graphs for effects are sampled at; None if that is the same. It is
+        plain BIC for up to 15 variables; for more an edge costs log(15) less than with a gamma of 1/2, so that a
         variable has as many edges by chance. Decided on 200 systems in each of eight cells (`docs/effects.md`).
         """
         gamma = getattr(self, "gamma", 0.0)

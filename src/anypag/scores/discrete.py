@@ -15,8 +15,7 @@ from anypag.data.table import as_table
 from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Score
 
-MOST_LEVELS = 100
-"""The most levels of a column: with more, tables are nearly empty and no parent raises the score."""
+MOST_LEVELS = 100  # of a column: with more, tables are nearly empty and no parent raises the score
 
 MOST_LEVELS_OF_A_CHILD = 6
 """A column with more levels is never a child of a hidden column. Between two columns with r levels an edge has (r - 1)²
@@ -25,12 +24,8 @@ support it (`docs/accuracy.md`).
 """
 
 MANY_COLUMNS = 50  # with more columns more counts are cached: 16 MB
-
-ESS = 3.0
-"""Prior rows (`docs/decisions.md`)."""
-
-FORBIDDEN = 1e9
-"""The price of an edge that no graph may have."""
+ESS = 3.0  # prior rows (`docs/decisions.md`)
+FORBIDDEN = 1e9  # the price of an edge that no graph may have
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +108,7 @@ class DiscreteScore(Score):
     def prices(self, hidden: Sequence[int] = ()) -> Floats:
         """(p, p) the price of an edge between each two columns; symmetric, so that equivalent DAGs have equal scores.
         Edges between hidden columns and columns with many levels are forbidden. `hidden`: the numbers of levels of
-        hidden columns, which come after the measured ones; their rare levels are not known, so they add nothing to the
-        price.
+        hidden columns, which come after the measured ones; their rare levels are not known, so they cost nothing.
         """
         rarity = np.array([*self.rarity, *(0.0 for _ in hidden)])
         more_levels = np.array([*self.n_levels, *hidden]) - 1.0
@@ -130,8 +124,7 @@ class DiscreteScore(Score):
         """(p, p) what an edge of two variables adds to the score before its price, in nats per row; at least 0."""
         from anypag._kernels.discrete_score import of_set
 
-        rest = self.bound[1:]
-        p = len(self.names)
+        rest, p = (*self.bound[1:], np.zeros(1, np.int64)), len(self.names)
         alone = [of_set(*rest, np.array([i]), 1) for i in range(p)]
         nothing = of_set(*rest, np.zeros(1, np.int64), 0)
         strength = np.zeros((p, p))

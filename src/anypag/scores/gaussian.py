@@ -14,7 +14,6 @@ from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Score
 
 STOP = 0.01  # a fit ends when a sweep gains less log-likelihood than this, far less than the differences between graphs
-
 MOST_REMEMBERED = 1 << 22  # the size of the cache of `_kernels.gaussian_score.adding`, in numbers
 
 
@@ -53,19 +52,25 @@ class GaussianScore(Score):
     def __post_init__(self) -> None:
         if not self.discount >= 0 or not self.gamma >= 0:
             raise ParameterError(f"discount and gamma are 0 or more; got {self.discount} and {self.gamma}.")
-        if self.n < len(self.names) + 2:
-            raise DataError(too_few_rows(len(self.names), self.n))
+        if self.n < (p := len(self.names)) + 2:
+            raise DataError(
+                f"A score for {p} variables needs at least {p + 2} rows; got {self.n}. "
+                "Take fewer variables, or a method that goes by tests."
+            )
 
     @cached_property
     def bound(self) -> Bound:
         p = len(self.names)
-        price = self.discount * np.log(self.n) / 2
-        numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(p, 2)), self.stop])
         columns = np.arange(p + 1, dtype=np.int32)
         one_column_each = np.stack([columns, columns + 1, np.zeros_like(columns)])
         slots = min(p, max(1, MOST_REMEMBERED // (3 * p * p)))
         memory = np.zeros(slots * (p + 2), np.uint64), np.empty(slots * 3 * p * p)
-        return Bound(np.ascontiguousarray(self.correlation), one_column_each, numbers, *memory)
+        return Bound(np.ascontiguousarray(self.correlation), one_column_each, self._numbers, *memory)
+
+    @property
+    def _numbers(self) -> Floats:
+        price = self.discount * np.log(self.n) / 2
+        return np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop])
 
     @property
     def ceiling(self) -> Any:
@@ -80,11 +85,3 @@ class GaussianScore(Score):
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
         names = tuple(self.names[i] for i in order)
         return replace(self, names=names, correlation=np.ascontiguousarray(self.correlation[np.ix_(order, order)]))
-
-
-def too_few_rows(p: int, n: int) -> str:
-    """The error for p variables with too few rows."""
-    return (
-        f"A score for {p} variables needs at least {p + 2} rows; got {n}. "
-        "Take fewer variables, or a method that goes by tests."
-    )

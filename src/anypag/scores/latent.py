@@ -22,15 +22,10 @@ from anypag.threads import Look, do_nothing, in_turns
 
 IMPOSSIBLE = -1e15
 MOST_CELLS = 1 << 18  # the largest table of a child, given its parents and hidden causes, that is fitted
-
 MOST_STATES = 100  # the most joint states of hidden causes with common children that are fitted
-
 SWEEPS = 60  # the most sweeps of EM for a final score; rough comparisons of graphs use fewer
-
 STARTS = 2  # random starts of EM for a final score without given levels
-
 MOST_CODES = 2.0**53  # distinct rows are numbered by floats, which are exact up to this
-
 FEW_CELLS = 1 << 16  # up to this many cells, rows are told apart by counting, which is faster than sorting
 
 HiddenLevels = npt.NDArray[np.uint8]
@@ -76,17 +71,11 @@ class LatentScore:
         plain = sum(self._of_node(v, parents[v]) for v in alone.tolist())
         groups = [group for group in dag.components() if dag.children[group].any()]
         fits = (self._fit(dag.with_only(group), _of_causes(hidden, group), sweeps).score for group in groups)
-        return plain + sum(fits) - self._price(dag)
-
-    def _price(self, dag: LatentDAG) -> float:
-        """The price of all edges."""
-        return float(self._discrete.prices(dag.n_levels)[dag.causes].sum())
+        return plain + sum(fits) - float(self._discrete.prices(dag.n_levels)[dag.causes].sum())
 
     def drawn(self, dag: LatentDAG, hidden: HiddenLevels | None, seed: Sequence[int]) -> HiddenLevels:
-        """(k, rows) levels of the hidden causes, drawn from their distribution given the rows.
-
-        A cause keeps its given levels if it has no children, if its tables are too large to fit, or if the draw would
-        be constant; without given levels it gets all levels in turn.
+        """(k, rows) levels of the hidden causes, drawn from their distribution given the rows. A cause keeps its given
+        levels (or gets all in turn) if it has no children, if its tables are too large, or if the draw is constant.
         """
         random = np.random.default_rng(seed)
         rows = self._levels.shape[1]
@@ -113,16 +102,14 @@ class LatentScore:
 
     def _of_node(self, node: int, is_parent: Flags) -> float:
         """The score of a node without hidden causes."""
-        key = (node, is_parent.tobytes())
-        if key not in self._nodes:
-            self._nodes[key] = self._counted(node, np.flatnonzero(is_parent))
-        return self._nodes[key]
-
-    def _counted(self, node: int, parents: npt.NDArray[np.intp]) -> float:
         from anypag._kernels.discrete_score import of_set
 
-        rest, nodes = self._discrete.bound[1:], np.array([node, *parents], np.int64)
-        return float(of_set(*rest, nodes, len(nodes)) - of_set(*rest, nodes[1:].copy(), len(parents)))
+        key = (node, is_parent.tobytes())
+        if key not in self._nodes:
+            rest, nodes = (*self._discrete.bound[1:], np.zeros(1, np.int64)), np.append(node, np.flatnonzero(is_parent))
+            of_all, of_parents = of_set(*rest, nodes, len(nodes)), of_set(*rest, nodes[1:].copy(), len(nodes) - 1)
+            self._nodes[key] = float(of_all - of_parents)
+        return self._nodes[key]
 
     def _fit(self, component: LatentDAG, hidden: HiddenLevels | None, sweeps: int) -> Fit:
         """The better of a cached and a new fit; a cached one of as many sweeps is enough, unless levels are given."""
@@ -159,16 +146,12 @@ class LatentScore:
         return Fit(float(value[0]), tables, shares)
 
     def _is_too_large(self, component: LatentDAG) -> bool:
-        states = np.prod([float(size) for size in component.n_levels])
-        return bool(states > MOST_STATES or max(self._sizes_of_tables(component), default=0.0) > MOST_CELLS)
-
-    def _sizes_of_tables(self, component: LatentDAG) -> list[float]:
-        """The number of cells of every child's table."""
         measured, hidden = self._n_levels.astype(np.float64), np.array(component.n_levels, np.float64)
-        return [
-            float(measured[v] * measured[component.parents[:, v]].prod() * hidden[component.children[:, v]].prod())
+        cells = (
+            measured[v] * measured[component.parents[:, v]].prod() * hidden[component.children[:, v]].prod()
             for v in np.flatnonzero(component.children.any(axis=0))
-        ]
+        )
+        return bool(hidden.prod() > MOST_STATES or max(cells, default=0.0) > MOST_CELLS)
 
     def _distinct(self, component: LatentDAG) -> tuple[Counts, Floats]:
         """The first of the equal rows of the columns of a component, and how many there are of each."""

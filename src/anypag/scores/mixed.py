@@ -7,7 +7,7 @@ as for Gaussian data, with the columns of one variable joined to each other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -15,22 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
-from anypag.errors import DataError, ParameterError
-from anypag.scores.base import Bound, Score
-from anypag.scores.gaussian import STOP, too_few_rows
+from anypag.errors import DataError
+from anypag.scores.base import Bound
+from anypag.scores.gaussian import GaussianScore
 
 
 @dataclass(frozen=True, eq=False)
-class MixedScore(Score):
-    """Degenerate-Gaussian log-likelihood, less a price for every parameter.
+class MixedScore(GaussianScore):
+    """Degenerate-Gaussian log-likelihood, less a price for every parameter: the score of Gaussian columns, of which a
+    variable may have several, side by side in `correlation`.
 
     Args:
-        names: of the variables.
-        n: the number of rows.
-        correlation: (c, c) of all columns, those of a variable side by side.
         start: (p + 1,) where the columns of each variable begin.
-        discount: a parameter costs `discount` · log(n) / 2, as in BIC.
-        gamma: an edge costs 2 · `gamma` · log(p) more, as in EBIC.
         explained: (p,) how many first columns of each variable its parents explain; default all. The other
             columns only explain children (`scores.additive`).
         takes_functions: (p,) 1 if the further columns of a variable's parents explain it too, else 0.
@@ -41,30 +37,20 @@ class MixedScore(Score):
     [0, 2, 3]
     """
 
-    hidden = True
     kernels = ("gaussian_score", "component", "adding_blocks", "removing_blocks")
 
-    names: tuple[str, ...]
-    n: int
-    correlation: Floats
-    start: npt.NDArray[np.int32]
-    discount: float = 1.0
-    gamma: float = 0.0
-    stop: float = STOP
+    start: npt.NDArray[np.int32] = field(kw_only=True)
     explained: npt.NDArray[np.int32] | None = None
     takes_functions: npt.NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
-        if not self.discount >= 0 or not self.gamma >= 0:
-            raise ParameterError(f"discount and gamma are 0 or more; got {self.discount} and {self.gamma}.")
         columns = len(self.correlation)
-        if self.n < columns + 2 and columns == len(self.names):
-            raise DataError(too_few_rows(columns, self.n))
-        if self.n < columns + 2:
+        if self.n < columns + 2 and columns > len(self.names):
             raise DataError(
                 f"The {len(self.names)} variables have {columns} columns once their levels are spread out, and a score "
                 f"needs two rows more than that; got {self.n}. Merge levels, or take fewer variables."
             )
+        super().__post_init__()
 
     @property
     def widths(self) -> Counts:
@@ -72,16 +58,10 @@ class MixedScore(Score):
 
     @cached_property
     def bound(self) -> Bound:
-        price = self.discount * np.log(self.n) / 2
-        numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop])
         takes_functions = np.zeros(len(self.names)) if self.takes_functions is None else self.takes_functions
         rows = [self.start, np.append(self.start[:-1] + self.widths, 0), np.append(takes_functions, 0)]
         table = np.stack(rows).astype(np.int32)
-        return Bound(np.ascontiguousarray(self.correlation), table, numbers, np.zeros(1, np.uint64), np.zeros(1))
-
-    @property
-    def ceiling(self) -> Any:
-        return self._kernel("ceiling")
+        return Bound(np.ascontiguousarray(self.correlation), table, self._numbers, np.zeros(1, np.uint64), np.zeros(1))
 
     @cached_property
     def association(self) -> Floats:

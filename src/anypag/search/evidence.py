@@ -14,7 +14,6 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag._kernels import pairs as kernel
 from anypag.arrays import Counts, Floats, Indices
 from anypag.graphs.orientation import LogRows
 from anypag.graphs.rules import RULES
@@ -32,11 +31,6 @@ class PairNotes:
     """Without an edge: the p-value of the separation; with one: the largest p-value that kept it; NaN: untested."""
     found_at: npt.NDArray[np.int16] = stored(Array("int16", (None,), -1, "n"))
     """The iteration r in which a pair was separated; -1 where it was not."""
-
-    @classmethod
-    def none(cls) -> Self:
-        """Nothing noted."""
-        return cls(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int16))
 
     @property
     def is_consistent(self) -> bool:
@@ -57,6 +51,9 @@ class PairNotes:
         return p, found_at
 
 
+NO_NOTES = PairNotes(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int16))
+
+
 def numbers_of(n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> Counts:
     """Pairs of n nodes as numbers, the same in both orders."""
     numbers: Counts = np.minimum(x, y).astype(np.int64) * n + np.maximum(x, y)
@@ -72,25 +69,16 @@ class PairBatch(NamedTuple):
     p: Floats
     r: int | None
 
-    @property
-    def pairs(self) -> Counts:
-        """The pairs as numbers."""
-        return numbers_of(self.n, self.x, self.y)
-
-
-def _no_rows() -> LogRows:
-    return np.empty((0, 6), np.int32)
-
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """What explains a graph, besides its separating sets."""
 
-    pairs: PairNotes = stored(Nested(PairNotes), default_factory=PairNotes.none)
+    pairs: PairNotes = stored(Nested(PairNotes), default=NO_NOTES)
     """The notes when they were last read; `batches` came later."""
-    log: LogRows = stored(rule_rows(RULES), default_factory=_no_rows)
+    log: LogRows = stored(rule_rows(RULES), default_factory=lambda: np.empty((0, 6), np.int32))
     """How each mark was set (`anypag.graphs.orientation`)."""
-    conflicts: LogRows = stored(rule_rows(RULES), default_factory=_no_rows)
+    conflicts: LogRows = stored(rule_rows(RULES), default_factory=lambda: np.empty((0, 6), np.int32))
     batches: tuple[PairBatch, ...] = field(default=(), repr=False)
 
     def adding(self, batch: PairBatch) -> Self:
@@ -108,7 +96,7 @@ class Evidence:
         """All that has been noted."""
         if not self.batches:
             return self.pairs
-        of_batches = [batch.pairs for batch in self.batches]
+        of_batches = [numbers_of(batch.n, batch.x, batch.y) for batch in self.batches]
         pairs = np.unique(np.concatenate([self.pairs.pairs, *of_batches]))
         p, found_at = np.full(len(pairs), np.nan), np.full(len(pairs), -1, np.int16)
         place = np.searchsorted(pairs, self.pairs.pairs)
@@ -116,7 +104,7 @@ class Evidence:
         for batch, of_batch in zip(self.batches, of_batches, strict=True):
             place = np.searchsorted(pairs, of_batch)
             if batch.r is None:
-                kernel.keep_largest(p, place, batch.p)
+                np.fmax.at(p, place, batch.p)
             else:
                 p[place], found_at[place] = batch.p, batch.r
         return PairNotes(pairs, p, found_at)

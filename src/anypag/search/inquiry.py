@@ -22,12 +22,10 @@ class Inquiry:
     """The test of a problem, as one step (iteration r) sees it; a tick that raises abandons the step."""
 
     def __init__(self, problem: Problem, r: int, tick: Tick = no_tick, state: State | None = None) -> None:
-        self.problem = problem
-        self.r = r
-        self.alpha = problem.choices.alpha
-        self.threads = problem.threads
+        self.problem, self.r = problem, r
+        self.alpha, self.threads = problem.choices.alpha, problem.threads
         self._workers = dispatched(problem.test)
-        self._tick = _TickOfOneThread(tick)
+        self._tick, self._thread, self._is_over = tick, get_ident(), False
         self._done, self._total, self._n_expected, self._lock = 0, 0, 0, Lock()
         is_first = r == 0 and state is not None and state.r < 0
         self._marginals = problem.marginals if is_first else None  # tested before the first step
@@ -72,15 +70,22 @@ class Inquiry:
             *(self.r, phase, self._done + done, max(self._total, total), self.n_evaluated, self.n_asked),
             n_expected=self._n_expected if phase == "candidates" else 0,
         )
-        self._tick(self._latest)
+        self._report(self._latest)
 
     def tick_again(self) -> None:
         """Repeat the last tick: between chunks of a slow batch, and while this thread waits for others."""
-        self._tick(self._latest)
+        self._report(self._latest)
 
     def look(self) -> None:
         """Repeat the last tick while no test is asked: an exhausted test budget does not end the step here."""
-        self._tick(self._latest._replace(asks=False))
+        self._report(self._latest._replace(asks=False))
+
+    def _report(self, progress: Progress) -> None:
+        """Tick, but only in the thread that began: progress bars, files and signals are used from one thread."""
+        if self._is_over:
+            raise _AbandonedError
+        if get_ident() == self._thread:
+            self._tick(progress)
 
     @contextmanager
     def counting_edges(self, total: int) -> Iterator[None]:
@@ -105,7 +110,7 @@ class Inquiry:
 
     def abandon(self) -> None:
         """Make all threads stop before their next batch."""
-        self._tick.is_over = True
+        self._is_over = True
 
     def count(self, queries: Queries) -> None:
         """Count these questions as asked for."""
@@ -138,21 +143,13 @@ class Inquiry:
 
     def finished(self, phase: str, before: State, tested: State, after: State, n_open: int) -> tuple[State, StepInfo]:
         """The state after a step, with the questions it counted, and the `StepInfo` of the step. `tested` is the state
-        after candidates were tested; `n_open` counts the edges that remain although sets of this size were tried on
-        them.
+        after candidates were tested; `n_open` counts the edges that remain although they had sets of this size.
         """
-        n_edges = [state.n_edges for state in (before, tested, after)]
-        info = StepInfo(
-            r=self.r,
-            phase=phase,
-            n_edges=n_edges[2],
-            removed=n_edges[0] - n_edges[2],
-            removed_by_checks=n_edges[1] - n_edges[2],
-            n_open=n_open if self.r < after.n - 2 else 0,
-            tests=self.tests,
-            n_evaluated=self.n_evaluated + (self._marginals.n_evaluated if self._marginals else 0),
-            n_conflicts=len(after.evidence.conflicts),
-        )
+        removed, removed_by_checks = before.n_edges - after.n_edges, tested.n_edges - after.n_edges
+        n_open = n_open if self.r < after.n - 2 else 0
+        n_evaluated = self.n_evaluated + (self._marginals.n_evaluated if self._marginals else 0)
+        counts = after.n_edges, removed, removed_by_checks, n_open
+        info = StepInfo(self.r, phase, *counts, self.tests, n_evaluated, len(after.evidence.conflicts))
         asked = self.asked
         return after if asked is after.asked else after.but(asked=asked), info
 
@@ -238,20 +235,3 @@ def _writable(table: Keys | None) -> tuple[Keys, int]:
 
 class _AbandonedError(Exception):
     """Ends a thread that works on an abandoned step."""
-
-
-class _TickOfOneThread:
-    """A tick that runs only in the thread that made it, so that progress bars, files and signals are used from one
-    thread. After `is_over` is set, it raises in every thread that calls it.
-    """
-
-    def __init__(self, tick: Tick) -> None:
-        self.is_over = False
-        self._tick = tick
-        self._thread = get_ident()
-
-    def __call__(self, progress: Progress) -> None:
-        if self.is_over:
-            raise _AbandonedError
-        if get_ident() == self._thread:
-            self._tick(progress)

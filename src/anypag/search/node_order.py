@@ -11,11 +11,10 @@ import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Floats, Indices
-from anypag.ci.base import Queries, innermost, strength_of
+from anypag.ci.base import Queries, strength_of
 from anypag.ci.passes import Passes
-from anypag.ci.wrappers import Counted
 from anypag.search.inquiry import Inquiry
-from anypag.search.problem import Marginals, Problem, Strength
+from anypag.search.problem import Marginals, Problem, Strength, complete_marks
 from anypag.search.progress import Tick
 from anypag.threads import map_in_threads, slices, threads_for
 
@@ -24,40 +23,28 @@ ROWS_AT_ONCE = 256  # rows of a table that a thread handles at a time
 
 def order_nodes(problem: Problem, tick: Tick) -> Problem:
     """The problem with its nodes ordered by the data, and with the strength of their dependences."""
-    dense = correlations_of(problem.test)
-    if dense is not None:
-        return _ordered_by_sums(problem, dense.correlation, _sums_of_rows(dense.correlation, problem.threads))
-    x, y = kernel.all_pairs(problem.n)
-    measured = _measured(problem, x, y)
-    if measured is not None:
-        return _ordered(problem, x, y, measured.astype(np.float32))
-    if problem.choices.r0:  # the empty condition set must not be tested, so nodes are ordered by name
-        order = np.argsort(np.array(problem.nodes.names)).astype(np.int32)
-        return problem.numbered(order, problem.strength)
-    return _ordered_by_tests(problem, tick)
-
-
-def correlations_of(test: Counted) -> Passes | None:
-    """All correlations of a test's variables, if it has them in memory."""
-    form: Passes | None = getattr(innermost(test), "passes", None)
-    return form
-
-
-def strength_in(problem: Problem, order: Indices) -> Strength | None:
-    """How strongly nodes in this order depend on each other, if the test has all strengths in memory; else None."""
-    dense = correlations_of(problem.test)
-    return None if dense is None else Strength(dense.correlation, order)
-
-
-def _measured(problem: Problem, x: Indices, y: Indices) -> Floats | None:
-    """How strongly pairs depend on each other, if the test has a measure of it (`strength_of`)."""
+    known = strength_in(problem, problem.nodes.order)
+    if known is not None:
+        return _ordered_by_sums(problem, known.table)
+    x, y = kernel.marked_pairs(complete_marks(problem.n), np.zeros((problem.n, problem.n), np.bool_))
     none = np.empty((len(x), 0), np.int32)
 
     def measure(run: slice) -> Floats | None:
         return strength_of(problem.test, Queries(x[run], y[run], none[run]))
 
     parts = [part for part in map_in_threads(measure, slices(len(x)), problem.threads) if part is not None]
-    return np.concatenate(parts) if parts else None
+    if parts:
+        return _ordered(problem, x, y, np.concatenate(parts).astype(np.float32))
+    if problem.choices.r0:  # the empty condition set must not be tested, so nodes are ordered by name
+        order = np.argsort(np.array(problem.nodes.names)).astype(np.int32)
+        return problem.numbered(order, problem.strength)
+    return _ordered_by_tests(problem, tick)
+
+
+def strength_in(problem: Problem, order: Indices) -> Strength | None:
+    """How strongly nodes in this order depend on each other, if the test has all strengths in memory; else None."""
+    dense: Passes | None = getattr(problem.bound_test, "passes", None)
+    return None if dense is None else Strength(dense.correlation, order)
 
 
 def _ordered_by_tests(problem: Problem, tick: Tick) -> Problem:
@@ -80,21 +67,17 @@ def _ordered(problem: Problem, x: Indices, y: Indices, strength: npt.NDArray[np.
         kernel.set_both(table, x[run], y[run], strength[run])
 
     map_in_threads(fill, slices(len(x)), problem.threads)
-    return _ordered_by_sums(problem, table, _sums_of_rows(table, problem.threads))
+    return _ordered_by_sums(problem, table)
 
 
-def _ordered_by_sums(problem: Problem, table: npt.NDArray[np.float32] | Floats, sums: Floats) -> Problem:
-    by_name = np.array(problem.nodes.names)  # names break ties, so that the order of the columns does not
-    order = np.lexsort((by_name, -sums)).astype(np.int32)
-    return problem.numbered(order, Strength(table, order))
-
-
-def _sums_of_rows(table: npt.NDArray[np.float32] | Floats, threads: int) -> Floats:
-    """(n,) the sum over all pairs of each node, as sums of integers in a unit so coarse that they fit into 53 bits."""
+def _ordered_by_sums(problem: Problem, table: npt.NDArray[np.float32] | Floats) -> Problem:
+    """Ordered by each node's sum over all pairs: of integers, in a unit so coarse that the sum fits into 53 bits."""
     n, runs = len(table), slices(len(table), ROWS_AT_ONCE)
-    threads = threads_for(n * n, threads)
+    threads = threads_for(n * n, problem.threads)
     largest = max(map_in_threads(lambda run: kernel.largest_beside(table, run.start, run.stop), runs, threads))
     unit = 2.0 ** (int(np.frexp(np.float32(largest))[1]) + n.bit_length() - 53)
     sums = np.zeros(n)
     map_in_threads(lambda run: kernel.rounded_sums(table, run.start, run.stop, 1.0 / unit, sums), runs, threads)
-    return sums
+    by_name = np.array(problem.nodes.names)  # names break ties, so that the order of the columns does not
+    order = np.lexsort((by_name, -sums)).astype(np.int32)
+    return problem.numbered(order, Strength(table, order))

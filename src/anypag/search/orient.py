@@ -29,7 +29,7 @@ class SepsetColliders:
 
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
         start, sets = skeleton.start, self._sepsets
-        known = (tuple(sets.slots), sets.members)
+        known = (sets.slots, sets.members)
         first_row = 2 * start  # for each node: there is space for two marks at each of its edges
 
         def propose_at(run: slice) -> int:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag._kernels import pairs as kernel
 from anypag.arrays import Flags, Floats, Indices
 from anypag.choices import Choices
 from anypag.ci.base import CITest, Queries, innermost, rows_behind, with_its_answers
@@ -197,7 +196,7 @@ class Problem:
         """The questions in the numbering of the test."""
         if not self.nodes.is_renumbered:
             return queries
-        return Queries(*kernel.renumbered(self.nodes.order, queries.x, queries.y, queries.z))
+        return Queries(*(self.nodes.order.take(part) for part in (queries.x, queries.y, queries.z)))
 
     def numbered(self, order: Indices, strength: Strength, marginals: Marginals | None = None) -> Self:
         """The problem renumbered: node i is the test's variable order[i]; the other arguments use the new numbers."""

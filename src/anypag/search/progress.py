@@ -55,8 +55,6 @@ def no_tick(progress: Progress) -> None:
     """Watch nothing."""
 
 
-AnswerBatch = Callable[[Queries], PValues]  # a way to answer questions
-
 SECONDS_PER_CHUNK = 0.1
 FIRST_CHUNK = 64  # questions in the first chunk, before it is known how long they take
 
@@ -65,12 +63,11 @@ class Pace:
     """How many questions a test answers in a tenth of a second, as measured so far: the size of the next chunk."""
 
     def __init__(self, batch: int) -> None:
-        self._batch = batch
-        self._size = min(FIRST_CHUNK, batch)
+        self._batch, self._size = batch, min(FIRST_CHUNK, batch)
         self.per_second: float | None = None
         """Questions a second in the last chunk of each size; None before the first chunk."""
 
-    def answers(self, answer: AnswerBatch, queries: Queries, pause: Callable[[], None]) -> PValues:
+    def answers(self, answer: Callable[[Queries], PValues], queries: Queries, pause: Callable[[], None]) -> PValues:
         """The answers, chunk by chunk; `pause` is called between chunks and may raise."""
         parts: list[PValues] = []
         done, all_at_once = 0, len(queries) <= self._size
@@ -80,12 +77,9 @@ class Pace:
             part = queries if all_at_once else queries.take(slice(done, done + self._size))
             began = time.perf_counter()
             parts.append(answer(part))
-            self._adapt(len(part), max(time.perf_counter() - began, 1e-9))
+            seconds = max(time.perf_counter() - began, 1e-9)
+            if len(part) >= FIRST_CHUNK or self.per_second is None:
+                self.per_second = max(len(part), 1) / seconds
+            self._size = int(min(max(1, len(part) * SECONDS_PER_CHUNK / seconds), self._batch))
             done += len(part)
         return parts[0] if all_at_once else np.concatenate(parts)
-
-    def _adapt(self, count: int, seconds: float) -> None:
-        """Choose the size of the next chunk by the time of the last one."""
-        if count >= FIRST_CHUNK or self.per_second is None:
-            self.per_second = max(count, 1) / seconds
-        self._size = int(min(max(1, count * SECONDS_PER_CHUNK / seconds), self._batch))

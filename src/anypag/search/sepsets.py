@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,15 +21,6 @@ from anypag.arrays import Counts, Flags, Indices
 from anypag.stored import Array, stored
 
 UNKNOWN = -1
-
-
-class Slots(NamedTuple):
-    """Where compiled code finds the slot of a pair (`_kernels.rules.slot_of`)."""
-
-    empty: npt.NDArray[np.uint8]
-    start: Counts
-    other: Indices
-    row: Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +58,10 @@ class Sepsets:
         return are_pairs and not is_bit[:, n:].any() and np.array_equal(is_bit[:, :n], is_bit[:, :n].T)
 
     @cached_property
-    def slots(self) -> Slots:
-        """The sets as compiled code reads them."""
+    def slots(self) -> tuple[npt.NDArray[np.uint8], Counts, Indices, Indices]:
+        """Where compiled code finds the slot of a pair: the first four arguments of `_kernels.rules.slot_of`."""
         start = np.searchsorted(self.pairs, np.arange(self.n + 1, dtype=np.int64) * self.n)
-        return Slots(self.empty, start.astype(np.int64), (self.pairs % max(self.n, 1)).astype(np.int32), self.rows)
+        return self.empty, start.astype(np.int64), (self.pairs % max(self.n, 1)).astype(np.int32), self.rows
 
     def slot(self, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> Indices:
         """The slots of pairs of nodes."""

@@ -29,7 +29,6 @@ from anypag.stored import BY_SIZE, KEYS, PATHS, SQUARE, Array, Flag, Nested, Tex
 Keys = npt.NDArray[np.uint64]
 """(2^k, 2) a table of 128-bit keys of questions (`_kernels.pairs`), at least half of it empty (zeros)."""
 
-
 Kind = TypeVar("Kind", bound="State")
 
 
@@ -53,16 +52,8 @@ class GraphBlocks(NamedTuple):
     n_nodes: Counts  # how many nodes each block has
 
 
-class Anteriors(NamedTuple):
-    """Possible anteriors of nodes: see `_kernels.pools.anteriors`."""
-
-    group: npt.NDArray[np.int32]  # (n,) nodes with such paths to each other are a group
-    bits: npt.NDArray[np.uint64]  # bit h of row g: the nodes of group h have such a path to those of group g
-
-    @classmethod
-    def unknown(cls) -> Self:
-        """A placeholder for searches that do not use it."""
-        return cls(np.empty(0, np.int32), np.empty((0, 0), np.uint64))
+Anteriors = tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64]]
+"""The groups of nodes, and the groups that may be anteriors of each, as bits: see `_kernels.pools.anteriors`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,7 +115,8 @@ class State:
     @cached_property
     def anteriors(self) -> Anteriors:
         """Who may be an ancestor of whom."""
-        return Anteriors(*pools.anteriors(self.marks, self.skeleton.start, self.skeleton.neighbour))
+        group, bits = pools.anteriors(self.marks, self.skeleton.start, self.skeleton.neighbour)
+        return group, bits
 
     @property
     def pag(self) -> PAG:
@@ -182,10 +174,9 @@ class State:
         return self.but(marks=marks, sepsets=sepsets, evidence=evidence, earlier_edges=edges)
 
     def joined_by(self, x: Indices, y: Indices, p: Floats, threads: int = 1) -> Self:
-        """The state of a complete graph (all o-o) after all edges but these were removed.
-
-        The edges are ordered row by row, with x < y; p are the p-values of the tests that kept them. The empty set
-        separates all other pairs. Their p-values are not recorded, because the test holds them.
+        """The state of a complete graph (all o-o) after all edges but these were removed. The edges are ordered row by
+        row, with x < y; p are the p-values of the tests that kept them. The empty set separates all other pairs. Their
+        p-values are not recorded, because the test holds them.
         """
         edges = Skeleton(*kernel.neighbours_of_pairs(self.n, x, y))
         sepsets = self.sepsets.emptying(edges.start, edges.neighbour)
@@ -207,9 +198,8 @@ class State:
 
 
 def first_state(problem: Problem) -> State:
-    """The state before the first step: the marks that are given, by default every pair joined by o-o.
-
-    The missing edges of an initial graph have no separating sets, so R0 does not orient their triples.
+    """The state before the first step: the marks that are given, by default every pair joined by o-o. The missing edges
+    of an initial graph have no separating sets, so R0 does not orient their triples.
     """
     n = problem.n
     return State(

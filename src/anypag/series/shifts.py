@@ -23,7 +23,8 @@ from typing import Self
 
 import numpy as np
 
-from anypag.arrays import AnyArray, Counts, Flags, Floats, Indices
+from anypag._kernels.candidates import keep_best
+from anypag.arrays import AnyArray, Counts, Flags, Indices
 from anypag.catalogue import AtTheEnd, Method, OnTheWay, Promises
 from anypag.graphs.base import Marks, ancestry
 from anypag.graphs.marks import Mark
@@ -37,7 +38,6 @@ from anypag.search.inquiry import Inquiry
 from anypag.search.orient import SepsetColliders, given_marks
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
-from anypag.search.sepsets import padded
 from anypag.search.state import GraphBlocks, PairTests, State, StepInfo, first_state, of_class
 from anypag.series.window import Window
 from anypag.stored import SQUARE, Array, stored
@@ -119,7 +119,7 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
         edge_of, queries = candidates.take(inquiry.batch)
         inquiry.tick("candidates", total - candidates.left, total)
         z = _joined(queries.z, past[edge_of])
-        _keep_largest(best, edge_of, z, inquiry.ask_padded(queries.x, queries.y, z, "candidates"))
+        keep_best(edge_of, z, inquiry.ask_padded(queries.x, queries.y, z, "candidates"), best.z, best.p)
         if problem.choices.sepset != "largest-p":
             candidates.drop(np.flatnonzero(best.p > inquiry.alpha))
     return best
@@ -171,14 +171,6 @@ def _joined(z: Indices, past: Indices) -> Indices:
     more = np.where(is_new, past, -1)
     more = np.where((more[:, :1] < 0), more[:, ::-1], more)
     return np.hstack([z, more]).astype(np.int32)
-
-
-def _keep_largest(best: TestedEdges, edge_of: Counts, z: Indices, p: Floats) -> None:
-    """For each edge the set with the largest p-value, the first of equals."""
-    first = _first_of_each(edge_of, -p)
-    better = first[~(p[first] <= best.p[edge_of[first]])]
-    best.p[edge_of[better]] = p[better]
-    best.z[edge_of[better]] = padded(z[better], best.z.shape[1])
 
 
 def oriented_over_shifts(

@@ -137,7 +137,7 @@ def near_copies(moments: Moments | None, threads: int = 1) -> list[Finding]:
 
 def level_copy_findings(table: Table) -> list[Finding]:
     """Warnings about pairs of discrete columns that determine each other in nearly all rows, but not in all."""
-    from anypag._kernels.discrete import tell_each_other
+    from anypag._kernels.determined import tell_each_other
 
     chosen = table.of_kind("discrete")
     is_short = table.n <= MOST_ROWS

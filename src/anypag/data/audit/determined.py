@@ -30,7 +30,7 @@ DETERMINED = "columns are functions of others (named after each)"
 
 def determined_findings(table: Table) -> list[Finding]:
     """Discrete columns that are a function of one or two others."""
-    from anypag._kernels.discrete import determined_by_two
+    from anypag._kernels.determined import determined_by_two
 
     chosen = table.of_kind("discrete")
     if len(chosen) < 2 or table.n < LEAST_ROWS:

@@ -26,6 +26,8 @@ from anypag.search.problem import Problem
 from anypag.search.state import Anteriors, State
 from anypag.threads import Look, do_nothing, in_turns
 
+NO_ANTERIORS: Anteriors = (np.empty(0, np.int32), np.empty((0, 0), np.uint64))  # where pools are never narrowed
+
 
 class Pools(NamedTuple):
     """The two pools of every edge: pool 2k is that of x[k], pool 2k + 1 that of y[k]."""
@@ -41,19 +43,20 @@ class Pools(NamedTuple):
         return is_large[:, 0].astype(np.int64) + is_large[:, 1]
 
 
+Lists = tuple[Any, ...]
+PoolsOfEdges = Callable[[Indices, Indices], Pools]
+
+
 class PDSep(NamedTuple):
     """Which walks define a pool."""
 
     r: int  # the radius, and the size of the sets
-    tails_close: bool
-    """A walk does not pass a node of a triangle if the node has a tail on the walk (the paper's Definition
-    1 allows it).
-    """
+    tails_close: bool  # no walk passes a node of a triangle by a tail of it (the paper's Definition 1 allows it)
     max_sets: int  # narrow pools to possible anteriors if an edge has more candidates than this; -1 for never
     open_only: bool = False  # leave both pools of an edge empty if one has fewer than r nodes
 
 
-def no_pools(x: Indices) -> Pools:
+def no_pools(x: Indices, y: Indices) -> Pools:
     """Empty pools, enough for the empty condition set."""
     return Pools(np.zeros(2 * len(x) + 1, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
 
@@ -63,27 +66,24 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
     to be no cause of x, of y or of selection are left out.
     """
     if walks.r == 0:
-        return no_pools(x)
+        return no_pools(x, y)
     skeleton = state.skeleton
-    above = state.anteriors if walks.max_sets >= 0 else Anteriors.unknown()
+    above = state.anteriors if walks.max_sets >= 0 else NO_ANTERIORS
     graph = (state.marks, skeleton.start, skeleton.neighbour)
     of_edges = state.blocks.of_edge[places_of(skeleton, x, y)]
     known = (problem.strength, problem.not_anterior)
 
-    def make(done: int, room: Counts) -> tuple[Indices, ...]:
+    def make(done: int, room: Counts) -> Lists:
         edges = x[done:], y[done:], of_edges[done:]
-        found: tuple[Indices, ...] = pool_kernel.pools(graph, state.blocks, above, edges, walks, *known, room)
+        found: Lists = pool_kernel.pools(graph, state.blocks, above, edges, walks, *known, room)
         return found
 
     return Pools(*_lists_in_turns(make, len(x), 2, look))
 
 
-def _lists_in_turns(
-    make: Callable[[int, Counts], tuple[Any, ...]], n: int, per_item: int, look: Look
-) -> tuple[Any, ...]:
+def _lists_in_turns(make: Callable[[int, Counts], Lists], n: int, per_item: int, look: Look) -> Lists:
     """The lists of n items, `per_item` each; `make(done, room)` gives the starts of the next ones, then the lists."""
-    parts: list[tuple[Any, ...]] = []
-    done = 0
+    parts, done = list[Lists](), 0
 
     def make_some(room: Counts) -> bool:
         nonlocal done
@@ -99,14 +99,12 @@ def _lists_in_turns(
     return np.concatenate([[0], np.cumsum(sizes)]), *map(np.concatenate, columns)
 
 
-def neighbour_pools(state: State, problem: Problem, look: Look = do_nothing) -> Callable[[Indices, Indices], Pools]:
+def neighbour_pools(state: State, problem: Problem, look: Look = do_nothing) -> PoolsOfEdges:
     """The pools of the adjacency phase of FCI, for some edges at a time: the neighbours of x, and those of y."""
     return partial(_node_pools, state.skeleton.start, state.skeleton.neighbour, problem.not_anterior, None, look)
 
 
-def possible_d_sep_pools(
-    state: State, problem: Problem, look: Look = do_nothing
-) -> Callable[[Indices, Indices], Pools]:
+def possible_d_sep_pools(state: State, problem: Problem, look: Look = do_nothing) -> PoolsOfEdges:
     """The pools of the last phase of FCI, for some edges at a time: Possible-D-Sep of x, and of y; with
     `possible_dsep="on-paths"` only nodes on a path between the two (Colombo et al. 2012).
     """
@@ -126,9 +124,9 @@ def _node_pools(
         start, block = on_paths.skeleton.start, on_paths.blocks.of_edge
         of_edges = block[places_of(on_paths.skeleton, x, y)]
 
-    def make(done: int, room: Counts) -> tuple[Indices, ...]:
+    def make(done: int, room: Counts) -> Lists:
         ends, lists = (x[done:], y[done:], of_edges[done:]), (first, nodes, not_anterior, start, block)
-        found: tuple[Indices, ...] = pool_kernel.node_pools(*lists, *ends, room)
+        found: Lists = pool_kernel.node_pools(*lists, *ends, room)
         return found
 
     return Pools(*_lists_in_turns(make, len(x), 2, look))
@@ -151,8 +149,7 @@ class Candidates:
     ) -> None:
         self.x, self.y, self.r = x, y, r
         self._pools, self.is_open, self._needed = pools, is_open, needed
-        self._waiting = np.flatnonzero(is_open)
-        self._cursor = np.zeros((len(x), 4 + r), np.int64)
+        self._waiting, self._cursor = np.flatnonzero(is_open), np.zeros((len(x), 4 + r), np.int64)
 
     @property
     def pooled(self) -> PooledEdges:
@@ -185,29 +182,24 @@ class Candidates:
         return len(self._waiting)
 
     def take(self, room: int) -> tuple[Counts, Queries]:
-        """The next candidates, at most `room` in all: for each row its edge, and the question.
-
-        All edges get a share; the rows of an edge are adjacent and in order. The result is empty if none of the next
-        candidates is needed, and after the last ones (then `left` is 0).
+        """The next candidates, at most `room` in all: for each row its edge, and the question. All edges get a share;
+        the rows of an edge are adjacent and in order. There are none if none of the next is needed, or `left` is 0.
         """
-        edge_of, queries = self._next(room)
+        if self.r == 0:
+            edge_of, self._waiting = self._waiting[:room], self._waiting[room:]
+            z = np.empty((len(edge_of), 0), np.int32)
+        else:
+            share = max(1, room // max(1, self.left))
+            z = np.empty((min(room, share * self.left), self.r), np.int32)
+            edge_of = np.empty(len(z), np.int64)
+            count = kernel.next_sets(*self._pools, self.r, self._waiting, share, self._cursor, z, edge_of)
+            self._waiting = self._waiting[self._cursor[self._waiting, 0] != 2]
+            edge_of, z = edge_of[:count], z[:count]
+        queries = Queries(self.x.take(edge_of), self.y.take(edge_of), z)
         if self._needed is None:
             return edge_of, queries
         is_needed = self._needed(edge_of, queries)
         return edge_of[is_needed], queries.take(is_needed)
-
-    def _next(self, room: int) -> tuple[Counts, Queries]:
-        """The next candidates, needed or not."""
-        if self.r == 0:
-            edge_of, self._waiting = self._waiting[:room], self._waiting[room:]
-            return edge_of, Queries(self.x.take(edge_of), self.y.take(edge_of), np.empty((len(edge_of), 0), np.int32))
-        share = max(1, room // max(1, self.left))
-        z = np.empty((min(room, share * self.left), self.r), np.int32)
-        edge_of = np.empty(len(z), np.int64)
-        count = kernel.next_sets(*self._pools, self.r, self._waiting, share, self._cursor, z, edge_of)
-        self._waiting = self._waiting[self._cursor[self._waiting, 0] != 2]
-        edge_of = edge_of[:count]
-        return edge_of, Queries(self.x.take(edge_of), self.y.take(edge_of), z[:count])
 
     def drop(self, edges: Counts) -> None:
         """Give out no more candidates of these edges."""

@@ -25,10 +25,8 @@ from anypag.threads import Look
 
 
 class CheckedColliders(SepsetColliders):
-    """Colliders from separating sets, with the check before R4: the edges of a path are tested first.
-
-    `state` is the state with these tests and without the edges they removed. After a removal nothing more is decided,
-    because the rules then work on an outdated graph.
+    """Colliders from separating sets, with the check before R4: the edges of a path are tested first. `state` has these
+    tests, and no edges that they removed; after a removal nothing more is decided, because the graph is outdated.
     """
 
     def __init__(self, state: State, inquiry: Inquiry) -> None:
@@ -67,13 +65,13 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
     lowest = inquiry.problem.smallest_set
     if lowest > 0 and len(sets.members) == 1:  # row 0, the empty set, is the only one
         return state, False
-    keys = np.unique(kernel.check_keys(state.marks, skeleton.start, skeleton.neighbour, tuple(sets.slots), lowest))
+    keys = np.unique(kernel.check_keys(state.marks, skeleton.start, skeleton.neighbour, sets.slots, lowest))
     keys = keys[np.append(state.checked, -1)[np.searchsorted(state.checked, keys)] != keys]
     if not len(keys):
         return state, False
     state = state.but(checked=np.sort(np.append(state.checked, keys), kind="stable"))
     edge, slot = keys >> 32, keys & 0xFFFFFFFF
-    x, y = (edge // state.n).astype(np.int32), (edge % state.n).astype(np.int32)
+    x, y = (end.astype(np.int32) for end in np.divmod(edge, state.n))
     z, size = kernel.sets_without(sets.members, slot, x, y)
     asked = size >= lowest
     if inquiry.problem.facts is not None:
@@ -95,8 +93,7 @@ def _check_paths(state: State, paths: tuple[tuple[int, ...], ...], inquiry: Inqu
         if len(z) >= inquiry.problem.smallest_set
     )
     width = max((len(z) for _, _, z in questions), default=0)
-    z = np.array([(*z, *(-1,) * (width - len(z))) for _, _, z in questions], np.int32)
-    z = z.reshape(len(questions), width)
+    z = np.array([(*z, *(-1,) * (width - len(z))) for _, _, z in questions], np.int32).reshape(len(questions), width)
     u, v = np.array([(u, v) for u, v, _ in questions], np.int32).reshape(-1, 2).T
     found = PairTests(u, v, z, inquiry.ask_padded(u, v, z, "checks"))
     state = state.but(checked_paths=state.checked_paths | set(paths))

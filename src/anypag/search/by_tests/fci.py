@@ -13,6 +13,7 @@ unless an edge falls or a cap on the size ends it. A warning says in advance how
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -26,7 +27,7 @@ from anypag.errors import AnypagWarning
 from anypag.graphs.orientation import as_circles
 from anypag.markup import duration
 from anypag.search.algorithm import Algorithm
-from anypag.search.by_tests.candidates import Candidates, Pools, neighbour_pools, no_pools, possible_d_sep_pools
+from anypag.search.by_tests.candidates import Candidates, PoolsOfEdges, neighbour_pools, no_pools, possible_d_sep_pools
 from anypag.search.by_tests.checked_orientation import check_and_orient
 from anypag.search.by_tests.tested_edges import TestedEdges, test_candidates, without_separated
 from anypag.search.inquiry import Inquiry
@@ -38,7 +39,6 @@ from anypag.threads import Look, do_nothing
 
 LONG = 60.0  # a warning is given if the phase may take more seconds than this
 
-PoolsOfEdges = Callable[[Indices, Indices], Pools]
 PoolsOf = Callable[[State, Problem, Look], PoolsOfEdges]
 
 
@@ -46,13 +46,13 @@ def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) 
     """The state without the edges that r-subsets of their pools separate, and how many edges with such sets are left.
     These sets are minimal, because all smaller ones from the same pools were tried before.
     """
-    pools_of_edges = pools_of(state, inquiry.problem, inquiry.look) if r else None
+    pools_of_edges = pools_of(state, inquiry.problem, inquiry.look) if r else no_pools
     removal = without_separated(state, inquiry, r, partial(_test_edges, pools_of_edges, inquiry, r))
     return removal.state, removal.n_open
 
 
-def _test_edges(pools_of_edges: PoolsOfEdges | None, inquiry: Inquiry, r: int, x: Indices, y: Indices) -> TestedEdges:
-    pools = no_pools(x) if pools_of_edges is None else pools_of_edges(x, y)
+def _test_edges(pools_of_edges: PoolsOfEdges, inquiry: Inquiry, r: int, x: Indices, y: Indices) -> TestedEdges:
+    pools = pools_of_edges(x, y)
     candidates = Candidates(x, y, r, pools, pools.n_large(r) > 0)
     return test_candidates(candidates, inquiry, inquiry.problem.choices.sepset)
 
@@ -60,8 +60,7 @@ def _test_edges(pools_of_edges: PoolsOfEdges | None, inquiry: Inquiry, r: int, x
 def pools_of_adjacency_graph(state: State, problem: Problem, look: Look = do_nothing) -> PoolsOfEdges:
     """Possible-D-Sep in the graph after the adjacency phase; FCI computes it once."""
     assert state.adjacency_marks is not None
-    # that graph had more edges than the state has now
-    adjacency = replace(state, marks=state.adjacency_marks, earlier_edges=None)
+    adjacency = replace(state, marks=state.adjacency_marks, earlier_edges=None)  # with more edges than there are now
     return possible_d_sep_pools(adjacency, problem, look)
 
 
@@ -93,13 +92,9 @@ def most_tests(state: State, problem: Problem, look: Look = do_nothing) -> int:
     x, y = state.unsettled_edges()
     if not len(x):
         return 0
-    pools = pools_of_adjacency_graph(state, problem, look)(x, y)
-    sizes, counts = np.unique(np.diff(pools.first), return_counts=True)
+    sizes = np.diff(pools_of_adjacency_graph(state, problem, look)(x, y).first).tolist()
     largest = last_dsep_r(problem)
-    return sum(
-        int(count) * sum(comb(int(size), r) for r in range(1, min(int(size), largest) + 1))
-        for size, count in zip(sizes, counts, strict=True)
-    )
+    return sum(n * comb(size, r) for size, n in Counter(sizes).items() for r in range(1, min(size, largest) + 1))
 
 
 def warn_of_cost(state: State, problem: Problem, look: Look = do_nothing) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 
 from anypag.arrays import Flags, Floats, Indices
 from anypag.catalogue import METHODS
-from anypag.graphs.base import Marks
+from anypag.graphs.base import Marks, transitive
 from anypag.graphs.marks import Mark
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import neighbour_pools
@@ -42,9 +42,8 @@ TESTS_A_STEP = 1000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinksState(State):
-    """A state of FCI+, and how far the look at all possible links has come: see `_look`.
-
-    Until all are known, `adjacency_marks` has the arrowheads at nodes that were found to break an independence.
+    """A state of FCI+, and how far the look at all possible links has come: see `_look`. Until all are known,
+    `adjacency_marks` has the arrowheads at nodes that were found to break an independence.
     """
 
     n_added: int = stored(Whole(), default=0, kw_only=True)  # the nodes that have been added to separating sets
@@ -122,29 +121,23 @@ def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
     if problem.choices.max_r is None:
         return 0
     last_r = problem.last_r
-    if any(
-        len(known) >= last_r for _, _, _, known in _additions(state)
-    ):  # no node was tested for breaking an independence
+    if any(len(known) >= last_r for *_, known in _additions(state)):  # no node was tested for breaking an independence
         return state.n_edges
     degree = np.diff(state.skeleton.start)
     x, y = state.edges()
     is_cut = np.maximum(degree[x], degree[y]) - 1 > last_r
     for a, b in links:
         beside = _beside(state, a, b)
-        sizes = (
-            len(hierarchy(state, {a, b, *chosen})) - 2
-            for k in range(2, _n(beside) + 1)
-            for chosen in _choices(beside, k)
-        )
+        every = (chosen for k in range(2, sum(map(len, beside)) + 1) for chosen in _choices(beside, k))
+        sizes = (len(hierarchy(state, {a, b, *chosen})) - 2 for chosen in every)
         is_cut |= (x == a) & (y == b) & any(size > last_r for size in sizes)
     return int(is_cut.sum())
 
 
 def augmented(state: LinksState, inquiry: Inquiry) -> LinksState:
-    """The state with arrowheads at nodes that break an independence: such a node is no ancestor of those tested.
-
-    For every pair with its separating set, each neighbour of any of these is added to the set: as many as a step has
-    tests for. With the last one the possible links are known.
+    """The state with arrowheads at nodes that break an independence: such a node is no ancestor of those tested. For
+    every pair with its separating set, each neighbour of any of these is added to the set: as many as a step has tests
+    for. With the last one the possible links are known.
     """
     marks = given_marks(state, inquiry.problem) if state.adjacency_marks is None else np.array(state.adjacency_marks)
     additions = [item for item in _additions(state) if len(item[3]) < inquiry.problem.last_r]
@@ -193,20 +186,18 @@ def possible_links(marks: Marks) -> list[tuple[int, int]]:
 
 def _leads(marks: Marks) -> Flags:
     """(n, n) `[a, b]`: a path from a to b meets no arrowhead at the start of an edge."""
-    leads = ((marks != Mark.NONE) & (marks.T != Mark.ARROW)) | np.eye(len(marks), dtype=np.bool_)
-    for _ in range(max(len(marks) - 1, 0).bit_length()):
-        leads = leads @ leads
-    found: Flags = leads
-    return found
+    steps = (marks != Mark.NONE) & (marks.T != Mark.ARROW)
+    leads: Flags = transitive(steps) | np.eye(len(marks), dtype=np.bool_)
+    return leads
 
 
 def _separated(state: State, inquiry: Inquiry, x: int, y: int) -> PairTests | None:
     """The first hierarchy that separates a link; hierarchies of the fewest neighbours of x and y are tried first."""
     beside = _beside(state, x, y)
     tried: set[tuple[int, ...]] = set()
-    for size in range(2, _n(beside) + 1):
+    for size in range(2, sum(map(len, beside)) + 1):
         sets = [hierarchy(state, {x, y, *chosen}) - {x, y} for chosen in _choices(beside, size)]
-        fresh = [z for z in dict.fromkeys(map(_ascending, sets)) if z not in tried]
+        fresh = [z for z in dict.fromkeys(tuple(sorted(nodes)) for nodes in sets) if z not in tried]
         fresh = [z for z in fresh if len(z) <= inquiry.problem.last_r]
         tried |= set(fresh)
         for z in fresh:
@@ -220,10 +211,6 @@ def _separated(state: State, inquiry: Inquiry, x: int, y: int) -> PairTests | No
 def _beside(state: State, x: int, y: int) -> list[list[int]]:
     """The neighbours of each end, without the other end."""
     return [[int(k) for k in np.flatnonzero(state.marks[node]) if k not in (x, y)] for node in (x, y)]
-
-
-def _n(beside: list[list[int]]) -> int:
-    return sum(map(len, beside))
 
 
 def _choices(beside: list[list[int]], size: int) -> Iterator[tuple[int, ...]]:
@@ -243,10 +230,6 @@ def hierarchy(state: State, nodes: set[int]) -> set[int]:
         fresh = members - found
         found |= fresh
     return found
-
-
-def _ascending(nodes: set[int]) -> tuple[int, ...]:
-    return tuple(sorted(nodes))
 
 
 ALGORITHM = Algorithm("fci+", METHODS["fci+"], init, step, state=LinksState)  # type: ignore[arg-type]

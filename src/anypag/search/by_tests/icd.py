@@ -23,7 +23,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from anypag._kernels import pairs as kernel
+import numpy as np
+
 from anypag.arrays import Indices
 from anypag.catalogue import METHODS
 from anypag.search.algorithm import Algorithm
@@ -41,9 +42,8 @@ EARLY_SETS = 100  # factor on `max_sets` for sets of one or two nodes (docs/perf
 
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """The state after iteration r = state.r + 1, with condition sets of r nodes, and what was done.
-
-    `tick` is called before each batch of tests; an exception in it abandons the step and leaves `state` unchanged.
+    """The state after iteration r = state.r + 1, with condition sets of r nodes, and what was done. `tick` is called
+    before each batch of tests; an exception in it abandons the step and leaves `state` unchanged.
     """
     inquiry = Inquiry(problem, state.r + 1, tick, state)  # line 2
     seen = None if problem.test.batch > 1 else sizes_seen(state)  # one question at a time: one side is enough
@@ -64,7 +64,7 @@ def iteration(
     after = check_and_orient(tested, inquiry, orient) if is_changed else tested  # line 17
     is_done = not removal.n_tried or r >= problem.last_r  # lines 8 and 12
     after = after.but(done=is_done, earlier_edges=after.skeleton)
-    n_open = int(kernel.count_marked(after.marks, *removal.tried))
+    n_open = int(np.count_nonzero(after.marks[removal.tried]))
     return inquiry.finished("iteration", state, tested, after, n_open)
 
 
@@ -79,10 +79,8 @@ def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: In
 
 
 def most_sets(problem: Problem, r: int) -> int:
-    """How many candidate sets an edge may have in iteration r before marks narrow its pools.
-
-    The marks in iterations 1 and 2 come from a dense graph and are the least reliable. So for fast tests the limit on
-    sets of one and two nodes is higher.
+    """How many candidate sets an edge may have in iteration r before marks narrow its pools. For fast tests more in
+    iterations 1 and 2, whose marks come from a dense graph and are the least reliable.
     """
     limit = problem.choices.max_sets or 0
     return EARLY_SETS * limit if r <= 2 and problem.test.batch > 1 else limit

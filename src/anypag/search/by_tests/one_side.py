@@ -42,8 +42,7 @@ def test_one_side(state: State, pools: Pools, inquiry: Inquiry, x: Indices, y: I
     best = TestedEdges(within[:, r] >= r, np.full((len(x), r), -1, np.int32), np.full(len(x), np.nan))
     for s in range(int(done.min(initial=r)) + 1, r + 1):
         is_open = (done < s) & (s <= within[:, s]) & ~(best.p > inquiry.alpha)
-        mine = _one_of(pools, side, s)
-        candidates = Candidates(x, y, s, mine, is_open, worth_a_test)
+        candidates = Candidates(x, y, s, _one_of(pools, side, s), is_open, worth_a_test)
         best = _better(best, test_candidates(candidates, inquiry, sepset), inquiry.alpha)
     seen[near, far] = r
     if r == 0:

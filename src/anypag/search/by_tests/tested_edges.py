@@ -15,13 +15,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag._kernels import candidates as kernel_of_sets
-from anypag._kernels import pairs as kernel
 from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.choices import Sepset
 from anypag.ci.passes import BestSets, NearEdges, Passes
@@ -32,30 +30,16 @@ from anypag.search.state import PairTests, State
 from anypag.threads import map_in_threads, runs_of, slices
 
 SAMPLE = 64  # one edge in 64 is tested first, to measure the cost of an edge; of fewer than 128 edges two are
-
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
-
 SECONDS_PER_CHUNK = 0.002  # a chunk should take at least this long: starting it on another thread costs a tenth of that
-
 SECONDS_TO_START = 0.0003  # the fixed cost of a chunk, about
-
-MOST_EDGES = 2048
-"""The most edges of a chunk. Pools are made for a whole chunk, so larger chunks would delay a deadline and
-take memory.
-"""
-
+MOST_EDGES = 2048  # of a chunk: pools are made for all of it, so larger ones would delay a deadline and take memory
 QUESTIONS_PER_EDGE = 32  # a test that wants more than this many questions for each of `MOST_EDGES` gets larger chunks
 
-
-LEAST_PAIRS = 400_000
-LEAST_SINGLES = 150_000
+LEAST_PAIRS, LEAST_SINGLES = 400_000, 150_000
 """Questions that a thread should get at a time: a millisecond or two. With fewer, sharing costs more than it saves."""
 
-MOST_NEAR = 1024
-"""The most nodes of a pool whose correlations are copied into one matrix (8 MB); sets from larger pools are tested one
-by one.
-"""
-
+MOST_NEAR = 1024  # the most nodes of a pool whose correlations are copied into one matrix (8 MB); else set by set
 FIRST_SETS = 4096
 MOST_SETS = 262_144  # sets that are tried between two ticks: some ten milliseconds
 
@@ -90,7 +74,7 @@ class Removal(NamedTuple):
     @property
     def n_open(self) -> int:
         """The number of edges that had candidates and are left."""
-        return int(kernel.count_marked(self.state.marks, *self.tried))
+        return int(np.count_nonzero(self.state.marks[self.tried]))
 
 
 def without_separated(
@@ -110,24 +94,16 @@ def without_separated(
     if r == 0 and (after := _without_independent_pairs(state, inquiry)) is not None:
         return Removal(after, state.n * (state.n - 1) // 2, after.edges(), (_NO_NODES, _NO_NODES))
     x, y = state.unsettled_edges()
-    tested = _tested(state, inquiry, test_some, x, y, most_singles)
+    tested = None if most_singles is None else _test_singles(state, inquiry, x, y, most_singles)
+    if tested is None:
+        tested = work_in_chunks(test_some, x, y, inquiry)
+    elif len(left := np.flatnonzero(tested.is_open & np.isnan(tested.p))):  # too many candidates for the pass over all
+        rest = work_in_chunks(test_some, x[left], y[left], inquiry)
+        tested.is_open[left], tested.z[left], tested.p[left] = rest
     is_open, found = tested.is_open, tested.separated(x, y, inquiry.alpha)
     found = found if shrunk is None else shrunk(found, inquiry)
     after = state.but(r=r).keeping(x, y, tested.p).separating(found, r, inquiry.threads)
     return Removal(after, int(is_open.sum()), (x[is_open], y[is_open]), (x[~is_open], y[~is_open]))
-
-
-def _tested(
-    state: State, inquiry: Inquiry, test_some: TestSome, x: Indices, y: Indices, most_singles: int | None
-) -> TestedEdges:
-    singles = None if most_singles is None else _test_singles(state, inquiry, x, y, most_singles)
-    if singles is None:
-        return work_in_chunks(test_some, x, y, inquiry)
-    left = np.flatnonzero(singles.is_open & np.isnan(singles.p))  # too many candidates for the pass over all
-    if len(left):
-        rest = work_in_chunks(test_some, x[left], y[left], inquiry)
-        singles.is_open[left], singles.z[left], singles.p[left] = rest
-    return singles
 
 
 def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry) -> TestedEdges:
@@ -143,9 +119,10 @@ def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry
         inquiry.advance(len(tested.is_open))
         return tested
 
+    most = max(MOST_EDGES, inquiry.batch // (QUESTIONS_PER_EDGE if inquiry.r else 1))  # at r = 0 one question an edge
     with inquiry.counting_edges(len(x)):
         if inquiry.threads == 1 or len(x) < FEWEST_EDGES:
-            chunks = slices(len(x), _most_edges(inquiry)) if len(x) else [slice(0, 0)]
+            chunks = slices(len(x), most) if len(x) else [slice(0, 0)]
             tested = [test_chunk(chunk) for chunk in chunks]
             return tested[0] if len(tested) == 1 else joined(tested, chunks, len(x))
         one_of = min(SAMPLE, len(x) // 2)
@@ -154,26 +131,12 @@ def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry
         tested = [test_chunk(sample[0])]
         seconds = max(time.perf_counter() - began - SECONDS_TO_START, 0.0) * (one_of - 1)
         edges = np.flatnonzero(np.arange(len(x)) % one_of)
-        rest = _shared_out(edges, seconds, inquiry.threads, _most_edges(inquiry))
-        tested += map_in_threads(
-            test_chunk, rest, inquiry.threads, meanwhile=inquiry.tick_again, on_error=inquiry.abandon
-        )
+        n_shares = max(1, min(inquiry.threads, int(seconds / SECONDS_PER_CHUNK)))
+        n_chunks = n_shares * -(-len(edges) // (n_shares * most))
+        # from the whole list: a few edges may have most of the candidates, and neighbours in the list are alike
+        rest = [edges[k::n_chunks] for k in range(n_chunks)]
+        tested += _mapped(test_chunk, rest, inquiry)
     return joined(tested, [*sample, *rest], len(x))
-
-
-def _most_edges(inquiry: Inquiry) -> int:
-    """The most edges of a chunk, from the test's batch size; at r = 0 an edge is one question."""
-    return max(MOST_EDGES, inquiry.batch // (QUESTIONS_PER_EDGE if inquiry.r else 1))
-
-
-def _shared_out(edges: Counts, seconds: float, threads: int, most: int) -> list[Counts]:
-    """Splits edges into chunks for the threads, given the seconds that all edges will take. Each chunk takes edges from
-    the whole list, because a few edges may have most of the candidates, and neighbours in the list are alike.
-    """
-    n_shares = max(1, min(threads, int(seconds / SECONDS_PER_CHUNK)))
-    rounds = -(-len(edges) // (n_shares * most))
-    n_chunks = n_shares * rounds
-    return [edges[k::n_chunks] for k in range(n_chunks)]
 
 
 def joined(tested: Sequence[TestedEdges], chunks: Sequence[slice | Counts], n_edges: int) -> TestedEdges:
@@ -201,7 +164,7 @@ def _without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
         return found
 
     with inquiry.counting_edges(n * (n - 1) // 2):
-        parts = _mapped(test_run, runs_of(work, inquiry.threads, _least(passes, LEAST_PAIRS), passes.at_once), inquiry)
+        parts = _mapped(test_run, _runs_for(passes, work, LEAST_PAIRS, inquiry), inquiry)
     x, y, p = (np.concatenate(column) for column in zip(*parts, strict=True))
     inquiry.add(0, n * (n - 1) // 2)
     return replace(state, r=0).joined_by(x, y, p, inquiry.threads)
@@ -224,19 +187,19 @@ def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_se
         return TestedEdges(found.is_open, found.z, found.p), found.n_tests
 
     degree = np.diff(skeleton.start)
-    runs = runs_of(degree[x] + degree[y], inquiry.threads, _least(passes, LEAST_SINGLES), passes.at_once)
+    runs = _runs_for(passes, degree[x] + degree[y], LEAST_SINGLES, inquiry)
     with inquiry.counting_edges(len(x)):
         parts = _mapped(test_run, runs, inquiry)
     inquiry.add(1, sum(n_tests for _, n_tests in parts))
     return joined([outcome for outcome, _ in parts], runs, len(x))
 
 
-def _least(passes: Passes, least: int) -> int:
-    """The minimum work per call: larger for a device that takes many questions at once."""
-    return max(least, passes.at_once // 64)
+def _runs_for(passes: Passes, work: Counts, least: int, inquiry: Inquiry) -> list[slice]:
+    """Runs of work for calls of a pass: longer ones for a device that takes many questions at once."""
+    return runs_of(work, inquiry.threads, max(least, passes.at_once // 64), passes.at_once)
 
 
-def _mapped(function: Callable[[slice], Made], runs: list[slice], inquiry: Inquiry) -> list[Made]:
+def _mapped(function: Callable[[Any], Made], runs: Sequence[Any], inquiry: Inquiry) -> list[Made]:
     """The function's value for every run, computed in the threads of the inquiry, which ticks meanwhile."""
     return map_in_threads(function, runs, inquiry.threads, meanwhile=inquiry.tick_again, on_error=inquiry.abandon)
 
@@ -295,24 +258,16 @@ def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:
     z, p = np.array(found.z), np.array(found.p)
     active = np.arange(len(p))
     while len(active):
-        size = (z[active] >= 0).sum(axis=1)
-        active = active[size > smallest]
-        pair, smaller = _single_drops(z[active])
-        rows = active[pair]
+        active = active[(z[active] >= 0).sum(axis=1) > smallest]
+        pair, place = np.nonzero(z[active] >= 0)  # each member in turn is left out
+        keep, rows = np.arange(z.shape[1]) != place[:, None], active[pair]
+        smaller = padded(z[rows][keep].reshape(len(rows), z.shape[1] - 1), z.shape[1])
         answers = inquiry.ask_padded(found.x[rows], found.y[rows], smaller, "minimal sets")
         best = np.asarray(kernel_of_sets.largest_of_each(rows, answers), np.int64)
         best = best[answers[best] > inquiry.alpha]
         active = rows[best]
         z[active], p[active] = smaller[best], answers[best]
     return PairTests(found.x, found.y, z, p)
-
-
-def _single_drops(z: Indices) -> tuple[npt.NDArray[np.intp], Indices]:
-    """Every set with one member left out: the row it comes from, and the smaller set (padding last)."""
-    pair, place = np.nonzero(z >= 0)
-    keep = np.arange(z.shape[1]) != place[:, None]
-    smaller = z[pair][keep].reshape(len(pair), -1) if len(pair) else np.empty((0, max(0, z.shape[1] - 1)), np.int32)
-    return pair, padded(smaller, z.shape[1])
 
 
 def _up_to_first(edge_of: Counts, independent: Flags) -> Flags:

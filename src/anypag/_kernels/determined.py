@@ -1,0 +1,96 @@
+"""Discrete columns that others determine, by few loops over the rows: for the audit."""
+
+import numpy as np
+
+from anypag._kernels.patience import njit
+
+
+@njit(cache=True)
+def is_determined(codes, levels, a, b, c):
+    """Does column c (of (p, n) codes from 0, -1 for a gap) never differ where a and b agree? With a == b: is it
+    determined by that one column? Only rows with a value in all three count. Returns the number of cells, or -1 if c is
+    not determined; the number of rows; and the log probability that every cell has one level only if the levels of c
+    were independent of the cells.
+    """
+    n_cells = levels[a] * (levels[b] if a != b else 1)
+    seen, size, margin = np.full(n_cells, -1, np.int64), np.zeros(n_cells, np.int64), np.zeros(levels[c])
+    count, rows = 0, 0
+    for row in range(codes.shape[1]):
+        if codes[a, row] < 0 or codes[b, row] < 0 or codes[c, row] < 0:
+            continue
+        cell = codes[a, row] * levels[b] + codes[b, row] if a != b else codes[a, row]
+        if seen[cell] < 0:
+            seen[cell] = codes[c, row]
+            count += 1
+        elif seen[cell] != codes[c, row]:
+            return -1, rows, 0.0
+        size[cell] += 1
+        margin[codes[c, row]] += 1.0
+        rows += 1
+    chance = 0.0
+    for cell in range(n_cells):
+        if size[cell] > 1:
+            chance += np.log(np.sum((margin / rows) ** size[cell]))
+    return count, rows, chance
+
+
+@njit(cache=True)
+def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, chance):
+    """The columns (a, b) that determine c, but neither alone; a == b if one is enough, (-1, -1) if no two columns do.
+    Only if the combinations of levels that occur have `rows_per_cell` rows on average, and if that would come by chance
+    with a small probability over all pairs or triples.
+    """
+    p = codes.shape[0]
+    pairs, triples = np.log(max(p * (p - 1), 1)), np.log(max(p * (p - 1) * (p - 2) // 2, 1))
+    for a in range(p):
+        if a != c and levels[a] > levels[c]:
+            cells, rows, by_chance = is_determined(codes, levels, a, a, c)
+            if cells > 0 and cells * rows_per_cell <= rows and rows >= least_rows and by_chance + pairs < chance:
+                return a, a
+    for a in range(p):
+        for b in range(a + 1, p):
+            if c == a or c == b or levels[a] * levels[b] > most_cells:
+                continue
+            cells, rows, by_chance = is_determined(codes, levels, a, b, c)
+            if cells <= levels[c] or cells * rows_per_cell > rows or rows < least_rows:
+                continue
+            if by_chance + triples >= chance:
+                continue
+            if is_determined(codes, levels, a, a, c)[0] < 0 and is_determined(codes, levels, b, b, c)[0] < 0:
+                return a, b
+    return -1, -1
+
+
+@njit(cache=True)
+def tell_each_other(codes, levels, least, least_rows):
+    """Pairs (a, b) of columns, a < b, that nearly determine each other: knowing one lowers the errors in guessing the
+    other by a share of at least `least` (Goodman and Kruskal's lambda, both ways), but not to zero. A pair is judged by
+    the rows that have both values, and needs `least_rows` of them. `codes` (p, n) are -1 for a gap.
+    """
+    p, n = codes.shape
+    most = levels.max()
+    table = np.zeros((most, most), np.int64)
+    found = []
+    for a in range(p):
+        for b in range(a + 1, p):
+            counts = table[: levels[a], : levels[b]]
+            counts[:] = 0
+            rows = 0
+            for row in range(n):
+                if codes[a, row] >= 0 and codes[b, row] >= 0:
+                    counts[codes[a, row], codes[b, row]] += 1
+                    rows += 1
+            # rows in which the best guess is right, with and without knowing the other column
+            of_b, of_a, most_a, most_b = 0, 0, 0, 0
+            for i in range(levels[a]):
+                of_b += counts[i].max()
+                most_a = max(most_a, counts[i].sum())
+            for j in range(levels[b]):
+                of_a += counts[:, j].max()
+                most_b = max(most_b, counts[:, j].sum())
+            errors_b, errors_a = rows - most_b, rows - most_a
+            if rows < least_rows or errors_a == 0 or errors_b == 0 or (of_a == rows and of_b == rows):
+                continue
+            if rows - of_b <= (1.0 - least) * errors_b and rows - of_a <= (1.0 - least) * errors_a:
+                found.append((a, b, min(of_a, of_b) / rows))
+    return found
