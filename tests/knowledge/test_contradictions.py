@@ -36,6 +36,11 @@ NAMES = list("abcde")
             "tiers: a b | c\nwithin tiers: no causes\na ~> b",
             "a ~> b by `a ~> b` (line 3); but a is no cause of b by `within tiers: no causes` (line 2).",
         ),
+        (
+            "tiers: a b | c d e\na ~> b\na !*-* b",
+            "a ~> b by `a ~> b` (line 2); but they are not joined by `a !*-* b` (line 3), and no other variables can "
+            "stand between them.",
+        ),
         ("a *-* b\nb !*-* a", "`a *-* b` (line 1) and `b !*-* a` (line 2) say the opposite of a and b."),
     ],
 )
@@ -43,6 +48,10 @@ def test_the_shortest_chain_is_named(text: str, sentence: str) -> None:
     with pytest.raises(KnowledgeError) as caught:
         Knowledge.from_text(text).facts(NAMES)
     assert str(caught.value) == f"What is said to be known contradicts itself: {sentence}"
+
+
+def test_a_cause_needs_no_edge_where_another_variable_can_stand_between() -> None:
+    Knowledge.from_text("tiers: a b c | d e\na ~> b\na !*-* b").facts(NAMES)
 
 
 def test_an_edge_needs_a_cause_where_nothing_selects() -> None:

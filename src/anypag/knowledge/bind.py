@@ -10,6 +10,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Flags
 from anypag.errors import KnowledgeError, absent
+from anypag.graphs.base import transitive
 from anypag.graphs.text import quote
 from anypag.knowledge.facts import Facts
 from anypag.knowledge.statements import (
@@ -145,6 +146,7 @@ def _refuse_contradictions(statements: Sequence[Statement], said: Facts, names: 
     for a, b in np.argwhere(said.joined & said.not_joined)[:1]:
         both = f"{source('joined', a, b)} and {source('not_joined', a, b)}"
         raise KnowledgeError(f"{_BEGIN} {both} say the opposite of {quote(names[a])} and {quote(names[b])}.")
+    _refuse_causes_without_a_path(said, source, names)
     if not said.selection:
         _refuse_idle_edges(said, source, names)
 
@@ -179,6 +181,19 @@ def _sentence(chain: list[int], source: SaidBy, names: Sequence[str]) -> str:
     if a == b:
         return f"{_BEGIN} {told}; nothing is a cause of itself."
     return f"{_BEGIN} {told}; but {quote(names[a])} is no cause of {quote(names[b])} by {source('not_causes', a, b)}."
+
+
+def _refuse_causes_without_a_path(said: Facts, source: SaidBy, names: Sequence[str]) -> None:
+    """Raise for a cause of a variable that it is not joined to, where no other variables can stand between them."""
+    apart = said.causes & said.not_joined
+    if not apart.any():
+        return
+    steps = ~(said.closed().not_causes | said.not_joined)
+    for a, b in np.argwhere(apart & ~transitive(steps))[:1]:
+        raise KnowledgeError(
+            f"{_BEGIN} {quote(names[a])} ~> {quote(names[b])} by {source('causes', a, b)}; but they are not joined by "
+            f"{source('not_joined', a, b)}, and no other variables can stand between them."
+        )
 
 
 def _refuse_idle_edges(said: Facts, source: SaidBy, names: Sequence[str]) -> None:
