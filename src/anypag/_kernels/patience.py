@@ -29,7 +29,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
@@ -156,7 +156,15 @@ class Kernel:
         with there.core.compiler_lock.global_compiler_lock:
             if "compiled" in self.__dict__:  # another thread was faster
                 return self.__dict__["compiled"]
-            made = there.njit(self.signature, **self._options)(self.py_func)
+            made = there.njit(**self._options)(self.py_func)
+            with suppress(AttributeError):  # another version of numba
+                made._cache.load_overload = partial(_loaded, made._cache.load_overload)
+            if self.signature is not None:
+                made.compile(self.signature)
+                made.disable_compile()
+                (only,) = made.overloads.values()
+                made.get_compile_result = lambda _: only  # asked whenever the kernel is handed to another one
+                only.library.get_pointer_to_function = cache(only.library.get_pointer_to_function)
             self.__dict__["compiled"] = made
             return made
 
@@ -279,6 +287,18 @@ def numba() -> Any:
         _make_folder(there.config)
     _listen(there.core.event)
     return there
+
+
+def _loaded(load: Callable[..., Any], signature: Any, context: Any) -> Any:
+    """A kernel from disk, if it is there, without what numba reads only to compile: that takes a fifth of a second, and
+    imports scipy.
+    """
+    numba().core.runtime.rtsys.initialize(context)
+    context.refresh = _nothing
+    try:
+        return load(signature, context)
+    finally:
+        del context.refresh
 
 
 def _listen(event: Any) -> None:
