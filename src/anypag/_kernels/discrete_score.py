@@ -24,6 +24,7 @@ IMPOSSIBLE = -1e15
 LEAST_GAIN = 1e-9  # a parent is added only if the score rises by more than this
 LEVELS_AT = 1
 DENSE = 65536  # tables with more cells than this are counted by sorting
+SMALL = 64  # what a cell with fewer rows is worth is worked out once for a table
 FORBIDDEN = 1e8  # an edge with a higher price is in no graph
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
@@ -65,16 +66,24 @@ def _counted(table, numbers, nodes, k, room):
     if cells <= DENSE:
         small = np.zeros(n_rows, np.int32)  # fewer bytes to read a second time
         _code(table, numbers, chosen, small)
-        counts = np.zeros(np.int64(cells), np.int64)
+        counts = np.zeros(np.int64(cells), np.int32)
         for r in range(n_rows):
             counts[small[r]] += 1
         room[0] -= len(counts)
-        once = math.lgamma(1 + share) - empty  # most cells of a large table have one row
-        for c in range(len(counts)):
-            if counts[c] == 1:
-                value += once
-            elif counts[c] > 0:
-                value += math.lgamma(counts[c] + share) - empty
+        met = 0
+        for c in range(len(counts)):  # cells with rows go to the front, without a branch for each cell
+            count = counts[c]
+            counts[met] = count
+            met += count != 0
+        worth = np.zeros(SMALL)  # most cells have few rows
+        for c in range(met):
+            count = counts[c]
+            if count >= SMALL:
+                value += math.lgamma(count + share) - empty
+                continue
+            if worth[count] == 0.0:
+                worth[count] = math.lgamma(count + share) - empty
+            value += worth[count]
     else:
         room[0] -= 80 * n_rows
         code = np.zeros(n_rows, np.int64)
