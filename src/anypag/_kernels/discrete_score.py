@@ -205,10 +205,11 @@ def _priors(shares, level, prior):
 
 
 @njit(cache=True, nogil=True)
-def _joint(layout, r, tables, prior, factor, joint):
-    """Writes the probability of row r with each joint state, up to a scale. Returns their sum and the log scale."""
-    cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
-    factor[:] = 1.0
+def _joint(cell, family, part, n_parts, n_levels, r, tables, prior, factor, joint):
+    """Writes the probability of row r with each joint state. Returns their sum."""
+    for f in range(len(part)):
+        for k in range(n_parts[f]):
+            factor[f, k] = 1.0
     for c in range(cell.shape[1]):
         f, place = family[c], cell[r, c]
         for k in range(n_parts[f]):
@@ -221,9 +222,7 @@ def _joint(layout, r, tables, prior, factor, joint):
             product *= factor[f, part[f, s]]
         joint[s] = product
         whole += product
-    if whole > TOO_SMALL:
-        return whole, 0.0
-    return _joint_by_logarithms(layout, r, tables, prior, joint)
+    return whole
 
 
 @njit(cache=True, nogil=True)
@@ -270,9 +269,13 @@ def _expected(layout, weight, tables, shares, counts, expected, stand, value, ro
         room[0] -= work
         r = stand[1]
         stand[1] += 1
-        whole, scale = _joint(layout, r, tables, prior, factor, joint)
+        whole, scale = _joint(cell, family, part, n_parts, n_levels, r, tables, prior, factor, joint), 0.0
+        if not whole > TOO_SMALL:
+            whole, scale = _joint_by_logarithms(layout, r, tables, prior, joint)
         value[0] += weight[r] * (math.log(whole) + scale)
-        factor[:] = 0.0
+        for f in range(len(part)):
+            for k in range(n_parts[f]):
+                factor[f, k] = 0.0
         scaled = weight[r] / whole
         for s in range(states):
             share = scaled * joint[s]
@@ -367,13 +370,16 @@ def draw(layout, tables, shares, uniform, drawn, stand, room):
     factor = np.empty((len(layout.part), layout.n_parts.max()))
     _priors(shares, layout.level, prior)
     work = _work_of_row(layout)
-    while stand[0] < len(layout.cell):
+    cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
+    while stand[0] < len(cell):
         if room[0] < 0:
             return False
         room[0] -= work
         r = stand[0]
         stand[0] += 1
-        whole, _ = _joint(layout, r, tables, prior, factor, joint)
+        whole = _joint(cell, family, part, n_parts, n_levels, r, tables, prior, factor, joint)
+        if not whole > TOO_SMALL:
+            whole, _ = _joint_by_logarithms(layout, r, tables, prior, joint)
         chosen, upto = 0, joint[0]
         while chosen < states - 1 and upto < uniform[r] * whole:
             chosen += 1
