@@ -52,6 +52,28 @@ def _code(table, numbers, chosen, code):
 
 
 @njit(cache=True, nogil=True)
+def _sorted(code, cells):
+    """The numbers of cells, ascending: sorted by their last 11 bits, then by the next ones (radix sort)."""
+    other, place = np.empty_like(code), np.empty(2049, np.int64)
+    shift = 0
+    while cells > 1.0:
+        for x in range(2049):
+            place[x] = 0
+        for r in range(len(code)):
+            place[((code[r] >> shift) & 2047) + 1] += 1
+        for x in range(2048):
+            place[x + 1] += place[x]
+        for r in range(len(code)):
+            digits = (code[r] >> shift) & 2047
+            other[place[digits]] = code[r]
+            place[digits] += 1
+        code, other = other, code
+        shift += 11
+        cells /= 2048.0
+    return code
+
+
+@njit(cache=True, nogil=True)
 def _counted(table, numbers, nodes, k, room):
     n_rows = table.shape[1]
     room[0] -= n_rows * (k + 3) + 500
@@ -63,6 +85,7 @@ def _counted(table, numbers, nodes, k, room):
         return IMPOSSIBLE
     value, share = 0.0, numbers[0] / cells
     empty = math.lgamma(share)
+    met = 0
     if cells <= DENSE:
         small = np.zeros(n_rows, np.int32)  # fewer bytes to read a second time
         _code(table, numbers, chosen, small)
@@ -70,32 +93,28 @@ def _counted(table, numbers, nodes, k, room):
         for r in range(n_rows):
             counts[small[r]] += 1
         room[0] -= len(counts)
-        met = 0
         for c in range(len(counts)):  # cells with rows go to the front, without a branch for each cell
             count = counts[c]
             counts[met] = count
             met += count != 0
-        worth = np.zeros(SMALL)  # most cells have few rows
-        for c in range(met):
-            count = counts[c]
-            if count >= SMALL:
-                value += math.lgamma(count + share) - empty
-                continue
-            if worth[count] == 0.0:
-                worth[count] = math.lgamma(count + share) - empty
-            value += worth[count]
     else:
         room[0] -= 80 * n_rows
         code = np.zeros(n_rows, np.int64)
         _code(table, numbers, chosen, code)
-        code.sort()
-        run = 1
-        for r in range(1, n_rows + 1):
-            if r < n_rows and code[r] == code[r - 1]:
-                run += 1
-            else:
-                value += math.lgamma(run + share) - empty
-                run = 1
+        code = _sorted(code, cells)
+        counts = np.zeros(n_rows, np.int32)
+        for r in range(n_rows):
+            met += r == 0 or code[r] != code[r - 1]
+            counts[met - 1] += 1
+    worth = np.zeros(SMALL)  # most cells have few rows
+    for c in range(met):
+        count = counts[c]
+        if count >= SMALL:
+            value += math.lgamma(count + share) - empty
+            continue
+        if worth[count] == 0.0:
+            worth[count] = math.lgamma(count + share) - empty
+        value += worth[count]
     return value + math.lgamma(numbers[0]) - math.lgamma(n_rows + numbers[0])
 
 
