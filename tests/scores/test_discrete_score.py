@@ -87,13 +87,13 @@ def test_cells_with_few_and_with_many_rows_in_tables_of_all_sizes(columns: int) 
     of 11 bits; a few rows are repeated 100 times.
     """
     rng = np.random.default_rng(columns)
-    levels = rng.integers(0, 70, (columns, 400))
+    levels = rng.integers(0, 70, (columns, 400)).astype(np.int32)
     levels[:, 100:] = levels[:, rng.integers(0, 3, 300)]
     levels[:, 0] = 69
     names = tuple("ABCDE"[:columns])
     dag = DAG(np.triu(np.ones((columns, columns), np.uint8), 1), names)
     by_hand = sum(bdeu(levels, v, list(range(v)), 3.0) for v in range(columns))
-    score = DiscreteScore(names, np.ascontiguousarray(levels, np.int32))
+    score = DiscreteScore(names, levels)
     assert score_of(score, dag) == pytest.approx(by_hand, abs=1e-7)
 
 

@@ -396,16 +396,18 @@ def transitive(steps: Flags) -> Flags:
     from anypag._kernels.pairs import neighbours
     from anypag._kernels.separation import transitive as kernel
 
-    found = np.empty_like(steps, np.bool_)
-    for place in np.ndindex(steps.shape[:-2]):
-        start, _, after = neighbours(np.ascontiguousarray(steps[place]).view(np.uint8))
-        found[place] = kernel(start, after)
+    if steps.ndim > 2:
+        return np.stack([transitive(each) for each in steps]) if len(steps) else steps
+    start, _, after = neighbours(np.ascontiguousarray(steps).view(np.uint8))
+    found: Flags = kernel(start, after)
     return found
 
 
 def ancestry(marks: Marks) -> Flags:
     """(..., n, n) is the row node an ancestor of the column node, by a directed path of one edge or more?"""
-    return transitive((marks == Mark.ARROW) & (np.swapaxes(marks, -1, -2) == Mark.TAIL))
+    steps = marks == Mark.ARROW
+    steps &= np.swapaxes(marks, -1, -2) == Mark.TAIL
+    return transitive(steps)
 
 
 def certain_ancestry(marks: Marks) -> Flags:

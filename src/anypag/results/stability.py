@@ -186,7 +186,14 @@ class Stability:
 
 def causes(marks: Marks) -> Flags:
     """(..., p, p) marks: is there a directed path from i to j?"""
-    return ancestry(marks) & ~np.eye(marks.shape[-1], dtype=np.bool_)
+    return _off_diagonal(ancestry(marks))
+
+
+def _off_diagonal(flags: Flags) -> Flags:
+    """The same array, False on the diagonal: a table of all pairs of a large graph should not be copied."""
+    each = np.arange(flags.shape[-1])
+    flags[..., each, each] = False
+    return flags
 
 
 def not_causes(marks: Marks) -> Flags:
@@ -195,11 +202,14 @@ def not_causes(marks: Marks) -> Flags:
     It enters a node by a tail only if that node affects selection, and then the node has no arrowhead: with `A --- B`,
     A may be a cause of B. Being in the sample causes nothing.
     """
-    back = np.swapaxes(marks, -1, -2)
-    may_select = ~(marks == Mark.ARROW).any(axis=-2)
-    is_entered = (marks != Mark.TAIL) | may_select[..., None, :]
-    may_cause = transitive((marks != Mark.NONE) & (back != Mark.ARROW) & is_entered)
-    return ~may_cause & ~np.eye(marks.shape[-1], dtype=np.bool_)
+    has_arrow = (marks == Mark.ARROW).any(axis=-2)
+    steps = marks == Mark.TAIL
+    steps &= has_arrow[..., None, :]
+    steps |= np.swapaxes(marks, -1, -2) == Mark.ARROW
+    np.logical_not(steps, out=steps)
+    steps &= marks != Mark.NONE
+    may_cause = transitive(steps)
+    return _off_diagonal(np.logical_not(may_cause, out=may_cause))
 
 
 def _keys(graph: PAG) -> Counts:
