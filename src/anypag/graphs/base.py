@@ -405,9 +405,7 @@ def transitive(steps: Flags) -> Flags:
 
 def ancestry(marks: Marks) -> Flags:
     """(..., n, n) is the row node an ancestor of the column node, by a directed path of one edge or more?"""
-    steps = marks == Mark.ARROW
-    steps &= np.swapaxes(marks, -1, -2) == Mark.TAIL
-    return transitive(steps)
+    return transitive((marks == Mark.ARROW) & (np.swapaxes(marks, -1, -2) == Mark.TAIL))
 
 
 def certain_ancestry(marks: Marks) -> Flags:

@@ -186,14 +186,7 @@ class Stability:
 
 def causes(marks: Marks) -> Flags:
     """(..., p, p) marks: is there a directed path from i to j?"""
-    return _off_diagonal(ancestry(marks))
-
-
-def _off_diagonal(flags: Flags) -> Flags:
-    """The same array, False on the diagonal: a table of all pairs of a large graph should not be copied."""
-    each = np.arange(flags.shape[-1])
-    flags[..., each, each] = False
-    return flags
+    return ancestry(marks) & ~np.eye(marks.shape[-1], dtype=np.bool_)
 
 
 def not_causes(marks: Marks) -> Flags:
@@ -203,13 +196,11 @@ def not_causes(marks: Marks) -> Flags:
     A may be a cause of B. Being in the sample causes nothing.
     """
     has_arrow = (marks == Mark.ARROW).any(axis=-2)
-    steps = marks == Mark.TAIL
-    steps &= has_arrow[..., None, :]
-    steps |= np.swapaxes(marks, -1, -2) == Mark.ARROW
-    np.logical_not(steps, out=steps)
-    steps &= marks != Mark.NONE
-    may_cause = transitive(steps)
-    return _off_diagonal(np.logical_not(may_cause, out=may_cause))
+    ends = (np.swapaxes(marks, -1, -2) == Mark.ARROW) | (marks == Mark.NONE)
+    ends |= (marks == Mark.TAIL) & has_arrow[..., None, :]
+    may_cause = transitive(np.logical_not(ends, out=ends))
+    may_cause |= np.eye(marks.shape[-1], dtype=np.bool_)
+    return np.asarray(np.logical_not(may_cause, out=may_cause))
 
 
 def _keys(graph: PAG) -> Counts:
