@@ -57,8 +57,7 @@ def _sorted(code, cells):
     other, place = np.empty_like(code), np.empty(2049, np.int64)
     shift = 0
     while cells > 1.0:
-        for x in range(2049):
-            place[x] = 0
+        place[:] = 0
         for r in range(len(code)):
             place[((code[r] >> shift) & 2047) + 1] += 1
         for x in range(2048):
@@ -226,9 +225,7 @@ def _priors(shares, level, prior):
 @njit(cache=True, nogil=True)
 def _joint(cell, family, part, n_parts, n_levels, r, tables, prior, factor, joint):
     """Writes the probability of row r with each joint state. Returns their sum."""
-    for f in range(len(part)):
-        for k in range(n_parts[f]):
-            factor[f, k] = 1.0
+    factor[:] = 1.0
     for c in range(cell.shape[1]):
         f, place = family[c], cell[r, c]
         for k in range(n_parts[f]):
@@ -292,9 +289,7 @@ def _expected(layout, weight, tables, shares, counts, expected, stand, value, ro
         if not whole > TOO_SMALL:
             whole, scale = _joint_by_logarithms(layout, r, tables, prior, joint)
         value[0] += weight[r] * (math.log(whole) + scale)
-        for f in range(len(part)):
-            for k in range(n_parts[f]):
-                factor[f, k] = 0.0
+        factor[:] = 0.0
         scaled = weight[r] / whole
         for s in range(states):
             share = scaled * joint[s]
