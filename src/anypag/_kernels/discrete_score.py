@@ -24,6 +24,7 @@ IMPOSSIBLE = -1e15
 LEAST_GAIN = 1e-9  # a parent is added only if the score rises by more than this
 LEVELS_AT = 1
 DENSE = 65536  # tables with more cells than this are counted by sorting
+SMALL = 64  # what a cell with fewer rows is worth is worked out once for a table
 FORBIDDEN = 1e8  # an edge with a higher price is in no graph
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
@@ -51,6 +52,27 @@ def _code(table, numbers, chosen, code):
 
 
 @njit(cache=True, nogil=True)
+def _sorted(code, cells):
+    """The numbers of cells, ascending: sorted by their last 11 bits, then by the next ones (radix sort)."""
+    other, place = np.empty_like(code), np.empty(2049, np.int64)
+    shift = 0
+    while cells > 1.0:
+        place[:] = 0
+        for r in range(len(code)):
+            place[((code[r] >> shift) & 2047) + 1] += 1
+        for x in range(2048):
+            place[x + 1] += place[x]
+        for r in range(len(code)):
+            digits = (code[r] >> shift) & 2047
+            other[place[digits]] = code[r]
+            place[digits] += 1
+        code, other = other, code
+        shift += 11
+        cells /= 2048.0
+    return code
+
+
+@njit(cache=True, nogil=True)
 def _counted(table, numbers, nodes, k, room):
     n_rows = table.shape[1]
     room[0] -= n_rows * (k + 3) + 500
@@ -62,31 +84,36 @@ def _counted(table, numbers, nodes, k, room):
         return IMPOSSIBLE
     value, share = 0.0, numbers[0] / cells
     empty = math.lgamma(share)
+    met = 0
     if cells <= DENSE:
         small = np.zeros(n_rows, np.int32)  # fewer bytes to read a second time
         _code(table, numbers, chosen, small)
-        counts = np.zeros(np.int64(cells), np.int64)
+        counts = np.zeros(np.int64(cells), np.int32)
         for r in range(n_rows):
             counts[small[r]] += 1
         room[0] -= len(counts)
-        once = math.lgamma(1 + share) - empty  # most cells of a large table have one row
-        for c in range(len(counts)):
-            if counts[c] == 1:
-                value += once
-            elif counts[c] > 0:
-                value += math.lgamma(counts[c] + share) - empty
+        for c in range(len(counts)):  # cells with rows go to the front, without a branch for each cell
+            count = counts[c]
+            counts[met] = count
+            met += count != 0
     else:
         room[0] -= 80 * n_rows
         code = np.zeros(n_rows, np.int64)
         _code(table, numbers, chosen, code)
-        code.sort()
-        run = 1
-        for r in range(1, n_rows + 1):
-            if r < n_rows and code[r] == code[r - 1]:
-                run += 1
-            else:
-                value += math.lgamma(run + share) - empty
-                run = 1
+        code = _sorted(code, cells)
+        counts = np.zeros(n_rows, np.int32)
+        for r in range(n_rows):
+            met += r == 0 or code[r] != code[r - 1]
+            counts[met - 1] += 1
+    worth = np.zeros(SMALL)  # most cells have few rows
+    for c in range(met):
+        count = counts[c]
+        if count >= SMALL:
+            value += math.lgamma(count + share) - empty
+            continue
+        if worth[count] == 0.0:
+            worth[count] = math.lgamma(count + share) - empty
+        value += worth[count]
     return value + math.lgamma(numbers[0]) - math.lgamma(n_rows + numbers[0])
 
 
@@ -189,9 +216,8 @@ def _priors(shares, level, prior):
 
 
 @njit(cache=True, nogil=True)
-def _joint(layout, r, tables, prior, factor, joint):
-    """Writes the probability of row r with each joint state, up to a scale. Returns their sum and the log scale."""
-    cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
+def _joint(cell, family, part, n_parts, n_levels, r, tables, prior, factor, joint):
+    """Writes the probability of row r with each joint state. Returns their sum."""
     factor[:] = 1.0
     for c in range(cell.shape[1]):
         f, place = family[c], cell[r, c]
@@ -205,9 +231,7 @@ def _joint(layout, r, tables, prior, factor, joint):
             product *= factor[f, part[f, s]]
         joint[s] = product
         whole += product
-    if whole > TOO_SMALL:
-        return whole, 0.0
-    return _joint_by_logarithms(layout, r, tables, prior, joint)
+    return whole
 
 
 @njit(cache=True, nogil=True)
@@ -254,7 +278,9 @@ def _expected(layout, weight, tables, shares, counts, expected, stand, value, ro
         room[0] -= work
         r = stand[1]
         stand[1] += 1
-        whole, scale = _joint(layout, r, tables, prior, factor, joint)
+        whole, scale = _joint(cell, family, part, n_parts, n_levels, r, tables, prior, factor, joint), 0.0
+        if not whole > TOO_SMALL:
+            whole, scale = _joint_by_logarithms(layout, r, tables, prior, joint)
         value[0] += weight[r] * (math.log(whole) + scale)
         factor[:] = 0.0
         scaled = weight[r] / whole
@@ -344,13 +370,16 @@ def draw(layout, tables, shares, uniform, drawn, stand, room):
     factor = np.empty((len(layout.part), layout.n_parts.max()))
     _priors(shares, layout.level, prior)
     work = _work_of_row(layout)
-    while stand[0] < len(layout.cell):
+    cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
+    while stand[0] < len(cell):
         if room[0] < 0:
             return False
         room[0] -= work
         r = stand[0]
         stand[0] += 1
-        whole, _ = _joint(layout, r, tables, prior, factor, joint)
+        whole = _joint(cell, family, part, n_parts, n_levels, r, tables, prior, factor, joint)
+        if not whole > TOO_SMALL:
+            whole, _ = _joint_by_logarithms(layout, r, tables, prior, joint)
         chosen, upto = 0, joint[0]
         while chosen < states - 1 and upto < uniform[r] * whole:
             chosen += 1

@@ -216,24 +216,26 @@ def _of_kind(relation, i, m, kind, found):
 
 
 @njit(cache=True, nogil=True)
-def _row_of_bs(b, s, bs, i):
-    m = len(s)
-    for c in range(m):
+def _row_of_bs(b, s, bs, i, used):
+    """Writes row i of B S. Returns how many coefficients are not 0; their places are written to `used`."""
+    count = 0
+    for c in range(len(s)):
         bs[i, c] = 0.0
-    for p in range(m):
+    for p in range(len(s)):
         if b[i, p] != 0.0:
-            for c in range(m):
+            used[count] = p
+            count += 1
+            for c in range(len(s)):
                 bs[i, c] += b[i, p] * s[p, c]
+    return count
 
 
 @njit(cache=True, nogil=True)
-def _row_of_residual(b, bs, residual, i):
-    d, m = bs.shape
-    for c in range(d):
+def _row_of_residual(b, bs, residual, i, used, count):
+    for c in range(len(bs)):
         total = 0.0
-        for p in range(m):
-            if b[i, p] != 0.0:
-                total += b[i, p] * bs[c, p]
+        for x in range(count):
+            total += b[i, used[x]] * bs[c, used[x]]
         residual[i, c] = residual[c, i] = total
 
 
@@ -249,7 +251,6 @@ def ricf(s, d, relation, stop):
     """
     m = len(s)
     b = np.zeros((d, m))
-    omega = np.zeros((d, d))
     inverse = np.zeros((d, d))
     bs = np.empty((d, m))
     residual = np.empty((d, d))
@@ -274,52 +275,46 @@ def ricf(s, d, relation, stop):
         for x in range(k):
             b[i, parents[x]] = -solution[x]
             variance -= solution[x] * s[parents[x], i]
-        omega[i, i] = max(variance, LEAST)
-        inverse[i, i] = 1.0 / omega[i, i]
-        log_det += math.log(omega[i, i])
+        variance = max(variance, LEAST)
+        inverse[i, i] = 1.0 / variance
+        log_det += math.log(variance)
     for i in range(d):
-        _row_of_bs(b, s, bs, i)
+        _row_of_bs(b, s, bs, i, parents)
     for i in range(d):
-        _row_of_residual(b, bs, residual, i)
+        _row_of_residual(b, bs, residual, i, parents, _row_of_bs(b, s, bs, i, parents))
     before = value = 0.0
     for sweep in range(200):
         for i in range(d):
             if not inverse[i, i] > 0.0:  # only rounding errors are left: members determine each other
                 return -IMPOSSIBLE
             for x in range(d):  # v: the inverse of Ω without i, with zeros in the row and column of i
-                for y in range(d):
-                    v[x, y] = inverse[x, y] - inverse[x, i] * inverse[i, y] / inverse[i, i]
+                for y in range(x + 1):
+                    v[x, y] = v[y, x] = inverse[x, y] - inverse[x, i] * inverse[i, y] / inverse[i, i]
             for x in range(d):
                 v[x, i] = v[i, x] = 0.0
             log_det += math.log(inverse[i, i])  # now the inverse of Ω without i
             k = _of_kind(relation, i, m, PARENT, parents)
             n_spouses = _of_kind(relation, i, d, SPOUSE, spouses)
-            for x in range(n_spouses):
-                for y in range(d):
-                    total = 0.0
-                    for z in range(d):
-                        total += v[spouses[x], z] * residual[z, y]
-                    ve[x, y] = total
             for x in range(k):
                 right[x] = s[parents[x], i]
                 for y in range(x + 1):
                     system[x, y] = s[parents[x], parents[y]]
-            for x in range(n_spouses):
+            for x in range(n_spouses):  # loops over z are outer ones: the processor adds to several sums at a time
                 a = spouses[x]
-                total = 0.0
+                right[k + x] = 0.0
+                for y in range(d):
+                    ve[x, y] = 0.0
+                for y in range(k + x + 1):
+                    system[k + x, y] = 0.0
                 for z in range(d):
-                    total += v[a, z] * bs[z, i]
-                right[k + x] = total
-                for y in range(k):
-                    total = 0.0
-                    for z in range(d):
-                        total += v[a, z] * bs[z, parents[y]]
-                    system[k + x, y] = total
-                for y in range(x + 1):
-                    total = 0.0
-                    for z in range(d):
-                        total += ve[x, z] * v[z, spouses[y]]
-                    system[k + x, k + y] = total
+                    right[k + x] += v[a, z] * bs[z, i]
+                    for y in range(d):
+                        ve[x, y] += v[a, z] * residual[z, y]
+                    for y in range(k):
+                        system[k + x, y] += v[a, z] * bs[z, parents[y]]
+                for z in range(d):
+                    for y in range(x + 1):
+                        system[k + x, k + y] += ve[x, z] * v[z, spouses[y]]
             size = k + n_spouses
             for x in range(size):
                 solution[x] = right[x]
@@ -331,31 +326,24 @@ def ricf(s, d, relation, stop):
             variance = max(variance, LEAST)
             for x in range(k):
                 b[i, parents[x]] = -solution[x]
-            for x in range(d):
-                omega[i, x] = omega[x, i] = 0.0
-            for x in range(n_spouses):
-                omega[i, spouses[x]] = omega[spouses[x], i] = solution[k + x]
-            # v ω, then Ω's own variance and its inverse by blocks
-            explained = 0.0
-            for x in range(d):
+            for x in range(d):  # v ω, then the inverse by blocks
                 total = 0.0
                 for y in range(n_spouses):
                     total += v[x, spouses[y]] * solution[k + y]
                 right[x] = total
-            for y in range(n_spouses):
-                explained += solution[k + y] * right[spouses[y]]
-            omega[i, i] = variance + explained
             rest = 0.0  # tr(v E) over the other members
+            if i == d - 1:
+                for x in range(d):
+                    for y in range(d):
+                        rest += v[x, y] * residual[x, y]
             for x in range(d):
-                for y in range(d):
-                    rest += v[x, y] * residual[x, y]
-                    inverse[x, y] = v[x, y] + right[x] * right[y] / variance
+                for y in range(x + 1):
+                    inverse[x, y] = inverse[y, x] = v[x, y] + right[x] * right[y] / variance
             for x in range(d):
                 inverse[x, i] = inverse[i, x] = -right[x] / variance
             inverse[i, i] = 1.0 / variance
             log_det += math.log(variance)
-            _row_of_bs(b, s, bs, i)
-            _row_of_residual(b, bs, residual, i)
+            _row_of_residual(b, bs, residual, i, parents, _row_of_bs(b, s, bs, i, parents))
             value = log_det + rest + 1.0 - d
         if sweep > 0 and before - value < stop:
             break

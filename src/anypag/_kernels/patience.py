@@ -33,7 +33,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 PATIENCE = 0.25
 """Seconds. The environment variable `ANYPAG_PATIENCE` overrides all three; 0 compiles at once, as benchmarks need."""
@@ -272,6 +272,8 @@ def numba() -> Any:
     # Scores are handed to searches as compiled functions, which numba calls experimental, and has since 2020.
     warnings.filterwarnings("ignore", "First-class function type feature", there.NumbaExperimentalFeatureWarning)
     typeof_impl.register(Kernel)(lambda kernel, context: there.typeof(kernel.compiled))
+    if there.config.DISABLE_JIT:
+        return there
     try:
         folder = there.njit(cache=True)(_nothing).stats.cache_path
         COMPILING.is_first = folder is not None and not any(Path(folder).glob("*.nbi"))
@@ -314,6 +316,8 @@ def _has_vector_library() -> bool:
 
 def plain(kernel: Any) -> Callable[..., Any]:
     """The Python function of a kernel, which calls the Python functions of the kernels in its file."""
+    if not isinstance(kernel, Kernel):  # with NUMBA_DISABLE_JIT it is that function
+        return cast(Callable[..., Any], kernel)
     names = kernel.py_func.__globals__
     file = names["__name__"]
     if file not in _names_of_files:

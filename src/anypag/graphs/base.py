@@ -407,10 +407,10 @@ def transitive(steps: Flags) -> Flags:
     from anypag._kernels.pairs import neighbours
     from anypag._kernels.separation import transitive as kernel
 
-    found = np.empty_like(steps, np.bool_)
-    for place in np.ndindex(steps.shape[:-2]):
-        start, _, after = neighbours(np.ascontiguousarray(steps[place]).view(np.uint8))
-        found[place] = kernel(start, after)
+    if steps.ndim > 2:
+        return np.stack([transitive(each) for each in steps]) if len(steps) else steps
+    start, _, after = neighbours(np.ascontiguousarray(steps).view(np.uint8))
+    found: Flags = kernel(start, after)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anypag.arrays import Counts, Flags
+from anypag.arrays import Counts
 from anypag.catalogue import AtTheEnd, method_named
 from anypag.graphs.base import Marks
 from anypag.graphs.contradictions import Chains, Contradiction, of_graph, statements_of
@@ -137,20 +137,22 @@ def withdrawn_marks(result: Result) -> list[Counts]:
     far.
     """
     final = result.pag.marks
-    still = cache(lambda: (causes(final), not_causes(final)))
+    still = cache(lambda: [np.packbits(about(final), axis=1) for about in (causes, not_causes)])
     names = result.pag.names
     earlier = (item.pag if item.pag.names == names else item.pag.subgraph(names) for item in result.history)
     return [_withdrawn(pag, final, still) for pag in earlier]
 
 
-def _withdrawn(earlier: PAG, final: Marks, still: Callable[[], tuple[Flags, Flags]]) -> Counts:
-    """The rows (i, j) of withdrawn marks. `still` gives (n, n) who is a cause in the final graph, and who is none."""
+def _withdrawn(earlier: PAG, final: Marks, still: Callable[[], list[Marks]]) -> Counts:
+    """The rows (i, j) of withdrawn marks. `still` gives who is a cause in the final graph, and who is none: rows of
+    bits, because tables of all pairs of a large graph may take gigabytes.
+    """
     entries = earlier.entries
     i, j, then = (part[entries[2] > Mark.CIRCLE] for part in entries)
     now = final[i, j]
     gone = (now != Mark.NONE) & (then != now)
     lost = np.flatnonzero(now == Mark.NONE)
     if len(lost):
-        said = [about[j[lost], i[lost]] for about in still()]
+        said = [about[j[lost], i[lost] >> 3] >> (7 - (i[lost] & 7)) & 1 != 0 for about in still()]
         gone[lost] = ~np.where(then[lost] == Mark.TAIL, *said)
     return np.stack([i[gone], j[gone]], axis=1)

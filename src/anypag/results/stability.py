@@ -193,11 +193,12 @@ def not_causes(marks: Marks) -> Flags:
     It enters a node by a tail only if that node affects selection, and then the node has no arrowhead: with `A --- B`,
     A may be a cause of B. Being in the sample causes nothing.
     """
-    back = np.swapaxes(marks, -1, -2)
-    may_select = ~(marks == Mark.ARROW).any(axis=-2)
-    is_entered = (marks != Mark.TAIL) | may_select[..., None, :]
-    may_cause = transitive((marks != Mark.NONE) & (back != Mark.ARROW) & is_entered)
-    return ~may_cause & ~np.eye(marks.shape[-1], dtype=np.bool_)
+    has_arrow = (marks == Mark.ARROW).any(axis=-2)
+    ends = (np.swapaxes(marks, -1, -2) == Mark.ARROW) | (marks == Mark.NONE)
+    ends |= (marks == Mark.TAIL) & has_arrow[..., None, :]
+    may_cause = transitive(np.logical_not(ends, out=ends))
+    may_cause |= np.eye(marks.shape[-1], dtype=np.bool_)
+    return np.asarray(np.logical_not(may_cause, out=may_cause))
 
 
 def _keys(graph: PAG) -> Counts:
