@@ -71,7 +71,7 @@ def test_the_chain_and_its_effects_are_those_of_the_exact_posterior(n: int, n_di
     walker, found = Walker.at(graph_of(diagrams[0]), landscape, seed=7), np.zeros((2, n, n))
     walker = advance(walker, landscape, 5000, 1.0)
     for _ in range(20_000):
-        walker = advance(walker, landscape, 2 * n * n, 1.0)
+        walker = advance(walker, landscape, 20 * n * n, 1.0)
         drawn = np.array(effects[marks_of(walker.graph).tobytes()])
         found += np.array([drawn != 0, drawn]) / 20_000
     assert len(diagrams) == n_diagrams
