@@ -46,7 +46,7 @@ BINS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0001)
 BEGIN, END = "<!-- made by benchmarks/grid.py -->", "<!-- end -->"
 STRAIGHT = ("exp", "gauss", "gumbel", "sempler", "uniform")
 PARTS = (
-    *("Gaussian, 15 nodes", "Gaussian, 200 rows", "Gaussian, 35 and 50 nodes", "selection", "three levels"),
+    *("Gaussian, 15 nodes", "Gaussian, 200 rows", "Gaussian, 35 to 100 nodes", "selection", "three levels"),
     *(
         "networks, nothing hidden",
         "networks, hidden nodes",

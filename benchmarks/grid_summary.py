@@ -41,13 +41,15 @@ def grouped(rows: Rows) -> Rows:
         kind, nodes, *_ = row["cell"].split()
         groups.setdefault(f"{kind}, {nodes.removeprefix('n')} nodes", []).append(row)
     return [
-        {"cells": name, "lines": str(len(part)), **{tool: f"{fmean(_first(part, tool)):.1f}" for tool in GRID}}
+        {"cells": name, "lines": str(len(part)), **{tool: _mean(part, tool) for tool in GRID}}
         for name, part in groups.items()
     ]
 
 
-def _first(rows: Rows, tool: str) -> list[float]:
-    return [numbers(row[tool])[0] for row in rows]
+def _mean(rows: Rows, tool: str) -> str:
+    """The mean of what the lines have; a dash where the tool did not run."""
+    found = [numbers(row[tool])[0] for row in rows if numbers(row[tool])]
+    return f"{fmean(found):.1f}" if found else "–"
 
 
 def shown(rows: Rows, names: Iterable[str] = ()) -> str:

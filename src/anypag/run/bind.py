@@ -26,12 +26,12 @@ from anypag.search.problem import Chosen, Problem, pose
 if TYPE_CHECKING:
     from anypag.scores.base import Score
 
-MOST_SECONDS = 60.0  # where the posterior would take longer, "auto" goes by tests alone: from 155 columns of numbers on
-SECONDS_A_PAIR, SECONDS_A_CELL, SECONDS_A_BLOCK = 2.5e-3, 1.2e-6, 6e-7
+MOST_SECONDS = 60.0  # where the posterior would take longer, "auto" goes by tests alone: from 224 columns of numbers on
+SECONDS_A_PAIR, SECONDS_A_CELL, SECONDS_A_BLOCK = 1.2e-3, 1.2e-6, 6e-7
 """About how long the posterior takes: the first number times the square of the number of variables. If the score counts
 rows, the second times that square and the rows. If it spreads levels out as columns, the third times the number of
-variables and the fifth power of the columns of each. Measured: 17 s for 100 columns of numbers, 27 s for 35 columns of
-levels with 20,000 rows, 7 and 163 s for 12 columns of numbers beside one of 15 and of 30 levels.
+variables and the fifth power of the columns of each. Measured: 3 to 10 s for 100 columns of numbers, 39 s for 180; 27 s
+for 35 columns of levels with 20,000 rows, 7 and 163 s for 12 columns of numbers beside one of 15 and of 30 levels.
 """
 _A_MARK = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 POSTERIOR = "tests, then a posterior over graphs"  # the reason why "auto" goes on by scores: nothing speaks against it
