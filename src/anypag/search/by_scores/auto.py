@@ -61,8 +61,7 @@ class AutoState(BayesState):
     """A state of ICD until graphs are scored; afterwards one of "bayes" that keeps what ICD found."""
 
     tested: Tested = stored(Nested(Tested), kw_only=True)
-    n_tests: int = stored(Whole(), default=0, kw_only=True)
-    """Tests that ICD asked for."""
+    n_tests: int = stored(Whole(), default=0, kw_only=True)  # tests that ICD asked for
 
     @property
     def after_tests(self) -> State | None:

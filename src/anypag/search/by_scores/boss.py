@@ -37,9 +37,7 @@ from anypag.stored import Array, Nested, marks_matrix, stored
 from anypag.threads import Look
 
 CLEARLY = 3.0
-"""A graph whose score is this much higher is 20 times as probable (Kass and Raftery 1995); the cost of knowledge is
-reported from there on.
-"""
+"""From 20 times as probable on (Kass and Raftery 1995) the cost of knowledge is reported."""
 
 SWEEPS_TIMES_PAIRS = 20_000
 """A step has at most this number over n² sweeps, so that a run that is killed loses little. Orders of up to 30

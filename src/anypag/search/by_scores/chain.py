@@ -36,15 +36,10 @@ SPOUSES = 2  # where a graph keeps its `<->`
 LARGEST = 10
 """The most members of a district or an undirected part: larger ones take long to fit, and data rarely support them."""
 
-
 HOTTEST, COLDEST = 1.6, 0.5
 """Where cooling begins and ends. Below 1 a chain goes up to the best graph near it, which a chain at 1 only passes."""
-
-STRIDE = 20
-"""Steps between two samples, for each of n nodes. With n² steps errors were the same (`docs/accuracy.md`)."""
-
-LEAST_STEPS = 1000
-"""Shorter rounds, of about a millisecond, are not shared among threads."""
+STRIDE = 20  # steps between two samples, for each of n nodes. With n² steps errors were the same (`docs/accuracy.md`)
+LEAST_STEPS = 1000  # shorter rounds, of about a millisecond, are not shared among threads
 
 
 @dataclass(frozen=True)
@@ -249,13 +244,9 @@ class Walkers:
     @classmethod
     def of(cls, walkers: Sequence[Walker]) -> Walkers:
         """These chains."""
-        return cls(
-            np.stack([walker.graph for walker in walkers]),
-            np.stack([walker.best for walker in walkers]),
-            np.stack([walker.scores for walker in walkers]),
-            np.stack([walker.random for walker in walkers]),
-            np.array([walker.taken for walker in walkers], np.int64),
-        )
+        rows = [(walker.graph, walker.best, walker.scores, walker.random) for walker in walkers]
+        taken = np.array([walker.taken for walker in walkers], np.int64)
+        return cls(*(np.stack(parts) for parts in zip(*rows, strict=True)), taken)
 
     def each(self) -> list[Walker]:
         """The chains one by one."""
@@ -269,12 +260,10 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
 
     graph, best = landscape.without_design(walker.graph), landscape.without_design(walker.best)
     scores, random, made = walker.scores.copy(), walker.random.copy(), np.zeros(2, np.int64)
-    land = landscape
-    moves, facts = (land.states, land.allowed, land.likely, land.is_likely), tuple(land.known)
-    changed = random, graph, best, scores, made
-    given = *land.given, moves, facts, land.ancestral, temperature, steps
-    in_turns(kernel.advance, *given, *changed, look=look)
-    graph, best = land.with_design(graph), land.with_design(best)
+    moves = landscape.states, landscape.allowed, landscape.likely, landscape.is_likely
+    given = *landscape.given, moves, tuple(landscape.known), landscape.ancestral, temperature, steps
+    in_turns(kernel.advance, *given, random, graph, best, scores, made, look=look)
+    graph, best = landscape.with_design(graph), landscape.with_design(best)
     return replace(walker, graph=graph, best=best, scores=scores, random=random, taken=walker.taken + int(made[1]))
 
 
@@ -345,8 +334,7 @@ def graph_of(marks: Marks) -> Bits:
 def marks_of(graph: Bits) -> Marks:
     """(..., n, n) the inverse of `graph_of`, for one graph or several."""
     parent, child, both, undirected = np.moveaxis(flags_of(graph), -3, 0)
-    marks: Marks = np.uint8(Mark.ARROW) * (child | both) + np.uint8(Mark.TAIL) * (parent | undirected)
-    return marks
+    return np.asarray(np.uint8(Mark.ARROW) * (child | both) + np.uint8(Mark.TAIL) * (parent | undirected))
 
 
 def are_graphs(graphs: Bits) -> bool:

@@ -23,8 +23,7 @@ from anypag.threads import Look, do_nothing, in_turns
 
 Order = npt.NDArray[np.int64]
 
-TURNED = 3
-"""How many edges are turned round (`docs/decisions.md`)."""
+TURNED = 3  # how many edges are turned round (`docs/decisions.md`)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +79,7 @@ def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
 
 
 def turned(orders: Orders, at: int, score: Score, look: Look = do_nothing) -> Orders:
-    """The orders with the one at `at` begun from the best of those before it: of a few edges of its DAG the effect goes
-    before its cause. `at` decides which.
-    """
+    """The orders; the one at `at` begins as the best before it, with a few edges of its DAG turned, as `at` decides."""
     dags = [_dag_of(row, score, look) for row in orders.order[:at]]
     best = max(range(at), key=lambda k: (round(dags[k].score, 6), -k))
     edges = np.argwhere(dags[best].parents == 1)
@@ -129,8 +126,7 @@ def _given(score: Score) -> tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]:
 
 def dag_marks(parents: Marks) -> Marks:
     """The marks of a DAG."""
-    marks: Marks = np.where(parents == 1, Mark.ARROW, np.where(parents.T == 1, Mark.TAIL, 0)).astype(np.uint8)
-    return marks
+    return np.where(parents == 1, Mark.ARROW, np.where(parents.T == 1, Mark.TAIL, 0)).astype(np.uint8)
 
 
 def of_distinct_classes(dags: list[FoundDAG]) -> list[FoundDAG]:
