@@ -47,7 +47,6 @@ class Tested:
 
     @classmethod
     def of(cls, state: State) -> Self:
-        """From a state of ICD."""
         return cls(state.r, state.marks, state.sepsets, state.evidence.with_notes(), state.done)
 
     def state(self, nodes: Nodes) -> State:
@@ -75,7 +74,6 @@ class AutoState(BayesState):
 
 
 def init(problem: Problem) -> AutoState:
-    """Every pair joined, and the orders to start from."""
     first = first_state(problem)
     return of_class(AutoState, replace(bayes.init(problem), phase="iteration"), tested=Tested.of(first))
 

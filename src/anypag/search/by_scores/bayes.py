@@ -84,7 +84,6 @@ MOST_TESTS = 2_000_000  # after this many tests the search by tests ends
 
 MOST_ROWS = 1_000_000
 """The most rows for which hidden causes of discrete columns are searched: their levels are drawn row by row."""
-
 FAR_BEHIND = 1000.0
 """A start whose score is this much below the best start's is not cooled: chains from there end lower."""
 LEAST_SCORE = -1e14  # a lower score means that a part of the graph cannot be scored (`IMPOSSIBLE` of scores)
@@ -117,7 +116,6 @@ class BayesState(State):
 
     @property
     def is_consistent(self) -> bool:
-        """Is this state such as a search writes? Checks what was read from a file."""
         n_nodes = self.n + len(self.n_levels)
         graphs = (self.starts, self.walkers.graph, self.walkers.best, self.for_effects.graph, self.for_effects.best)
         sizes = {part.shape[-2] for part in graphs if len(part)}
@@ -194,7 +192,6 @@ def init(problem: Problem) -> BayesState:
 
 
 def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[BayesState, StepInfo]:
-    """The next step of the phase that the search is in."""
     tests: dict[int, int] = {}
     if state.phase == "orders":
         compile_ahead("mag_chain")
@@ -210,7 +207,6 @@ def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[Bay
 
 
 def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState, dict[int, int]]:
-    """The graph by tests, which completes the list of starts."""
     found_by_tests, tests = first_state(problem), dict[int, int]()
     while not found_by_tests.done and sum(tests.values()) < MOST_TESTS:
         found_by_tests, info = icd.step(found_by_tests, problem, tick)
@@ -312,7 +308,6 @@ def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
 
 
 def _completed_dag(state: BayesState, discrete: DiscreteScore) -> CompletedDAG:
-    """The best graph with its hidden causes, as a `CompletedDAG`."""
     dag = _latent_dag(state.best, state.n_levels)
     if not dag.n_levels:
         return without_hidden(dag.parents, discrete)
@@ -348,7 +343,6 @@ def mag_of(marks: Marks, n: int) -> Marks:
 
 
 def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
-    """The state with the chains that sample, at their start."""
     landscape = state.landscape(problem)
     seeds = range(1000, 1000 + len(Effort.of(problem).temperatures))
     walkers = Walkers.of([Walker.at(state.best, landscape, seed) for seed in seeds])

@@ -73,13 +73,11 @@ class Known(NamedTuple):
 
     @classmethod
     def nothing(cls, n: int) -> Known:
-        """No knowledge about n nodes."""
         no_rows = bits_of(np.zeros((n, n), np.bool_))[:0]
         return cls(no_rows, no_rows, np.zeros(0, np.uint8))
 
     @classmethod
     def of(cls, facts: Facts) -> Known:
-        """The knowledge in some facts."""
         return cls(bits_of(facts.causes), bits_of(facts.not_causes), facts.not_selecting.astype(np.uint8))
 
 
@@ -203,19 +201,16 @@ class Walker:
 
     @classmethod
     def at(cls, graph: Bits, landscape: Landscape, seed: int, look: Look = do_nothing) -> Walker:
-        """A chain that starts at a graph."""
         score = landscape.score_of(graph, look)
         random = np.random.SeedSequence(seed).generate_state(1, np.uint64)  # neighbouring seeds share no numbers
         return cls(graph, graph, np.array([score, score]), np.asarray(random, np.uint64))
 
     @property
     def score(self) -> float:
-        """The score of the graph."""
         return float(self.scores[0])
 
     @property
     def best_score(self) -> float:
-        """The score of the best graph so far."""
         return float(self.scores[1])
 
 
@@ -231,7 +226,6 @@ class Walkers:
 
     @property
     def is_consistent(self) -> bool:
-        """Can a search have written these chains? Checks what was read from a file."""
         parts = (self.graph, self.best, self.scores, self.random, self.taken)
         return len({len(part) for part in parts}) == 1 and are_graphs(self.graph) and are_graphs(self.best)
 
@@ -243,13 +237,12 @@ class Walkers:
 
     @classmethod
     def of(cls, walkers: Sequence[Walker]) -> Walkers:
-        """These chains."""
         rows = [(walker.graph, walker.best, walker.scores, walker.random) for walker in walkers]
         taken = np.array([walker.taken for walker in walkers], np.int64)
-        return cls(*(np.stack(parts) for parts in zip(*rows, strict=True)), taken)
+        graph, best, scores, random = (np.stack(parts) for parts in zip(*rows, strict=True))
+        return cls(graph, best, scores, random, taken)
 
     def each(self) -> list[Walker]:
-        """The chains one by one."""
         rows = zip(self.graph, self.best, self.scores, self.random, self.taken.tolist(), strict=True)
         return [Walker(*row) for row in rows]
 

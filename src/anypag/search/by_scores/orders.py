@@ -36,7 +36,6 @@ class Orders:
 
     @property
     def is_consistent(self) -> bool:
-        """Are these orders such as a search writes? Checks what was read from a file."""
         are_orders = (np.sort(self.order, axis=1) == np.arange(self.order.shape[1])).all()
         return len(self.order) == len(self.settled) and bool(are_orders)
 
@@ -120,17 +119,14 @@ def _found_in(order: Order, score: Score, look: Look) -> FoundDAG:
 
 
 def _given(score: Score) -> tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]:
-    """The score as kernels of orders take it."""
     return score.adding, score.removing, tuple(score.bound), tuple(score.of_parents)
 
 
 def dag_marks(parents: Marks) -> Marks:
-    """The marks of a DAG."""
     return np.where(parents == 1, Mark.ARROW, np.where(parents.T == 1, Mark.TAIL, 0)).astype(np.uint8)
 
 
 def of_distinct_classes(dags: list[FoundDAG]) -> list[FoundDAG]:
-    """The first DAG of each equivalence class."""
     first: dict[bytes, FoundDAG] = {}
     for dag in dags:
         first.setdefault(class_key(dag.parents), dag)

@@ -45,13 +45,11 @@ class GraphSample:
 
     @classmethod
     def none(cls, n: int) -> Self:
-        """Nothing sampled yet, of n nodes."""
         kept = np.zeros((0, 0), np.uint8) if n <= MOST_NODES else None
         return cls(np.zeros((0, n, n), np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64), kept)
 
     @property
     def is_consistent(self) -> bool:
-        """Could a search have written these samples? Asked of what was read from a file."""
         return len(self.pags) == len(self.counts) == len(self.cold) and bool((self.cold <= self.counts).all())
 
     @property
@@ -128,7 +126,6 @@ class Posterior:
 
     @property
     def is_consistent(self) -> bool:
-        """Is this posterior such as a search writes? Checks what was read from a file."""
         kept, nodes = self.sample.diagrams, len(self.names) + len(self.n_levels)
         if kept is None or not len(kept):
             return self.sample.is_consistent
