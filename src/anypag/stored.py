@@ -306,7 +306,7 @@ def read_at(place: str, form: Form, plain: Any, variables: Variables) -> Any:
 
 
 def _consistent(made: Any) -> Any:
-    """The object; RefusedError if its property `is_consistent` is False."""
+    """The object; RefusedError if its `is_consistent`, whether a search can have written such an object, is False."""
     if not getattr(made, "is_consistent", True):
         raise RefusedError("its parts do not go together")
     return made

@@ -164,9 +164,7 @@ def threads_for(work: int, threads: int, least: int = 1_000_000) -> int:
 
 
 def runs_of(work: npt.NDArray[np.int64], threads: int, least: int, most: int) -> list[slice]:
-    """Splits items into runs with about equal work: enough runs for the threads, none with much less than `least` or
-    much more than `most`.
-    """
+    """Runs of items with about equal work, from `least` to `most`: enough runs for the threads."""
     total = int(work.sum())
     share = min(max(total / (4 * threads), least), most) if threads > 1 else most
     n_runs = min(max(1, round(total / share)), max(1, len(work)))

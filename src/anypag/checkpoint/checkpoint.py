@@ -62,7 +62,6 @@ class Checkpoint:
 
     @property
     def path(self) -> Path:
-        """The file."""
         return self._store.path
 
     def before_batch(self) -> None:
@@ -169,9 +168,8 @@ def store_of_run(
     if not path.exists():
         return Store.create(path, {"run": facts, **first})
     if not resume:
-        raise CheckpointError(
-            f"The checkpoint {path} already exists. Resume from it, remove it, or choose another file."
-        )
+        remedy = "Resume from it, remove it, or choose another file."
+        raise CheckpointError(f"The checkpoint {path} already exists. {remedy}")
     store = Store(path)
     try:
         differing = differences(store.fact("run"), facts)

@@ -138,7 +138,6 @@ def _code_parts(code: CodeType) -> Iterator[bytes]:
 
 
 def _declared_identity(value: Any) -> str:
-    """The identity that an object declares."""
     said = value.identity()
     if not isinstance(said, str):
         raise CheckpointError(f"identity() of a {type(value).__qualname__} must return a text; got {said!r:.60}.")
@@ -209,14 +208,12 @@ def _is_filled(cell: Any) -> bool:
 
 
 def _of_object(value: Any) -> Iterator[Any]:
-    """The members of an object, by name."""
     members = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
     for name, item in sorted((members | getattr(value, "__dict__", {})).items()):
         yield from (name, item)
 
 
 def _slots(kind: type) -> list[str]:
-    """The `__slots__` of a class and its base classes."""
     named = [vars(part).get("__slots__", ()) for part in kind.__mro__ if part.__module__ != "builtins"]
     return [name for names in named for name in ((names,) if isinstance(names, str) else names) if name[:2] != "__"]
 

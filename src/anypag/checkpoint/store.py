@@ -82,7 +82,6 @@ class Store:
             self._connection.executemany("REPLACE INTO arrays VALUES (?, ?, ?, ?, ?)", map(_array_row, kept))
 
     def fact(self, name: str) -> Any:
-        """The fact of that name, or None."""
         with self._explained("read"):
             row = self._connection.execute("SELECT value, checksum FROM facts WHERE name = ?", (name,)).fetchone()
         if row is None:
@@ -96,7 +95,6 @@ class Store:
             raise self.damaged(f"the fact {name!r} is no JSON") from None
 
     def array(self, name: str) -> AnyArray | None:
-        """The array of that name, or None."""
         with self._explained("read"):
             query = "SELECT dtype, shape, content, checksum FROM arrays WHERE name = ?"
             row = self._connection.execute(query, (name,)).fetchone()
@@ -114,7 +112,6 @@ class Store:
             return tuple(name for (name,) in self._connection.execute(query, (len(beginning), beginning)))
 
     def damaged(self, what: str) -> CheckpointError:
-        """The error for a damaged file."""
         beside = [str(name) for name in _leftovers(target_of(self.path))]
         files = " and ".join([str(self.path), *beside])
         return CheckpointError(

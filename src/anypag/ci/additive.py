@@ -122,7 +122,6 @@ class Additive(DataTest):
         return bool(self.basis.has_value.size)
 
     def score(self) -> MixedScore:
-        """The score that represents columns by the same functions as the test."""
         from anypag.scores.additive import additive_score
         from anypag.scores.base import GAMMA
 
@@ -166,8 +165,7 @@ class Basis(NamedTuple):
     start: Counts  # (p + 1,) columns start[i]:start[i + 1] belong to variable i
     is_discrete: Flags
     pair_start: Counts  # (p, p) the first product of two variables; (0, 0) if there are gaps
-    excess: Floats
-    """(p, 3) how far the first one, two and three functions of each variable are from normal."""
+    excess: Floats  # (p, 3) how far the first one, two and three functions of each variable are from normal
 
     @classmethod
     def of(cls, table: Table, largest: int, threads: int) -> Self:

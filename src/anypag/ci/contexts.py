@@ -70,7 +70,6 @@ class OfContexts(Wrapper):
             yield at_ends, in_set, np.flatnonzero(of.ravel() == k)
 
     def _determines(self, of: int, given: ContextSet) -> bool:
-        """Do the given contexts determine another one?"""
         if (of, given) not in self._known:
             place, *places = (self._contexts.index(v) for v in (of, *given))
             self._known[of, given] = is_determined(self._design, place, places)

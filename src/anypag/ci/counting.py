@@ -131,7 +131,6 @@ class CountTest(StatisticTest):
 
     @staticmethod
     def _room_for(b: int) -> Answers:
-        """Empty arrays for the answers to b queries."""
         return np.empty(b), np.empty(b, np.int64), np.empty(b, np.int64)
 
     def statistics(self, queries: Queries) -> Answers:

@@ -81,7 +81,6 @@ class DataTest(ABC):
 
     @property
     def n_rows(self) -> int:
-        """The number of rows behind its answers."""
         return self.n if self.worth is None else self.worth.n_rows
 
     @property
@@ -166,7 +165,6 @@ class StatisticTest(DataTest):
         """(b,) each: statistics, degrees of freedom, and the number of rows they rest on."""
 
     def pvalues(self, queries: Queries) -> PValues:
-        """(b,) p-values."""
         statistics, freedoms, _ = self.statistics(queries)
         return pvalues_of_statistic(statistics, freedoms)
 

@@ -61,7 +61,6 @@ class PermutationChiSquared(CountTest):
         return pvalues_of_cumulants(statistics, cumulants)
 
     def strength(self, queries: Queries) -> Floats:
-        """(b,) how strongly the data speak for dependence, in [0, 1]; see `strength_of_statistic`."""
         statistics, cumulants, rows = self.statistics(queries)
         return strength_of_statistic(statistics, cumulants[:, 0], rows)
 

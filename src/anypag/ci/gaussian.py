@@ -177,7 +177,6 @@ class FisherZ(DataTest):
         return self._gaps is not None
 
     def score(self) -> GaussianScore:
-        """The Gaussian score, from the correlations of the test."""
         from anypag.scores.base import GAMMA
         from anypag.scores.gaussian import GaussianScore
 

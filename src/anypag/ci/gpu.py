@@ -57,7 +57,6 @@ class Least(NamedTuple):
 
 
 def cuda_code() -> str:
-    """The CUDA C code that cards run."""
     from importlib.resources import files
 
     return files("anypag.ci").joinpath("passes.cu").read_text(encoding="utf-8")

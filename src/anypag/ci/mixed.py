@@ -112,11 +112,9 @@ class DegenerateGaussian(StatisticTest):
 
     @property
     def has_gaps(self) -> bool:
-        """Do columns have missing values, so that each test leaves out the rows in which its own columns have gaps?"""
         return bool(self.blocks.values.size)
 
     def score(self) -> MixedScore:
-        """The degenerate-Gaussian score, from the correlations of the test."""
         from anypag.scores.base import GAMMA
         from anypag.scores.mixed import MixedScore
 
@@ -138,7 +136,6 @@ class DegenerateGaussian(StatisticTest):
         return self.statistics(queries)[2]
 
     def statistics(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
-        """(b,) each: the statistics, their degrees of freedom, and the rows they rest on."""
         return self._answers(queries)[:3]
 
     def _answers(self, queries: Queries) -> tuple[Floats, Counts, Counts, Counts, Floats, Floats]:
@@ -174,7 +171,6 @@ class Blocks:
 
     @classmethod
     def of(cls, table: Table) -> Self:
-        """The blocks of a table with gaps."""
         spread = spread_out(table.values, table.kinds)
         widths = [columns.shape[1] for columns in spread]
         start, values = starts_of(table.names, widths), np.column_stack(spread)

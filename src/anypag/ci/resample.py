@@ -123,12 +123,10 @@ def _by_the_test(whole: Any, counts: Counts) -> CITest:
 
 
 def _of_repeated_rows(table: Table, choices: Choices, counts: Counts) -> CITest:
-    """The test bound to the table with its rows repeated."""
     made = resolve_test(table.take_rows(np.repeat(np.arange(table.n), counts)), choices)
     if made.names != table.names:
-        raise DataError(
-            f"Columns that repeat others in the resample: {listed(sorted({*table.names} - {*made.names}))}."
-        )
+        repeated = sorted({*table.names} - {*made.names})
+        raise DataError(f"Columns that repeat others in the resample: {listed(repeated)}.")
     return made
 
 
@@ -143,7 +141,6 @@ class ByCounts:
 
     @classmethod
     def of(cls, whole: CountTest, source: Table | CountedTable, singular: Singular) -> Self:
-        """From a source and the test that was bound to it."""
         table = source.table if isinstance(source, CountedTable) else source
         times = source.counts if isinstance(source, CountedTable) else np.ones(table.n, np.int64)
         is_dropped = np.isnan(table.values).any(axis=1) & (whole.n < source.n)
@@ -188,7 +185,6 @@ class BySums:
 
     @classmethod
     def of(cls, whole: FisherZ | DegenerateGaussian, table: Table, singular: Singular) -> Self:
-        """From a table without gaps and the test that was bound to it."""
         as_numbers: tuple[Kind, ...] = tuple("continuous" for _ in table.names)
         kinds = whole.kinds if isinstance(whole, DegenerateGaussian) else as_numbers
         is_complete = np.logical_not(np.isnan(table.values).any(axis=1))

@@ -102,7 +102,6 @@ def _without_copies(test: type[DataTest], source: Source, choices: Choices) -> t
 
 
 def _with_findings(bound: DataTest, found: list[Finding]) -> DataTest:
-    """The test, with more findings in its audit."""
     if found:
         bound.audit = replace(bound.audit, findings=Audit.of([*found, *bound.audit.findings]).findings)
     return bound
@@ -121,7 +120,6 @@ def _scored(source: Source) -> Source:
 
 
 def class_of_test(name: str) -> type[DataTest]:
-    """The class of the test of that name."""
     module, attribute = TESTS[name]
     found: type[DataTest] = getattr(import_module(module), attribute)
     return found

@@ -89,8 +89,7 @@ class SlowTest(DataTest):
         return np.array([int(np.sum(self._is_complete([x, y, *z]))) for x, y, z in rows], np.int64)
 
     def _is_complete(self, columns: list[int]) -> Flags:
-        gaps = [np.isnan(self._columns[i]).any(axis=1) for i in columns]
-        return np.asarray(~np.any(gaps, axis=0))
+        return np.asarray(~np.any([np.isnan(self._columns[i]).any(axis=1) for i in columns], axis=0))
 
     def _asked(self, x: int, y: int, z: list[int]) -> float:
         """The p-value of one arranged question, from the complete rows of its standardised columns."""
@@ -291,7 +290,6 @@ def _spline(column: Floats, most: int) -> Floats:
 
 
 def _has_two_values(columns: Floats) -> Flags:
-    """(k,) does each column have exactly two values?"""
     return np.asarray(((columns == columns.min(axis=0)) | (columns == columns.max(axis=0))).all(axis=0))
 
 

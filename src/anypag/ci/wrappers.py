@@ -181,7 +181,6 @@ class Dispatched(Wrapper):
         return self.workers * TASKS_PER_WORKER * self._per_task
 
     def pvalues(self, queries: Queries) -> PValues:
-        """The answers, in order."""
         parts = [queries.take(part) for part in slices(len(queries), self._per_task)] if len(queries) else []
         answers = self._ask(parts)
         if answers:

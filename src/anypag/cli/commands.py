@@ -110,7 +110,6 @@ def _parameter(name: str, kind: Any, default: Any, entry: _Entry, spellings: tup
 
 
 def _type(kind: Any) -> Any:
-    """The type of click for a single value."""
     if get_origin(kind) is Literal:
         return click.Choice(get_args(kind))
     if get_origin(kind) is Annotated:

@@ -175,7 +175,6 @@ def warm() -> ExitCode:
 
 
 def _table(kinds: dict[str, Kind]) -> dict[str, Floats]:
-    """Columns with hidden common causes."""
     import numpy as np
 
     rng = np.random.default_rng(0)

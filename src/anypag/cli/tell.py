@@ -12,6 +12,7 @@ from anypag.explain.facts import assumed_of, facts_of, what_to_say
 from anypag.explain.pair import words_of
 from anypag.explain.sampled import about_probable, certainty, hedge_level, hedged, probable_graphs, why_unlikely
 from anypag.explain.summary import BY_DESIGN, by_design, contexts_told, how_far, is_at_limit
+from anypag.graphs.contradictions import doubted_pairs
 from anypag.graphs.marks import Edge
 from anypag.markup import counted, shown_share
 from anypag.results.result import Result
@@ -83,7 +84,7 @@ def _edges(result: Result) -> tuple[list[Edge], set[Edge]]:
     """All edges but those of a design, in the usual direction, the surest first; and those that are contradicted."""
     design = set(by_design(result))
     edges = [edge.forward() for edge in result.pag.edges() if not {edge.a, edge.b} <= design]
-    contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
+    contradicted = doubted_pairs(result.contradictions)
     doubted = {edge for edge in edges if frozenset((edge.a, edge.b)) in contradicted}
     return sorted(edges, key=lambda edge: -(_probability(result, edge) or 0.0)), doubted
 

@@ -53,7 +53,6 @@ def column_from_array(name: str, column: npt.NDArray[Any]) -> Column:
 
 
 def column_from_series(name: str, series: Any) -> Column:
-    """A column from a narwhals series."""
     if series.dtype == nw.Boolean:
         return Column(_numbers(series), kind="discrete")
     if series.dtype.is_numeric():

@@ -162,7 +162,6 @@ class Audit:
         return f"<Audit: {counted(len(self.errors), 'error')}, {counted(len(self.warnings), 'warning')}>"
 
     def _repr_html_(self) -> str:
-        """The audit as HTML, for notebooks."""
         findings = [(finding.severity, finding.problem, str(finding)) for finding in self.findings]
         told = table(("", "problem", "what it is, and what to do"), findings) or paragraphs([self.all_clear])
         return block(told, paragraphs(self.all_notes), table(("column", "taken for", "why"), self.kinds))

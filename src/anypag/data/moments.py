@@ -248,9 +248,7 @@ def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:
 
 
 _SMALL = 1e-5
-"""Columns have standard deviation 1 in the whole table. A column with less than this in a resample may be constant
-there, up to rounding.
-"""
+"""A column with less than this share of its standard deviation in a resample may be constant, up to rounding."""
 
 
 @dataclass(frozen=True, eq=False)

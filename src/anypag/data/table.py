@@ -309,9 +309,8 @@ def clusters_in(cluster: Any, table: Table) -> Counts | None:
         return None
     values = table.take([cluster]).values[:, 0] if isinstance(cluster, str) else np.asarray(cluster).reshape(-1)
     if len(values) != table.n:
-        raise ParameterError(
-            f"The option {Option('cluster')} has one value for each of {table.n:,} rows; got {len(values):,}."
-        )
+        wanted = f"has one value for each of {table.n:,} rows"
+        raise ParameterError(f"The option {Option('cluster')} {wanted}; got {len(values):,}.")
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise DataError(f"The cluster of {np.isnan(values).sum():,} rows is missing: fill it in, or leave them out.")
     codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
@@ -436,8 +435,7 @@ def _pulled(frame: Any, chosen: Sequence[str] | None) -> Any:
     """The rows of a lazy table, for some or all of its columns. Raises DataError if an engine has too many."""
     from anypag.data.sources.engine import EngineTable
 
-    there = frame.collect_schema().names()
-    names = [name for name in there if chosen is None or name in chosen]
+    names = [name for name in frame.collect_schema().names() if chosen is None or name in chosen]
     if names and not frame.implementation.is_polars():
         EngineTable.of(frame.to_native(), names).require_few_rows()
     return frame.select(*names).collect() if names else frame.collect()

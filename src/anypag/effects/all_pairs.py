@@ -81,8 +81,7 @@ def effects_of(
                 shared = LevelTable(table, classes.n_levels) if first.is_discrete else AllDraws.of(classes, table)
                 ready[of_sets] = table, None if first.is_curved else shared
         x, y = (classes.nodes((name,)) for name in (cause, outcome))
-        everyone = (1 << len(classes.names)) - 1
-        question = Question(classes, x, y, 0, everyone)
+        question = Question(classes, x, y, 0, ((1 << len(classes.names)) - 1))
         found = sampled_effect(question, is_discrete=first.is_discrete, is_curved=first.is_curved)
         if has_rows:
             found = _by_splines(found, ready[of_sets][0]) if found.is_curved else found.drawn(*ready[of_sets])

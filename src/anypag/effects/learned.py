@@ -143,9 +143,7 @@ def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet
 
 
 def _set_of_class(sampled: SampledEffect, k: int, within: NodeSet) -> tuple[CausalGraph, NodeSet | None]:
-    """The graph of class k and the set that it adjusts for; of a class that leaves the effect open, those of a member
-    in which no arrow hides a common cause.
-    """
+    """The graph of class k and its adjustment set; if the effect is open, those of a member without hidden causes."""
     question = sampled.question
     causal, z = question.classes.classes[k].causal, question.verdicts[k].z
     if question.said[k] != "open":

@@ -42,7 +42,6 @@ WHY = "The criteria for effects are proven for graphs of the data alone, so know
 
 
 def graph_of(source: MixedGraph | Result) -> MixedGraph:
-    """The graph of a result, or the graph itself."""
     if isinstance(source, MixedGraph):
         return source
     if not isinstance(source, Result):
@@ -111,7 +110,6 @@ def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection
 
 
 def rests_on_knowledge(source: MixedGraph | Result) -> TypeGuard[Result]:
-    """May some marks come from knowledge?"""
     return isinstance(source, Result) and bool(source.choices.knowledge)
 
 

@@ -201,7 +201,6 @@ def smallest_seen(n: int, p: int) -> float:
 
 
 def shares_told(found: SampledEffect) -> str:
-    """The three shares, in a sentence."""
     return (
         f"Of {found.n:,} sampled graphs {share(found.p_zero)} say that there is no effect, "
         f"{share(found.p_identified)} identify it, {share(found.p_open)} leave it open."

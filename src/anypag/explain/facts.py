@@ -46,7 +46,6 @@ class PairFacts:
 
     @cached_property
     def known(self) -> Facts | None:
-        """Knowledge, or None."""
         return None if self.learned is None else known_of(self.learned)
 
     def said_of_edge(self, a: str, b: str) -> str | None:
@@ -109,7 +108,6 @@ def assumed_of(result: Result) -> str | None:
 
 
 def known_of(result: Result) -> Facts | None:
-    """Knowledge about the variables."""
     known = result.choices.knowledge
     return known.facts(result.pag.names, selection=result.choices.selection_bias) if known else None
 

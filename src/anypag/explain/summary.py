@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from anypag.catalogue import METHODS, method_named
 from anypag.errors import Option
 from anypag.explain.sampled import text_of
+from anypag.graphs.contradictions import doubted_pairs
 from anypag.graphs.marks import Edge, Mark, listed
 from anypag.graphs.text import quote
 from anypag.markup import counted, shown_share, time_shown
@@ -27,7 +28,7 @@ def take_away(result: Result) -> str:
     """
     edges = [edge.forward() for edge in result.pag.edges()]
     causes = [edge for edge in edges if (edge.mark_a, edge.mark_b) == (Mark.TAIL, Mark.ARROW)]
-    doubted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
+    doubted = doubted_pairs(result.contradictions)
     causes = [edge for edge in causes if frozenset((edge.a, edge.b)) not in doubted]
     first = f"{len(edges):,} edge{'s' * (len(edges) != 1)} among {len(result.pag):,} variables"
     said = result.probabilities

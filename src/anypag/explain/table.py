@@ -13,6 +13,7 @@ from anypag.explain.pair import Explanation, explain_pair, no_edge_summary
 from anypag.explain.sampled import hedged
 from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole
+from anypag.graphs.contradictions import doubted_pairs
 from anypag.graphs.formats.tables import as_text, csv_text
 from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
@@ -63,8 +64,8 @@ def edge_table(result: Result | PAG, *, non_edges: bool = True) -> dict[str, lis
     [('storm', 'o->', 'fire', None), ('arson', 'o->', 'fire', None), ('storm', '', 'arson', [])]
     """
     facts = facts_of(result)
-    pairs = {frozenset(pair) for item in facts.contradictions for pair in item.pairs}
-    contradicted = {pair: " ".join(facts.contradictions_of(*pair)) for pair in pairs}
+    doubted = doubted_pairs(facts.contradictions)
+    contradicted = {pair: " ".join(facts.contradictions_of(*pair)) for pair in doubted}
     stability = None if facts.learned is None else facts.learned.stability
     said = facts.probabilities
     rows = [_row(explain_pair(facts, edge.a, edge.b), said) for edge in map(Edge.forward, facts.pag.edges())]

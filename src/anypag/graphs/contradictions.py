@@ -71,6 +71,11 @@ class Contradiction:
         return (a, b) in self.pairs or (b, a) in self.pairs
 
 
+def doubted_pairs(found: Iterable[Contradiction]) -> set[frozenset[str]]:
+    """The pairs of variables that contradictions are about."""
+    return {frozenset(pair) for item in found for pair in item.pairs}
+
+
 def contradictions(
     pag: PAG, independent: Iterable[tuple[str, str]] = (), *, selection: bool = True, most_compared: int = MOST_COMPARED
 ) -> tuple[tuple[Contradiction, ...], bool]:
@@ -191,9 +196,7 @@ class Chains:
 
     @cached_property
     def _unselected(self) -> set[str]:
-        """The variables that cannot affect selection."""
-        everything = {*self.leads, *self.comes}
-        return {*_tree(self.leads, *self.denied)} if self.selection else everything
+        return {*_tree(self.leads, *self.denied)} if self.selection else {*self.leads, *self.comes}
 
     def _why_unselected(self, name: str) -> list[Assertion]:
         """An arrowhead, and the chain from there to the variable."""

@@ -73,7 +73,6 @@ NodeSet = int  # a set of nodes: bit v for node v
 
 
 def node_set(nodes: Iterable[int]) -> NodeSet:
-    """The set of these nodes."""
     found = 0
     for node in nodes:
         found |= 1 << node
@@ -137,7 +136,6 @@ class Neighbours:
 
     @property
     def everyone(self) -> NodeSet:
-        """All nodes."""
         return (1 << len(self.children)) - 1
 
 

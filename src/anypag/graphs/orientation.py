@@ -105,7 +105,6 @@ class Scratch:
     tables: tuple[Marks, Marks] | None = None  # both, all zeros; None while they are in use
 
     def take(self, n: int) -> tuple[Marks, Marks]:
-        """Both tables, for n nodes."""
         tables, self.tables = self.tables, None
         if tables is None or len(tables[0]) != n:
             tables = np.zeros((n, n), np.uint8), np.zeros((n, n), np.uint8)
@@ -135,7 +134,6 @@ class Pass:
 
     @property
     def known(self) -> KnownCauses:
-        """Knowledge, for rules that need it."""
         assert self._knowledge is not None, "a rule that needs knowledge runs where there is none"
         return self._knowledge
 
@@ -154,7 +152,6 @@ class Pass:
         return len(was_set) > 0
 
     def _n_edges(self, symbol: str) -> int:
-        """How many edges are of a kind."""
         a, b = EDGE_SYMBOLS[symbol]
         if self._kinds is None:
             self._kinds = count_kinds(*self.lists)

@@ -104,8 +104,7 @@ class MAG(MixedGraph):
     def _check_undirected(self) -> None:
         marks = self.marks
         undirected = (marks == Mark.TAIL) & (marks.T == Mark.TAIL)
-        pointed_at = (marks == Mark.ARROW).any(axis=0)
-        wrong = np.argwhere(undirected & pointed_at[:, None])
+        wrong = np.argwhere(undirected & (marks == Mark.ARROW).any(axis=0)[:, None])
         if len(wrong):
             b, c = (int(i) for i in wrong[0])
             a = int(np.argmax(marks[:, b] == Mark.ARROW))

@@ -130,7 +130,6 @@ def _mag_of_causes(marks: Marks) -> Marks:
 
 
 def _projected(edges: MarkedEdges, is_latent: Flags, is_selection: Flags, observed: Counts) -> Marks:
-    """The marks of the MAG over the observed nodes."""
     marks, stand = np.zeros((len(observed), len(observed)), np.uint8), np.zeros(1, np.int64)
     in_turns(kernel.project, *edges, is_latent, is_selection, observed, marks, stand)
     return marks

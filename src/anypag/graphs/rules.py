@@ -73,9 +73,8 @@ def _colliders(graph: Pass, colliders: Colliders) -> int:
 def _discriminating_paths(graph: Pass, colliders: Colliders) -> int:
     found, stand = discriminating_paths(graph), np.zeros(2, np.int64)
     if len(found):
-        in_turns(
-            kernel.rule_4, *graph.lists, *colliders.decide(found), graph.wanted, graph.rows, stand, look=graph.look
-        )
+        given = *graph.lists, *colliders.decide(found), graph.wanted, graph.rows
+        in_turns(kernel.rule_4, *given, stand, look=graph.look)
     return int(stand[0])
 
 
@@ -291,6 +290,4 @@ RULES: dict[int, Rule] = {
         Rule(CLOSURE, _nothing, False, _SAID["K6"], needs_knowledge=True, needs_all_edges=True),
     )
 }
-"""All rules by number, in the order they are tried. R0 runs once, before the others; K0 and K6 name marks that no
-pattern proposes.
-"""
+"""All rules by number, in the order they are tried. R0 runs once, first; K0 and K6 name marks that no pattern sets."""

@@ -30,7 +30,6 @@ class Skeleton(NamedTuple):
 
     @classmethod
     def of(cls, marks: Marks) -> Self:
-        """The edges that a marks matrix holds."""
         return cls(*kernel.neighbours(marks))
 
     def with_marks(self, marks: Marks) -> MarkedEdges:
@@ -68,17 +67,14 @@ class Skeleton(NamedTuple):
         return marks
 
     def _for_all(self, work: Callable[[slice], None], threads: int) -> None:
-        """Run a function over all nodes, split among threads."""
         n = len(self.start) - 1
         costs = np.diff(self.start) + n // BYTES_PER_EDGE
         map_in_threads(work, runs_of(costs, threads, LEAST_EDGES, MOST_EDGES), threads)
 
     @property
     def n_edges(self) -> int:
-        """The number of edges."""
         return len(self.neighbour) // 2
 
     def edges(self) -> tuple[Indices, Indices]:
-        """The two ends of every edge, the smaller index first."""
         is_forward = self.node < self.neighbour
         return self.node[is_forward], self.neighbour[is_forward]

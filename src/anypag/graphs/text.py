@@ -75,9 +75,8 @@ def _unquote(token: str) -> str:
         raise FormatError(f"A name was wanted; got {token!r}. Put a name that looks like an edge in double quotes.")
     if not token.startswith('"'):
         if _GLUED.search(token):
-            raise FormatError(
-                f"{token!r} is neither a name nor an edge: put blanks around the edge, or the name in double quotes."
-            )
+            remedy = "put blanks around the edge, or the name in double quotes."
+            raise FormatError(f"{token!r} is neither a name nor an edge: {remedy}")
         return token
     try:
         return str(json.loads(token))

@@ -76,7 +76,6 @@ def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selecti
 
 
 def _say_contexts(facts: Facts, contexts: Counts, assumptions: str) -> None:
-    """Add what holds of contexts by these assumptions."""
     others = np.setdiff1d(np.arange(len(facts.causes)), contexts)
     facts.not_causes[np.ix_(others, contexts)] = True
     if "2" in assumptions:
@@ -89,14 +88,12 @@ def _say_contexts(facts: Facts, contexts: Counts, assumptions: str) -> None:
 
 
 def _alone(statement: Statement, statements: Sequence[Statement], names: Sequence[str]) -> Facts:
-    """The facts of one statement alone, with the tiers if it refers to them."""
     needs_tiers = isinstance(statement, NoCausesWithinTiers | SelectionBefore)
     tiers = [other for other in statements if needs_tiers and isinstance(other, Tiers)]
     return facts_said([*tiers, statement], names, selection=True)
 
 
 def _columns(side: Side, statement: Statement, place: Mapping[str, int]) -> Counts:
-    """The column numbers of the variables on one side of a statement."""
     if side is None:
         return np.arange(len(place))
     unknown = [name for name in side if name not in place]

@@ -40,7 +40,6 @@ class Facts:
 
     @classmethod
     def none(cls, n: int, *, selection: bool = True) -> Self:
-        """No facts about n nodes."""
         causes, not_causes, joined, not_joined, unconfounded = (np.zeros((n, n), np.bool_) for _ in range(5))
         not_selecting, design = np.full(n, not selection), np.zeros(n, np.bool_)
         return cls(causes, not_causes, not_selecting, joined, not_joined, unconfounded, design, selection)
@@ -71,7 +70,6 @@ class Facts:
         return replace(self, **wider)
 
     def _tables(self) -> dict[str, Any]:
-        """All flags of nodes and of pairs, by name."""
         return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "selection"}
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Any
 
 from anypag.errors import GraphError, MissingExtraError, ParameterError
 from anypag.files import write_whole
-from anypag.graphs.contradictions import contradictions
+from anypag.graphs.contradictions import contradictions, doubted_pairs
 from anypag.graphs.formats.registry import as_graph
 from anypag.graphs.pag import DAG, PAG
 from anypag.plot.geometry import Picture, picture
@@ -73,9 +73,10 @@ def drawn_with(graph: Any, *, legend: bool = True) -> tuple[Picture, Legend]:
     found = contradictions(PAG.trusted(mixed.marks, mixed.names))[0] if learned is None else learned.contradictions
     drawn = picture(mixed) if learned is None else _with_shares(with_contexts(picture(mixed), learned), learned)
     if found:
-        pairs = {frozenset(pair) for item in found for pair in item.pairs}
         many = f"{len(found):,} contradiction{'s' * (len(found) != 1)}"
-        drawn = drawn.doubting(pairs, f"{many}: dashed edges take part in claims that cannot all be true.")
+        drawn = drawn.doubting(
+            doubted_pairs(found), f"{many}: dashed edges take part in claims that cannot all be true."
+        )
     contexts = learned.choices.knowledge.design if learned is not None and learned.choices.knowledge else ()
     return drawn, legend_for(mixed.edges(), selection=selection, contexts=contexts) if legend else NO_LEGEND
 

@@ -112,9 +112,7 @@ _POINTS = tuple(k / 200 for k in range(201))  # where on each line its distance 
 
 
 def apart(lines: Iterable[Line], boxes: Iterable[Box]) -> tuple[Line, ...]:
-    """The lines, each with a place for its number that touches no box, no other number and no other line; a line
-    without such a place has no number (`has_number`).
-    """
+    """The lines, each with a place for its number that touches nothing else, if there is one (`has_number`)."""
     lines = tuple(lines)
     if len(lines) > MOST:
         return lines

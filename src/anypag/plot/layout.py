@@ -23,9 +23,7 @@ from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.marks import Mark
 
 CAREFUL_NODES, CAREFUL_EDGES = 300, 300
-"""Up to this size many layouts are tried and lines are bent around boxes; larger graphs get one layout with straight
-lines.
-"""
+"""Up to this size many layouts are tried and lines bend around boxes; larger graphs get one layout, straight lines."""
 MOST_NODES, MOST_EDGES = 2000, 3000  # larger pictures could not be read and are not drawn
 
 
@@ -77,8 +75,7 @@ MOST_TO_STRETCH = 30  # the most nodes of a component that is stretched; larger 
 def positions(marks: Marks, sizes: Points) -> Points:
     """The centres of the nodes of a graph whose boxes have these sizes, (n, 2) width and height."""
     igraph = plotting("igraph")
-    pairs = np.argwhere(np.triu(marks)).astype(np.intp)
-    graph = igraph.Graph(n=len(marks), edges=pairs.tolist())
+    graph = igraph.Graph(n=len(marks), edges=np.argwhere(np.triu(marks)).astype(np.intp).tolist())
     groups = [np.array(group) for group in graph.connected_components()]
     groups.sort(key=lambda group: (-len(group), group[0]))
     placed = [_component(graph, group, marks, sizes[group]) for group in groups]
@@ -145,7 +142,6 @@ def _starts(n: int, tries: int) -> list[Points]:
 
 
 def _flow(marks: Marks) -> EdgeEnds:
-    """The directed edges, from start to arrowhead."""
     return np.argwhere((marks == Mark.ARROW) & (marks.T != Mark.ARROW)).astype(np.intp)
 
 

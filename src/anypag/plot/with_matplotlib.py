@@ -112,7 +112,6 @@ def _on_paper(colour: str, opacity: float) -> str:
 
 
 def _turned(tip: Tip, x: float, y: float) -> Point:
-    """A point of a mark, moved to the mark's place."""
     cos, sin = math.cos(math.radians(tip.angle)), math.sin(math.radians(tip.angle))
     return Point(tip.at.x + x * cos - y * sin, tip.at.y + x * sin + y * cos)
 

@@ -25,6 +25,7 @@ from anypag.explain.facts import PairFacts, facts_of
 from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, explain_pair, reading_of, words_of
 from anypag.explain.sampled import HEDGES, SELDOM, about_probable, probable_graphs, why_unlikely
 from anypag.explain.summary import acts_on, contexts_told, end_told, take_away
+from anypag.graphs.contradictions import doubted_pairs
 from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
@@ -92,7 +93,6 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
 
 
 def _starts_complete(result: Result) -> bool:
-    """Did the search begin with the graph that joins every pair?"""
     n, first = len(result.pag), result.history[0].info if result.history else None
     return first is not None and first.n_edges + first.removed == n * (n - 1) // 2
 
@@ -103,9 +103,8 @@ def _experiments(result: Result) -> dict[str, Any]:
     share = "probability" if result.probabilities else "share of resamples"
     head = ["experiment", "acts directly on", share][: 3 if any(row.probability is not None for row in rows) else 2]
     variables = [row.variable if row.directly else f"{row.variable} (perhaps)" for row in rows]
-    cells = [
-        [row.context, name, shown_share(row.probability or 0.0)] for row, name in zip(rows, variables, strict=True)
-    ]
+    shares = [shown_share(row.probability or 0.0) for row in rows]
+    cells = [[row.context, *cell] for row, *cell in zip(rows, variables, shares, strict=True)]
     sets = [result.sets.told] if told and result.sets else []
     return {"told": [*sets, *told], "head": head, "rows": [cell[: len(head)] for cell in cells]}
 
@@ -126,11 +125,11 @@ def _assumed(result: Result) -> Iterator[str]:
 
 def _consistency(result: Result, place: Places) -> dict[str, Any]:
     """The banner about contradictions, its lines, and the marks of earlier frames that were withdrawn."""
-    pairs = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
+    doubted = doubted_pairs(result.contradictions)
     return {
         "banner": [*result.misfit_told, *result.consistency.lines(MOST_IN_BANNER)],
         "is_alarm": bool(result.misfit_told) or (result.valid is not True and bool(result.consistency.lines())),
-        "lines": [k for pair, k in place.items() if frozenset(pair) in pairs],
+        "lines": [k for pair, k in place.items() if frozenset(pair) in doubted],
         "if_right": facts_of(result).assumed,
         "withdrawn": [] if result.is_exact else _withdrawn(result, place),
     }
@@ -287,7 +286,7 @@ def _apart(facts: PairFacts) -> list[list[Any]]:
     the probability that there is no edge, and the notes about sampled graphs unless they all agree.
     """
     index, rows = {name: i for i, name in enumerate(facts.pag.names)}, list[list[Any]]()
-    doubted = {frozenset(pair) for item in facts.contradictions for pair in item.pairs}
+    doubted = doubted_pairs(facts.contradictions)
     for a, b in (pair for pair in combinations(facts.pag.names, 2) if not facts.pag.is_adjacent(*pair)):
         found = _separation(facts.sepsets.get((a, b)), index)
         doubts = facts.contradictions_of(a, b) if frozenset((a, b)) in doubted else ()

@@ -207,7 +207,6 @@ class Searched:
 
     @cached_property
     def probabilities(self) -> Probabilities | None:
-        """How probable edges are; None if no graphs were sampled."""
         if self._sampled is None:
             return None
         from anypag.search.by_scores.bayes import sees_hidden

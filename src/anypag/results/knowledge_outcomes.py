@@ -126,7 +126,6 @@ class _Judge:
 
     @cached_property
     def _alone(self) -> Callable[[Statement], Facts]:
-        """The facts of one statement alone, with the tiers if it refers to them."""
         tiers = {one: [other for other in self.statements if _needs(one, other)] for one in self.statements}
         return cache(lambda statement: self._facts_of([*tiers[statement], statement]))
 
@@ -135,7 +134,6 @@ class _Judge:
         return cache(lambda statement: self._closed(self._alone(statement)))
 
     def _against(self, alone: Facts, closed: Closed) -> str:
-        """Why the data contradict the statement; empty if they do not."""
         rows = contradictions(self._base.orientation, alone.seeds(self._base.orientation.marks))
         if len(rows):
             return self._in_words(rows[0])
@@ -180,7 +178,6 @@ class _Judge:
 
     @cached_property
     def _names(self) -> list[str]:
-        """The names of the nodes as the search numbers them."""
         return [self.problem.nodes.names[k] for k in self.problem.nodes.order]
 
     def _against_with_others(self, statement: Statement) -> str:
@@ -214,7 +211,6 @@ class _Judge:
 
     @cached_property
     def _sepsets(self) -> Sepsets:
-        """The separating sets, with the contexts that the tests conditioned on."""
         return self.state.sepsets.including(self.problem.always_given, self.problem.contexts_given)
 
     @property

@@ -21,9 +21,7 @@ AnyNodes = npt.NDArray[np.integer]
 _BITS = np.array([byte.bit_count() for byte in range(256)], np.uint8)  # how many bits each byte has set
 
 
-def pair_p_values(
-    state: State, test: CITest, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]
-) -> tuple[Floats, npt.NDArray[np.int16]]:
+def pair_p_values(state: State, test: CITest, x: AnyNodes, y: AnyNodes) -> tuple[Floats, npt.NDArray[np.int16]]:
     """The p-value of each pair of nodes, and the iteration in which it was separated (-1 if it was not).
 
     Without an edge it is the p-value of the separation, with one the largest p-value that kept it; NaN if the pair was
@@ -129,12 +127,10 @@ class Separations(Mapping[tuple[str, str], Separation]):
 
     @property
     def _known(self) -> Flags:
-        """(n, n) which pairs are separated, in the order of the names."""
         return self._sets.known()[np.ix_(self._places, self._places)]
 
     @cached_property
     def _pairs(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """The two ends of every separated pair, in the order of the names."""
         x, y = np.nonzero(np.triu(self._known, 1))
         return x, y
 

@@ -21,10 +21,7 @@ MOST_GRAPHS = 3  # how many of the most probable graphs are kept
 LEAST_ALTERNATIVE = 0.05  # for rarer alternatives the changes that go with them are not reported
 
 States = tuple[tuple[str, float, float], ...]
-"""Ways in which a pair may be joined (`"o->"`, `""` for no edge), the most probable first, each with its reported
-probability and its share of the sampled graphs.
-"""
-
+"""The most probable first: how a pair may be joined (`"o->"`, `""` for none), its probability, its share of graphs."""
 Edges = tuple[tuple[str, str, str], ...]  # edges as `(a, b, "o->")`
 
 
@@ -75,10 +72,8 @@ class Probabilities:
     @property
     def errors_told(self) -> str:
         """The end of a sentence: the expected number of errors in the answer."""
-        return (
-            f"about {self.expected_errors:.1f} of its edges and marks are expected to be wrong"
-            f"{'' if self.hidden else ' if nothing is hidden'}"
-        )
+        unless = "" if self.hidden else " if nothing is hidden"
+        return f"about {self.expected_errors:.1f} of its edges and marks are expected to be wrong{unless}"
 
     def states(self, a: str, b: str) -> States:
         """How a and b may be joined, written from a to b."""

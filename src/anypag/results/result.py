@@ -376,7 +376,6 @@ class Result:
         return plot(self, ax)
 
     def _repr_svg_(self) -> str | None:
-        """The picture alone."""
         from anypag.plot import svg_if_possible
 
         return svg_if_possible(self)

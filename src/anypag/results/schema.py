@@ -209,8 +209,7 @@ class Packed(Form):
         size = math.prod(shape) * np.dtype(kind).itemsize
         refuse_unless(len(shape) <= 4 and size <= MOST_BYTES, f"an array of at most {MOST_BYTES:,} bytes", shape)
         try:
-            unpacking = zlib.decompressobj()
-            content = unpacking.decompress(base64.b64decode(text, validate=True), size + 1)
+            content = zlib.decompressobj().decompress(base64.b64decode(text, validate=True), size + 1)
         except (ValueError, binascii.Error, zlib.error):
             content = b""
         refuse_unless(len(content) == size, f"an array of {size:,} bytes", text)

@@ -196,7 +196,6 @@ def _check_together(choices: Choices, test: CITest) -> None:
 
 
 def _check_initial_agrees(problem: Problem) -> None:
-    """Raise an error if an initial graph contradicts knowledge."""
     if problem.choices.initial is None or problem.facts is None:
         return
     given, names = problem.given, problem.nodes.names

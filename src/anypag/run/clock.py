@@ -42,9 +42,7 @@ class Stopped(BaseException):
 
 
 class Signals:
-    """Handles signals during a run. This base class leaves them to Python, where Ctrl-C is a `KeyboardInterrupt`, which
-    a search handles itself.
-    """
+    """Handles signals during a run. This class leaves them to Python: a search handles `KeyboardInterrupt` itself."""
 
     def check(self) -> None:
         """Raise if a signal is pending."""

@@ -77,7 +77,6 @@ class Search:
 
     @property
     def start(self) -> State:
-        """The state before the first step."""
         return self.algorithm.init(self.problem)
 
     def checkpoint(self, path: str | os.PathLike[str], *, resume: bool = False) -> Checkpoint:

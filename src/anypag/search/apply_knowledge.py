@@ -126,8 +126,7 @@ def close_state(state: Kind, problem: Problem, *, final: bool, look: Look = do_n
     """The last state of a search with all that follows from knowledge; `final`: are all edges known to be right?"""
     assert problem.facts is not None
     base = base_of(state, problem, final=final, look=look)
-    closed = closed_with(problem.facts, base, state, problem, final=final, look=look)
-    found = closed.orientation
+    found = closed_with(problem.facts, base, state, problem, final=final, look=look).orientation
     against = contradictions(base.orientation, found.marks)
     done = state.with_orientation(found._replace(conflicts=np.concatenate([against, found.conflicts])))
     return _without_edges(done, problem.facts)

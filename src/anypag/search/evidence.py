@@ -34,7 +34,6 @@ class PairNotes:
 
     @property
     def is_consistent(self) -> bool:
-        """Are these notes such as a search writes? Checks what was read from a file."""
         return len(self.pairs) == len(self.p) == len(self.found_at) and bool((np.diff(self.pairs) > 0).all())
 
     def of(
@@ -88,12 +87,10 @@ class Evidence:
         return type(self)(self.pairs, self.log, self.conflicts, (*self.batches, batch))
 
     def oriented(self, log: LogRows, conflicts: LogRows) -> Self:
-        """With the record of how marks were set."""
         return type(self)(self.pairs, log, conflicts, self.batches)
 
     @cached_property
     def notes(self) -> PairNotes:
-        """All that has been noted."""
         if not self.batches:
             return self.pairs
         of_batches = [numbers_of(batch.n, batch.x, batch.y) for batch in self.batches]

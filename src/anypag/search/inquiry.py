@@ -113,7 +113,6 @@ class Inquiry:
         self._is_over = True
 
     def count(self, queries: Queries) -> None:
-        """Count these questions as asked for."""
         if not self._are_known(queries):  # otherwise they were counted when they were evaluated
             self._asked.count(self.problem.for_test(queries) if self.problem.test.distinct else queries)
 
@@ -198,7 +197,6 @@ class Asked:
         self._fresh: list[Keys] = []
 
     def count(self, queries: Queries) -> None:
-        """Count these questions."""
         if not self._distinct:
             self.add(queries.r, len(queries))
             return

@@ -82,12 +82,10 @@ class Strength(NamedTuple):
         return cls(np.zeros((1, 1), np.float32), np.zeros(n, np.int32))
 
     def table_of(self, n: int) -> Floats:
-        """(n, n) strengths."""
         x, y = np.indices((n, n), np.int32)
         return self.between(x, y).astype(np.float64)
 
     def between(self, x: Indices, y: Indices) -> npt.NDArray[np.float32]:
-        """Strength of pairs."""
         return np.abs(self.table[self.place[x], self.place[y]]).astype(np.float32)
 
 
@@ -121,7 +119,6 @@ class Problem:
 
     @property
     def n(self) -> int:
-        """The number of variables."""
         return len(self.nodes)
 
     @cached_property
@@ -203,10 +200,8 @@ class Problem:
         is_complete = self.choices.initial is None
         given = self.given if is_complete else self.given.take(order, axis=0).take(order, axis=1)
         facts = None if self.facts is None else self.facts.reordered(order)
-        nodes = Nodes(self.nodes.names, order)
-        return replace(
-            self, nodes=nodes, given=given, facts=facts, strength=strength, marginals=marginals, is_ordered=True
-        )
+        ordered = replace(self, nodes=Nodes(self.nodes.names, order), given=given, facts=facts, is_ordered=True)
+        return replace(ordered, strength=strength, marginals=marginals)
 
 
 def pose(test: Counted, choices: Choices, score: Score | None = None, chosen: Chosen | None = None) -> Problem:
@@ -215,9 +210,8 @@ def pose(test: Counted, choices: Choices, score: Score | None = None, chosen: Ch
     given = complete_marks(n) if choices.initial is None else np.array(choices.initial.subgraph(test.names).marks)
     nodes = Nodes(test.names, np.arange(n, dtype=np.int32))
     facts = choices.knowledge.facts(test.names, selection=choices.selection_bias) if choices.knowledge else None
-    return Problem(
-        test, choices, nodes, given, Pace(test.batch), Strength.unknown(n), facts, chosen=chosen, score=score
-    )
+    pace, strength = Pace(test.batch), Strength.unknown(n)
+    return Problem(test, choices, nodes, given, pace, strength, facts, chosen=chosen, score=score)
 
 
 def complete_marks(n: int) -> Marks:

@@ -37,18 +37,15 @@ class Sepsets:
 
     @classmethod
     def none(cls, n: int) -> Self:
-        """Nothing known about any of n nodes."""
         bits = np.zeros((n, -(-n // 8)), np.uint8)
         return cls(bits, np.empty(0, np.int64), np.empty(0, np.int32), np.empty((1, 0), np.int32))
 
     @property
     def n(self) -> int:
-        """The number of nodes."""
         return len(self.empty)
 
     @property
     def is_consistent(self) -> bool:
-        """Could a search have written these arrays? Asked of what was read from a file."""
         n, pairs = self.n, self.pairs
         is_shape = self.empty.shape == (n, -(-n // 8)) and self.rows.shape == pairs.shape and len(self.members) > 0
         if not is_shape or not (np.diff(pairs) > 0).all() or (self.rows >= len(self.members)).any():

@@ -41,7 +41,6 @@ class PairTests(NamedTuple):
     p: Floats
 
     def take(self, rows: Flags | npt.NDArray[np.intp]) -> PairTests:
-        """These rows of the tests."""
         return PairTests(self.x[rows], self.y[rows], self.z[rows], self.p[rows])
 
 
@@ -93,7 +92,6 @@ class State:
         return f"<{type(self).__name__}: r = {self.r}, {self.n:,} variables, {self.n_edges:,} edges, {end}>"
 
     def _repr_svg_(self) -> str | None:
-        """How notebooks show it."""
         return self.pag._repr_svg_()
 
     @property

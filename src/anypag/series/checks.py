@@ -45,7 +45,6 @@ def _correlation(a: Floats, b: Floats) -> float:
 
 
 def _within(windows: Lagged, i: int) -> Floats:
-    """A column without the mean of each unit."""
     values, n = windows.table.values[:, i], np.bincount(windows.units)
     return np.asarray(values - (np.bincount(windows.units, values) / np.maximum(n, 1))[windows.units])
 

@@ -181,8 +181,7 @@ def _lines(
     groups: dict[tuple[str, str, bool], list[SeriesEdge]] = {}
     for edge in one.edges:
         groups.setdefault((edge.cause, edge.effect, edge.lag > 0), []).append(edge)
-    bends = BENDS_OF[len(groups)]
-    for ((cause, effect, _), edges), bend in zip(groups.items(), bends, strict=True):
+    for ((cause, effect, _), edges), bend in zip(groups.items(), BENDS_OF[len(groups)], strict=True):
         marks = SummaryEdge(cause, effect, tuple(edges)).marks
         drawn = Edge(shown[cause], shown[effect], *marks)
         swapped = (cause, effect) != (one.a, one.b)  # seen from the other end, a bend goes to the other side

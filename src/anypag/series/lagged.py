@@ -136,8 +136,7 @@ def _with_contexts(windows: Table, window: Window, pool: Pooled, last: Counts) -
     empty = [repr(name) for k, name in enumerate(pool.sets) if not (pool.of_set[last] == k).any()]
     if empty:
         raise DataError(f"The data set {empty[0]} has no window without a gap. Leave it out, or choose a smaller lag.")
-    first = np.unique(pool.of_set, return_index=True)[1]
-    of_each = Table.take(pool, window.contexts).take_rows(first)
+    of_each = Table.take(pool, window.contexts).take_rows(np.unique(pool.of_set, return_index=True)[1])
     design = design_of(of_each, pool.sets, range(len(pool.sets)), continuous="discrete" not in windows.kinds)
     made, of_set = beside(windows, design, pool.of_set[last]), pool.of_set[last]
     targets = tuple(
@@ -186,7 +185,6 @@ def _codes(values: Floats) -> Counts:
 
 
 def _whole_column(table: Table, name: str) -> tuple[Floats, tuple[str, ...] | None]:
-    """The values of a column without gaps, and its labels."""
     column = table.take([name])
     n_missing = np.isnan(column.values).sum()
     if n_missing:
@@ -226,9 +224,8 @@ def _follows(units: Counts, times: Floats, unit: str | None) -> tuple[Flags, flo
     if bool((same & (apart == 0)).any()):
         n = int((same & (apart == 0)).sum())
         whose, remedy = ("", NAME_UNIT) if unit is None else (" of one unit", "Keep one of them.")
-        raise DataError(
-            f"In order of time {counted(n, 'row')}{whose} {HAS_HAVE[n > 1]} the same time as the row before. {remedy}"
-        )
+        have = f"{HAS_HAVE[n > 1]} the same time as the row before."
+        raise DataError(f"In order of time {counted(n, 'row')}{whose} {have} {remedy}")
     if not same.any():
         return np.zeros(len(units), np.bool_), 0.0
     usual = np.median(apart[same])

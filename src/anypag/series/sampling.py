@@ -65,7 +65,6 @@ class ShiftedState(AutoState):
 
     @cached_property
     def _latest_copy(self) -> tuple[Indices, Indices]:
-        """Two (n, n) arrays: the nodes of the latest copy of every pair."""
         order = self.nodes.order
         place = np.argsort(order).astype(np.int32)
         x, y = (nodes[np.ix_(order, order)] for nodes in self.window.latest_copy)

@@ -203,7 +203,6 @@ def _spread(window: Window, said: Statement) -> Iterator[Statement]:
 
 
 def _pairs(window: Window, said: PairStatement, a: str, b: str) -> Iterator[tuple[str, str]]:
-    """The pairs of nodes that a statement about a and b is about."""
     (one, i), (other, j) = window.place(a), window.place(b)
     if i or j or {a, b} & set(window.contexts):
         yield from window.copies(a, b)

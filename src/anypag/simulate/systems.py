@@ -166,9 +166,8 @@ def _check_size(n: int, expected_neighbours: float, connected: bool) -> None:
     if not is_whole(n, 1):
         raise ParameterError(f"A random DAG has a whole number of nodes, at least 1; got n = {n!r}.")
     if not 0 <= expected_neighbours <= n - 1:
-        raise ParameterError(
-            f"Each of {n} nodes can have 0 to {n - 1} neighbours; got expected_neighbours = {expected_neighbours!r}."
-        )
+        got = f"got expected_neighbours = {expected_neighbours!r}."
+        raise ParameterError(f"Each of {n} nodes can have 0 to {n - 1} neighbours; {got}")
     if connected and n > 1 and expected_neighbours == 0:
         raise ParameterError(
             f"A graph of {n} nodes without edges is not connected; "

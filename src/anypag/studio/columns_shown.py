@@ -50,7 +50,6 @@ def columns_shown(source: Source, settings: Settings, audit: Audit | None) -> li
 
 
 def _bars(sample: Table, i: int, kind: str) -> dict[str, Any]:
-    """The heights of the bars, and words for what they stand for."""
     column, labels = sample.values[:, i], sample.labels[i]
     column = column[np.isfinite(column)]
     if not len(column):

@@ -13,6 +13,7 @@ from anypag.errors import AnypagError, MissingExtraError
 from anypag.explain.facts import facts_of, facts_on_the_way
 from anypag.explain.pair import CONTRADICTED, Explanation, explain_pair
 from anypag.explain.summary import end_told
+from anypag.graphs.contradictions import doubted_pairs
 from anypag.graphs.marks import A_MARK
 from anypag.graphs.pag import PAG
 from anypag.plot.effect_draws import effect_svg
@@ -100,7 +101,7 @@ def scene(pag: PAG, drawn: Picture, result: Result | None = None) -> dict[str, A
     edges = [(line.edge.a, line.edge.b, line.edge.symbol) for line in lines]
     at_the_end = result if result is not None and result.complete and len(pag) <= MOST_CHECKED else None
     found = at_the_end.contradictions if at_the_end else ()
-    doubted = {frozenset(pair) for item in found for pair in item.pairs}
+    doubted = doubted_pairs(found)
     return {
         "names": list(pag.names),
         "is_whole": is_drawable(pag),

@@ -91,8 +91,6 @@ class StudioServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One request, one connection."""
-
     server: StudioServer
     timeout = SECONDS_TO_WAIT
     server_version, sys_version = "anypag", ""

@@ -197,7 +197,6 @@ class Session(Signals):
             self._take_up(bound)
 
     def _read(self, settings: Settings, opened: Opened) -> Source:
-        """The table, read once for each way of reading."""
         reading, kept = dict(settings.reading), self._source
         if kept is None or kept[0] is not opened or kept[1] != reading:
             kept = (opened, reading, read_table(opened.path, **reading) if reading else as_source(opened.path))
@@ -273,7 +272,6 @@ class Session(Signals):
 
 
 def _is_done(result: Result | None) -> bool:
-    """Is the search at its end, or at the largest condition sets that were asked for?"""
     return result is not None and (result.complete or result.stopped == "max_r")
 
 

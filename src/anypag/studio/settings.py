@@ -60,7 +60,6 @@ class Settings:
             raise ParameterError(f"The change {what!r} does not take {abbreviated(values)}.") from None
 
     def columns(self, names: Sequence[str]) -> list[str]:
-        """The columns that are switched on."""
         return [name for name in names if name not in self.off]
 
     def statements_on(self, names: Collection[str]) -> list[stated.Statement]:

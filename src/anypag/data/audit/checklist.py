@@ -126,7 +126,6 @@ def _relations(seen: Seen) -> list[Finding]:
 
 
 def _of_rows(find: Callable[[Table], list[Finding]]) -> Callable[[Seen], list[Finding]]:
-    """The check as one of the original rows."""
     return lambda seen: find(seen.table)
 
 
@@ -260,7 +259,6 @@ def _costly(source: Source) -> str:
 
 
 def _kinds(source: Source) -> tuple[ColumnKind, ...]:
-    """What each column was taken for, and why."""
     table = source.sample()
     of_each = zip(source.names, source.kinds, table.values.T, table.labels, table.given_kinds, strict=True)
     return tuple(

@@ -156,9 +156,8 @@ def _as_levels(source: Source, continuous: list[int]) -> list[Finding]:
 def _as_numbers(source: Source, discrete: list[int]) -> list[Finding]:
     """Discrete columns with more than two levels under a test for numbers."""
     names = [source.names[i] for i in discrete if len(source.levels(i).values) > 2]
-    message = (
-        f"The test takes the levels of {listed(names, 5)} as numbers: right only if they are in order and evenly apart."
-    )
+    only_if = "right only if they are in order and evenly apart."
+    message = f"The test takes the levels of {listed(names, 5)} as numbers: {only_if}"
     return [warning("fit", names, message, _remedy("mixed"))] if names else []
 
 

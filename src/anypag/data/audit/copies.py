@@ -54,9 +54,7 @@ def copies_in(table: Table) -> dict[str, str]:
 
 
 def _repeated(names: Sequence[str], sketches: Sequence[object], content: Callable[[int], object]) -> dict[str, str]:
-    """The names of things with the same content as an earlier one, each mapped to it. The content of a thing is
-    computed only if another one has the same sketch.
-    """
+    """The names of things with the content of an earlier one, mapped to it; only equal sketches are looked into."""
     count, seen = Counter(sketches), dict[object, str]()
     perhaps = [(i, name) for i, name in enumerate(names) if count[sketches[i]] > 1]
     first = {name: seen.setdefault(content(i), name) for i, name in perhaps}
@@ -95,8 +93,7 @@ def _tell_each_other(source: Source, i: int, j: int) -> bool:
         return False
     gaps = np.isnan(pairs.table.values)
     is_pair = ~gaps.any(axis=1)
-    n_levels = len(source.levels(i).values)
-    return bool(is_pair.sum() == n_levels and (gaps.all(axis=1) | is_pair).all())
+    return bool(is_pair.sum() == len(source.levels(i).values) and (gaps.all(axis=1) | is_pair).all())
 
 
 def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str, str]:

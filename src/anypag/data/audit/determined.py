@@ -95,8 +95,7 @@ def _order(column: Floats) -> bytes:
 def _is_bent(pair: Floats) -> bool:
     """Is the second of two columns no linear function of the first?"""
     scaled, _ = in_units(np.ascontiguousarray(pair.T), axis=1)
-    correlation = np.asarray(np.corrcoef(scaled))
-    return bool(1 - correlation[0, 1] ** 2 > NOTHING_LEFT)
+    return bool(1 - np.asarray(np.corrcoef(scaled))[0, 1] ** 2 > NOTHING_LEFT)
 
 
 def same_order_finding(a: str, b: str) -> Finding:

@@ -108,7 +108,6 @@ def unusable(audit: Audit, keep: frozenset[str]) -> Left:
 
 
 def _told(out: Mapping[str, str]) -> list[Finding]:
-    """One finding for all columns that are left out."""
     if not out:
         return []
     reasons: dict[str, list[str]] = {}

@@ -59,8 +59,7 @@ def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, c
 def costly_columns(names: Sequence[str], gaps: Flags) -> str:
     """A clause that names the columns whose gaps cost most rows, and counts the complete rows without these columns."""
     out = costliest(gaps, ENOUGH_COMPLETE)[:MOST_COSTLY]
-    left = np.delete(gaps, out, axis=1)
-    whole = int((~left.any(axis=1)).sum())
+    whole = int((~np.delete(gaps, out, axis=1).any(axis=1)).sum())
     return f"; without {listed([names[k] for k in out])} {whole:,} remain" if out and len(out) < len(names) - 1 else ""
 
 

@@ -88,7 +88,6 @@ def _words(gaps: Iterable[str]) -> tuple[str, ...]:
 
 
 def _unfit(path: Path) -> list[str]:
-    """The options of reading that do not apply to this kind of file."""
     ending = ending_of(path)
     return [*([] if ending in TEXT_ENDINGS else ["encoding", "header"]), *([] if ending == ".xlsx" else ["sheet"])]
 

@@ -60,9 +60,7 @@ def ending_of(path: Path) -> str:
 
 
 def made_from_file(path: Path, make: Callable[[polars.LazyFrame], Made], reading: Reading = AS_USUAL) -> Made:
-    """The value of `make(frame)` for the lazy table in a file. DataError if there is no such file, its ending is
-    unknown, or it does not hold what its ending says.
-    """
+    """The value of `make(frame)` for the lazy table in a file. DataError if it is not there, or not what it ends in."""
     with _reading(path):
         if ending_of(path) not in TEXT_ENDINGS:
             return make(_with_gaps(_scan_binary(path, reading), reading))
@@ -99,7 +97,6 @@ def texts_in(path: Path, reading: Reading, columns: list[str]) -> polars.DataFra
 
 
 def sheets_in(path: Path) -> list[str]:
-    """The names of the sheets of an Excel file."""
     try:
         fastexcel = import_module("fastexcel")
     except ImportError:
@@ -111,7 +108,6 @@ def sheets_in(path: Path) -> list[str]:
 
 
 def glance(path: Path, rows: int = 10_000, reading: Reading = AS_USUAL) -> polars.DataFrame:
-    """The first rows of the file."""
     return made_from_file(path, lambda frame: frame.head(rows).filter(is_row(path)).collect(), reading)
 
 

@@ -65,7 +65,6 @@ class CountedTable(ThroughRows):
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kind of each column, as in the table with repeated rows."""
         return tuple(given or self._kind(i) for i, given in enumerate(self.table.given_kinds))
 
     def _kind(self, i: int) -> Kind:
@@ -86,7 +85,6 @@ class CountedTable(ThroughRows):
 
     @cached_property
     def _is_plain(self) -> bool:
-        """Are all counts 1?"""
         return bool((self.counts == 1).all())
 
     def take(self, names: Sequence[str]) -> Self:

@@ -60,11 +60,9 @@ class CovarianceTable(ThroughRows):
         return replace(self, known=_chosen(self.known, names))
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Self:
-        """The table itself: all columns are numbers."""
         return self
 
     def complete(self) -> Self:
-        """The table itself: moments are of complete rows."""
         return self
 
     def summary(self) -> Summary:
@@ -118,7 +116,6 @@ def covariance_moments(
 
 
 def _named(covariance: Any, reading: Reading) -> tuple[tuple[str, ...] | None, Floats]:
-    """The matrix, and its names or None."""
     if isinstance(covariance, str | Path):
         return _from_frame(read_file(Path(covariance), reading))
     frame = nw.from_native(covariance, eager_only=True, pass_through=True)
@@ -138,9 +135,8 @@ def _numbers(values: Any) -> Floats:
     try:
         found = np.asarray(values)
         if found.dtype.kind == "c":
-            raise DataError(
-                "A covariance matrix holds real numbers; got complex ones. Take their real parts, if that is meant."
-            )
+            remedy = "Take their real parts, if that is meant."
+            raise DataError(f"A covariance matrix holds real numbers; got complex ones. {remedy}")
         return found.astype(np.float64)
     except (TypeError, ValueError) as error:
         if isinstance(error, DataError):

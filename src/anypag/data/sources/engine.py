@@ -151,7 +151,6 @@ class EngineTable(ThroughRows):
         return self._levels[i]
 
     def sample(self) -> Table:
-        """The first rows that the engine hands over."""
         return self._first_rows.with_kinds(self.given_kinds)
 
     @cached_property
@@ -171,8 +170,7 @@ class EngineTable(ThroughRows):
             engine = engine.without_gaps() if has_gaps else engine
             return engine.moments(engine.summary())
         moments, start = self.spread()  # as the test for such columns does
-        places = start[[self.names.index(name) for name in names]]
-        return moments.at(places, names)
+        return moments.at(start[[self.names.index(name) for name in names]], names)
 
     def spread(self) -> Spread:
         return self._spread

@@ -66,7 +66,6 @@ class Engine:
 
     @classmethod
     def of(cls, data: Any, names: Sequence[str] | None = None) -> Self:
-        """A table in an engine, or some of its columns."""
         if find_spec("pyarrow") is None:
             raise MissingExtraError(
                 "Results of an engine are read with pyarrow, which is not installed. Install it: pip install pyarrow."
@@ -81,7 +80,6 @@ class Engine:
         return cls(chosen, is_text, frame.select(*columns))
 
     def glance(self) -> Table:
-        """The first rows, in memory."""
         return as_table(self.frame.head(GLANCE).collect().to_native())
 
     def n_rows(self) -> int:

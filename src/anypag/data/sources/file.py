@@ -147,11 +147,9 @@ class FileTable(ThroughRows):
         return _parts(frame, numbers, self.path, n)
 
     def levels(self, i: int) -> Levels:
-        """The levels of a column in the first rows."""
         return self.sample().levels(i)
 
     def sample(self) -> Table:
-        """The first rows."""
         return self._first_rows.complete() if self.is_complete else self._first_rows
 
     @cached_property

@@ -45,7 +45,6 @@ class DrawnColumn(NamedTuple):
 
     @property
     def as_cause(self) -> str:
-        """The column as a cause, in words."""
         if self.level is None or self.against is None:
             return f"per unit of {self.name}"
         if isinstance(self.variable, tuple):
@@ -55,7 +54,6 @@ class DrawnColumn(NamedTuple):
 
     @property
     def as_outcome(self) -> str:
-        """The column as an outcome, in words."""
         return self.name if self.level is None else f"P({self.name} = {shown(self.level)})"
 
 

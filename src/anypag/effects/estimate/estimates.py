@@ -78,7 +78,6 @@ class Estimate:
 
     @property
     def is_single(self) -> bool:
-        """Is it one number?"""
         return self.model != "tables" and len(self.entries) == 1
 
     def lines(self) -> list[str]:

@@ -259,7 +259,6 @@ NO_LEARNER = (
 
 
 def _maker(one: str | One, splines: One) -> One:
-    """What makes one regressor."""
     found: Any = one.strip() if isinstance(one, str) else one
     if isinstance(found, str):
         module, _, name = found.rpartition(".")

@@ -53,10 +53,8 @@ class Linear(Weighted):
     def values(self, formula: Expression, way: Between) -> Floats:
         """(causes · outcomes,) the change of each outcome's mean per unit of each cause, cause by cause."""
         found = slopes(formula, way, covariance_of(self.rows, self.weights), self.nodes)
-        causes, outcomes = (
-            self.exponent[[self.nodes.index(node) for node in members(part)]] for part in (way.x, way.y)
-        )
-        return per_unit(found, causes, outcomes).ravel()
+        ends = ([self.nodes.index(node) for node in members(part)] for part in (way.x, way.y))
+        return per_unit(found, *(self.exponent[end] for end in ends)).ravel()
 
 
 def per_unit(slopes: Floats, causes: Indices, outcomes: Indices) -> Floats:
@@ -64,9 +62,8 @@ def per_unit(slopes: Floats, causes: Indices, outcomes: Indices) -> Floats:
     with np.errstate(over="ignore"):
         found = np.ldexp(slopes, outcomes - causes[:, None])
     if np.isinf(found).any():
-        raise DataError(
-            "The effect is too large a number: measure the outcome in larger units, or the cause in smaller ones."
-        )
+        remedy = "measure the outcome in larger units, or the cause in smaller ones."
+        raise DataError(f"The effect is too large a number: {remedy}")
     return np.asarray(found + 0.0)  # no -0
 
 
@@ -90,7 +87,6 @@ def slopes(formula: Expression, way: Between, covariance: Floats, nodes: Sequenc
 
 
 def _form(part: Expression, inner: tuple[Floats, ...], correlation: Floats, place: dict[int, int]) -> Floats:
-    """The quadratic form of a formula, from those of its parts."""
     if isinstance(part, P):
         both = _precision(correlation, part.of | part.given, place)
         return both - _precision(correlation, part.given, place)

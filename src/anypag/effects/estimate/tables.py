@@ -71,7 +71,6 @@ class Tables:
         return np.asarray(counted.reshape(shape), np.float64)
 
     def _value(self, part: Expression, inner: tuple[Floats, ...]) -> Floats:
-        """The values of a formula, from those of its parts."""
         if isinstance(part, P):
             return _over(self.count(part.of | part.given), self.count(part.given))
         if isinstance(part, Product):

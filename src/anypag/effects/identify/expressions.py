@@ -85,9 +85,7 @@ def n_written(expression: Expression) -> int:
 
 
 def folded(expression: Expression, value: Callable[[Expression, tuple[T, ...]], T]) -> T:
-    """The value of a formula, made from the values of its parts, each once: one of 300 parts may share so many that it
-    has a hundred million written out.
-    """
+    """The value of a formula, made from the values of its parts, each once: many formulas share parts."""
     known = dict[int, T]()
 
     def of(part: Expression) -> T:

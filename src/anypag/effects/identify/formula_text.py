@@ -84,7 +84,6 @@ class _Writer:
         return " ".join([*plain, *(self.style.bracket % one for one in sums[:-1]), *sums[-1:]]) or "1"
 
     def _fresh(self, node: int, labels: dict[int, str]) -> str:
-        """A label that is not used yet."""
         label = self.style.name(self.names[node])
         taken = {*labels.values(), *(self.style.name(name) for k, name in enumerate(self.names) if k != node)}
         while label in taken:

@@ -53,7 +53,6 @@ class _Plan:
         self.known = dict[tuple[NodeSet, NodeSet], Expression]()
 
     def _stuck(self, wanted: NodeSet, over: NodeSet) -> Stuck | None:
-        """Where the plan fails; None if it succeeds."""
         if not wanted or wanted == over:
             return None
         step = self.step(wanted, over)
@@ -108,8 +107,7 @@ class _Plan:
     def _without(self, bucket: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
         """Q[over] / Q[over](bucket | those not after it), as Q[over](not after) Q[over](after | not after, bucket)."""
         after = spread(self.causal.near.children, bucket, over)
-        later = quotient(q_over, summed(after & ~bucket, q_over))
-        return product(summed(after, q_over), later)
+        return product(summed(after, q_over), quotient(q_over, summed(after & ~bucket, q_over)))
 
 
 Torn = NodeSet  # where identification failed: observing the causes in this bucket is not setting them

@@ -70,8 +70,7 @@ class SampledClasses:
         if not self.selection:
             return verdict(causal, x, y, given, within)
         way = between(causal, x, y, given)
-        above = spread(causal.near.parents, x | y | given, causal.everyone)
-        if above & found.doubtful:
+        if spread(causal.near.parents, x | y | given, causal.everyone) & found.doubtful:
             return Verdict("unidentified", way)
         plain = without_formula(causal, way, within)
         if plain is not None:
@@ -112,7 +111,6 @@ class SampledClasses:
 def _grouped(
     diagrams: Marks, names: tuple[str, ...], n_levels: tuple[int, ...], facts: Facts | None
 ) -> tuple[Counts, tuple[SampledClass, ...]]:
-    """The class of each graph, and the classes."""
     of, classes = np.zeros(len(diagrams), np.int64), list[SampledClass]()
     by_mag, by_pag = dict[bytes, int](), dict[bytes, int]()
     for k, diagram in enumerate(diagrams):

@@ -140,7 +140,6 @@ def as_written(text: str) -> str:
 
 
 def dump_edges(graph: MixedGraph) -> str:
-    """The CSV text."""
     edges = [edge.forward() for edge in graph.edges()]
     joined = {name for edge in edges for name in (edge.a, edge.b)}
     rows = [(as_text(edge.a), as_text(edge.b), edge.symbol) for edge in edges]
@@ -155,7 +154,6 @@ def csv_text(rows: Iterable[Iterable[object]]) -> str:
 
 
 def parse_edges(text: str) -> Parsed:
-    """The graph of an edge table."""
     rows = _rows(text)
     if not rows or tuple(rows[0][:3]) != HEADING:
         raise FormatError(f"An edge table begins with the columns {', '.join(HEADING)}; got {abbreviated(rows[:1])}.")

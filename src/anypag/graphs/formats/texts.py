@@ -78,12 +78,10 @@ SCHEMA = "https://caugi.org/schemas/caugi-v1.schema.json"
 
 
 def dump_caugi(graph: MixedGraph) -> str:
-    """The JSON text."""
     return json.dumps(caugi_document(graph), ensure_ascii=False, indent=2) + "\n"
 
 
 def caugi_document(graph: MixedGraph) -> dict[str, Any]:
-    """The document that the JSON text holds."""
     kind = type(graph).__name__
     return {
         "$schema": SCHEMA,
@@ -99,7 +97,6 @@ def caugi_document(graph: MixedGraph) -> dict[str, Any]:
 
 
 def parse_caugi(text: str) -> Parsed:
-    """The graph of a JSON text."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -108,7 +105,6 @@ def parse_caugi(text: str) -> Parsed:
 
 
 def parse_caugi_document(document: object) -> Parsed:
-    """The graph of a caugi document."""
     if not isinstance(document, dict):
         raise FormatError(f"A caugi document is a JSON object; got {abbreviated(document)}.")
     if document.get("format") != "caugi":

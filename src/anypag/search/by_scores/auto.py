@@ -47,7 +47,6 @@ class Tested:
 
     @classmethod
     def of(cls, state: State) -> Self:
-        """From a state of ICD."""
         return cls(state.r, state.marks, state.sepsets, state.evidence.with_notes(), state.done)
 
     def state(self, nodes: Nodes) -> State:
@@ -61,8 +60,7 @@ class AutoState(BayesState):
     """A state of ICD until graphs are scored; afterwards one of "bayes" that keeps what ICD found."""
 
     tested: Tested = stored(Nested(Tested), kw_only=True)
-    n_tests: int = stored(Whole(), default=0, kw_only=True)
-    """Tests that ICD asked for."""
+    n_tests: int = stored(Whole(), default=0, kw_only=True)  # tests that ICD asked for
 
     @property
     def after_tests(self) -> State | None:
@@ -76,7 +74,6 @@ class AutoState(BayesState):
 
 
 def init(problem: Problem) -> AutoState:
-    """Every pair joined, and the orders to start from."""
     first = first_state(problem)
     return of_class(AutoState, replace(bayes.init(problem), phase="iteration"), tested=Tested.of(first))
 

@@ -79,25 +79,15 @@ from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state, of_class
 from anypag.stored import SQUARE, Array, Nested, Whole, marks_matrix, stored
 
-NEAREST = 10
-"""How many of the best DAGs decide which pairs are likely to be joined."""
-
-MOST_TESTS = 2_000_000
-"""After this many tests the search by tests ends."""
+NEAREST = 10  # how many of the best DAGs decide which pairs are likely to be joined
+MOST_TESTS = 2_000_000  # after this many tests the search by tests ends
 
 MOST_ROWS = 1_000_000
-"""The most rows for which hidden causes of discrete columns are searched. Rows with equal levels are fitted once, with
-their count, but levels are drawn row by row.
-"""
-
+"""The most rows for which hidden causes of discrete columns are searched: their levels are drawn row by row."""
 FAR_BEHIND = 1000.0
 """A start whose score is this much below the best start's is not cooled: chains from there end lower."""
-
-LEAST_SCORE = -1e14
-"""A lower score means that a part of the graph cannot be scored (`IMPOSSIBLE` of scores)."""
-
-BLOCKS = 10
-"""Steps in which samples are drawn."""
+LEAST_SCORE = -1e14  # a lower score means that a part of the graph cannot be scored (`IMPOSSIBLE` of scores)
+BLOCKS = 10  # steps in which samples are drawn
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,18 +98,12 @@ class BayesState(State):
     """Is the best graph with knowledge compared with the best without it?"""
     orders: Orders = stored(Nested(Orders), kw_only=True)
     rival: Rival = stored(Nested(Rival), default_factory=Rival, kw_only=True)
-    by_tests: Marks | None = stored(marks_matrix(), default=None, kw_only=True)
-    """The graph that tests gave."""
-    near: Flags = stored(Array("bool", SQUARE), kw_only=True)
-    """Pairs that chains try more often."""
-    starts: Bits = stored(Array("uint64", (None, 4, "n", None)), kw_only=True)
-    """Graphs to cool from."""
-    cooled: int = stored(Whole(), default=0, kw_only=True)
-    """How many of these starts were cooled."""
-    walkers: Walkers = stored(Nested(Walkers), kw_only=True)
-    """The chains at several temperatures."""
-    rounds: int = stored(Whole(), default=0, kw_only=True)
-    """Rounds of sampling made."""
+    by_tests: Marks | None = stored(marks_matrix(), default=None, kw_only=True)  # the graph that tests gave
+    near: Flags = stored(Array("bool", SQUARE), kw_only=True)  # pairs that chains try more often
+    starts: Bits = stored(Array("uint64", (None, 4, "n", None)), kw_only=True)  # graphs to cool from
+    cooled: int = stored(Whole(), default=0, kw_only=True)  # how many of these starts were cooled
+    walkers: Walkers = stored(Nested(Walkers), kw_only=True)  # the chains at several temperatures
+    rounds: int = stored(Whole(), default=0, kw_only=True)  # rounds of sampling made
     sample: GraphSample = stored(Nested(GraphSample), kw_only=True)
     best: Bits = stored(Array("uint64", (4, None, None)), kw_only=True)
     """The best graph met; hidden causes of discrete columns are its last nodes."""
@@ -128,19 +112,16 @@ class BayesState(State):
     """Chains, if there are any, in which an edge costs less, at their start (`draws_for_effects`)."""
     hidden: HiddenLevels = stored(Array("uint8", (None, None)), kw_only=True)
     """(k, rows) levels drawn for hidden causes."""
-    n_levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)
-    """(k,) how many levels each hidden cause has."""
+    n_levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)  # (k,) how many levels each hidden cause has
 
     @property
     def is_consistent(self) -> bool:
-        """Is this state such as a search writes? Checks what was read from a file."""
         n_nodes = self.n + len(self.n_levels)
         graphs = (self.starts, self.walkers.graph, self.walkers.best, self.for_effects.graph, self.for_effects.best)
         sizes = {part.shape[-2] for part in graphs if len(part)}
-        are_right = (
-            self.best.shape[-2] == n_nodes and sizes <= {self.n, n_nodes} and len(self.hidden) == len(self.n_levels)
-        )
-        return are_right and are_graphs(self.best[None]) and are_graphs(self.starts) and self.cooled <= len(self.starts)
+        are_sizes = self.best.shape[-2] == n_nodes and sizes <= {self.n, n_nodes}
+        are_counts = len(self.hidden) == len(self.n_levels) and self.cooled <= len(self.starts)
+        return are_sizes and are_counts and are_graphs(self.best[None]) and are_graphs(self.starts)
 
     def fits(self, problem: Problem) -> bool:
         """Can a search of this problem continue from this state?"""
@@ -211,7 +192,6 @@ def init(problem: Problem) -> BayesState:
 
 
 def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[BayesState, StepInfo]:
-    """The next step of the phase that the search is in."""
     tests: dict[int, int] = {}
     if state.phase == "orders":
         compile_ahead("mag_chain")
@@ -221,14 +201,12 @@ def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[Bay
     elif state.phase == "tests":
         after, tests = _tested(state, problem, tick)
     else:
-        after = {"cooling": _cool, "hidden causes": _find_hidden, "sampling": _sample}[state.phase](
-            state, problem, tick
-        )
+        make = {"cooling": _cool, "hidden causes": _find_hidden, "sampling": _sample}[state.phase]
+        after = make(state, problem, tick)
     return after, info_of(state.phase, state, after, tests)
 
 
 def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState, dict[int, int]]:
-    """The graph by tests, which completes the list of starts."""
     found_by_tests, tests = first_state(problem), dict[int, int]()
     while not found_by_tests.done and sum(tests.values()) < MOST_TESTS:
         found_by_tests, info = icd.step(found_by_tests, problem, tick)
@@ -283,22 +261,18 @@ def facts_of_chain(problem: Problem) -> Facts | None:
     if least is None or (needs_mags(problem.facts) and not _is_mag(least)):
         return None
     landscape = Landscape.of(problem.score_in_order, facts=problem.facts)
-    can_be_scored = landscape.score_of(graph_of(least)) > LEAST_SCORE
-    return problem.facts if can_be_scored else None
+    return problem.facts if landscape.score_of(graph_of(least)) > LEAST_SCORE else None
 
 
 def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
-    """The state before cooling; starts with a component that cannot be scored (too large a district), and those far
-    behind the best one, are left out.
-    """
+    """The state before cooling, without starts that cannot be scored (too large a district) or are far behind."""
     landscape = state.landscape(problem)
     graphs = [state.start_at(marks) for marks in chosen]
     scores = np.array([landscape.score_of(graph) for graph in graphs])
     best = int(np.argmax(scores))
     starts = np.stack([graphs[k] for k in np.flatnonzero(scores > max(LEAST_SCORE, scores[best] - FAR_BEHIND))])
-    return _answered(
-        replace(state, phase="cooling", starts=starts, best=graphs[best], best_score=scores[[best]]), problem
-    )
+    state = replace(state, phase="cooling", starts=starts, best=graphs[best], best_score=scores[[best]])
+    return _answered(state, problem)
 
 
 def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
@@ -327,18 +301,13 @@ def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     before = _completed_dag(state, discrete)
     facts = Facts.none(problem.n) if problem.facts is None else problem.facts
     after = with_another(before, discrete, Effort.of(problem).tries, facts, tick)
-    state = replace(
-        state,
-        best=graph_of(after.dag.marks),
-        best_score=np.array([after.score]),
-        hidden=after.hidden,
-        n_levels=np.array(after.dag.n_levels, np.int64),
-    )
+    best, best_score = graph_of(after.dag.marks), np.array([after.score])
+    n_levels = np.array(after.dag.n_levels, np.int64)
+    state = replace(state, best=best, best_score=best_score, hidden=after.hidden, n_levels=n_levels)
     return _ready_to_sample(state, problem) if after is before else _answered(state, problem)
 
 
 def _completed_dag(state: BayesState, discrete: DiscreteScore) -> CompletedDAG:
-    """The best graph with its hidden causes, as a `CompletedDAG`."""
     dag = _latent_dag(state.best, state.n_levels)
     if not dag.n_levels:
         return without_hidden(dag.parents, discrete)
@@ -374,7 +343,6 @@ def mag_of(marks: Marks, n: int) -> Marks:
 
 
 def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
-    """The state with the chains that sample, at their start."""
     landscape = state.landscape(problem)
     seeds = range(1000, 1000 + len(Effort.of(problem).temperatures))
     walkers = Walkers.of([Walker.at(state.best, landscape, seed) for seed in seeds])

@@ -37,9 +37,7 @@ from anypag.stored import Array, Nested, marks_matrix, stored
 from anypag.threads import Look
 
 CLEARLY = 3.0
-"""A graph whose score is this much higher is 20 times as probable (Kass and Raftery 1995); the cost of knowledge is
-reported from there on.
-"""
+"""From 20 times as probable on (Kass and Raftery 1995) the cost of knowledge is reported."""
 
 SWEEPS_TIMES_PAIRS = 20_000
 """A step has at most this number over n² sweeps, so that a run that is killed loses little. Orders of up to 30
@@ -75,17 +73,14 @@ class BossState(State):
 
 def init(problem: Problem) -> BossState:
     """The first state. Raises an error if no DAG agrees with the knowledge."""
-    if problem.facts is not None and _least_dag(problem, problem.facts) is None:
+    facts = problem.facts
+    if facts is not None and agreeing(np.zeros_like(problem.given), nothing_hidden(facts), hidden=False) is None:
         raise KnowledgeError(
             "The method 'boss' takes it that nothing is hidden, and no graph without hidden causes was found that "
             "agrees with all that is known: two variables that are joined, neither of them a cause of the other, need "
             "one. Use another method ('bayes', say)."
         )
     return of_class(BossState, replace(first_state(problem), phase="orders"), orders=orders_of(problem))
-
-
-def _least_dag(problem: Problem, facts: Facts) -> Marks | None:
-    return agreeing(np.zeros_like(problem.given), nothing_hidden(facts), hidden=False)
 
 
 def orders_of(problem: Problem) -> Orders:
@@ -166,8 +161,7 @@ def look_at(orders: Orders, tick: Tick) -> Look:
 def best_marks(orders: Orders, problem: Problem, tick: Tick) -> Marks:
     """The PAG of the best DAG among the orders that have settled; of the first order as it stands if none has.
 
-    An order respects tiers; other statements (a required cause, a forbidden edge) are imposed on its DAG by a few
-    changes.
+    An order respects tiers; other statements (a required cause, a forbidden edge) are imposed by a few changes.
     """
     return marks_of_class(_best_dag(orders, problem, tick))
 

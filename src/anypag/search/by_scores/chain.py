@@ -36,15 +36,10 @@ SPOUSES = 2  # where a graph keeps its `<->`
 LARGEST = 10
 """The most members of a district or an undirected part: larger ones take long to fit, and data rarely support them."""
 
-
 HOTTEST, COLDEST = 1.6, 0.5
 """Where cooling begins and ends. Below 1 a chain goes up to the best graph near it, which a chain at 1 only passes."""
-
-STRIDE = 20
-"""Steps between two samples, for each of n nodes. With n² steps errors were the same (`docs/accuracy.md`)."""
-
-LEAST_STEPS = 1000
-"""Shorter rounds, of about a millisecond, are not shared among threads."""
+STRIDE = 20  # steps between two samples, for each of n nodes. With n² steps errors were the same (`docs/accuracy.md`)
+LEAST_STEPS = 1000  # shorter rounds, of about a millisecond, are not shared among threads
 
 
 @dataclass(frozen=True)
@@ -78,13 +73,11 @@ class Known(NamedTuple):
 
     @classmethod
     def nothing(cls, n: int) -> Known:
-        """No knowledge about n nodes."""
         no_rows = bits_of(np.zeros((n, n), np.bool_))[:0]
         return cls(no_rows, no_rows, np.zeros(0, np.uint8))
 
     @classmethod
     def of(cls, facts: Facts) -> Known:
-        """The knowledge in some facts."""
         return cls(bits_of(facts.causes), bits_of(facts.not_causes), facts.not_selecting.astype(np.uint8))
 
 
@@ -208,19 +201,16 @@ class Walker:
 
     @classmethod
     def at(cls, graph: Bits, landscape: Landscape, seed: int, look: Look = do_nothing) -> Walker:
-        """A chain that starts at a graph."""
         score = landscape.score_of(graph, look)
         random = np.random.SeedSequence(seed).generate_state(1, np.uint64)  # neighbouring seeds share no numbers
         return cls(graph, graph, np.array([score, score]), np.asarray(random, np.uint64))
 
     @property
     def score(self) -> float:
-        """The score of the graph."""
         return float(self.scores[0])
 
     @property
     def best_score(self) -> float:
-        """The score of the best graph so far."""
         return float(self.scores[1])
 
 
@@ -236,7 +226,6 @@ class Walkers:
 
     @property
     def is_consistent(self) -> bool:
-        """Can a search have written these chains? Checks what was read from a file."""
         parts = (self.graph, self.best, self.scores, self.random, self.taken)
         return len({len(part) for part in parts}) == 1 and are_graphs(self.graph) and are_graphs(self.best)
 
@@ -248,17 +237,12 @@ class Walkers:
 
     @classmethod
     def of(cls, walkers: Sequence[Walker]) -> Walkers:
-        """These chains."""
-        return cls(
-            np.stack([walker.graph for walker in walkers]),
-            np.stack([walker.best for walker in walkers]),
-            np.stack([walker.scores for walker in walkers]),
-            np.stack([walker.random for walker in walkers]),
-            np.array([walker.taken for walker in walkers], np.int64),
-        )
+        rows = [(walker.graph, walker.best, walker.scores, walker.random) for walker in walkers]
+        taken = np.array([walker.taken for walker in walkers], np.int64)
+        graph, best, scores, random = (np.stack(parts) for parts in zip(*rows, strict=True))
+        return cls(graph, best, scores, random, taken)
 
     def each(self) -> list[Walker]:
-        """The chains one by one."""
         rows = zip(self.graph, self.best, self.scores, self.random, self.taken.tolist(), strict=True)
         return [Walker(*row) for row in rows]
 
@@ -269,12 +253,10 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
 
     graph, best = landscape.without_design(walker.graph), landscape.without_design(walker.best)
     scores, random, made = walker.scores.copy(), walker.random.copy(), np.zeros(2, np.int64)
-    land = landscape
-    moves, facts = (land.states, land.allowed, land.likely, land.is_likely), tuple(land.known)
-    changed = random, graph, best, scores, made
-    given = *land.given, moves, facts, land.ancestral, temperature, steps
-    in_turns(kernel.advance, *given, *changed, look=look)
-    graph, best = land.with_design(graph), land.with_design(best)
+    moves = landscape.states, landscape.allowed, landscape.likely, landscape.is_likely
+    given = *landscape.given, moves, tuple(landscape.known), landscape.ancestral, temperature, steps
+    in_turns(kernel.advance, *given, random, graph, best, scores, made, look=look)
+    graph, best = landscape.with_design(graph), landscape.with_design(best)
     return replace(walker, graph=graph, best=best, scores=scores, random=random, taken=walker.taken + int(made[1]))
 
 
@@ -345,8 +327,7 @@ def graph_of(marks: Marks) -> Bits:
 def marks_of(graph: Bits) -> Marks:
     """(..., n, n) the inverse of `graph_of`, for one graph or several."""
     parent, child, both, undirected = np.moveaxis(flags_of(graph), -3, 0)
-    marks: Marks = np.uint8(Mark.ARROW) * (child | both) + np.uint8(Mark.TAIL) * (parent | undirected)
-    return marks
+    return np.asarray(np.uint8(Mark.ARROW) * (child | both) + np.uint8(Mark.TAIL) * (parent | undirected))
 
 
 def are_graphs(graphs: Bits) -> bool:

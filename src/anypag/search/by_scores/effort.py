@@ -57,7 +57,6 @@ class Effort:
 
     @classmethod
     def of(cls, problem: Problem) -> Self:
-        """As the choices and the data of a problem say."""
         effort, n = problem.choices.effort, problem.n
         if not isinstance(problem.score, DiscreteScore):
             return cls.scaled(effort, n)

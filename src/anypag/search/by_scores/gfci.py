@@ -33,7 +33,6 @@ class GfciState(State):
 
 
 def init(problem: Problem) -> GfciState:
-    """Every pair joined, and the orders to start from."""
     return of_class(GfciState, replace(first_state(problem), phase="orders"), orders=orders_of(problem))
 
 

@@ -33,20 +33,13 @@ CLEARLY = 3.0
 """A further hidden cause, or a further level, must raise the score by this, which makes it 20 times as probable."""
 
 SOMEWHAT = 1.0
-"""One more or one fewer child must raise the score by this: proposals are compared by rough fits of EM, which are a
-little off.
-"""
+"""One more or one fewer child must raise the score by this: rough fits of EM, which are compared, are a little off."""
 
 MOST_CAUSES = 5  # how many hidden causes are looked for
-
 LARGEST_CLIQUE = 4  # the most children that a cause is proposed with; it may get more
-
 SCREENED = 6  # how many proposals are scored for each that is refined; see `_shortlist`
-
 ROUGH = 12  # the most sweeps of EM where proposals are compared
-
 ROUNDS = 4  # the most turns of drawing levels and finding a DAG
-
 MOST_LEVELS = 3  # the most levels that are tried for a hidden cause
 
 
@@ -81,7 +74,7 @@ def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, fact
     """
     if len(so_far.dag.n_levels) >= MOST_CAUSES:
         return so_far
-    score = LatentScore(discrete, _look_at(so_far, tick))
+    score = LatentScore(discrete, _look(len(so_far.hidden), tick))
     shortlist = _shortlist(so_far, discrete, SCREENED * tries, facts, tick)
     scored = []
     for k, (dag, hidden) in enumerate(shortlist):
@@ -93,12 +86,12 @@ def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, fact
     best = max(refined, key=lambda one: one.score, default=so_far)
     if best.score < so_far.score + CLEARLY:
         return so_far
-    return _merged(_with_more_levels(best, score, discrete, facts, tick), score, discrete, facts, tick)
+    return _merged(_wider(best, score, discrete, facts, tick), score, discrete, facts, tick)
 
 
-def _look_at(so_far: CompletedDAG, tick: Tick) -> Look:
+def _look(n_causes: int, tick: Tick) -> Look:
     """The callback of long kernels: it reports how many hidden causes there are, and raises to end the run."""
-    return partial(tick, Progress(0, "hidden causes", len(so_far.dag.n_levels), MOST_CAUSES, 0))
+    return partial(tick, Progress(0, "hidden causes", n_causes, MOST_CAUSES, 0))
 
 
 def _shortlist(
@@ -109,7 +102,7 @@ def _shortlist(
     For this comparison earlier causes count as measured columns, with their drawn levels. So only one cause is hidden,
     and EM has two states instead of one for every combination of levels.
     """
-    score = LatentScore(discrete.with_hidden(so_far.hidden, so_far.dag.n_levels), _look_at(so_far, tick))
+    score = LatentScore(discrete.with_hidden(so_far.hidden, so_far.dag.n_levels), _look(len(so_far.hidden), tick))
     proposals = list(_proposals(so_far.dag, discrete, facts))
     scores = np.zeros(len(proposals))
     for k, dag in enumerate(proposals):
@@ -246,15 +239,13 @@ def _orders(dag: LatentDAG, facts: Facts) -> Orders:
     return Orders(row[np.argsort(tier[row], kind="stable")][None], np.zeros(1, np.bool_), tier)
 
 
-def _with_more_levels(
-    so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, facts: Facts, tick: Tick
-) -> CompletedDAG:
+def _wider(found: CompletedDAG, score: LatentScore, discrete: DiscreteScore, facts: Facts, tick: Tick) -> CompletedDAG:
     """The DAG with further levels for hidden causes, one at a time, as long as the score rises enough."""
-    for dag, others in _one_level_more(so_far.dag):
-        wider = _refined(_completed(dag, so_far.hidden[others], discrete, tick), score, discrete, facts, tick)
-        if wider.score > so_far.score + CLEARLY:
-            return _with_more_levels(wider, score, discrete, facts, tick)
-    return so_far
+    for dag, others in _one_level_more(found.dag):
+        wider = _refined(_completed(dag, found.hidden[others], discrete, tick), score, discrete, facts, tick)
+        if wider.score > found.score + CLEARLY:
+            return _wider(wider, score, discrete, facts, tick)
+    return found
 
 
 def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
@@ -266,15 +257,13 @@ def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
             yield replace(wider, n_levels=(*wider.n_levels[:-1], size + 1)), others
 
 
-def _merged(
-    so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, facts: Facts, tick: Tick
-) -> CompletedDAG:
+def _merged(found: CompletedDAG, score: LatentScore, discrete: DiscreteScore, facts: Facts, tick: Tick) -> CompletedDAG:
     """The DAG with one cause instead of two that share children, as long as the score rises at all."""
-    for dag, others in _one_cause_less(so_far.dag, facts):
-        fewer = _refined(_completed(dag, so_far.hidden[others], discrete, tick), score, discrete, facts, tick)
-        if fewer.score > so_far.score:
+    for dag, others in _one_cause_less(found.dag, facts):
+        fewer = _refined(_completed(dag, found.hidden[others], discrete, tick), score, discrete, facts, tick)
+        if fewer.score > found.score:
             return _merged(fewer, score, discrete, facts, tick)
-    return so_far
+    return found
 
 
 def _one_cause_less(dag: LatentDAG, facts: Facts) -> Iterator[tuple[LatentDAG, list[int]]]:
@@ -291,6 +280,5 @@ def _one_cause_less(dag: LatentDAG, facts: Facts) -> Iterator[tuple[LatentDAG, l
 
 def _completed(dag: LatentDAG, others: HiddenLevels, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
     """The DAG with levels to start from, given those of all hidden causes but the last; not scored yet."""
-    look = partial(tick, Progress(0, "hidden causes", len(others), MOST_CAUSES, 0))
-    score = LatentScore(discrete.with_hidden(others, dag.n_levels[:-1]), look)
+    score = LatentScore(discrete.with_hidden(others, dag.n_levels[:-1]), _look(len(others), tick))
     return CompletedDAG(dag, -np.inf, _begun(dag, others, score))

@@ -23,8 +23,7 @@ from anypag.threads import Look, do_nothing, in_turns
 
 Order = npt.NDArray[np.int64]
 
-TURNED = 3
-"""How many edges are turned round (`docs/decisions.md`)."""
+TURNED = 3  # how many edges are turned round (`docs/decisions.md`)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +36,6 @@ class Orders:
 
     @property
     def is_consistent(self) -> bool:
-        """Are these orders such as a search writes? Checks what was read from a file."""
         are_orders = (np.sort(self.order, axis=1) == np.arange(self.order.shape[1])).all()
         return len(self.order) == len(self.settled) and bool(are_orders)
 
@@ -80,9 +78,7 @@ def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
 
 
 def turned(orders: Orders, at: int, score: Score, look: Look = do_nothing) -> Orders:
-    """The orders with the one at `at` begun from the best of those before it: of a few edges of its DAG the effect goes
-    before its cause. `at` decides which.
-    """
+    """The orders; the one at `at` begins as the best before it, with a few edges of its DAG turned, as `at` decides."""
     dags = [_dag_of(row, score, look) for row in orders.order[:at]]
     best = max(range(at), key=lambda k: (round(dags[k].score, 6), -k))
     edges = np.argwhere(dags[best].parents == 1)
@@ -123,18 +119,14 @@ def _found_in(order: Order, score: Score, look: Look) -> FoundDAG:
 
 
 def _given(score: Score) -> tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]:
-    """The score as kernels of orders take it."""
     return score.adding, score.removing, tuple(score.bound), tuple(score.of_parents)
 
 
 def dag_marks(parents: Marks) -> Marks:
-    """The marks of a DAG."""
-    marks: Marks = np.where(parents == 1, Mark.ARROW, np.where(parents.T == 1, Mark.TAIL, 0)).astype(np.uint8)
-    return marks
+    return np.where(parents == 1, Mark.ARROW, np.where(parents.T == 1, Mark.TAIL, 0)).astype(np.uint8)
 
 
 def of_distinct_classes(dags: list[FoundDAG]) -> list[FoundDAG]:
-    """The first DAG of each equivalence class."""
     first: dict[bytes, FoundDAG] = {}
     for dag in dags:
         first.setdefault(class_key(dag.parents), dag)

@@ -45,13 +45,11 @@ class GraphSample:
 
     @classmethod
     def none(cls, n: int) -> Self:
-        """Nothing sampled yet, of n nodes."""
         kept = np.zeros((0, 0), np.uint8) if n <= MOST_NODES else None
         return cls(np.zeros((0, n, n), np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64), kept)
 
     @property
     def is_consistent(self) -> bool:
-        """Could a search have written these samples? Asked of what was read from a file."""
         return len(self.pags) == len(self.counts) == len(self.cold) and bool((self.cold <= self.counts).all())
 
     @property
@@ -128,15 +126,13 @@ class Posterior:
 
     @property
     def is_consistent(self) -> bool:
-        """Is this posterior such as a search writes? Checks what was read from a file."""
         kept, nodes = self.sample.diagrams, len(self.names) + len(self.n_levels)
         if kept is None or not len(kept):
             return self.sample.is_consistent
         parts = [kept] if self.sample.for_effects is None else [kept, self.sample.for_effects]
-        are_states = all(
-            np.isin(part, list(STATES)).all() and part.shape[1] == nodes * (nodes - 1) // 2 for part in parts
-        )
-        return self.sample.is_consistent and are_states and len(kept) == self.sample.size
+        have_states = all(np.isin(part, list(STATES)).all() for part in parts)
+        have_pairs = all(part.shape[1] == nodes * (nodes - 1) // 2 for part in parts)
+        return self.sample.is_consistent and have_states and have_pairs and len(kept) == self.sample.size
 
     @cached_property
     def diagrams(self) -> Diagrams | None:
@@ -206,8 +202,7 @@ class Posterior:
     @property
     def edge_probability(self) -> Floats:
         """(n, n) the reported probability that i and j are adjacent."""
-        adjacent: Floats = self.reported[1:].sum(axis=0)
-        return adjacent
+        return np.asarray(self.reported[1:].sum(axis=0))
 
     def causes(self, *, selection: bool = False) -> tuple[Floats, Floats]:
         """Two (n, n) arrays: the share of sampled graphs, at all temperatures, in whose class i causes j in every
@@ -230,12 +225,9 @@ class Posterior:
 
     @cached_property
     def marks(self) -> Marks:
-        """The marks of the PAG of least expected error, among those met at temperature 1 and the best-scoring one;
-        without what follows from `facts`.
-        """
+        """The marks of the PAG of least expected error, of those met at temperature 1 and the best; without `facts`."""
         candidates = np.concatenate([self.best[None], self.sample.pags[self.sample.cold > 0]])
-        chosen: Marks = candidates[least_expected_error(candidates, self._believed)]
-        return chosen
+        return np.asarray(candidates[least_expected_error(candidates, self._believed)])
 
     @property
     def _believed(self) -> Floats:
@@ -294,15 +286,11 @@ def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:
 
 def expected_errors(pags: Marks, shares: Floats) -> Floats:
     """(c,) the expected number of errors of each graph."""
-    n = pags.shape[-1]
-    off_diagonal = ~np.eye(n, dtype=np.bool_)
+    off_diagonal = ~np.eye(pags.shape[-1], dtype=np.bool_)
     edge = np.where(off_diagonal, 1 - shares[0], 0.0)
-    right = np.take_along_axis(shares[:, None], pags[None].astype(np.intp), axis=0)[
-        0
-    ]  # the probability of the mark that each graph has
+    right = np.take_along_axis(shares[:, None], pags[None].astype(np.intp), axis=0)[0]  # how probable its marks are
     each = np.where(pags == 0, edge / 2, (1 - edge) / 2 + edge - right)  # each edge is counted twice, each mark once
-    total: Floats = np.where(off_diagonal, each, 0.0).sum(axis=(1, 2))
-    return total
+    return np.asarray(np.where(off_diagonal, each, 0.0).sum(axis=(1, 2)))
 
 
 def least_expected_error(pags: Marks, shares: Floats) -> int:

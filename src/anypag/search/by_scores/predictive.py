@@ -14,18 +14,14 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Flags, Floats, in_units
+from anypag.arrays import Counts, Flags, Floats, in_units
 from anypag.data.columns import normal_scores
 from anypag.graphs.pag import DAG
 
-TABLES = 3
-"""How many tables are drawn."""
-MOST_ROWS = 5000
-"""More rows than this are thinned out: with very many rows every model fails the check."""
-NEAR = 10
-"""A level is copied from one of this many rows."""
-FAR = 4.0
-"""A pair differs if some number of it is this many standard errors off."""
+TABLES = 3  # how many tables are drawn
+MOST_ROWS = 5000  # more rows than this are thinned out: with very many rows every model fails the check
+NEAR = 10  # a level is copied from one of this many rows
+FAR = 4.0  # a pair differs if some number of it is this many standard errors off
 
 LevelRows = npt.NDArray[np.integer]
 
@@ -55,8 +51,7 @@ def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
     freedom = np.outer(fewer, fewer)
     beyond = np.maximum(middle - freedom, 0)  # the noncentrality of chi-squared
     variance = np.maximum(2 * np.minimum(freedom, middle), 1) + 4 * beyond
-    off: Floats = np.abs(_information(levels) - middle) / np.sqrt(variance * (1 + 1 / TABLES))
-    return off
+    return np.asarray(np.abs(_information(levels) - middle) / np.sqrt(variance * (1 + 1 / TABLES)))
 
 
 def _drawn_levels(levels: LevelRows, parents: Flags, rng: np.random.Generator) -> LevelRows:
@@ -119,13 +114,10 @@ def off_in_columns(
     off = np.abs(seen - middle) / np.sqrt(np.maximum(variance, 1.0) * (1 + 1 / TABLES) / len(values))
     starts = np.concatenate([[0], np.cumsum(np.maximum(sizes, 1))[:-1]])
     largest = np.maximum.reduceat(np.maximum.reduceat(off.max(axis=0), starts, axis=0), starts, axis=1)
-    both: Floats = np.maximum(largest, largest.T)
-    return both
+    return np.asarray(np.maximum(largest, largest.T))
 
 
-def _drawn_columns(
-    values: Floats, sizes: npt.NDArray[np.int64], parents: Flags, fixed: Flags, functions: bool
-) -> list[Floats]:
+def _drawn_columns(values: Floats, sizes: Counts, parents: Flags, fixed: Flags, functions: bool) -> list[Floats]:
     """Tables from the DAG: least squares plus residuals of random rows; levels from rows with like predictions."""
     n, generators = len(values), list(_generators(values))
     tables = [values.copy() for _ in generators]
@@ -149,11 +141,10 @@ def _random_rows_near(points: Floats, wanted: Floats, rng: np.random.Generator) 
 
     shaken, goals = (part + 1e-6 * rng.normal(size=part.shape) for part in (points, wanted))
     near = cKDTree(shaken).query(goals, k=min(NEAR, len(points)))[1].reshape(len(wanted), -1)
-    chosen: npt.NDArray[np.intp] = near[np.arange(len(near)), rng.integers(0, near.shape[1], len(near))]
-    return chosen
+    return np.asarray(near[np.arange(len(near)), rng.integers(0, near.shape[1], len(near))])
 
 
-def _explaining(columns: Floats, sizes: npt.NDArray[np.int64], functions: bool) -> Floats:
+def _explaining(columns: Floats, sizes: Counts, functions: bool) -> Floats:
     """The regressors of some columns: ones, the columns themselves or their powers, and indicators of levels."""
     parts = [np.ones((len(columns), 1))]
     for column, size in zip(columns.T, sizes, strict=True):
@@ -167,13 +158,12 @@ def _indicators(column: Floats, size: int) -> Floats:
     return np.asarray(column[:, None] == np.arange(size), np.float64)
 
 
-def _moments(values: Floats, sizes: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _moments(values: Floats, sizes: Counts) -> tuple[Floats, Floats]:
     """(4, c, c) correlations of columns with columns, squares and third powers, and of squares with squares; and the
     variance that each has in one row. A column of levels counts as the indicators of its levels.
     """
-    parts = [
-        _indicators(column, size) if size else column[:, None] for column, size in zip(values.T, sizes, strict=True)
-    ]
+    sized = zip(values.T, sizes, strict=True)
+    parts = [_indicators(column, size) if size else column[:, None] for column, size in sized]
     first = np.clip(_standard(np.hstack(parts)), -4, 4)
     power = [_standard(part) for part in (first, first**2, np.clip(first**3 - 3 * first, -20, 20))]
     pairs = [(0, 0), (0, 1), (0, 2), (1, 1)]
@@ -185,8 +175,7 @@ def _moments(values: Floats, sizes: npt.NDArray[np.int64]) -> tuple[Floats, Floa
 def _standard(columns: Floats) -> Floats:
     centred = columns - columns.mean(axis=0)
     spread = centred.std(axis=0)
-    found: Floats = centred / np.where(spread > 0, spread, 1.0)
-    return found
+    return np.asarray(centred / np.where(spread > 0, spread, 1.0))
 
 
 def _causes_first(parents: Flags) -> Iterator[int]:

@@ -20,20 +20,15 @@ from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES
 
 MOST, LEAST, LEAST_NEAR = 0.97, 0.035, 0.054
-"""Counts: the probability of an edge that all sampled graphs have, and of one that none has; the last if the two share
-a neighbour in the answer.
-"""
+"""Counts: how probable an edge of all sampled graphs is, and one of none; the last if the two share a neighbour."""
 WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
 """Correlations: weights in the log odds of an edge, of a constant, of the log odds of its share at temperature 1 and at
 all temperatures, and of whether the two share a neighbour in the answer.
 """
 FINEST = 200  # shares stay half a graph away from 0 and 1, as if this many graphs had been sampled
-
 NO_EDGE = NUMBERS[""]
 
-
-KEPT = 0.842
-"""Counts: how much of the marks at temperature 1 is kept, given that there is an edge; the rest is `USUAL`."""
+KEPT = 0.842  # counts: how much of the marks at temperature 1 is kept, given that there is an edge; the rest is `USUAL`
 USUAL = {"o-o": 0.24, "o->": 0.10, "<-o": 0.10, "-->": 0.26, "<--": 0.26, "<->": 0.04}
 """Counts: how edges of true graphs are usually marked."""
 

@@ -39,9 +39,7 @@ def tiers_of(facts: Facts) -> Order:
     may_cause = transitive(~facts.not_causes & ~np.eye(n, dtype=np.bool_)) | np.eye(n, dtype=np.bool_)
     together = may_cause & may_cause.T
     first_of = np.argmax(together, axis=1)  # each group is represented by its first member
-    above = (may_cause & ~together).sum(
-        axis=0
-    )  # later groups are reached from more nodes, nodes of one group from equally many
+    above = (may_cause & ~together).sum(axis=0)  # more nodes reach later groups; equally many, nodes of one group
     ranked = sorted({(int(above[v]), int(first_of[v])) for v in range(n)})
     place = {group: k for k, (_, group) in enumerate(ranked)}
     return np.array([place[int(group)] for group in first_of], np.int64)
@@ -143,10 +141,12 @@ def _tried(own: Ends, *, hidden: bool) -> list[Ends]:
 
 def is_diagram(marks: Marks) -> bool:
     """Is it a path diagram: no directed cycle, and no arrowhead at an end of `---`?"""
+    return not bool(np.diag(ancestry(marks)).any()) and not _points_at_undirected(marks)
+
+
+def _points_at_undirected(marks: Marks) -> bool:
     arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
-    return not bool(np.diag(ancestry(marks)).any()) and not bool(
-        ((tail & tail.T).any(axis=1) & arrow.any(axis=0)).any()
-    )
+    return bool(((tail & tail.T).any(axis=1) & arrow.any(axis=0)).any())
 
 
 def _with(marks: Marks, i: int, j: int, state: Ends) -> Marks:
@@ -178,17 +178,13 @@ def _strongest_first(pag: Marks, strength: Floats) -> list[tuple[int, int]]:
     return sorted(pairs, key=lambda pair: (-strength[pair], pair))
 
 
-def _nearest_states(pag: Marks, i: int, j: int) -> list[tuple[int, int]]:
-    """Pairs (mark at j, mark at i), best fit to the PAG's marks first."""
-    states = [(Mark.ARROW, Mark.TAIL), (Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.ARROW), (Mark.TAIL, Mark.TAIL)]
+def _nearest_states(pag: Marks, i: int, j: int) -> list[Ends]:
+    """States, best fit to the PAG's marks first."""
 
-    def misfit(state: tuple[int, int]) -> float:
-        wanted = (int(pag[i, j]), int(pag[j, i]))
-        wrong = sum(want not in (Mark.CIRCLE, have) for want, have in zip(wanted, state, strict=True))
-        unusual = {(2, 3): 0.0, (3, 2): 0.0, (2, 2): 0.1, (3, 3): 0.2}[state]
-        return wrong + unusual
+    def misfit(state: Ends) -> int:
+        return sum(want not in (Mark.CIRCLE, have) for want, have in zip((pag[i, j], pag[j, i]), state, strict=True))
 
-    return sorted(states, key=misfit)
+    return sorted([FORTH, BACK, BOTH, FLAT], key=misfit)
 
 
 def ancestors(marks: Marks) -> Flags:
@@ -198,8 +194,5 @@ def ancestors(marks: Marks) -> Flags:
 
 def is_ancestral(marks: Marks) -> bool:
     """Is the graph ancestral: is no node an ancestor of itself or of a spouse, and no arrowhead at an end of `---`?"""
-    above = ancestors(marks)
-    arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
-    into_ancestor = bool((arrow & above.T).any())  # i *-> j with j an ancestor of i: a cycle, or an almost directed one
-    pointed_at = arrow.any(axis=0)
-    return not into_ancestor and not bool(((tail & tail.T).any(axis=1) & pointed_at).any())
+    into_ancestor = (marks == Mark.ARROW) & ancestors(marks).T  # i *-> j -> .. -> i: a cycle, or almost a directed one
+    return not into_ancestor.any() and not _points_at_undirected(marks)

@@ -77,8 +77,7 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
     if inquiry.problem.facts is not None:
         asked &= ~inquiry.problem.facts.joined[x, y]
     x, y, z = x[asked], y[asked], z[asked]
-    p = inquiry.ask_padded(x, y, z, "checks")
-    return _remove(state, PairTests(x, y, z, p), inquiry)
+    return _remove(state, PairTests(x, y, z, inquiry.ask_padded(x, y, z, "checks")), inquiry)
 
 
 def _check_paths(state: State, paths: tuple[tuple[int, ...], ...], inquiry: Inquiry) -> tuple[State, bool]:

@@ -58,7 +58,6 @@ class LinksState(State):
 
     @property
     def is_consistent(self) -> bool:
-        """Can a search have written it? Checks a state read from a file."""
         is_pair = self.separated.shape[1] >= 2 and bool((self.separated[:, :2] >= 0).all())
         n_links = 0 if self.links is None else len(self.links)
         return is_pair and len(self.separated) == len(self.separated_p) and self.n_tested <= n_links
@@ -76,10 +75,8 @@ class LinksState(State):
 
     def at_the_next_look(self) -> Self:
         """The state before the next look at all links."""
-        none, of_none = self.separated[:0, :2], self.separated_p[:0]
-        return replace(
-            self, adjacency_marks=None, n_added=0, links=None, n_tested=0, separated=none, separated_p=of_none
-        )
+        state = replace(self, adjacency_marks=None, n_added=0, links=None, n_tested=0)
+        return replace(state, separated=self.separated[:0, :2], separated_p=self.separated_p[:0])
 
 
 def init(problem: Problem) -> LinksState:
@@ -164,8 +161,7 @@ def _additions(state: State) -> Iterator[tuple[int, int, int, tuple[int, ...]]]:
         known = state.sepsets.get(a, b)
         if known is None or len(known) > largest:
             continue
-        around = (state.marks[[a, b, *known]] != Mark.NONE).any(axis=0)
-        for node in np.flatnonzero(around).tolist():
+        for node in np.flatnonzero((state.marks[[a, b, *known]] != Mark.NONE).any(axis=0)).tolist():
             if node not in (a, b, *known):
                 yield a, b, node, known
 
@@ -209,7 +205,6 @@ def _separated(state: State, inquiry: Inquiry, x: int, y: int) -> PairTests | No
 
 
 def _beside(state: State, x: int, y: int) -> list[list[int]]:
-    """The neighbours of each end, without the other end."""
     return [[int(k) for k in np.flatnonzero(state.marks[node]) if k not in (x, y)] for node in (x, y)]
 
 
