@@ -27,7 +27,7 @@ ASKED = {35: 6, 100: 14, 500: 45, 1000: 100}
 PARTS = {
     "binding": ("anypag.run.engine", "bind"),
     "of it moments": ("anypag.data.table", "moments_of"),
-    "of it the check for curves": ("anypag.data.audit.checklist", "curve_findings"),
+    "of it the check for curves": ("anypag.data.audit.curves", "curve_findings"),
     "search": ("anypag.run.engine", "learned"),
     "of it orientation": ("anypag.search.by_tests.icd", "check_and_orient"),
     "contradictions, validity": ("anypag.run.engine", "warn_of_contradictions"),
