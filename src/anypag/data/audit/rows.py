@@ -202,6 +202,7 @@ LEAST_ORDERED, MOST_ORDERED = 20, 5000
 """The fewest rows that the check of row order needs, and the most (the first ones) that it reads."""
 PANEL = 32  # columns worked on at once: few enough to stay in the cache
 _GLANCE = 16  # the first rows, enough to see that most columns are not sorted
+_ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rounding error of one product in a sum
 
 
 def order_findings(table: Table) -> list[Finding]:
@@ -216,8 +217,8 @@ def order_findings(table: Table) -> list[Finding]:
         return []
     limit = max(5 / math.sqrt(len(values)), 0.2)
     panels = [chosen[some] for some in slices(len(chosen), PANEL)]
-    after = np.concatenate([autocorrelations(values.T[panel]) for panel in panels])
-    names = [table.names[chosen[k]] for k in np.flatnonzero(np.abs(after) > limit)]
+    after = np.concatenate([large_autocorrelations(values.T[panel], limit) for panel in panels])
+    names = [table.names[chosen[k]] for k in np.flatnonzero(after)]
     if not names:
         return []
     largest = float(after[np.argmax(np.abs(after))])
@@ -244,6 +245,15 @@ def changes(values: Floats) -> tuple[Flags, Flags]:
     return np.asarray((before < after).any(axis=0)), np.asarray((before > after).any(axis=0))
 
 
+def large_autocorrelations(columns: Floats, limit: float) -> Floats:
+    """(p,) the correlation of neighbours in each row of (p, n) if its size is above the limit, else 0."""
+    large, perhaps = np.zeros(len(columns)), np.flatnonzero(may_exceed(columns, limit))
+    if len(perhaps):
+        found = autocorrelations(columns[perhaps])
+        large[perhaps] = np.where(np.abs(found) > limit, found, 0.0)
+    return large
+
+
 def autocorrelations(columns: Floats) -> Floats:
     """(p,) the correlation of neighbours in each row of (p, n); 0 for a constant row."""
     centred, _ = in_units(columns, axis=1)
@@ -252,3 +262,20 @@ def autocorrelations(columns: Floats) -> Floats:
     variance = np.einsum("ij,ij->i", centred, centred)
     products = np.einsum("ij,ij->i", centred[:, 1:], centred[:, :-1])
     return np.asarray(products / np.where(variance > 0, variance, 1.0))
+
+
+def may_exceed(columns: Floats, limit: float) -> Flags:
+    """(p,) may the size of the correlation of neighbours exceed the limit, in each row of (p, n)? Three sums without a
+    copy of the values decide this for nearly all columns, in a third of the time of `autocorrelations`. Possible
+    rounding errors are added, so a column far from 0 usually needs the exact computation.
+    """
+    n = columns.shape[1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = columns.mean(axis=1)
+        squares = np.einsum("ij,ij->i", columns, columns)
+        products = np.einsum("ij,ij->i", columns[:, 1:], columns[:, :-1])
+        ends = columns[:, 0] + columns[:, -1]
+        together = products - mean * ((n + 1) * mean - ends)
+        rounding = n * (_ROUNDING * squares + np.finfo(np.float64).tiny)  # also for denormal numbers
+        is_below: Flags = np.abs(together) + rounding <= limit * (squares - n * mean**2 - rounding)
+    return np.logical_not(is_below)
