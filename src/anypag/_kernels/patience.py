@@ -103,9 +103,14 @@ def njit(signature: str | None = None, **options: Any) -> Callable[[Any], Any]:
     """
 
     def later(function: Any) -> Any:
-        return function if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0" else Kernel(function, signature, options)
+        return function if _is_off() else Kernel(function, signature, options)
 
     return later
+
+
+def _is_off() -> bool:
+    """Are kernels to run as plain Python?"""
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 
 
 def patient(table: int = SMALL, lists: int = SMALL, **options: Any) -> Callable[[Any], Any]:
@@ -272,7 +277,7 @@ def numba() -> Any:
     # Scores are handed to searches as compiled functions, which numba calls experimental, and has since 2020.
     warnings.filterwarnings("ignore", "First-class function type feature", there.NumbaExperimentalFeatureWarning)
     typeof_impl.register(Kernel)(lambda kernel, context: there.typeof(kernel.compiled))
-    if there.config.DISABLE_JIT:
+    if _is_off():
         return there
     try:
         folder = there.njit(cache=True)(_nothing).stats.cache_path
