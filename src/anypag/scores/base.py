@@ -134,9 +134,11 @@ class Score(ABC):
 
     @cached_property
     def for_effects(self) -> Self | None:
-        """The score with the price of an edge that graphs for effects are sampled at; None if that is the same. It is
-        plain BIC for up to 15 variables; for more an edge costs log(15) less than with a gamma of 1/2, so that a
-        variable has as many edges by chance. Decided on 200 systems in each of eight cells (`docs/effects.md`).
+        """The score with a lower price of an edge, for graphs that effects are drawn from; None if no price is lower.
+
+        The price is plain BIC for up to 15 variables. For more it is log(15) below that of a gamma of 1/2: then chance
+        adds as many edges to a variable as it does with 15. Decided on 200 systems in each of eight cells
+        (`docs/effects.md`).
         """
         gamma = getattr(self, "gamma", 0.0)
         lower = gamma * max(0.0, 1 - float(np.log(FEW_VARIABLES) / np.log(max(len(self.names), 2))))
