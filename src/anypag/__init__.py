@@ -101,16 +101,16 @@ _PUBLIC = {
     "series.learn": "learn_series",
     "series.series_result": "SeriesResult",
 }
-"""By their home, the names that are loaded when first used."""
-_HOMES = {name: f"anypag.{home}" for home, names in _PUBLIC.items() for name in names.split()}
+"""The public names by the module that defines them."""
+_DEFINED_IN = {name: f"anypag.{module}" for module, names in _PUBLIC.items() for name in names.split()}
 _MODULES = ("metrics", "simulate")
 
-__all__ = [*_HOMES, *_MODULES]
+__all__ = [*_DEFINED_IN, *_MODULES]
 
 
 def __getattr__(name: str) -> _Any:
-    if name in _HOMES:
-        value = getattr(_import_module(_HOMES[name]), name)
+    if name in _DEFINED_IN:
+        value = getattr(_import_module(_DEFINED_IN[name]), name)
     elif name in _MODULES:
         value = _import_module(f"anypag.{name}")
     else:

@@ -42,8 +42,8 @@ class Method:
     the order of the columns does not matter. `needs_score`: it works on a score of the data (`problem.score`).
     `from_scores`: its edges and marks come from scores; else from tests and rules. `tests_by`: the test-based method of
     its first phase, which runs alone if no score fits the data. `over_shifts`: in time series it searches over shifts,
-    with one edge for all copies of a pair (`series/`). `takes_knowledge`: the end of the search draws conclusions from
-    knowledge; else all knowledge, also about contexts, comes in through `initial`.
+    with one edge for all copies of a pair (`series/`). `takes_knowledge`: the last step draws conclusions from
+    knowledge; else the caller puts all knowledge, also about contexts, into `initial`.
     """
 
     module: str
@@ -88,7 +88,7 @@ METHODS = {
     ),
     "icd-paper": Method(
         "anypag.search.by_tests.icd",
-        "Algorithm 1 of the paper to the letter, for reproduction",
+        "Algorithm 1 of the paper exactly as published, for reproduction",
         Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE),
         uses=frozenset({"initial", "r0"}),
         declared_as="PAPER",

@@ -106,7 +106,7 @@ def _is_number(value: object) -> bool:
 
 
 def is_whole(value: object, least: int = 0) -> bool:
-    """Is it a whole number, this one or a larger one?"""
+    """Is it a whole number that is not below `least`?"""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
 
 
@@ -156,51 +156,51 @@ _KNOWLEDGE = _optional(
 )
 
 _ABOUT_METHODS = (
-    "auto: icd, then a posterior over graphs where a score fits the table. By tests: icd, icd-paper (the published "
-    "text to the letter), fci, anytime-fci, rfci or fci+; by scores: bayes, boss or gfci."
+    "auto: icd, then a posterior over graphs if a score fits the table. By tests: icd, icd-paper (exactly as "
+    "published), fci, anytime-fci, rfci or fci+; by scores: bayes, boss or gfci."
 )
-_ABOUT_EFFORT = "How long to search by score (auto, bayes, boss, gfci): 1 is fast, 5 thorough; work grows with it."
+_ABOUT_EFFORT = "How long to search by score (auto, bayes, boss, gfci): 1 is fast, 5 is thorough; time grows with it."
 _ABOUT_TESTS = (
     "fisherz (continuous columns, straight lines), additive (any columns, curves too), permutation, gsq or chisq "
-    "(discrete), mixed, kci or gcm (any columns, slow), or auto: what the columns call for."
+    "(discrete), mixed, kci or gcm (any columns, slow), or auto: one that fits the columns."
 )
 _ABOUT_MAX_SETS = (
-    "Let marks narrow the condition sets of an edge only if it has more than N of them (icd; 1,000 by default; a "
-    "hundred times N for quick tests given one or two variables)."
+    "icd uses marks to leave out condition sets of an edge only if it has more than N of them (1,000 by default; a "
+    "hundred times N for sets of one or two variables if the test is fast)."
 )
-_ABOUT_SEPSETS = "Which separating set of an edge counts: the first found, or the one with the largest-p."
+_ABOUT_SEPSETS = "Which separating set of a pair is kept: the first found, or the one with the largest-p."
 _ABOUT_DSEP = (
     "Which nodes of Possible-D-Sep fci and gfci put into condition sets: all, or only those on-paths between the two "
     "variables (fewer tests)."
 )
 _ABOUT_DSEP_MAX = "The largest condition sets of the Possible-D-Sep phase (fci, gfci); the graph may keep extra edges."
-_ABOUT_KNOWLEDGE = "What is known beforehand, a statement a line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."
+_ABOUT_KNOWLEDGE = "What is known, one statement per line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."
 _ABOUT_KINDS = (
-    "Say which columns are continuous, discrete or ordinal instead of guessing; 'q*' stands for all that match it, and "
-    "'low < high' for ordinal texts in this order."
+    "Which columns are continuous, discrete or ordinal; anypag guesses the others. 'q*' stands for all columns that "
+    "match it, and 'low < high' for an ordinal column with these texts in this order."
 )
 _ABOUT_THREADS = "Threads that test edges and sample graphs; 0: one per core. Same result."
 _ABOUT_MISSING = (
     "Missing values: auto (leave out columns with a value in fewer than half of the rows, then rows with gaps), error "
-    "(stop), drop (rows) or pairwise (for each test its own rows)."
+    "(stop), drop (rows) or pairwise (each test leaves out only the rows with gaps in its own columns)."
 )
 _ABOUT_SINGULAR = (
     "Columns that are exact functions of others: auto (leave them out, with constants and identifiers), error (stop) "
     "or keep."
 )
 _ABOUT_TRANSFORM = (
-    "Continuous columns as they are (none), or as normal-scores of their ranks, which see any steady dependence."
+    "Continuous columns as they are (none), or normal-scores of their ranks: tests then see any monotone relation."
 )
 _ABOUT_DEVICE = (
     "Where fisherz computes: cpu, cuda (a graphics card, extra 'gpu') or auto (a card if there is one, else the CPU)."
 )
 _ABOUT_JOBS = "Workers, through joblib: for resamples, and for tests that take one question at a time. Same result."
-_ABOUT_STOP = "A function of the state and the step's info, asked after every iteration; True ends the run."
+_ABOUT_STOP = "A function of the state and the step's info, called after every iteration; True ends the run."
 _ABOUT_PROGRESS = "True for a progress bar, or a function that is called before every batch of tests."
 _NO_AUTO = (
-    " is not offered: on 151 tables whose truth is known neither the stability of half-samples (StARS) nor prediction "
+    " is not offered: on 151 tables whose truth is known, neither the stability of half-samples (StARS) nor prediction "
     "out of sample (OCT) chose an alpha that did better than 0.01 for all (docs/stability.md has the table). Give a "
-    "number, and see by resampling what hangs on it."
+    "number, and see by resampling which edges depend on it."
 )
 
 
@@ -215,16 +215,16 @@ class Choices:
     test: str | Callable[..., Any] | CITest = _recorded("auto", "data", _TEST, _ABOUT_TESTS, "name", "TEST")
     max_r: int | None = _recorded(None, "search", _LIMIT, "The largest condition sets to try.", "count", "R")
     time_budget: float | None = _recorded(
-        None, "run", _BUDGET, "Stop after 30s, 5m, 2h, ... with the last finished iteration.", "duration", "TIME"
+        None, "run", _BUDGET, "Stop after 30s, 5m, 2h, ..., and return the last finished graph.", "duration", "TIME"
     )
     max_tests: int | None = _recorded(
-        None, "run", _BUDGET, "Stop after N tests with the last finished iteration.", "count", "N"
+        None, "run", _BUDGET, "Stop after N tests, and return the last finished graph.", "count", "N"
     )
     stop: Stop | None = _choice(None, "run", _STOP, _ABOUT_STOP)
     checkpoint: str | PathLike[str] | None = _choice(
         None, "run", _FILE, "Keep the state of the run in this file, so that it can be resumed.", "file", "FILE"
     )
-    resume: bool = _choice(False, "run", _FLAG, "Go on from the checkpoint if it is there.", "flag")
+    resume: bool = _choice(False, "run", _FLAG, "Continue from the checkpoint file if there is one.", "flag")
     progress: bool | Tick = _choice(False, "run", _PROGRESS, _ABOUT_PROGRESS)
     initial: PAG | None = _of_method(
         None, "search", _PAG, "A PAG to start from; its marks and missing edges are taken as known."
@@ -272,7 +272,7 @@ class Choices:
         return facts.needs_score
 
     def strict(self) -> Self:
-        """The choices without "auto" for gaps and singular columns, for a table that has lost these columns already."""
+        """The choices without "auto" for gaps and singular columns, for a table that no longer has such columns."""
         missing: Missing = "drop" if self.missing == "auto" else self.missing
         return replace(self, missing=missing, singular="error" if self.singular == "auto" else self.singular)
 

@@ -132,7 +132,7 @@ class ParameterError(AnypagError, ValueError):
 class DataError(AnypagError, ValueError):
     """The data cannot be used as they are; the message names the columns and the remedy."""
 
-    audit: object = None  # the `Audit` that refused them, where one did
+    audit: object = None  # the `Audit` that refused the data, if one did
 
 
 class KnowledgeError(AnypagError, ValueError):
@@ -140,8 +140,8 @@ class KnowledgeError(AnypagError, ValueError):
 
 
 class CITestError(AnypagError, ValueError):
-    """A conditional-independence test failed, did not return a p-value, or was asked something it cannot answer. An
-    exception of the test itself is the `__cause__`.
+    """A conditional-independence test failed, did not return a p-value, or was asked something it cannot answer. If
+    the test raised an exception, that is the `__cause__`.
     """
 
 
@@ -160,13 +160,13 @@ def shortened(text: str, longest: int = 80) -> str:
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
-    """The names in quotes, as messages show them: the first of them if they are many."""
+    """The names in quotes, as messages show them: only the first ones if there are many."""
     shown = ", ".join(repr(shortened(name)) for name in names[:most])
     return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
 
 
 def abbreviated(value: object, most: int = 60) -> str:
-    """The value as Python writes it, or its beginning; numbers with thousands of digits cannot be written."""
+    """The value as `repr` writes it, or its beginning; `repr` refuses numbers with thousands of digits."""
     try:
         text = repr(value)
     except ValueError:
@@ -175,8 +175,8 @@ def abbreviated(value: object, most: int = 60) -> str:
 
 
 def matching(asked: Iterable[str], names: Sequence[str], kind: str = "column") -> list[str]:
-    """The names that are asked for, each once; one with `*`, `?` or `[` stands for all that match it, as for a shell.
-    ParameterError if a name does not exist, or nothing matches.
+    """The names that are asked for, each once; a pattern with `*`, `?` or `[` stands for all names that match it.
+    ParameterError if a name does not exist, or no name matches a pattern.
     """
     there, found = frozenset(names), list[str]()
     for one in asked:
@@ -188,12 +188,12 @@ def matching(asked: Iterable[str], names: Sequence[str], kind: str = "column") -
 
 
 def is_pattern(name: object) -> bool:
-    """Does a name stand for all that match it?"""
+    """Is a name a pattern, with `*`, `?` or `[`?"""
     return isinstance(name, str) and any(sign in name for sign in "*?[")
 
 
 def absent(kind: str, unknown: Sequence[str], names: Sequence[str]) -> str:
-    """The sentence for names that do not exist; it lists similar names, else all names."""
+    """The sentence for names that do not exist; it lists names similar to the first, else all names."""
     there = {str(name).casefold(): name for name in names}
     first = str(unknown[0]).casefold()
     first, cutoff = (first.strip("*?"), 0.5) if is_pattern(first) else (first, 0.7)

@@ -13,7 +13,7 @@ from typing import IO
 
 try:
     import fcntl
-except ImportError:  # not on Windows, where partial files of killed processes stay
+except ImportError:  # on Windows, where partial files of killed processes stay
     fcntl = None  # type: ignore[assignment]
 
 
@@ -34,7 +34,7 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
 
 
 def target_of(path: Path) -> Path:
-    """Where a path leads to, through links. OSError if the links lead in a circle."""
+    """The path with all links followed. OSError if the links lead in a circle."""
     try:
         return path.resolve()
     except (RuntimeError, OSError) as error:  # RuntimeError up to Python 3.12
@@ -108,7 +108,7 @@ def unlock(file: IO[bytes]) -> None:
 
 
 def file_stamp(data: object) -> tuple[int, int] | None:
-    """The size of a file and its time of modification, to detect changes; None if data are not a file."""
+    """The size of a file and its time of modification, to detect changes; None if the data are not a file."""
     if not isinstance(data, str | Path) or not Path(data).is_file():
         return None
     found = Path(data).stat()

@@ -1,5 +1,5 @@
 """HTML for notebooks, objects as JSON can hold them, and how shares and durations are written. Texts in HTML are
-escaped: names may contain anything.
+escaped, because names may contain any character.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 MOST_ROWS = 100  # rows of a table that a notebook shows
-LONG = 20.0  # seconds above which people are told beforehand how long something takes
+LONG = 20.0  # messages say beforehand how long something takes if it takes more seconds than this
 _CELL = "text-align:left;vertical-align:top;padding:.15em .8em .15em 0;white-space:pre-wrap"
 
 
@@ -45,7 +45,7 @@ def counted(n: int, what: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in words, roughly: 40 seconds, 2 minutes, 31,710 years."""
+    """A time in words, rounded: 40 seconds, 2 minutes, 31,710 years."""
     for name, unit in (("years", 31_536_000.0), ("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 1.5 * unit:
             return f"{seconds / unit:,.0f} {name}"
@@ -79,12 +79,12 @@ def paragraphs(lines: Iterable[str]) -> str:
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table; of a long one the first rows, and how many are left out."""
+    """An HTML table; a long one has its first rows, and says how many are left out."""
     if not rows:
         return ""
     lines = [_row("th", heading), *(_row("td", row) for row in rows[:MOST_ROWS])]
     rest = len(rows) - MOST_ROWS
-    more = paragraphs([f"... and {rest:,} rows more."]) if rest > 0 else ""
+    more = paragraphs([f"... and {rest:,} more rows."]) if rest > 0 else ""
     return f'<table style="border-collapse:collapse">{"".join(lines)}</table>{more}'
 
 

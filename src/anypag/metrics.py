@@ -21,7 +21,7 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, edge_symbol
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many of the learned things are right, and how many of the true ones were found.
+    """How many of the learned edges (or marks) are right, and how many of the true ones were found.
 
     Precision is 1 if nothing was learned, and recall is 1 if there is nothing to find. So a graph compared with itself
     always scores 1.
@@ -51,13 +51,13 @@ class Agreement:
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall; 1 if there is nothing on either side."""
+        """The harmonic mean of precision and recall; 1 if there is nothing in either graph."""
         both = self.learned + self.true
         return 2 * self.right / both if both else 1.0
 
 
 class Difference(NamedTuple):
-    """A pair of nodes that two graphs join differently: the edge of each, written from a to b; "" where there is none.
+    """A pair of nodes that two graphs join differently: its edge in each graph, written from a to b; "" for no edge.
 
     >>> print(Difference("A", "B", "o->", ""))
     A o-> B, not joined in the second graph
@@ -72,7 +72,7 @@ class Difference(NamedTuple):
         return self.said("the first graph", "the second graph")
 
     def said(self, first: str, second: str) -> str:
-        """The difference in words, with these names for the two graphs."""
+        """The difference as a sentence that names the two graphs so."""
         if not self.second:
             return f"{self._edge(self.first)}, not joined in {second}"
         if not self.first:
@@ -100,8 +100,8 @@ class Comparison:
         wrong_marks: marks that differ, on edges that are in both graphs (an edge can have two).
         shd: structural Hamming distance: pairs of nodes whose edge differs (extra, missing or other marks).
         adjacencies: the score of the edges, whatever their marks.
-        arrowheads: the score of the arrowheads: one on an extra edge is wrong, on a missing edge not found.
-        tails: the score of the tails, counted likewise.
+        arrowheads: the score of the arrowheads; one on an extra edge counts as wrong, one on a missing edge as missed.
+        tails: the score of the tails, counted in the same way.
         differences: the pairs of nodes whose edge differs, one by one; `first` is the learned graph.
     """
 
@@ -224,8 +224,8 @@ def _aligned(learned: MixedGraph, truth: MixedGraph) -> Marks:
     if only_learned or only_true:
         raise GraphError(
             "Graphs are compared over the same names. "
-            f"Only the learned graph has {listed(only_learned, 6) or 'none of its own'}; "
-            f"only the true one has {listed(only_true, 6) or 'none of its own'}."
+            f"Names that only the learned graph has: {listed(only_learned, 6) or 'none'}; "
+            f"names that only the true one has: {listed(only_true, 6) or 'none'}."
         )
     order = [learned.index(name) for name in truth.names]
     return learned.marks[np.ix_(order, order)]

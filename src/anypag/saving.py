@@ -1,4 +1,4 @@
-"""Results in files; the ending of the name picks the format."""
+"""Writes results to files; the ending of the name picks the format."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WRITERS = {
 
 
 def is_drawn(path: Path) -> bool:
-    """Is it a picture or a report, which takes longer to write?"""
+    """Is the file a picture or a report? These take longer to write."""
     return path.suffix.lower() in NEEDED
 
 
@@ -57,7 +57,7 @@ def save(result: Result, path: str | os.PathLike[str], *, report: Callable[[Resu
         report: writes the report; the command line passes its own writer.
 
     Raises:
-        ParameterError: the ending is no format of results, what it needs is not installed, or there is no such folder.
+        ParameterError: no format has this ending, a library that it needs is not installed, or the folder is missing.
     """
     path = Path(path)
     check_ending(path)

@@ -58,7 +58,7 @@ class Form:
 
     @property
     def is_array(self) -> bool:
-        """Is it kept as an array? Only checkpoints can."""
+        """Is the value kept as an array? Only checkpoints can hold arrays."""
         return False
 
 
@@ -106,7 +106,7 @@ class Number(Form):
 
 @dataclass(frozen=True)
 class Text(Form):
-    """A text; one of a few if they are listed."""
+    """A text; one of `one_of` if that lists any."""
 
     one_of: tuple[str, ...] = ()
     plain = str
@@ -216,7 +216,7 @@ def _with_types(kind: type[Any], forms: Mapping[str, Form]) -> dict[str, Form]:
 
 
 def form_of(kind: Any) -> Form:
-    """The form of texts, numbers and flags, of words to choose from, of tuples of these, and of these or None."""
+    """The form of a type: str, int, float, bool, a Literal of texts, a tuple of these, or one of these or None."""
     parts = get_args(kind)
     if get_origin(kind) is Literal:
         return Text(parts)
@@ -306,7 +306,7 @@ def read_at(place: str, form: Form, plain: Any, variables: Variables) -> Any:
 
 
 def _consistent(made: Any) -> Any:
-    """The object; RefusedError if its `is_consistent`, whether a search can have written such an object, is False."""
+    """The object. RefusedError if its `is_consistent` is False: then no search can have written it."""
     if not getattr(made, "is_consistent", True):
         raise RefusedError("its parts do not go together")
     return made
@@ -379,7 +379,7 @@ class Array(Form):
 
 
 def marks_matrix(*, many: bool = False) -> Form:
-    """(n, n) marks: an edge has two marks, no node an edge with itself; with `many`, any number of such matrices."""
+    """(n, n) marks: an edge has two marks, and no node has an edge with itself; with `many`, several such matrices."""
     return As(Array("uint8", (None, *SQUARE) if many else SQUARE, 0, 4), back=_paired)
 
 
@@ -391,7 +391,7 @@ def _paired(marks: Any, variables: Variables) -> Any:
 
 
 def rule_rows(rules: Mapping[int, Any]) -> Form:
-    """Marks that rules set or wanted: rows of rule, two nodes, mark, up to two more nodes; `rules`: the known ones."""
+    """Marks that rules set or wanted, a row per mark: rule (in `rules`), two nodes, mark, and two more nodes or -1."""
 
     def of_rules(rows: Any, variables: Variables) -> Any:
         n = len(variables.names)

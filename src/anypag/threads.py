@@ -1,4 +1,4 @@
-"""Threads for work that releases Python's lock (compiled loops, linear algebra), and long kernels in short turns.
+"""Threads for work that releases the global interpreter lock (compiled loops, linear algebra); long kernels in turns.
 
 The threads are started once and reused: starting them costs more than a small step of a search takes. Callers split
 work so that the number of threads does not affect the result, and merge the pieces in order. So results are the same to
@@ -38,9 +38,9 @@ def _workers(count: int) -> ThreadPoolExecutor:
 
 
 class _SingleBlas:
-    """A context in which linear algebra keeps to one thread. After a product its threads spin for a while and take the
-    cores from ours: on a busy machine a search of 35 columns takes ten times as long. The first to enter limits, the
-    last to leave restores, in whichever thread.
+    """A context in which linear algebra uses one thread. After a matrix product its threads would spin for a while and
+    take the cores from ours: on a busy machine a search of 35 columns takes ten times as long. The first thread that
+    enters the context sets the limit, and the last one that leaves it restores the numbers of threads.
     """
 
     _before: Sequence[tuple[Any, int]] = ()
@@ -49,7 +49,7 @@ class _SingleBlas:
         self.begin()
 
     def begin(self) -> None:
-        """Nobody is inside. A child process that was forked inside gets its threads back."""
+        """Start with no thread inside. A child process that was forked inside gets its numbers of threads back."""
         _limit(self._before)
         self._lock, self._n_inside, self._before = Lock(), 0, ()
 
@@ -69,7 +69,7 @@ class _SingleBlas:
 
 
 def _limit(libraries: Sequence[tuple[Any, int]]) -> None:
-    """Give libraries of linear algebra so many threads."""
+    """Set the number of threads of each library of linear algebra."""
     for library, count in libraries:
         library.set_num_threads(count)
         getattr(library, "clear_controlling_thread", do_nothing)()  # any thread may restore
@@ -103,8 +103,8 @@ def map_in_threads(
     on_error: Callable[[], None] = do_nothing,
 ) -> list[Made]:
     """`function(item)` for every item, in order; `threads` counts the calling thread, which works too. It often calls
-    `meanwhile` while it waits for the others. After an exception it calls `on_error`, waits for the other threads,
-    which finish their current items, and raises what was raised first.
+    `meanwhile` while it waits for the others. After an exception it calls `on_error`, waits until the other threads
+    have finished their current items, and raises the first exception.
     """
     if threads == 1 or len(items) == 1:
         try:
@@ -130,7 +130,7 @@ def map_in_threads(
 
 
 def _begun(others: list[Future[None]]) -> list[Future[None]]:
-    """The workers that have started. The others still wait for a thread and are cancelled, because no item is left."""
+    """The workers that have started. The others still wait for a thread; they are cancelled, as no item is left."""
     return [other for other in others if not other.cancel()]
 
 
@@ -159,12 +159,12 @@ class _Work(Generic[Item, Made]):
 
 
 def threads_for(work: int, threads: int, least: int = 1_000_000) -> int:
-    """How many threads to use for an amount of work, with at least `least` (about a millisecond) for each."""
+    """How many threads to use for an amount of work: each gets at least `least` (about a millisecond)."""
     return max(1, min(threads, work // least))
 
 
 def runs_of(work: npt.NDArray[np.int64], threads: int, least: int, most: int) -> list[slice]:
-    """Runs of items with about equal work, from `least` to `most`: enough runs for the threads."""
+    """Consecutive slices of the items with about equal work, from `least` to `most`; about four slices per thread."""
     total = int(work.sum())
     share = min(max(total / (4 * threads), least), most) if threads > 1 else most
     n_runs = min(max(1, round(total / share)), max(1, len(work)))
