@@ -348,7 +348,7 @@ def test_bad_text_is_refused_with_a_sentence(format: str, text: str, message: st
 
 def test_a_graph_too_large_to_hold_is_refused() -> None:
     for format, text in (("text", "\n".join(map(str, range(20_001)))), ("pcalg", "," * 20_001)):
-        with pytest.raises(FormatError, match="may have 20,000 nodes; this one has 20,001"):
+        with pytest.raises(FormatError, match="up to 20,000 nodes can be read; this one has 20,001"):
             loads(text, format)
 
 

@@ -54,7 +54,7 @@ SETS = {
          "R5: A and B lie on a ring through C in which only neighbours are joined, without any collider; "
          "only selection of the sample makes such a ring."),
         (MarkReason("B", "C", Mark.TAIL, 6, ("A",)),
-         "R6: the edge A --- B says that B affects being in the sample; all ends at B are tails."),
+         "R6: the edge A --- B says that B affects being in the sample, so every mark at B is a tail."),
         (MarkReason("B", "C", Mark.TAIL, 7, ("A",)),
          "R7: A is a cause of B or of being in the sample, and B is a cause of A, of C or of being in the sample; "
          "an arrowhead at B would contradict this."),

@@ -107,7 +107,7 @@ class MixedGraph:
         return plot(self, ax)
 
     def _repr_svg_(self) -> str | None:
-        """How notebooks show it."""
+        """The picture of the graph that notebooks show, as SVG."""
         from anypag.plot import svg_if_possible
 
         return svg_if_possible(self)
@@ -157,7 +157,7 @@ class MixedGraph:
 
     @property
     def entries(self) -> SparseMarks:
-        """The marks as lists, in the order of the matrix: row, column, mark. Large graphs need no matrix for it."""
+        """The marks as lists, in the order of the matrix: row, column, mark. A large graph need not make its matrix."""
         if self._sparse is None:
             return _entries(self.marks)
         row, column, mark = self._sparse
@@ -166,7 +166,7 @@ class MixedGraph:
 
     @property
     def marked_edges(self) -> MarkedEdges:
-        """The edges as lists per node with their marks, the form in which compiled code walks them."""
+        """The edges as lists per node with their marks; compiled code reads graphs in this form."""
         if self._marked_edges is None:
             from anypag.graphs.skeleton import Skeleton
 
@@ -181,7 +181,7 @@ class MixedGraph:
         return Edge(self.names[i], self.names[j], Mark(self.marks[j, i]), Mark(self.marks[i, j]))
 
     def path_text(self, path: Sequence[Node]) -> str:
-        """A path as it is drawn; "and" stands between two that have no edge.
+        """A path as text; "and" stands between two nodes that have no edge.
 
         >>> from anypag import PAG
         >>> PAG.from_string("A o-> B; B <-> C").path_text(["A", "B", "C"])
@@ -234,7 +234,7 @@ class MixedGraph:
         """
         return self._reaching(possible_steps(self.marks).T, nodes)
 
-    # --- making others ---------------------------------------------------------------------------------------------
+    # --- making new graphs -----------------------------------------------------------------------------------------
 
     @classmethod
     def from_string(cls, text: str, names: Sequence[str] | None = None) -> Self:
@@ -290,7 +290,7 @@ class MixedGraph:
     def _unchecked(cls, marks: Marks | None, sparse: SparseMarks | None, names: tuple[str, ...]) -> Self:
         graph = cls.__new__(cls)
         graph._marks, graph._sparse, graph._names = marks, sparse, names
-        graph._places = graph._marked_edges = None  # made when they are first asked for
+        graph._places = graph._marked_edges = None  # made when they are first read
         return graph
 
     @classmethod
@@ -329,7 +329,7 @@ class MixedGraph:
 
 
 def edges_of(marks: Marks, names: Sequence[str]) -> tuple[Edge, ...]:
-    """The edges a marks matrix holds, each once."""
+    """The edges of a marks matrix, each once."""
     return _edges(_entries(marks), names)
 
 
@@ -359,12 +359,12 @@ def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Ma
 
 
 def arrows(marks: Marks) -> Flags:
-    """(..., n, n) is the edge between row and column row --> column?"""
+    """(..., n, n) is there an edge row --> column?"""
     return np.asarray((marks == Mark.ARROW) & (np.swapaxes(marks, -1, -2) == Mark.TAIL))
 
 
 def marks_of_arrows(arrows: Flags) -> Marks:
-    """(n, n) the marks of a DAG; as plain integers they would take eight times the memory."""
+    """(n, n) the marks of a DAG, as bytes: Python's integers would take eight times the memory."""
     return arrows * np.uint8(Mark.ARROW) + arrows.T * np.uint8(Mark.TAIL)
 
 
@@ -377,7 +377,7 @@ def possible_steps(marks: Marks) -> Flags:
 
 
 def shortest_path(steps: Flags, a: int, b: int) -> list[int]:
-    """The nodes of a shortest path from a to b along steps from row to column, with both ends; empty without one."""
+    """The nodes of a shortest path from a to b along steps from row to column, with both ends; empty if none exists."""
     before, waiting = {a: a}, deque([a])
     while waiting and b not in before:
         node = waiting.popleft()
@@ -441,7 +441,7 @@ def certain_ancestry(marks: Marks) -> Flags:
 
 
 def square_matrix(values: npt.ArrayLike, largest: int, wanted: str) -> npt.NDArray[Any]:
-    """The values as an array, refused if it is not square or holds anything but 0, 1, ... to the largest."""
+    """The values as an array. GraphError if it is not square or holds anything but 0, 1, ... to the largest."""
     try:
         array = np.asarray(values)
     except ValueError:

@@ -33,14 +33,14 @@ MOST_COMPARED = 1_000_000  # comparisons of statements while contradictions are 
 
 
 class Assertion(NamedTuple):
-    """One thing a graph says: `a` is a cause of `b` (or of selection), is not, or the two are independent."""
+    """One statement of a graph: `a` is a cause of `b` (or of selection), `a` is not, or the two are independent."""
 
     kind: AssertionKind
     a: str
     b: str
 
     def words(self, *, selection: bool = False) -> str:
-        """The statement in words; with selection, including what the mark says about it."""
+        """The statement in words; with `selection`, also what the mark says about selection."""
         sample = " or of being in the sample" if selection else ""
         if self.kind == "cause":
             return f"{self.a} is a cause of {self.b}{sample}"
@@ -54,7 +54,7 @@ class Assertion(NamedTuple):
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Statements that cannot all be true, none of which can be left out; or (without any) why no system has the graph.
+    """Statements that cannot all be true, although any fewer can; or, without statements, why no system has the graph.
 
     `pairs` are the pairs of variables it is about; `sentence` says it in words; `str()` gives the sentence.
     """
@@ -80,7 +80,7 @@ def contradictions(
     pag: PAG, independent: Iterable[tuple[str, str]] = (), *, selection: bool = True, most_compared: int = MOST_COMPARED
 ) -> tuple[tuple[Contradiction, ...], bool]:
     """All contradictions in a graph where these pairs are marginally independent, each as a minimal set of statements,
-    and whether the list is complete. Counts bound the search, so that the answer depends on no clock.
+    and whether the list is complete. Counts bound the search, not a clock, so that the same graph gives the same list.
 
     >>> found, _ = contradictions(PAG.from_string("A --> B; B --> C; A <-> C"))
     >>> print(found[0])
@@ -114,8 +114,8 @@ def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tupl
 
 
 def _needs_all(candidate: Sequence[Assertion]) -> bool:
-    """Are chains from an arrowhead to two independent variables surely minimal? They are if they form a tree: then one
-    way leads to each variable, and it is the only one.
+    """Is a contradiction of two independent variables surely minimal? It is if its chains form a tree, because then
+    only one path leads to each variable.
     """
     tails = [statement for statement in candidate if statement.kind == "cause"]
     names = {name for tail in tails for name in (tail.a, tail.b)}
@@ -126,9 +126,9 @@ def _needs_all(candidate: Sequence[Assertion]) -> bool:
 class Chains:
     """Statements sorted so that chains of causes can be followed."""
 
-    leads: Links  # for each variable the others on whose edge it has a tail
-    comes: Links  # for each variable the others that have a tail on the edge with it
-    denied: Links  # for each variable the others that it does not cause (it does not affect selection either)
+    leads: Links  # for each variable a, all b with a tail at a on a–b: a is a cause of b
+    comes: Links  # the reverse: for each variable b, all a with a tail at a on a–b
+    denied: Links  # for each variable a, all b with an arrowhead at a on a–b: a is no cause of b nor of selection
     independent: Collection[tuple[str, str]]
     selection: bool
 
@@ -191,7 +191,7 @@ class Chains:
                 yield [*self._why_unselected(cause), *chains, Assertion("independent", *apart)]
 
     def in_chains(self) -> set[str]:
-        """The variables on chains of causes that begin at an unselected variable; others contradict nothing."""
+        """The variables on chains of causes that begin at an unselected variable; no others are in contradictions."""
         return {*_tree(self.leads, *(a for a in self.leads if a in self._unselected))}
 
     @cached_property
@@ -209,7 +209,7 @@ class Chains:
 
 
 def _tree(links: Links, *starts: str) -> dict[str, str]:
-    """Every variable that the starts reach, with its predecessor on a shortest path, nearest first."""
+    """Every variable that the starts reach, the nearest first, with its predecessor on a shortest path."""
     before = {start: start for start in starts}
     waiting = deque(before)
     while waiting:
@@ -241,7 +241,7 @@ def _told(statements: tuple[Assertion, ...], *, selection: bool) -> Contradictio
 
 
 def of_graph(pag: PAG, reason: str, path: Sequence[str]) -> Contradiction:
-    """The contradiction of a graph that is not the PAG of any system, as `validate` explains it."""
+    """The contradiction in a graph that is not the PAG of any system, with the reason that `validate` gives."""
     about = pag.path_text(path)
     sentence = f"No system of variables, hidden ones included, has exactly this graph; see {about}. Why: {reason}"
     return Contradiction((), tuple(pairwise(path)), sentence)

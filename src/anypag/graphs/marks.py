@@ -6,7 +6,7 @@ An edge between A and B carries one mark at each end. Read a mark at B on the ed
 - tail `-`: B is a cause of A, or of selection into the sample;
 - circle `o`: the data do not say; some members of the equivalence class have an arrowhead, others a tail.
 
-Written as text an edge is its left mark, a dash, its right mark: `o->`, `<->`, `---`, ...
+As text, an edge is its left mark, a dash and its right mark: `o->`, `<->`, `---`, ...
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ def _clear(name: str) -> str:
 
 
 class Separation(NamedTuple):
-    """Why two variables have no edge: the set that separates them, its p-value, the iteration it was found in.
+    """Why two variables have no edge: the set that separates them, its p-value, and the iteration r that found it.
 
-    `n` is the number of rows the p-value rests on; None where the test has no rows (an oracle).
+    `n` is the number of rows that the p-value is computed from; None if the test has no rows (an oracle).
     """
 
     given: tuple[str, ...]

@@ -107,9 +107,9 @@ def spread(steps: tuple[NodeSet, ...], sources: NodeSet, inside: NodeSet) -> Nod
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The edges of a PAG: for each node sets of nodes. `children` it may cause, and `parents` may cause it, by their
-    edge. `circles` are joined to it by `o-o`; `invisible` by an edge that is not visible, `invisible_into` with an
-    arrowhead at this node. It has a visible arrow to those in `visible`.
+    """The edges of a PAG, as sets of neighbours of each node. By the marks of their edges the node may cause its
+    `children`, and its `parents` may cause it. It is joined to `circles` by `o-o`, and to `invisible` by an edge that
+    is not visible, which for `invisible_into` has an arrowhead at the node. Visible arrows lead to `visible`.
     """
 
     children: tuple[NodeSet, ...]

@@ -1,6 +1,6 @@
 """Orientation: all marks that follow from a skeleton and its colliders.
 
-The rules are in `anypag.graphs.rules`. Here they run to a fixed point: always the first rule that still sets a mark.
+The rules are in `anypag.graphs.rules`. They run until none sets a mark; after every change the first one runs again.
 Two rules need more than marks: R0 asks whether an unshielded triple is a collider, R4 whether the node that a path
 discriminates is one. A `Colliders` object answers: from separating sets during a search, or from the MAG if it is
 known.
@@ -25,7 +25,7 @@ from anypag.graphs.skeleton import Skeleton
 from anypag.threads import Look, do_nothing, in_turns
 
 LogRows = npt.NDArray[np.int32]
-"""(k, 6) one row a mark: rule, i, j, mark, and two nodes that the reason names; the mark is at j on the edge i–j."""
+"""(k, 6) one row per mark: rule, i, j, mark, and two nodes that the reason names; the mark is at j on the edge i–j."""
 Paths = npt.NDArray[np.int32]  # discriminating paths, (k, longest): D, ..., A, B, C, then -1
 
 
@@ -37,7 +37,7 @@ class Colliders(Protocol):
         ...
 
     def decide(self, paths: Paths) -> tuple[Paths, Flags]:
-        """R4: the paths that can be decided; for each, is B in the set that separates D and C, so no collider?"""
+        """R4: the paths that can be decided; for each, is B in the set that separates D and C (so B is no collider)?"""
         ...
 
 
@@ -84,7 +84,7 @@ def orient_in_place(
     scratch: Scratch | None = None,
     look: Look = do_nothing,
 ) -> Orientation:
-    """As `orient`, but writes into the given marks: a table of all pairs may take a gigabyte."""
+    """As `orient`, but writes into the given marks, because a copy of them may take a gigabyte."""
     graph = Pass(marks, skeleton, knowledge, Scratch() if scratch is None else scratch, look)
     graph.follow(RULES[0], colliders)
     waiting = list(rules)
@@ -98,8 +98,8 @@ def orient_in_place(
 class Scratch:
     """Two (n, n) tables of zeros that orientations reuse: for proposed and for disputed marks.
 
-    For a large graph, to make new zeros takes longer than to run the rules. The tables are given back as zeros; after
-    an error they are not given back, and the next orientation makes new ones.
+    For a large graph, making new tables takes longer than running the rules. An orientation gives the tables back as
+    zeros. After an error it does not, and the next orientation makes new ones.
     """
 
     tables: tuple[Marks, Marks] | None = None  # both, all zeros; None while they are in use
@@ -116,7 +116,7 @@ class Scratch:
 
 
 class Pass:
-    """The marks while rules run, with the scratch space rules propose into."""
+    """The marks while rules run, and the scratch tables into which rules write proposals."""
 
     def __init__(
         self, marks: Marks, skeleton: Skeleton, knowledge: KnownCauses | None, scratch: Scratch, look: Look
@@ -158,7 +158,7 @@ class Pass:
         return int(self._kinds[a, b]) // (2 if a == b else 1)
 
     def _without_contradictions(self, was_set: LogRows) -> tuple[LogRows, LogRows]:
-        """Turn marks back into circles that contradict the ancestors implied by other marks. All marks of a
+        """Turn new marks that contradict the ancestors implied by other marks back into circles. All new marks of a
         contradiction are withdrawn, so that the order of the nodes does not matter. With an exact test there are no
         contradictions.
         """
@@ -178,7 +178,7 @@ class Pass:
         """The marks and their record; no rule can run afterwards."""
         none = np.empty((0, 6), np.int32)
         log, conflicts = np.concatenate([none, *self.log]), np.concatenate([none, *self.conflicts])
-        self.disputed[conflicts[:, 1], conflicts[:, 2]] = 0  # each dispute is a conflict
+        self.disputed[conflicts[:, 1], conflicts[:, 2]] = 0  # every disputed mark is among the conflicts
         self._scratch.tables = self.wanted, self.disputed
         return Orientation(self.marks, log, conflicts)
 

@@ -1,4 +1,4 @@
-"""From a causal DAG to its PAG, when some nodes are latent and some select the sample.
+"""Computes the PAG of a causal DAG in which some nodes are latent and some select the sample.
 
 DAG over observed, latent and selection nodes → MAG over the observed ones (Richardson & Spirtes 2002) → PAG, the marks
 that all MAGs with the same independences share (Zhang 2008).
@@ -31,7 +31,7 @@ def latent_projection(dag: DAG, latent: Iterable[Node] = (), selection: Iterable
     Args:
         dag: the causal graph, with all its nodes.
         latent: the nodes that were not measured.
-        selection: the nodes that decided who got into the sample; always conditioned on.
+        selection: the nodes that decided who got into the sample; they are always conditioned on.
 
     Returns:
         X and Y are adjacent if no set of observed nodes separates them (given selection). A tail at X means that X is a
@@ -114,7 +114,7 @@ def mag_of_diagram(marks: Marks) -> Marks:
 
 
 def _mag_of_causes(marks: Marks) -> Marks:
-    """The marks of that MAG, by a DAG with a latent cause for every `<->` and a selected effect for every `---`."""
+    """As `mag_of_diagram`, from a DAG with a latent cause for every `<->` and a selected effect for every `---`."""
     n = len(marks)
     arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
     both, undirected = np.argwhere(np.triu(arrow & arrow.T)), np.argwhere(np.triu(tail & tail.T))
@@ -175,7 +175,7 @@ class LatentDAG:
         return marks_of_arrows(self.causes)
 
     def with_last_hidden(self) -> Self:
-        """A LatentDAG with one hidden cause, the last; the other hidden ones count as measured, and come last."""
+        """A LatentDAG whose only hidden cause is the last; the others become the last measured variables."""
         causes = self.causes[:, :-1]
         return replace(self, parents=causes[:-1], children=causes[-1:], n_levels=self.n_levels[-1:])
 

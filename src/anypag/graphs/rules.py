@@ -1,4 +1,4 @@
-"""The orientation rules: for each the kernel that proposes marks, and the sentence that explains a mark.
+"""The orientation rules: each has a kernel that proposes marks, and a sentence that explains a mark.
 
 The rest of the package only uses `RULES`: orientation runs them, results and checkpoints accept their numbers,
 explanations use their sentences. A new rule is a kernel in `anypag._kernels.rules` and one entry at the end of this
@@ -102,7 +102,7 @@ def _pattern(kernel_name: str, known: str | None = None) -> Callable[[Pass, Coll
 
 
 class Triple(NamedTuple):
-    """What a rule sees at a node V and two of its neighbours, A and B, and what it makes of one of the two edges."""
+    """The marks that a rule reads at a node V and two of its neighbours, A and B, and the marks that then follow."""
 
     first: str  # the edge A–V: `*->` has an arrowhead at V and any mark at A
     second: str  # the edge V–B
@@ -158,7 +158,7 @@ Explain = Callable[[MarkReason, SeparationsByPair], str]
 
 
 def _saying(sentence: str) -> Explain:
-    """A sentence with places for `at`, `other`, and the nodes of `because`, by their order or all in one place."""
+    """A sentence with fields for `at`, `other` and the nodes of `because`, one for each of these or one for all."""
     because = list(dict.fromkeys(re.findall(r"{(?!at}|other}|because})(\w+)}", sentence)))
 
     def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:
@@ -169,7 +169,7 @@ def _saying(sentence: str) -> Explain:
 
 
 def _separated(a: str, b: str, sepsets: SeparationsByPair) -> str:
-    """`a and b are independent given ...`, or that they have no edge where no separating set is known."""
+    """`a and b are independent given ...`; or `a and b have no edge`, if no separating set is known."""
     found = sepsets.get((a, b))
     if found is None:
         return f"{a} and {b} have no edge"
@@ -231,7 +231,7 @@ _SENTENCES = {
     "cause of none of these, so it is no cause of {other}.",
     "R5": "{at} and {other} lie on a ring through {because} in which only neighbours are joined, without any collider; "
     "only selection of the sample makes such a ring.",
-    "R6": "the edge {a} --- {at} says that {at} affects being in the sample; all ends at {at} are tails.",
+    "R6": "the edge {a} --- {at} says that {at} affects being in the sample, so every mark at {at} is a tail.",
     "R7": "{a} is a cause of {at} or of being in the sample, and {at} is a cause of {a}, of {other} or of being in the "
     "sample; an arrowhead at {at} would contradict this.",
     "R8": "{at} has a tail towards {b}, and {b} is a cause of {other}; a cause of a cause is a cause.",
@@ -239,14 +239,14 @@ _SENTENCES = {
     "an arrowhead, that path would have to be directed, and {at} a cause of {other}, which the arrowhead denies.",
     "R10": "{m} and {w} have no edge, and paths from {at} through them may lead to two causes of {other}; at least one "
     "path must, so the end at {at} is a tail.",
-    "R12": "if {at} were a cause of {other}, then also of {d}, since each step of a path to it forces the next; but "
-    "arrows lead from {d} back to {at}.",
+    "R12": "if {at} were a cause of {other}, it would be a cause of {d} too, because each edge of a path from {at} to "
+    "{d} forces the next one; but arrows lead from {d} back to {at}.",
     "K1": "{at} is known to be no cause of {other}, and its arrowhead from {c} says that it is no cause of being in "
     "the sample either.",
     "K2": "{at} is no collider between {other} and {c}, so it is a cause of {other}, of {c} or of being in the sample; "
     "it is known not to cause {c}.",
     "K3": "{at} has a tail towards {b}, of which it is known to be no cause; so who is in the sample depends on {at}, "
-    "and ends at it are tails.",
+    "and every mark at {at} is a tail.",
     "K4": "{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; this edge "
     "has one at its other end.",
     "K5": "{at} and {other} are known to have no hidden common cause, and {other} is no cause of {at}; so {at} causes "

@@ -44,7 +44,7 @@ def is_separated(graph: MixedGraph, x: Node, y: Node, z: Iterable[Node] = ()) ->
 def are_separated(
     graph: MixedGraph, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike, *, always: npt.ArrayLike = ()
 ) -> Flags:
-    """(b,) do z (b, r), a condition set a row, and the nodes of `always` separate x (b,) and y (b,) in a DAG or MAG?
+    """(b,) do the nodes in a row of z (b, r) and those of `always` separate x (b,) and y (b,) in a DAG or MAG?
 
     >>> from anypag import DAG
     >>> are_separated(DAG.from_string("A --> B; B --> C"), [0, 0], [1, 2], [[2], [1]])

@@ -1,4 +1,4 @@
-"""The edges of a graph as lists per node, without their marks: what rules and searches walk along."""
+"""The edges of a graph as lists per node, without their marks; rules and searches follow paths in these lists."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Skeleton(NamedTuple):
         return self.start, neighbour, marks[neighbour, node], marks[node, neighbour]
 
     def narrowed(self, marks: Marks) -> Self:
-        """The edges that are still in the marks; faster than a scan of all pairs."""
+        """The edges that a matrix of marks still has; faster than a scan of all pairs."""
         is_left = marks[self.node, self.neighbour] != Mark.NONE
         if is_left.all():
             return self

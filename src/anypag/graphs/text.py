@@ -28,7 +28,7 @@ def quote(name: str) -> str:
 
 
 def format_graph(names: Iterable[str], edges: Iterable[Edge]) -> str:
-    """The lines of a graph: its edges in order, each the usual way round, then the names that are on no edge."""
+    """The lines of a graph: its edges in order, each in its usual direction, then the names that are on no edge."""
     edges = tuple(edges)
     joined = {name for edge in edges for name in (edge.a, edge.b)}
     lines = [f"{quote(edge.a)} {edge.symbol} {quote(edge.b)}" for edge in map(Edge.forward, edges)]

@@ -1,9 +1,9 @@
 """Is a PAG valid, that is the PAG of some MAG? Gives a member of its class, or the reason why there is none.
 
-A PAG learned from finite data can contradict itself. It is valid if it is the PAG of some MAG; and if it is, one MAG is
-easy to name (Zhang 2008, Theorem 2): turn every `o->` and `--o` into `-->`, and orient the `o-o` edges into a
+A PAG learned from finite data can contradict itself. It is valid if it is the PAG of some MAG. One such MAG is then
+easy to construct (Zhang 2008, Theorem 2): turn every `o->` and `--o` into `-->`, and orient the `o-o` edges into a
 directed acyclic graph without new unshielded colliders, which is possible exactly if they form chordal components. So a
-PAG is valid if this construction gives a MAG and the PAG of that MAG is the one we started with.
+PAG is valid exactly if this construction gives a MAG whose PAG is the one we started with.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from anypag.graphs.text import quote
 
 @dataclass(frozen=True)
 class Validity:
-    """Whether a PAG is the PAG of some MAG. It is true in an `if` when it is.
+    """Whether a PAG is the PAG of some MAG; `bool()` of it says so.
 
     `reason` says in a sentence why not (empty when valid); `path` names the nodes of an offending path or cycle, or the
-    edge whose mark is wrong; `mag` is the MAG that was tried (a member, when valid), and `pag` what its PAG really is,
-    if it was computed.
+    edge whose mark is wrong; `mag` is the MAG that was tried (a member, when valid), and `pag` is the PAG of `mag`, if
+    it was computed.
     """
 
     valid: bool
@@ -101,7 +101,7 @@ def completed(marks: Marks) -> tuple[Marks, list[int]]:
 
 
 def _maximum_cardinality_order(adjacent: Flags) -> list[int]:
-    """The nodes, next the one with most neighbours already taken: in a chordal graph these form a clique."""
+    """The nodes, each the one with the most neighbours before it; in a chordal graph these neighbours form a clique."""
     n_taken = np.zeros(len(adjacent), np.int64)
     order: list[int] = []
     for _ in range(len(adjacent)):
@@ -116,7 +116,7 @@ def _chordless_cycle(adjacent: Flags) -> list[int]:
     """A cycle of four or more nodes without a chord, the first node again at the end; there is one."""
     for node in range(len(adjacent)):
         for a, b in combinations(np.flatnonzero(adjacent[node]).tolist(), 2):
-            outside = ~adjacent[node]  # the way from b to a avoids the node and its other neighbours
+            outside = ~adjacent[node]  # the path from b to a avoids the node and its other neighbours
             outside[[a, b, node]] = True, True, False
             way = [] if adjacent[a, b] else shortest_path(adjacent & outside, a, b)[::-1]
             if way:

@@ -1,5 +1,5 @@
-"""How other tools write a graph: text, JSON, Tetrad, pcalg, DOT, dagitty, networkx. Here, what every reader gives
-(`Parsed`), and how it becomes a graph.
+"""The graph formats of other tools: text, JSON, Tetrad, pcalg, DOT, dagitty, networkx. This file has what every reader
+returns (`Parsed`), and makes it a graph.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Parsed(NamedTuple):
 
 
 def build(parsed: Parsed, kind: type[MixedGraph] | None) -> MixedGraph:
-    """The graph; of the kind asked for, else of the kind the file names, else a PAG."""
+    """The graph, of the kind that is asked for, else of the kind that the file names, else a PAG."""
     if len(parsed.names) > MOST_NODES:
-        raise FormatError(f"A graph to read may have {MOST_NODES:,} nodes; this one has {len(parsed.names):,}.")
+        raise FormatError(f"Graphs of up to {MOST_NODES:,} nodes can be read; this one has {len(parsed.names):,}.")
     check_encodable(parsed.names)
     wanted = KINDS.get(parsed.kind or "PAG", PAG) if kind is None else kind
     try:

@@ -1,4 +1,4 @@
-"""One table of formats: graphs to and from text and files by the name of a format, and graph objects of other tools.
+"""The table of formats: reads and writes graphs in a named format, and converts graph objects of other tools.
 
 In networkx (extra `interop`) a DAG is a plain `DiGraph`, ready for what networkx offers for DAGs. In the `DiGraph` of a
 PAG or MAG every edge exists in both directions, and the attribute `mark` of a→b ("circle", "arrow" or "tail") is the
@@ -136,8 +136,8 @@ def read_graph(
 
     Args:
         path: the file.
-        format: see `dumps`; if left out, the extension says it. A .txt that begins as Tetrad's files do is one,
-            and a .csv that is no edge table is a matrix, as pcalg's are.
+        format: see `dumps`; if left out, the extension says it. A .txt file that begins as Tetrad's do is read as
+            "tetrad", and a .csv file that is no edge table is read as "pcalg".
         kind: `PAG`, `MAG` or `DAG`; see `loads`.
 
     Raises:
@@ -160,7 +160,7 @@ def write_graph(graph: Any, path: str | os.PathLike[str], *, format: str | None 
     complete.
 
     Args:
-        graph: the graph; see `as_graph` for what is taken for one.
+        graph: the graph; see `as_graph` for the objects that can stand for one.
         path: the file.
         format: see `dumps`; if left out, the extension says it.
 
@@ -191,7 +191,7 @@ def as_graph(thing: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
     Args:
         thing: a PAG, MAG or DAG; a result, for its graph; a graph of causal-learn (`GeneralGraph`, or the
             `CausalGraph` around it that its `pc` returns); a `networkx.DiGraph`, as for `from_networkx`.
-        kind: `PAG`, `MAG` or `DAG`, for graphs of others; see `from_networkx` for what is taken without it.
+        kind: `PAG`, `MAG` or `DAG`, for graphs of other tools; default: see `from_networkx`, a PAG for causal-learn.
 
     Raises:
         GraphError: it is none of these.
@@ -235,7 +235,7 @@ def to_networkx(graph: MixedGraph) -> Any:
 
 
 def from_networkx(graph: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
-    """The graph of a `networkx.DiGraph`: with `mark`s as `to_networkx` writes them, or a DAG without marks.
+    """The graph of a `networkx.DiGraph` whose edges have the `mark`s that `to_networkx` writes, or no marks (a DAG).
 
     Args:
         graph: the graph; its nodes are names.

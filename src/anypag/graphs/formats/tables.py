@@ -2,7 +2,7 @@
 
 `pcalg` is the coding of R's pcalg for PAGs (`amat.pag`), which anypag uses too; `write.csv(amat, ...)` in R writes
 such a file. The graphs of causal-learn are read from its objects (`GeneralGraph.graph`: -1 tail, 1 arrow, 2 circle,
-and a cell is about its *row*).
+and a cell has the mark at its *row's* node).
 
 An edge table has a line for each edge: `from`, `to`, `edge` (`o->`), and more columns, which readers skip. A result
 writes it as .csv, with pairs that have no edge among its lines (`edge` is empty there). In the table of a bare graph a
@@ -80,7 +80,7 @@ def _read(text: str) -> tuple[list[str], Cells]:
         raise FormatError("A matrix has the names in its first row; the text is empty.")
     names = rows[0][1:]
     if len(names) > MOST_NODES:
-        raise FormatError(f"A graph to read may have {MOST_NODES:,} nodes; this one has {len(names):,}.")
+        raise FormatError(f"Graphs of up to {MOST_NODES:,} nodes can be read; this one has {len(names):,}.")
     named = [row[0] for row in rows[1:]]
     if named != names:
         raise FormatError(
@@ -126,7 +126,7 @@ def is_data(text: str) -> bool:
 
 
 def as_text(value: str) -> str:
-    """The value so that a spreadsheet reads it as text and not as a formula.
+    """The value written so that a spreadsheet reads it as text and not as a formula.
 
     >>> as_text("=1+1"), as_text("age")
     ("'=1+1", 'age')
@@ -135,7 +135,7 @@ def as_text(value: str) -> str:
 
 
 def as_written(text: str) -> str:
-    """The name before `as_text`."""
+    """The name that `as_text` wrote."""
     return text[1:] if text.startswith("'") and text.lstrip("'").startswith(_FORMULA) else text
 
 

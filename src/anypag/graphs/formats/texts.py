@@ -5,8 +5,8 @@ at blanks and names at `;`, so names with either cannot be written. caugi's sche
 PAGs and MAGs; these are written as UNKNOWN, with the kind among the tags.
 
 DOT, the language of Graphviz, is written only. Marks are arrow shapes: `odot` circle, `normal` arrowhead, `none` tail.
-Edges run forward, from causes to effects: tools that read DOT without its arrow shapes take them so. dagitty writes
-`pag { "A" @-> "B" }`, `@` being a circle, and says whether it is a PAG, a MAG or a DAG.
+Edges point from causes to effects, because tools that ignore the arrow shapes read them so. dagitty writes
+`pag { "A" @-> "B" }`, where `@` is a circle, and says whether the graph is a PAG, a MAG or a DAG.
 """
 
 from __future__ import annotations
