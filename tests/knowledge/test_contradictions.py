@@ -41,13 +41,13 @@ NAMES = list("abcde")
             "a ~> b by `a ~> b` (line 2); but they are not joined by `a !*-* b` (line 3), and no other variables can "
             "stand between them.",
         ),
-        ("a *-* b\nb !*-* a", "`a *-* b` (line 1) and `b !*-* a` (line 2) say the opposite of a and b."),
+        ("a *-* b\nb !*-* a", "`a *-* b` (line 1) and `b !*-* a` (line 2) say opposite things about a and b."),
     ],
 )
 def test_the_shortest_chain_is_named(text: str, sentence: str) -> None:
     with pytest.raises(KnowledgeError) as caught:
         Knowledge.from_text(text).facts(NAMES)
-    assert str(caught.value) == f"What is said to be known contradicts itself: {sentence}"
+    assert str(caught.value) == f"The knowledge contradicts itself: {sentence}"
 
 
 def test_a_cause_needs_no_edge_where_another_variable_can_stand_between() -> None:

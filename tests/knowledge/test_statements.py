@@ -153,7 +153,7 @@ def test_a_line_that_is_no_statement_is_refused_with_its_number(line: str, sente
         ("a ~> x", "`a ~> x` (line 1): There is no column 'x'"),
         ("tiers: a | blod", "There is no column 'blod'; did you mean 'blood'?"),
         ("a ~> a", "two different variables"),
-        ("tiers: a | b\ntiers: b | c", "said twice, `tiers: a | b` (line 1) and `tiers: b | c` (line 2)"),
+        ("tiers: a | b\ntiers: b | c", "given twice, by `tiers: a | b` (line 1) and `tiers: b | c` (line 2)"),
         ("within tiers: no causes", "there are none"),
         ("tiers: a | b\nselection before tier 3", "numbered 1 to 2"),
         ("tiers: a | b\nselection before tier 0", "numbered 1 to 2"),

@@ -115,19 +115,19 @@ def _tier_of(statements: Sequence[Statement], place: Mapping[str, int]) -> Count
     found = [statement for statement in statements if isinstance(statement, Tiers)]
     if len(found) > 1:
         raise KnowledgeError(
-            f"Tiers are one order of the variables; they were said twice, {named(found[0])} and {named(found[1])}."
+            f"Tiers can be given only once; they were given twice, by {named(found[0])} and {named(found[1])}."
         )
     for statement in found:
         for k, names in enumerate(statement.tiers):
             tier[_columns(names, statement, place)] = k
     needing = [statement for statement in statements if isinstance(statement, NoCausesWithinTiers | SelectionBefore)]
     if needing and not found:
-        raise KnowledgeError(f"{named(needing[0])} speaks of tiers, but there are none: say `tiers: a b | c d` too.")
+        raise KnowledgeError(f"{named(needing[0])} mentions tiers, but there are none: say `tiers: a b | c d` too.")
     return tier
 
 
 SaidBy = Callable[[str, int, int], str]  # the statement that says a fact of a kind about two columns
-_BEGIN = "What is said to be known contradicts itself:"
+_BEGIN = "The knowledge contradicts itself:"
 
 
 def _refuse_contradictions(statements: Sequence[Statement], said: Facts, names: Sequence[str]) -> None:
@@ -142,14 +142,14 @@ def _refuse_contradictions(statements: Sequence[Statement], said: Facts, names: 
         raise KnowledgeError(_sentence(chain, source, names))
     for a, b in np.argwhere(said.joined & said.not_joined)[:1]:
         both = f"{source('joined', a, b)} and {source('not_joined', a, b)}"
-        raise KnowledgeError(f"{_BEGIN} {both} say the opposite of {quote(names[a])} and {quote(names[b])}.")
+        raise KnowledgeError(f"{_BEGIN} {both} say opposite things about {quote(names[a])} and {quote(names[b])}.")
     _refuse_causes_without_a_path(said, source, names)
     if not said.selection:
-        _refuse_idle_edges(said, source, names)
+        _refuse_impossible_edges(said, source, names)
 
 
 def shortest_chain(causes: Flags, not_causes: Flags) -> list[int]:
-    """The shortest chain a, ..., b of causes where a is b or said to be no cause of b; empty if there is none."""
+    """The shortest chain of causes from a to b where a is b, or is said to be no cause of b; empty if there is none."""
     chains = (_chain_from(int(a), causes, not_causes) for a in np.flatnonzero(causes.any(axis=1)))
     return min((chain for chain in chains if chain), key=len, default=[])
 
@@ -181,7 +181,7 @@ def _sentence(chain: list[int], source: SaidBy, names: Sequence[str]) -> str:
 
 
 def _refuse_causes_without_a_path(said: Facts, source: SaidBy, names: Sequence[str]) -> None:
-    """Raise for a cause of a variable that it is not joined to, where no other variables can stand between them."""
+    """Raise for a cause and an effect that are not joined if no path through other variables can lead between them."""
     apart = said.causes & said.not_joined
     if not apart.any():
         return
@@ -193,7 +193,7 @@ def _refuse_causes_without_a_path(said: Facts, source: SaidBy, names: Sequence[s
         )
 
 
-def _refuse_idle_edges(said: Facts, source: SaidBy, names: Sequence[str]) -> None:
+def _refuse_impossible_edges(said: Facts, source: SaidBy, names: Sequence[str]) -> None:
     """Raise for joined pairs that, without selection, can have neither a causal link nor a hidden common cause."""
     idle = said.joined & said.unconfounded & said.not_causes & said.not_causes.T
     for a, b in np.argwhere(idle)[:1]:

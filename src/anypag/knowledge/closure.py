@@ -1,10 +1,10 @@
-"""All marks that follow from a PAG and knowledge: by the rules, and exactly, by a search for members of its class.
+"""All marks that follow from a PAG and knowledge: by the rules, then exactly, by a search for members of its class.
 
 Orientation first sets the marks that statements give, then runs all rules. No known set of rules finds everything that
 knowledge implies. The exact closure uses the definition: a circle stays only if one MAG of the class that agrees with
 all statements has a tail there, and another has an arrowhead. It searches for such members: it tries a mark, lets the
-rules draw conclusions, and if circles are left it tries the next. A member settles marks at all ends at once, so few
-searches are needed.
+rules draw conclusions, and if circles are left it tries the next. A member that is found has a mark at every end, so
+few searches are needed.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def orient_with_knowledge(
     final: bool = False,
     look: Look = do_nothing,
 ) -> Orientation:
-    """The marks that the rules find from a skeleton and knowledge. `given` (n, n) are circles, and marks given besides
-    knowledge; `final`: are all edges known to be right?
+    """The marks that the rules find from a skeleton and knowledge. `given` (n, n) has circles, and marks that are given
+    besides knowledge. `final`: are all edges known to be right?
     """
     start = seeded(given, facts, final=final)
     rules = rules_after_0(selection=not bool(facts.not_selecting.all()), knowledge=True, final=final)
@@ -55,7 +55,7 @@ def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
 
 
 def known_of(facts: Facts) -> KnownCauses:
-    """The tables that rules read. Selection can look like a hidden common cause, so "none" is used only without it."""
+    """The tables that rules read. Selection can look like a hidden common cause: with it no pair is unconfounded."""
     return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 
@@ -63,7 +63,7 @@ MOST_TRIALS = 20_000  # marks that are tried before the closure is left unfinish
 
 
 class Closure(NamedTuple):
-    """The marks that follow, and how far the search came."""
+    """The marks that follow, and how much of the search was done."""
 
     marks: Marks  # the marks, including all that are proved to follow
     is_open: Flags  # (n, n) circles that were not decided before the search ended
@@ -76,7 +76,7 @@ class Closure(NamedTuple):
 
 
 def class_with_knowledge(mag: Marks, facts: Facts, pag: Marks | None = None) -> Marks:
-    """(n, n) the marks of the PAG of a MAG (`pag`, if known) with those that rules find to follow from knowledge."""
+    """(n, n) the marks of the PAG of a MAG (`pag`, if it is there already), and what rules conclude from knowledge."""
     start = as_circles(mag) if pag is None else pag
     return orient_with_knowledge(start, SeparationsOf(mag), facts, Skeleton.of(mag), final=True).marks
 
@@ -99,7 +99,7 @@ class SeparationsOf(CollidersOf):
 
 
 def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS, look: Look = do_nothing) -> Closure:
-    """All marks that follow from a valid PAG without knowledge, a member of its class, and facts."""
+    """All marks that follow from facts and a valid PAG without knowledge; `mag` is any member of its class."""
     search = _MemberSearch(pag, mag, facts, most_trials, look)
     start = search.follow(seeded(pag, facts))
     try:
@@ -111,7 +111,7 @@ def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS, 
 
 
 def _settled(search: _MemberSearch, marks: Marks) -> Closure:
-    """The closure, with every circle decided as long as trials are left."""
+    """The closure: decides circle after circle, as long as trials are left."""
     try:
         for i, j in np.argwhere(marks == Mark.CIRCLE).tolist():
             for mark, other in ((Mark.ARROW, Mark.TAIL), (Mark.TAIL, Mark.ARROW)):
@@ -142,7 +142,7 @@ class _MemberSearch:
     look: Look
 
     def __post_init__(self) -> None:
-        self.seen = np.zeros_like(self.pag)  # (n, n) which marks members were found to have, as bits
+        self.seen = np.zeros_like(self.pag)  # (n, n) the marks that some found member has, as bits
         self._skeleton, self._colliders = Skeleton.of(self.pag), SeparationsOf(self.mag)
         selection = not bool(self.facts.not_selecting.all())
         self._rules = rules_after_0(selection=selection, knowledge=True, final=True)
@@ -162,11 +162,11 @@ class _MemberSearch:
         if followed is None:
             return None
         guess, _ = completed(followed)
-        trouble = self._trouble(guess)
-        if trouble is None:
+        offending = self._offending(guess)
+        if offending is None:
             self.seen |= np.left_shift(1, guess).astype(np.uint8)
             return guess
-        circle = _circle_near(followed, trouble)
+        circle = _circle_near(followed, offending)
         if circle is None:
             return None
         i, j = circle
@@ -188,11 +188,11 @@ class _MemberSearch:
         wrong = ((self.facts.causes & ~may_lead) | (self.facts.not_causes & leads)) & is_sure[:, None]
         return not bool((wrong | (leads & arrow.T)).any())
 
-    def _trouble(self, marks: Marks) -> list[int] | None:
-        """Nodes that show why this is not a member that agrees with knowledge; None if it is one."""
+    def _offending(self, marks: Marks) -> list[int] | None:
+        """Nodes that show why these are not the marks of a member that agrees with knowledge; None if they are."""
         wrong = self.facts.disagreement(marks)
         if wrong is not None:
-            return _way(marks, *wrong)
+            return _on_directed_paths(marks, *wrong)
         place = {str(i): i for i in range(len(marks))}
         try:
             mag = MAG(marks, tuple(place))
@@ -202,14 +202,14 @@ class _MemberSearch:
         return None if not len(differing) else [int(k) for k in differing[0]]
 
 
-def _way(marks: Marks, a: int, b: int) -> list[int]:
+def _on_directed_paths(marks: Marks, a: int, b: int) -> list[int]:
     """The nodes on directed paths from a to b; only a and b if there is none."""
     leads = ancestry(marks) | np.eye(len(marks), dtype=np.bool_)
     return sorted({a, b, *np.flatnonzero(leads[a] & leads[:, b]).tolist()})
 
 
 def _circle_near(marks: Marks, nodes: list[int]) -> tuple[int, int] | None:
-    """A circle on an edge between these nodes; else on another edge of theirs; else any circle, or None."""
+    """A circle on an edge between two of these nodes, else on an edge of one of them, else any; None without any."""
     circles = np.argwhere(marks == Mark.CIRCLE)
     if not len(circles):
         return None

@@ -79,13 +79,13 @@ class Facts:
 
     @cached_property
     def says_marks(self) -> bool:
-        """Can any mark follow?"""
+        """Can any mark follow from the facts?"""
         return bool(self.causes.any() or self.not_causes.any() or self.unconfounded.any() or self.not_selecting.any())
 
     @cached_property
     def is_tiered(self) -> bool:
-        """Is there an order of all nodes in which exactly the later ones are no causes of the earlier ones, and no
-        selection? Then the rules alone find all that follows (Andrews et al. 2020).
+        """Do the facts say only that all nodes are in tiers (none is a cause of one in an earlier tier) and that there
+        is no selection? Then the rules alone find all that follows (Andrews et al. 2020).
         """
         if self.causes.any() or self.unconfounded.any() or not self.not_selecting.all():
             return False

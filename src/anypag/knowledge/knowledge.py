@@ -139,7 +139,7 @@ class Knowledge:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Read statements, one a line; see `anypag.knowledge.text`.
+        """The knowledge in a text, one statement per line; see `anypag.knowledge.text`.
 
         >>> print(Knowledge.from_text("tiers: a b | c d   # waves\\na ~> c\\nd !~> selection"))
         tiers: a b | c d
@@ -155,7 +155,7 @@ class Knowledge:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a file: statements as text, or as JSON (`.json`)."""
+        """The knowledge in a file: statements as text, or as JSON (`.json`)."""
         return cls.of(read_statements(Path(path)))
 
     def facts(self, names: Sequence[str], *, selection: bool = True) -> Facts:
@@ -171,7 +171,7 @@ class Knowledge:
         >>> Knowledge.from_text("a ~> b\\nb ~> c\\nc ~> a").facts(["a", "b", "c"])
         Traceback (most recent call last):
             ...
-        anypag.errors.KnowledgeError: What is said to be known contradicts itself: a ~> b ~> c ~> a by `a ~> b` \
+        anypag.errors.KnowledgeError: The knowledge contradicts itself: a ~> b ~> c ~> a by `a ~> b` \
 (line 1) and `b ~> c` (line 2) and `c ~> a` (line 3); nothing is a cause of itself.
         """
         from anypag.knowledge.bind import bind

@@ -21,7 +21,7 @@ SIGNS: dict[PairKind, str] = {  # how the statements about two variables are wri
     "unconfounded": "!<->",
 }
 SYMMETRIC = frozenset({"joined", "not_joined", "unconfounded"})
-SELECTION = "selection"  # the word for being in the sample
+SELECTION = "selection"  # the word that stands for being in the sample
 _RESERVED = frozenset({SELECTION, "|", "*", "tiers:", "within", *SIGNS.values()})
 
 
@@ -140,7 +140,7 @@ def written(name: str) -> str:
 
 
 def named(statement: Statement) -> str:
-    """The statement for use in sentences: its text, and where it was written."""
+    """The statement as sentences mention it: its text, and where it was written."""
     return _placed(f"`{statement}`", statement.place)
 
 
@@ -172,7 +172,7 @@ class KnownMark:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One statement and its outcome.
+    """One statement and what became of it.
 
     `became` is "used" (`marks` depend on it, or `why` says what else it did), "implied" (the data alone show it),
     "contradicted" (by the data; the statement wins) or "not usable"; `why` explains it in a sentence.

@@ -1,4 +1,4 @@
-"""Knowledge as text, one statement a line; and as JSON holds it: `{"statements": [{"kind": "causes", ...}]}`.
+"""Knowledge as text, one statement per line; and as JSON: `{"statements": [{"kind": "causes", ...}]}`.
 
     tiers: age sex | smoking "body mass" | cough
     within tiers: no causes
@@ -11,7 +11,7 @@
     cough !~> selection            no cause of being in the sample
     contexts 123: drug dose        columns of the design, by which assumptions (1, 12 or 123)
 
-Everything after a `#` is a comment. A name that could be misread stands in double quotes.
+Everything after a `#` is a comment. A name that could be misread must be in double quotes.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def _pairs(left: list[str], sign: str, right: list[str], place: str) -> Statemen
     if edge in _ABOUT_EDGES:
         meant = _ABOUT_EDGES[edge].format(a=" ".join(left) or "a", b=" ".join(right) or "b")
         raise KnowledgeError(
-            f"In {place}: {' '.join([*left, edge, *right])!r} speaks of a direct effect or an edge with its marks. An "
-            f"edge of a PAG is no direct effect, so nothing follows from it. Say {meant}."
+            f"In {place}: {' '.join([*left, edge, *right])!r} means a direct effect, or an edge with its marks. An "
+            f"edge of a PAG is no direct effect, so this statement cannot be used. Say {meant}."
         )
     if sign not in _KINDS:
         raise KnowledgeError(_no_statement([*left, sign, *right], place, f"{sign!r} is no sign"))
@@ -250,7 +250,7 @@ def to_plain(statements: Iterable[Statement]) -> dict[str, Any]:
 
 
 def from_plain(plain: Any) -> tuple[Statement, ...]:
-    """The statements that `to_plain` wrote. KnowledgeError if it is something else."""
+    """The statements that `to_plain` wrote. KnowledgeError if `plain` is something else."""
     if not isinstance(plain, dict) or not isinstance(plain.get("statements"), list):
         raise KnowledgeError(f'Knowledge as JSON is {{"statements": [...]}}; got {plain!s:.80}.')
     found = []
@@ -263,7 +263,7 @@ def from_plain(plain: Any) -> tuple[Statement, ...]:
 
 
 def read_statements(path: Path) -> tuple[Statement, ...]:
-    """The statements of a file: JSON if its name ends so, else text."""
+    """The statements of a file: JSON if its name ends in .json, else text."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         return from_plain(json.loads(text)) if path.suffix.casefold() == ".json" else parse_text(text)
