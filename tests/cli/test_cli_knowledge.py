@@ -69,6 +69,6 @@ def test_names_with_blanks_stand_in_quotes_and_the_error_says_so(tmp_path: Path)
     data.write_text(write_chain(data).read_text().replace("a,b,c,d", "a,b,bmi (kg/m²),d"))
     refused = anypag("learn", "--method", "icd", data, "--tiers", "a b | bmi (kg/m²) | d")
     assert refused.code != 0
-    assert 'A name with blanks stands in double quotes: "bmi (kg/m²)".' in refused.err
+    assert 'A name with blanks must be in double quotes: "bmi (kg/m²)".' in refused.err
     assert anypag("learn", "--method", "icd", data, "--tiers", 'a b | "bmi (kg/m²)" | d').code == 0
     assert "double quotes" not in anypag("learn", "--method", "icd", data, "--tiers", "a b | x | d").err

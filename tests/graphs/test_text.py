@@ -125,8 +125,14 @@ THREE_WORDS = "An edge is written 'A o-> B', three words; got "
         ('A "o->" B', f"An edge must be one of {SYMBOLS}; got '\"o->\"' in 'A \"o->\" B'."),
         ("A o-> -->", "A name was wanted; got '-->'. Put a name that looks like an edge in double quotes."),
         ("<->", "A name was wanted; got '<->'. Put a name that looks like an edge in double quotes."),
-        ("A-->B", "'A-->B' is neither a name nor an edge: put blanks around the edge, or the name in double quotes."),
-        ("x<y o-o B", "'x<y' is neither a name nor an edge: put blanks around the edge, or the name in double quotes."),
+        (
+            "A-->B",
+            "'A-->B' is neither a name nor an edge: put blanks around the edge, or put the name in double quotes.",
+        ),
+        (
+            "x<y o-o B",
+            "'x<y' is neither a name nor an edge: put blanks around the edge, or put the name in double quotes.",
+        ),
         ('"', 'The quoted name " does not end, or holds an escape that JSON does not know.'),
         (r'"\q"', r'The quoted name "\q" does not end, or holds an escape that JSON does not know.'),
         ('A o-> "B', THREE_WORDS + "'A o-> \" B'. Put a name with blanks in double quotes."),

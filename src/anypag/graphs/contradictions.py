@@ -28,7 +28,7 @@ from anypag.graphs.pag import PAG
 
 AssertionKind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
-MOST_LISTED = 1000  # contradictions
+MOST_LISTED = 1000  # contradictions after which the search ends
 MOST_COMPARED = 1_000_000  # comparisons of statements while contradictions are minimised: a few seconds
 
 
@@ -146,7 +146,7 @@ class Chains:
         return cls(leads, comes, denied, independent, selection)
 
     def contradictions(self, most_compared: int = MOST_COMPARED) -> tuple[tuple[Contradiction, ...], bool]:
-        """All contradictions, each as a smallest set of statements, and whether the list is complete."""
+        """All contradictions, each as a minimal set of statements, and whether the list is complete."""
         n_compared = 0
         found: dict[tuple[Assertion, ...], Contradiction] = {}
         for candidate in self.candidates():

@@ -107,9 +107,9 @@ def spread(steps: tuple[NodeSet, ...], sources: NodeSet, inside: NodeSet) -> Nod
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The edges of a PAG, as sets of neighbours of each node. By the marks of their edges the node may cause its
-    `children`, and its `parents` may cause it. It is joined to `circles` by `o-o`, and to `invisible` by an edge that
-    is not visible, which for `invisible_into` has an arrowhead at the node. Visible arrows lead to `visible`.
+    """The edges of a PAG, as sets of neighbours of each node. By the marks of their edges, the node may cause its
+    `children`, and its `parents` may cause it. An `o-o` joins it to `circles`, an edge that is not visible to
+    `invisible` (and if that has an arrowhead at the node, to `invisible_into`), and visible arrows lead to `visible`.
     """
 
     children: tuple[NodeSet, ...]
@@ -140,7 +140,7 @@ class Neighbours:
 
 
 def bucket_sets(near: Neighbours, inside: NodeSet) -> list[NodeSet]:
-    """The buckets of a part of the graph, by their first node."""
+    """The buckets of a part of the graph, in the order of their first nodes."""
     found, left = [], inside
     while left:
         bucket = spread(near.circles, left & -left, inside)

@@ -190,5 +190,5 @@ def _numbered(rule: int, rows: LogRows) -> LogRows:
 
 
 def as_circles(marks: Marks) -> Marks:
-    """The skeleton, all marks circles."""
+    """The marks of the same edges with a circle at every end."""
     return np.asarray(marks != Mark.NONE, np.uint8)

@@ -1,5 +1,5 @@
-"""Partial ancestral graphs (PAG), maximal ancestral graphs (MAG), the members of their classes, and directed acyclic
-graphs (DAG): causal systems, including latent and selection variables.
+"""Partial ancestral graphs (PAG); maximal ancestral graphs (MAG), which are the members of their classes; directed
+acyclic graphs (DAG), which are causal systems with all latent and selection variables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Graphs as text: one `A o-> B` per line, or separated by `;`, with a lone name for a node without edges.
+"""Graphs as text: edges such as `A o-> B`, one per line or separated by `;`; a lone name is a node without edges.
 
 A name that could be misread (blanks, `;`, quotes, or one that looks like an edge) is written in double quotes with
 JSON's escapes. `parse_graph(format_graph(...))` gives the graph back.
@@ -75,7 +75,7 @@ def _unquote(token: str) -> str:
         raise FormatError(f"A name was wanted; got {token!r}. Put a name that looks like an edge in double quotes.")
     if not token.startswith('"'):
         if _GLUED.search(token):
-            remedy = "put blanks around the edge, or the name in double quotes."
+            remedy = "put blanks around the edge, or put the name in double quotes."
             raise FormatError(f"{token!r} is neither a name nor an edge: {remedy}")
         return token
     try:

@@ -1,4 +1,4 @@
-"""Is a PAG valid, that is the PAG of some MAG? Gives a member of its class, or the reason why there is none.
+"""Is a PAG valid, that is, the PAG of some MAG? Finds a member of its class, or the reason why there is none.
 
 A PAG learned from finite data can contradict itself. It is valid if it is the PAG of some MAG. One such MAG is then
 easy to construct (Zhang 2008, Theorem 2): turn every `o->` and `--o` into `-->`, and orient the `o-o` edges into a

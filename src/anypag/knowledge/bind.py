@@ -58,7 +58,7 @@ def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selecti
                 if SELECTION in names:
                     raise KnowledgeError(
                         f"{named(statement)}: there is a column named {SELECTION!r}. Put it in double quotes if you "
-                        "mean the column; to speak of being in the sample, give the column another name."
+                        "mean the column; if you mean being in the sample, give the column another name."
                     )
                 facts.not_selecting[_columns(of, statement, place)] = True
             case Contexts(of, assumptions):
@@ -106,7 +106,7 @@ def _quoted(unknown: Sequence[str], names: Iterable[str]) -> str:
     """A hint for names with blanks that were written without quotes; empty if there are none."""
     meant = [name for name in names if len(name.split()) > 1 and set(name.split()) & set(unknown)]
     written = ", ".join(quote(name) for name in meant[:MOST_NAMED])
-    return f" A name with blanks stands in double quotes: {written}." if meant else ""
+    return f" A name with blanks must be in double quotes: {written}." if meant else ""
 
 
 def _tier_of(statements: Sequence[Statement], place: Mapping[str, int]) -> Counts:

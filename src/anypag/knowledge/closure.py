@@ -55,7 +55,7 @@ def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
 
 
 def known_of(facts: Facts) -> KnownCauses:
-    """The tables that rules read. Selection can look like a hidden common cause: with it no pair is unconfounded."""
+    """The tables that rules read. No pair is unconfounded if selection is possible: it can look like a hidden cause."""
     return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 

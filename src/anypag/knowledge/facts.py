@@ -94,7 +94,7 @@ class Facts:
 
     def seeds(self, marks: Marks, *, final: bool = False) -> Marks:
         """The marks that the facts give to the edges of a graph; circles at all other ends. If all edges are right
-        (`final`) and two joined variables have no hidden common cause, the one that is no effect must be the cause.
+        (`final`) and two joined variables have no hidden common cause, one that is no effect of the other causes it.
         """
         seeds = (marks != Mark.NONE).astype(np.uint8)
         seeds[(seeds > 0) & self.not_anterior.T] = Mark.ARROW

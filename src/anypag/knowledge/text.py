@@ -109,7 +109,7 @@ def _pairs(left: list[str], sign: str, right: list[str], place: str) -> Statemen
         if kind != "not_causes":
             raise KnowledgeError(
                 f"In {place}: {' '.join([*left, sign, *right])!r} cannot be used; the only statement about selection "
-                "is `a !~> selection`, no cause of it. A column of that name stands in double quotes."
+                "is `a !~> selection`, no cause of it. A column of that name must be in double quotes."
             )
         return NotSelecting(_side(left, place), place)
     return PairStatement(kind, _side(left, place), _side(right, place), place)
@@ -123,8 +123,8 @@ def _side(tokens: list[str], place: str) -> Side:
     names = tokens if inner is None else [token for token in inner if token != ","]
     if inner is None and len(tokens) > 1:
         raise KnowledgeError(
-            f"In {place} one side is {' '.join(tokens)!r}: several variables stand in braces, {{a, b}}, and a name "
-            "with blanks in double quotes."
+            f"In {place} one side is {' '.join(tokens)!r}: several variables must be in braces, {{a, b}}, and a "
+            "name with blanks in double quotes."
         )
     if not names:
         raise KnowledgeError(f"In {place} one side is empty: a variable was wanted, {{a, b}} for several, * for all.")
@@ -186,12 +186,12 @@ def _name(token: str, place: str) -> str:
 def _different(names: list[str], place: str) -> tuple[str, ...]:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise KnowledgeError(f"In {place} {twice[0]!r} stands twice; once is enough.")
+        raise KnowledgeError(f"In {place} {twice[0]!r} is there twice; once is enough.")
     return tuple(names)
 
 
 def _no_statement(tokens: list[str], place: str, why: str) -> str:
-    return f"In {place}: {' '.join(tokens)!r} is no statement, {why}. A statement is {_SHAPES}."
+    return f"In {place}: {' '.join(tokens)!r} is no statement: {why}. A statement is {_SHAPES}."
 
 
 @dataclass(frozen=True)

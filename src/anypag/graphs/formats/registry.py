@@ -1,8 +1,8 @@
 """The table of formats: reads and writes graphs in a named format, and converts graph objects of other tools.
 
-In networkx (extra `interop`) a DAG is a plain `DiGraph`, ready for what networkx offers for DAGs. In the `DiGraph` of a
-PAG or MAG every edge exists in both directions, and the attribute `mark` of a→b ("circle", "arrow" or "tail") is the
-mark **at b**. `graph.graph["kind"]` says which kind it is.
+In networkx (extra `interop`) a DAG is a plain `DiGraph`, which networkx's functions for DAGs take. In the
+`DiGraph` of a PAG or MAG every edge exists in both directions, and the attribute `mark` of a→b ("circle", "arrow" or
+"tail") is the mark **at b**. `graph.graph["kind"]` says which kind it is.
 """
 
 from __future__ import annotations

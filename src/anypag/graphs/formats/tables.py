@@ -6,7 +6,7 @@ and a cell has the mark at its *row's* node).
 
 An edge table has a line for each edge: `from`, `to`, `edge` (`o->`), and more columns, which readers skip. A result
 writes it as .csv, with pairs that have no edge among its lines (`edge` is empty there). In the table of a bare graph a
-node without edges has a line of its own. No table says which kind of graph it is.
+node without edges has a line of its own. No table says whether it is a PAG, a MAG or a DAG.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def dump_edges(graph: MixedGraph) -> str:
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
     """Rows as CSV with a line feed at the end of each."""
     written: list[str] = []
-    csv.writer(SimpleNamespace(write=written.append)).writerows(rows)  # \r\n at the end: names with either are quoted
+    csv.writer(SimpleNamespace(write=written.append)).writerows(rows)  # it ends rows by \r\n and so quotes \r and \n
     return "".join(row.removesuffix("\r\n") + "\n" for row in written)
 
 
