@@ -24,12 +24,12 @@ class Algorithm:
 
     Args:
         name: the name in results and checkpoints.
-        facts: what is known of it without loading it (`anypag.catalogue`).
+        facts: the facts about it in the catalogue (`anypag.catalogue`).
         init: the state before the first step.
-        step: one step: from a state, a problem and a tick to the next state and what was done. It must not change the
-            state it is given, and calls the tick before every batch of tests.
+        step: one step: takes a state, a problem and a tick, and returns the next state and what was done. It must not
+            change the state that it is given, and must call the tick before every batch of tests.
         on_data: defaults for choices that the user left open, used if the test is not exact.
-        state: the class of its states, where it keeps more than `State` does.
+        state: the class of its states, if they keep more than `State` does.
     """
 
     name: str

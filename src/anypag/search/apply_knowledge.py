@@ -52,7 +52,7 @@ NO_CLASS = "the graph that the data give is not the PAG of any MAG"
 
 
 def base_of(state: State, problem: Problem, *, final: bool, look: Look = do_nothing) -> Base:
-    """The marks without knowledge. R4 is left out while edges may still fall: its tests are not made here."""
+    """The marks without knowledge. R4 is left out while edges may still be removed: its checks are not made here."""
     if not _has_separations(state, problem):
         return _base_of_scores(state)
     colliders = SepsetColliders(state.sepsets, given=problem.always_given)
@@ -96,7 +96,7 @@ class Closed(NamedTuple):
 def closed_with(
     facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1, look: Look = do_nothing
 ) -> Closed:
-    """All that follows from graph and facts, by rules and, if need be, exact closure (1 / `share` of its trials)."""
+    """All that follows from graph and facts, by rules and if necessary by exact closure (1 / `share` of its trials)."""
     by_rules = _by_rules(facts, base, state, problem, final, look)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)
@@ -144,14 +144,14 @@ def closed_step(
 
 
 def contradictions(base: Orientation, marks: Marks) -> LogRows:
-    """The marks from data alone that differ from the marks in the graph."""
+    """The log rows of marks from data alone for which the graph has another mark."""
     i, j, mark = base.log[:, 1], base.log[:, 2], base.log[:, 3]
     stands = marks[i, j]
     return np.asarray(base.log[(stands > Mark.CIRCLE) & (stands != mark)], np.int32)
 
 
 def _rows(rule: int, before: Marks, after: Marks) -> LogRows:
-    """A row for each mark that is new."""
+    """A row of the log for each new mark."""
     i, j = np.nonzero((after != before) & (after > Mark.CIRCLE))
     none = np.full(len(i), -1)
     return np.column_stack([np.full(len(i), rule), i, j, after[i, j], none, none]).astype(np.int32)

@@ -24,13 +24,13 @@ MOST_BATCHES = 64  # with more batches than this they are merged
 
 @dataclass(frozen=True, eq=False)
 class PairNotes:
-    """The recorded p-values of pairs of nodes, one entry a pair."""
+    """The recorded p-values of pairs of nodes, one entry per pair."""
 
     pairs: Counts = stored(Array("int64", (None,), 0))  # (m,) the pairs i < j as i · n + j, ascending
     p: Floats = stored(Array("float64", (None,)))
-    """Without an edge: the p-value of the separation; with one: the largest p-value that kept it; NaN: untested."""
+    """Of a separated pair, the p-value of its separation; of another, the largest of its tests; NaN if untested."""
     found_at: npt.NDArray[np.int16] = stored(Array("int16", (None,), -1, "n"))
-    """The iteration r in which a pair was separated; -1 where it was not."""
+    """The iteration r in which the pair was separated; -1 if it was not."""
 
     @property
     def is_consistent(self) -> bool:
@@ -54,7 +54,7 @@ NO_NOTES = PairNotes(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int16))
 
 
 def numbers_of(n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> Counts:
-    """Pairs of n nodes as numbers, the same in both orders."""
+    """A number for each pair of n nodes; the order of the two does not matter."""
     numbers: Counts = np.minimum(x, y).astype(np.int64) * n + np.maximum(x, y)
     return numbers
 
@@ -74,14 +74,14 @@ class Evidence:
     """What explains a graph, besides its separating sets."""
 
     pairs: PairNotes = stored(Nested(PairNotes), default=NO_NOTES)
-    """The notes when they were last read; `batches` came later."""
+    """The notes as last merged; `batches` are not in them yet."""
     log: LogRows = stored(rule_rows(RULES), default_factory=lambda: np.empty((0, 6), np.int32))
     """How each mark was set (`anypag.graphs.orientation`)."""
     conflicts: LogRows = stored(rule_rows(RULES), default_factory=lambda: np.empty((0, 6), np.int32))
     batches: tuple[PairBatch, ...] = field(default=(), repr=False)
 
     def adding(self, batch: PairBatch) -> Self:
-        """With one more batch of p-values."""
+        """The evidence with one more batch of p-values."""
         if "notes" in self.__dict__ or len(self.batches) == MOST_BATCHES:
             return replace(self, pairs=self.notes, batches=(batch,))
         return type(self)(self.pairs, self.log, self.conflicts, (*self.batches, batch))
@@ -107,5 +107,5 @@ class Evidence:
         return PairNotes(pairs, p, found_at)
 
     def with_notes(self) -> Self:
-        """With all batches merged into the notes, as it is stored."""
+        """The evidence with all batches merged into the notes, as files keep it."""
         return replace(self, pairs=self.notes, batches=())

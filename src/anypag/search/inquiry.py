@@ -19,7 +19,7 @@ from anypag.search.state import Keys, State, StepInfo
 
 
 class Inquiry:
-    """The test of a problem, as one step (iteration r) sees it; a tick that raises abandons the step."""
+    """The test of a problem, as one step (iteration r) uses it; an exception from the tick abandons the step."""
 
     def __init__(self, problem: Problem, r: int, tick: Tick = no_tick, state: State | None = None) -> None:
         self.problem, self.r = problem, r
@@ -34,7 +34,7 @@ class Inquiry:
         self._evaluated_before = problem.test.evaluated
 
     def evaluate(self, queries: Queries, phase: str, done: int, total: int) -> PValues:
-        """The p-values; the questions are counted by `count`."""
+        """The p-values of questions; the caller counts the questions with `count`."""
         self.tick(phase, done, total)
         if self._are_known(queries):
             assert self.problem.marginals is not None
@@ -81,7 +81,7 @@ class Inquiry:
         self._report(self._latest._replace(asks=False))
 
     def _report(self, progress: Progress) -> None:
-        """Tick, but only in the thread that began: progress bars, files and signals are used from one thread."""
+        """Call the tick, but only in the thread that began the step: bars, files and signals belong to one thread."""
         if self._is_over:
             raise _AbandonedError
         if get_ident() == self._thread:
@@ -89,7 +89,7 @@ class Inquiry:
 
     @contextmanager
     def counting_edges(self, total: int) -> Iterator[None]:
-        """A context in which progress counts finished edges (`advance`) of `total`."""
+        """A context in which progress counts finished edges (`advance`) out of `total`."""
         self._total = total
         self.tick("candidates", 0, 0)
         yield
@@ -98,7 +98,7 @@ class Inquiry:
         self._done, self._total, self._n_expected = 0, 0, 0
 
     def expect(self, n_tests: int, n_edges: int) -> None:
-        """Say in advance how many tests the next edges will take; later edges are assumed to need as many each."""
+        """Say in advance how many tests the next edges need; the edges after them are assumed to need as many each."""
         with self._lock:
             share = max(1.0, (self._total - self._done) / max(n_edges, 1))
             self._n_expected = self.n_asked + round(n_tests * share)
@@ -113,7 +113,7 @@ class Inquiry:
         self._is_over = True
 
     def count(self, queries: Queries) -> None:
-        if not self._are_known(queries):  # otherwise they were counted when they were evaluated
+        if not self._are_known(queries):  # known ones were counted before the first step
             self._asked.count(self.problem.for_test(queries) if self.problem.test.distinct else queries)
 
     def add(self, r: int, count: int) -> None:
@@ -122,7 +122,7 @@ class Inquiry:
         self._asked.add(r, count)
 
     def ask(self, queries: Queries, phase: str) -> PValues:
-        """The p-values of questions, all counted as asked for, in batches."""
+        """The p-values of questions, asked in batches; all are counted."""
         parts, done = [np.empty(0)], 0
         while done < len(queries):
             batch = queries.take(slice(done, done + self.batch))
@@ -159,7 +159,7 @@ class Inquiry:
 
     @property
     def tests(self) -> dict[int, int]:
-        """Tests asked for in this step, per size; tests made before the first step count for the first."""
+        """Tests asked for in this step, per size; the first step includes the tests made before it."""
         tests = dict(sorted(self._asked.tests.items()))
         return {0: self._marginals.n_asked, **tests} if self._marginals else tests
 

@@ -71,13 +71,13 @@ def _ordered(problem: Problem, x: Indices, y: Indices, strength: npt.NDArray[np.
 
 
 def _ordered_by_sums(problem: Problem, table: npt.NDArray[np.float32] | Floats) -> Problem:
-    """Ordered by each node's sum over all pairs: of integers, in a unit so coarse that the sum fits into 53 bits."""
+    """The problem with nodes ordered by the sums of their strengths, which are rounded so that sums are exact."""
     n, runs = len(table), slices(len(table), ROWS_AT_ONCE)
     threads = threads_for(n * n, problem.threads)
     largest = max(map_in_threads(lambda run: kernel.largest_beside(table, run.start, run.stop), runs, threads))
     unit = 2.0 ** (int(np.frexp(np.float32(largest))[1]) + n.bit_length() - 53)
     sums = np.zeros(n)
     map_in_threads(lambda run: kernel.rounded_sums(table, run.start, run.stop, 1.0 / unit, sums), runs, threads)
-    by_name = np.array(problem.nodes.names)  # names break ties, so that the order of the columns does not
+    by_name = np.array(problem.nodes.names)  # names break ties; the order of the columns must not
     order = np.lexsort((by_name, -sums)).astype(np.int32)
     return problem.numbered(order, Strength(table, order))

@@ -30,7 +30,7 @@ class SepsetColliders:
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
         start, sets = skeleton.start, self._sepsets
         known = (sets.slots, sets.members)
-        first_row = 2 * start  # for each node: there is space for two marks at each of its edges
+        first_row = 2 * start  # each node has rows of its own, two for each of its edges
 
         def propose_at(run: slice) -> int:
             own = rows[first_row[run.start] : first_row[run.stop]]
@@ -45,7 +45,7 @@ class SepsetColliders:
             total += count
         if not self._given.any():
             return total
-        is_set = self._given[rows[:total, 1]]  # in the set, so no collider
+        is_set = self._given[rows[:total, 1]]  # in every set, and so no collider
         wanted[rows[:total][is_set, 0], rows[:total][is_set, 1]] = 0
         left = rows[:total][~is_set]
         rows[: len(left)] = left
@@ -74,7 +74,7 @@ def unshielded_colliders(state: State, problem: Problem) -> Marks:
 
 
 def given_marks(state: State, problem: Problem) -> Marks:
-    """The edges left, with circles at all ends except the marks given in advance."""
+    """The remaining edges, with the marks given in advance and circles at all other ends."""
     if problem.choices.initial is None:  # only circles were given
         return state.skeleton.circles(problem.threads)
     node, neighbour = state.skeleton.node, state.skeleton.neighbour

@@ -1,7 +1,7 @@
 """A problem: the test, the choices and the numbering of nodes, bound once before the first step.
 
-If the algorithm wants it, nodes are numbered in an order that the data decide, so that ties are broken in the same way
-for any order of columns. Indices are translated only here (questions to the test) and in `Nodes` (graphs).
+For algorithms that ask for it, the data decide the order in which nodes are numbered, so that ties are broken in the
+same way for any order of columns. Indices are translated only here (questions to the test) and in `Nodes` (graphs).
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Problem:
     is_ordered: bool = False  # is the numbering of the nodes final?
     chosen: Chosen | None = None  # what "auto" stands for, and why; None where the user named a method
     score: Score | None = None
-    """Rates graphs, with the variables in the order of the test; None if the algorithm needs no score."""
+    """Scores graphs, with the variables in the order of the test; None if the algorithm needs no score."""
     scratch: Scratch = field(default_factory=Scratch, repr=False)  # scratch tables that all orientations share
 
     @property
@@ -134,7 +134,7 @@ class Problem:
 
     @property
     def bound_test(self) -> CITest:
-        """The test itself, without what is wrapped around it."""
+        """The test itself, without its wrappers."""
         return innermost(self.test)
 
     @property
@@ -154,8 +154,8 @@ class Problem:
 
     @property
     def not_anterior(self) -> Flags:
-        """(n, n) `[a, b]`: a is known to be no cause of b or of selection; (0, 0) without such knowledge. Separating
-        sets need no such node: if two nodes can be separated, causes of them or of selection suffice.
+        """(n, n) `[a, b]`: a is known to be no cause of b or of selection; (0, 0) without such knowledge. If x and y
+        can be separated, a set of causes of x, of y or of selection does it, so that no other nodes need be tried.
         """
         known = self.facts is not None and bool(self.facts.not_anterior.any())
         return self.facts.not_anterior if self.facts is not None and known else np.empty((0, 0), np.bool_)
@@ -215,7 +215,7 @@ def pose(test: Counted, choices: Choices, score: Score | None = None, chosen: Ch
 
 
 def complete_marks(n: int) -> Marks:
-    """Every pair joined by o-o."""
+    """(n, n) the marks of the complete graph: every pair is joined by o-o."""
     marks = np.full((n, n), Mark.CIRCLE, np.uint8)
     np.fill_diagonal(marks, Mark.NONE)
     marks.setflags(write=False)  # states share it

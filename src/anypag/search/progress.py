@@ -14,7 +14,7 @@ from anypag.markup import LONG, duration
 
 
 class Progress(NamedTuple):
-    """Where a step stands, for progress bars and budgets."""
+    """How far a step is, for progress bars and budgets."""
 
     r: int
     phase: str
@@ -25,7 +25,7 @@ class Progress(NamedTuple):
     asks: bool = True  # can tests follow? If not, the search continues even if the budget of tests is spent
     n_expected: int = 0  # about how large `n_asked` will be at the end of the phase; 0 if that is not known
     seconds_left: float | None = None
-    """About how long the phase still takes, by these counts and the pace so far; None if that is not known."""
+    """About how long the phase still takes, estimated from these counts and the time so far; None if not known."""
 
     @property
     def where(self) -> str:
@@ -34,7 +34,7 @@ class Progress(NamedTuple):
 
     @property
     def is_long(self) -> bool:
-        """Will the phase take long enough that people want to know?"""
+        """Will the phase take so much longer that messages should say it?"""
         return self.seconds_left is not None and self.seconds_left >= LONG
 
     @property
@@ -48,11 +48,11 @@ class Progress(NamedTuple):
 
 
 Tick = Callable[[Progress], None]
-"""Called before every batch of tests, and now and then between; what it raises abandons the step."""
+"""Called before every batch of tests, and from time to time between; an exception from it abandons the step."""
 
 
 def no_tick(progress: Progress) -> None:
-    """Watch nothing."""
+    """Do nothing."""
 
 
 SECONDS_PER_CHUNK = 0.1
@@ -65,7 +65,7 @@ class Pace:
     def __init__(self, batch: int) -> None:
         self._batch, self._size = batch, min(FIRST_CHUNK, batch)
         self.per_second: float | None = None
-        """Questions a second in the last chunk of each size; None before the first chunk."""
+        """Questions per second in the last chunk of `FIRST_CHUNK` or more, else in the first; None before any chunk."""
 
     def answers(self, answer: Callable[[Queries], PValues], queries: Queries, pause: Callable[[], None]) -> PValues:
         """The answers, chunk by chunk; `pause` is called between chunks and may raise."""

@@ -1,5 +1,5 @@
-"""Separating sets, stored so that hundreds of millions of pairs fit into memory: a bit for a pair that the empty set
-separates, a row for a larger set.
+"""Separating sets, stored so that hundreds of millions of pairs fit into memory: one bit for a pair that the empty set
+separates, one row for a larger set.
 
 Each pair of nodes has a slot: `UNKNOWN` where no separating set was found or given, 0 for the empty set, else a row of
 `members`. So "no set known" and "separated by the empty set" are different, and the order of a pair does not matter.
@@ -33,7 +33,7 @@ class Sepsets:
     """(m,) the pairs i < j with a larger set, as i · n + j, ascending."""
     rows: Indices = stored(Array("int32", (None,), 1))  # (m,) the row of `members` with the set of each of these pairs
     members: Indices = stored(Array("int32", (None, None), -1, "n"))
-    """(k, w) one set a row, ascending, padded with -1; row 0 is the empty set."""
+    """(k, w) one set per row, ascending, padded with -1; row 0 is the empty set."""
 
     @classmethod
     def none(cls, n: int) -> Self:
@@ -80,7 +80,7 @@ class Sepsets:
         return tuple(int(k) for k in row[row >= 0])
 
     def adding(self, x: Indices, y: Indices, z: Indices) -> Self:
-        """With the sets `z` (k, w; padded with -1) that separate x and y; the last set of a pair wins."""
+        """These sets and the sets `z` (k, w; padded with -1) that separate x and y; the last set of a pair counts."""
         if not len(x):
             return self
         low, high = np.minimum(x, y).astype(np.int64), np.maximum(x, y).astype(np.int64)
@@ -96,7 +96,7 @@ class Sepsets:
         return type(self)(empty, pairs[rows > 0], rows[rows > 0], members)
 
     def including(self, given: Flags, asked: Callable[[Indices, Indices, Indices], Indices]) -> Self:
-        """With those of the given nodes that `asked` names for x, y and their sets (a row for each, padded with -1).
+        """The sets, their `given` nodes replaced by those that `asked` returns for x, y and their set.
 
         >>> some = Sepsets.none(3).adding(np.array([0]), np.array([1]), np.empty((1, 0), np.int32))
         >>> some.including(np.array([False, False, True]), lambda x, y, z: np.array([[2]], np.int32)).get(0, 1)
@@ -110,14 +110,14 @@ class Sepsets:
         return type(self).none(self.n).adding(x, y, np.hstack([own, more]).astype(np.int32))
 
     def emptying(self, start: Counts, neighbour: Indices) -> Self:
-        """With the empty set for every pair except the edges of a graph, given as neighbour lists."""
+        """The empty set for every pair except the edges of a graph, given as neighbour lists."""
         bits = np.full_like(self.empty, 255)
         kernel.clear_bits(bits, start, neighbour)
         return type(self)(bits, self.pairs[:0], self.rows[:0], self.members[:1, :0])
 
 
 def _merged(pairs: Counts, rows: Indices) -> tuple[Counts, Indices]:
-    """Pairs ascending, without repeats; of equal pairs the last one stays."""
+    """The pairs in ascending order, with their rows; of equal pairs the last one stays."""
     if (np.diff(pairs) > 0).all():
         return pairs, rows
     order = np.argsort(pairs, kind="stable")
@@ -127,7 +127,7 @@ def _merged(pairs: Counts, rows: Indices) -> tuple[Counts, Indices]:
 
 
 def _ascending(z: Indices) -> Indices:
-    """Rows sorted, the padding last."""
+    """The rows, each sorted, with the padding last."""
     last = np.iinfo(np.int32).max
     rows = np.sort(np.where(z < 0, last, z), axis=1)
     return np.where(rows == last, -1, rows).astype(np.int32)
@@ -140,7 +140,7 @@ def stacked(*sets: Indices) -> Indices:
 
 
 def padded(z: Indices, width: int) -> Indices:
-    """Rows with `width` members, padded with -1."""
+    """The rows, padded with -1 to `width` members."""
     wide = np.full((len(z), width), -1, np.int32)  # np.pad takes ten times as long for sets of a few members
     wide[:, : z.shape[1]] = z
     return wide

@@ -57,7 +57,7 @@ Anteriors = tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64]]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class State:
-    """A graph, and what the next step needs. `anypag.catalogue.Promises` says what holds for a graph before the end."""
+    """A graph, and what the next step needs. `anypag.catalogue.Promises` says what is right in it before the end."""
 
     nodes: Nodes
     r: int = stored(Whole(-1))  # the size of the condition sets of the last step; r0 - 1 before the first step
@@ -76,7 +76,7 @@ class State:
     checked_paths: frozenset[tuple[int, ...]] = stored(PATHS, default=frozenset())
     """The discriminating paths whose check before R4 has been made."""
     seen_sizes: Indices | None = stored(Array("int32", SQUARE, -1), default=None)
-    """(n, n) in searches that test one side of an edge at a time: `[a, b]` is the size reached for a's side of a–b."""
+    """(n, n) in searches that test one side of an edge at a time: `[a, b]` is the largest size tested on a's side."""
     asked: Keys | None = stored(KEYS, default=None)
     """The questions counted so far, if a run counts each question once; None if it counts all, or none was asked."""
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)
@@ -112,7 +112,7 @@ class State:
 
     @cached_property
     def anteriors(self) -> Anteriors:
-        """Who may be an ancestor of whom."""
+        """Which nodes may be anteriors of which."""
         group, bits = pools.anteriors(self.marks, self.skeleton.start, self.skeleton.neighbour)
         return group, bits
 
@@ -128,7 +128,7 @@ class State:
 
     @property
     def _is_listed(self) -> bool:
-        """Is the skeleton computed, or quick to compute? Listing the edges of a complete graph takes long."""
+        """Is the skeleton computed, or quick to compute? (It takes long to list the edges of a complete graph.)"""
         return self.earlier_edges is not None or "skeleton" in self.__dict__
 
     def edges(self) -> tuple[Indices, Indices]:
@@ -145,7 +145,7 @@ class State:
         return x[is_unsettled], y[is_unsettled]
 
     def but(self, **changes: object) -> Self:
-        """The state with other fields; what was computed from its marks is kept unless these change."""
+        """The state with other fields; what was computed from its marks is kept unless the marks change."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__, **changes)
         if "marks" in changes:
@@ -219,7 +219,7 @@ def of_class(kind: type[Kind], state: State, **more: object) -> Kind:
 
 @dataclass(frozen=True)
 class StepInfo:
-    """What one step did, for people to look at."""
+    """What one step did, for people to read."""
 
     r: int = stored(Whole())
     phase: str = stored(Text())
@@ -228,7 +228,7 @@ class StepInfo:
     removed_by_checks: int = stored(Whole())
     n_open: int = stored(Whole())
     """Edges left that had condition sets of this size: a next iteration could test them with larger ones."""
-    tests: dict[int, int] = stored(BY_SIZE)  # distinct tests asked for, per size of the condition set
+    tests: dict[int, int] = stored(BY_SIZE)  # tests asked for, per size of the condition set
     n_evaluated: int = stored(Whole())  # tests evaluated, including those evaluated before they were needed
     n_conflicts: int = stored(Whole())
 

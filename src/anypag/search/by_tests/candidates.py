@@ -51,7 +51,7 @@ class PDSep(NamedTuple):
     """Which walks define a pool."""
 
     r: int  # the radius, and the size of the sets
-    tails_close: bool  # no walk passes a node of a triangle by a tail of it (the paper's Definition 1 allows it)
+    tails_close: bool  # no walk U, V, W in a triangle has a tail at V (the paper's Definition 1 allows it)
     max_sets: int  # narrow pools to possible anteriors if an edge has more candidates than this; -1 for never
     open_only: bool = False  # leave both pools of an edge empty if one has fewer than r nodes
 
@@ -82,7 +82,7 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
 
 
 def _lists_in_turns(make: Callable[[int, Counts], Lists], n: int, per_item: int, look: Look) -> Lists:
-    """The lists of n items, `per_item` each; `make(done, room)` gives the starts of the next ones, then the lists."""
+    """The lists of n items, `per_item` each; `make(done, room)` returns the next ones: their starts, then the lists."""
     parts, done = list[Lists](), 0
 
     def make_some(room: Counts) -> bool:
@@ -133,7 +133,7 @@ def _node_pools(
 
 
 def places_of(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp]:
-    """Where each edge x–y stands in the edge lists of x (these ascend, so they can be searched all at once)."""
+    """The position of each edge x–y in the edge lists (these ascend, so all edges can be searched at once)."""
     n = np.int64(len(skeleton.start) - 1)
     return np.searchsorted(skeleton.node * n + skeleton.neighbour, x * n + y)
 
@@ -165,7 +165,7 @@ class Candidates:
 
     @property
     def n_sets(self) -> int:
-        """How many sets all edges have together, each counted once."""
+        """The number of candidate sets of all edges; a set in both pools of an edge counts once."""
         if self.r == 0:
             return len(self._waiting)
         in_both = np.concatenate([[0], np.cumsum(self._pools.others > 0)])[self._pools.first]
@@ -183,7 +183,7 @@ class Candidates:
 
     def take(self, room: int) -> tuple[Counts, Queries]:
         """The next candidates, at most `room` in all: for each row its edge, and the question. All edges get a share;
-        the rows of an edge are adjacent and in order. There are none if none of the next is needed, or `left` is 0.
+        the rows of an edge are adjacent and in order. There may be no rows: if none is needed, or if `left` is 0.
         """
         if self.r == 0:
             edge_of, self._waiting = self._waiting[:room], self._waiting[room:]
@@ -202,11 +202,11 @@ class Candidates:
         return edge_of[is_needed], queries.take(is_needed)
 
     def drop(self, edges: Counts) -> None:
-        """Give out no more candidates of these edges."""
+        """Leave out all further candidates of these edges."""
         self._waiting = self._waiting[~np.isin(self._waiting, edges)]
 
 
 def _n_subsets(sizes: Counts, r: int) -> int:
-    """How many subsets of r members sets of these sizes have together."""
+    """The number of r-subsets of sets of these sizes, added up."""
     distinct, counts = np.unique(sizes, return_counts=True)
     return sum(count * comb(size, r) for size, count in zip(distinct.tolist(), counts.tolist(), strict=True))

@@ -1,8 +1,8 @@
 """Orientation with checks.
 
-While too few edges are removed, R0 and R4 can go wrong: the middle node of an unshielded triple may stay out of the
-separating set although it is a cause, because the edges beside it should not be there. The checks (Colombo et al. 2012)
-test exactly those edges first and may remove them. With an exact test every arrowhead and tail that is set afterwards
+While superfluous edges are left, R0 and R4 can be wrong: the middle node of an unshielded triple may be missing from
+the separating set although it is a cause, because one of its two edges is superfluous. The checks (Colombo et al. 2012)
+test exactly these edges first and may remove them. With an exact test every arrowhead and tail that is set afterwards
 is right, even if the search is stopped early.
 """
 
@@ -25,42 +25,42 @@ from anypag.threads import Look
 
 
 class CheckedColliders(SepsetColliders):
-    """Colliders from separating sets, with the check before R4: the edges of a path are tested first. `state` has these
-    tests, and no edges that they removed; after a removal nothing more is decided, because the graph is outdated.
+    """Colliders from separating sets, with the check before R4: the edges of a path are tested first. `state` records
+    these tests and lacks the edges that they removed. After a removal no path is decided: the graph is out of date.
     """
 
     def __init__(self, state: State, inquiry: Inquiry) -> None:
         super().__init__(state.sepsets, inquiry.threads, inquiry.problem.always_given)
         self._tester = inquiry
-        self.state, self.fallen = state, False
+        self.state, self.has_removed = state, False
 
     def decide(self, paths: Paths) -> tuple[Paths, Flags]:
         known, is_in_set = super().decide(paths)
         nodes = [tuple(int(v) for v in path if v >= 0) for path in known]
         fresh = tuple(path for path in nodes if path not in self.state.checked_paths)
-        if fresh and not self.fallen:
-            self.state, self.fallen = _check_paths(self.state, fresh, self._tester)
-        return (known[:0], is_in_set[:0]) if self.fallen else (known, is_in_set)
+        if fresh and not self.has_removed:
+            self.state, self.has_removed = _check_paths(self.state, fresh, self._tester)
+        return (known[:0], is_in_set[:0]) if self.has_removed else (known, is_in_set)
 
 
 Orient = Callable[[State, SepsetColliders, Problem, Look], Orientation]
-"""Gives all marks that follow from the edges of a state and their colliders."""
+"""Returns all marks that follow from the edges of a state and their colliders."""
 
 
 def check_and_orient(state: State, inquiry: Inquiry, orient: Orient = orientation_of) -> State:
     """Check the edges that R0 and R4 rely on, remove the separated ones, and orient; repeat until none is removed."""
     while True:
-        state, fallen = _check_triples(state, inquiry)
-        if not fallen:
+        state, has_removed = _check_triples(state, inquiry)
+        if not has_removed:
             colliders = CheckedColliders(state, inquiry)
             orientation = orient(state, colliders, inquiry.problem, inquiry.look)
             state = colliders.state
-            if not colliders.fallen:
+            if not colliders.has_removed:
                 return state.with_orientation(orientation)
 
 
 def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
-    """One pass of the check before R0: for A–B–C test A ⟂ B and B ⟂ C given sepset(A, C) without B."""
+    """The check before R0, once: for A–B–C test A ⟂ B and B ⟂ C given sepset(A, C) without B."""
     skeleton, sets = state.skeleton, state.sepsets
     lowest = inquiry.problem.smallest_set
     if lowest > 0 and len(sets.members) == 1:  # row 0, the empty set, is the only one
@@ -81,7 +81,7 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
 
 
 def _check_paths(state: State, paths: tuple[tuple[int, ...], ...], inquiry: Inquiry) -> tuple[State, bool]:
-    """The check before R4: test neighbours on a path <D, ..., C>, given every subset of sepset(D, C) without them."""
+    """The check before R4: test neighbours on a path <D, ..., C> given every subset of sepset(D, C) without them."""
     facts = inquiry.problem.facts
     questions = dict.fromkeys(
         (u, v, z)
@@ -105,7 +105,7 @@ def _subsets(sepset: tuple[int, ...], without: tuple[int, int]) -> list[tuple[in
 
 
 def _remove(state: State, tested: PairTests, inquiry: Inquiry) -> tuple[State, bool]:
-    """Remove the edges found independent, by the smallest separating set, then the one with the largest p-value."""
+    """Remove the edges of independent pairs. The smallest separating set counts, among equal sizes the largest p."""
     state = state.keeping(tested.x, tested.y, tested.p)
     found = tested.take(tested.p > inquiry.alpha)
     if not len(found.p):

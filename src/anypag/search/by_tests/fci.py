@@ -1,13 +1,13 @@
-"""FCI (Spirtes et al. 2000, in the stable form of Colombo & Maathuis 2014) and two relatives, from the parts of ICD.
+"""FCI (Spirtes et al. 2000, in the stable form of Colombo & Maathuis 2014) and two variants, from the parts of ICD.
 
 - FCI: an adjacency phase with neighbours as condition sets, then a phase with subsets of Possible-D-Sep, then R0–R10.
   Until the last step all marks are circles: missing edges are right after every step, marks only at the end.
-- Anytime FCI (Spirtes 2001): FCI with one cap n on *every* condition set, for n = 0, 1, 2, ...: one graph each.
-- RFCI (Colombo et al. 2012): the adjacency phase, then checked orientation. Never a wrong missing edge, arrowhead or
-  tail, but some edges may stay that FCI would remove.
+- Anytime FCI (Spirtes 2001): FCI with one cap n on *every* condition set, for n = 0, 1, 2, ...; each n gives a graph.
+- RFCI (Colombo et al. 2012): the adjacency phase, then checked orientation. No missing edge, arrowhead or tail is
+  wrong, but some edges may stay that FCI would remove.
 
 The Possible-D-Sep phase tries every subset of Possible-D-Sep of either end of every edge: 2^|Possible-D-Sep| of them,
-unless an edge falls or a cap on the size ends it. A warning says in advance how long it may take.
+until the edge is removed or a cap on the size is reached. A warning says in advance how long it may take.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def _test_edges(pools_of_edges: PoolsOfEdges, inquiry: Inquiry, r: int, x: Indic
 
 
 def pools_of_adjacency_graph(state: State, problem: Problem, look: Look = do_nothing) -> PoolsOfEdges:
-    """Possible-D-Sep in the graph after the adjacency phase; FCI computes it once."""
+    """Possible-D-Sep in the graph after the adjacency phase, as FCI defines it, even if edges were removed since."""
     assert state.adjacency_marks is not None
-    adjacency = replace(state, marks=state.adjacency_marks, earlier_edges=None)  # with more edges than there are now
+    adjacency = replace(state, marks=state.adjacency_marks, earlier_edges=None)  # with edges that are removed by now
     return possible_d_sep_pools(adjacency, problem, look)
 
 
@@ -82,13 +82,13 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
 
 
 def last_dsep_r(problem: Problem) -> int:
-    """The size of the largest condition sets of the phase."""
+    """The size of the largest condition sets of the Possible-D-Sep phase."""
     limit = problem.choices.dsep_max_r
     return problem.last_r if limit is None else min(limit, problem.last_r)
 
 
 def most_tests(state: State, problem: Problem, look: Look = do_nothing) -> int:
-    """How many tests the phase asks for if no further edge is removed: all subsets of the two pools of every edge."""
+    """How many tests the Possible-D-Sep phase makes if it removes no edge: all subsets of both pools of every edge."""
     x, y = state.unsettled_edges()
     if not len(x):
         return 0
@@ -98,7 +98,7 @@ def most_tests(state: State, problem: Problem, look: Look = do_nothing) -> int:
 
 
 def warn_of_cost(state: State, problem: Problem, look: Look = do_nothing) -> None:
-    """Warn how many tests the phase may take, if it may take long."""
+    """Warn how many tests the Possible-D-Sep phase may take, if it may take long."""
     tests, rate = most_tests(state, problem, look), problem.pace.per_second
     if rate is None or tests / rate < LONG:
         return
@@ -111,7 +111,7 @@ def warn_of_cost(state: State, problem: Problem, look: Look = do_nothing) -> Non
     ]
     warnings.warn(
         f"The Possible-D-Sep phase begins: up to {tests:.2g} tests for {state.n_edges} edges, about "
-        f"{duration(tests / rate)} at {rate:,.0f} a second. What ends it sooner: {'; '.join(ways)}.",
+        f"{duration(tests / rate)} at {rate:,.0f} per second. To end it sooner, use {'; or '.join(ways)}.",
         AnypagWarning,
         stacklevel=2,
     )

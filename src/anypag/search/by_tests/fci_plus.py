@@ -1,11 +1,11 @@
-"""FCI+ (Claassen, Mooij & Heskes 2013): needs few tests in sparse graphs, also where neighbours do not separate.
+"""FCI+ (Claassen, Mooij & Heskes 2013): needs few tests in sparse graphs, even for pairs that no neighbours separate.
 
-An adjacency phase as in FCI, with minimal separating sets. An edge that is left although its ends can be separated is a
-D-separating link. Links leave a pattern: if adding a node to a separating set destroys the independence, the node is no
-ancestor of the tested nodes, which gives arrowheads at it; a link has arrowheads at both ends and at the nodes beyond
-(`possible_links`). The set that separates a link is built from some neighbours of both ends by adding the separating
-sets of every two of its nodes, repeatedly (the hierarchy). When no link is removed any more, these arrowheads are
-dropped and R0–R10 orient.
+It begins with the adjacency phase of FCI, whose separating sets are minimal. An edge that is then left although its
+ends can be separated is a D-separating link. Links leave a pattern: if adding a node to a separating set destroys
+the independence, the node is no ancestor of the tested nodes, which gives arrowheads at it; a link has arrowheads at
+both ends and at the nodes beyond (`possible_links`). The set that separates a link is built from some neighbours of
+both ends by adding the separating sets of every two of its nodes, repeatedly (the hierarchy). When no more links are
+removed, these arrowheads are dropped and R0–R10 orient.
 
 Links are searched in a graph that is frozen while all of them are tested; this is repeated until none is removed. Until
 the last step all marks are circles: missing edges are right after every step, marks only at the end.
@@ -37,23 +37,23 @@ from anypag.search.state import PairTests, State, StepInfo, first_state, of_clas
 from anypag.stored import Array, Whole, stored
 
 TESTS_A_STEP = 1000
-"""A look at all links is cut into steps of about this many tests: a killed run goes on from its last step."""
+"""A round over all links is cut into steps of about this many tests: a killed run resumes after its last step."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinksState(State):
-    """A state of FCI+, and how far the look at all possible links has come: see `_look`. Until all are known,
+    """A state of FCI+, and how far the round over all possible links is (`_part_of_round`). Until all links are known,
     `adjacency_marks` has the arrowheads at nodes that were found to break an independence.
     """
 
-    n_added: int = stored(Whole(), default=0, kw_only=True)  # the nodes that have been added to separating sets
+    n_added: int = stored(Whole(), default=0, kw_only=True)  # how many additions to separating sets are tested
     links: Indices | None = stored(Array("int32", (None, 2), 0, "n"), default=None, kw_only=True)
     """(k, 2) the possible links; None until all arrowheads are known."""
     n_tested: int = stored(Whole(), default=0, kw_only=True)  # how many of the links have been tested
     separated: Indices = stored(
         Array("int32", (None, None), -1, "n"), default_factory=lambda: np.empty((0, 2), np.int32), kw_only=True
     )
-    """(k, 2 + w) the links that fall, each with its set, padded with -1."""
+    """(k, 2 + w) the links that were separated in this round, each with its set, padded with -1."""
     separated_p: Floats = stored(Array("float64", (None,)), default_factory=lambda: np.empty(0), kw_only=True)
 
     @property
@@ -64,17 +64,17 @@ class LinksState(State):
 
     @property
     def falling(self) -> PairTests:
-        """The links that fall when all have been tested."""
+        """The separated links; they are removed when all links have been tested."""
         x, y = (np.ascontiguousarray(self.separated[:, k]) for k in range(2))
         return PairTests(x, y, np.ascontiguousarray(self.separated[:, 2:]), self.separated_p)
 
     def with_falling(self, test: PairTests) -> Self:
-        """The state with one more link that falls."""
+        """The state with one more separated link."""
         rows = stacked(self.separated, np.column_stack([test.x, test.y, test.z]))
         return replace(self, separated=rows, separated_p=np.append(self.separated_p, test.p))
 
-    def at_the_next_look(self) -> Self:
-        """The state before the next look at all links."""
+    def at_next_round(self) -> Self:
+        """The state before the next round over all links."""
         state = replace(self, adjacency_marks=None, n_added=0, links=None, n_tested=0)
         return replace(state, separated=self.separated[:0, :2], separated_p=self.separated_p[:0])
 
@@ -85,9 +85,9 @@ def init(problem: Problem) -> LinksState:
 
 
 def step(state: LinksState, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """One size of condition sets in the adjacency phase; then a look at all possible links, or a part of it."""
+    """One size of condition sets in the adjacency phase; then a part of a round over all possible links."""
     if state.phase == "links":
-        return _look(state, problem, tick)
+        return _part_of_round(state, problem, tick)
     inquiry = Inquiry(problem, state.r + 1, tick, state)
     after, n_open = remove_separated(state, inquiry, inquiry.r, neighbour_pools)
     is_last = not n_open or inquiry.r >= problem.last_r
@@ -95,8 +95,8 @@ def step(state: LinksState, problem: Problem, tick: Tick = no_tick) -> tuple[Sta
     return inquiry.finished("adjacency", state, after, after, n_open)
 
 
-def _look(state: LinksState, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
-    """First all arrowheads, then the links, as many as a step has tests for; after the last link the edges fall."""
+def _part_of_round(state: LinksState, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
+    """First all arrowheads, then as many links as a step has tests for; after the last, removes the separated ones."""
     inquiry = Inquiry(problem, state.r, tick, state)
     looked = state if state.links is not None else augmented(state, inquiry)
     if looked.links is None:
@@ -107,7 +107,7 @@ def _look(state: LinksState, problem: Problem, tick: Tick) -> tuple[State, StepI
             return inquiry.finished("links", state, looked, looked, 0)
         test = _separated(looked, inquiry, x, y)
         looked = replace(looked if test is None else looked.with_falling(test), n_tested=looked.n_tested + 1)
-    found, after = looked.falling, looked.at_the_next_look()
+    found, after = looked.falling, looked.at_next_round()
     after = after.separating(make_minimal(found, inquiry), after.r) if len(found.x) else after
     done = after if len(found.x) else replace(orient_state(after, problem, inquiry.look), done=True)
     return inquiry.finished("links", state, after, done, _n_cut(after, problem, links))
@@ -133,8 +133,8 @@ def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
 
 def augmented(state: LinksState, inquiry: Inquiry) -> LinksState:
     """The state with arrowheads at nodes that break an independence: such a node is no ancestor of those tested. For
-    every pair with its separating set, each neighbour of any of these is added to the set: as many as a step has tests
-    for. With the last one the possible links are known.
+    every separated pair, each neighbour of the pair or of its set is added to the set, one at a time, as many as a step
+    has tests for. After the last one the possible links are known.
     """
     marks = given_marks(state, inquiry.problem) if state.adjacency_marks is None else np.array(state.adjacency_marks)
     additions = [item for item in _additions(state) if len(item[3]) < inquiry.problem.last_r]
@@ -181,14 +181,14 @@ def possible_links(marks: Marks) -> list[tuple[int, int]]:
 
 
 def _leads(marks: Marks) -> Flags:
-    """(n, n) `[a, b]`: a path from a to b meets no arrowhead at the start of an edge."""
+    """(n, n) `[a, b]`: does some path from a to b leave no node by an arrowhead?"""
     steps = (marks != Mark.NONE) & (marks.T != Mark.ARROW)
     leads: Flags = transitive(steps) | np.eye(len(marks), dtype=np.bool_)
     return leads
 
 
 def _separated(state: State, inquiry: Inquiry, x: int, y: int) -> PairTests | None:
-    """The first hierarchy that separates a link; hierarchies of the fewest neighbours of x and y are tried first."""
+    """The test of the first hierarchy that separates a link; those of the fewest neighbours of x and y come first."""
     beside = _beside(state, x, y)
     tried: set[tuple[int, ...]] = set()
     for size in range(2, sum(map(len, beside)) + 1):

@@ -1,17 +1,17 @@
 """ICD: iterative causal discovery, one step applied again and again (Rohekar et al. 2020, Algorithm 1, repaired).
 
-`step` is the paper's CDIteration (its Main is `Search.steps` in `run.engine`): given the graph of iteration r - 1 it
-tests the edges X–Y against sets of exactly r nodes, all from PDSep_r(X, Y) or all from PDSep_r(Y, X), removes the edges
-that fall, and orients. After every step all missing edges, arrowheads and tails are right (with an exact test); the
-next step finds more of them.
+`step` is the paper's CDIteration (its Main is `Search.steps` in `run.engine`): in the graph of iteration r - 1 it
+tests the edges X–Y given sets of exactly r nodes, all from PDSep_r(X, Y) or all from PDSep_r(Y, X), removes the edges
+that a set separates, and orients. After every step all missing edges, arrowheads and tails are right (with an exact
+test); the next step finds more of them.
 
-Algorithm 1 as printed does not keep that promise. Three changes repair it: the graph is frozen while an iteration runs,
+Algorithm 1 as printed does not guarantee this. Three changes repair it: the graph is frozen while an iteration runs,
 separating sets are made minimal, and orientation is checked (`by_tests.checked_orientation`). With reliable marks fewer
-sets need to be tried: walks do not pass tails, nodes that cannot be ancestors of X or Y are left out, and an edge with
-a pool of fewer than r nodes is settled, since a separating set would lie within either pool. For tests that take one
+sets need to be tried: walks end at tails, nodes that cannot be ancestors of X or Y are left out, and an edge with
+a pool of fewer than r nodes is settled, since each pool would contain a separating set. For tests that take one
 question at a time one of the two pools is enough (`by_tests.one_side`). `docs/algorithm.md` has the proofs.
 
-`paper_step` is Algorithm 1 to the letter, for reproduction (`method="icd-paper"`). An edge is removed before the next
+`paper_step` is Algorithm 1 as published, for reproduction (`method="icd-paper"`). An edge is removed before the next
 pair is tested. Candidates are the sets of exactly r nodes within PDS distance r, by Definition 1 alone; "within" means
 at most r (the text also says less than r). The first separating set is taken, and orientation is not checked. With a
 perfect oracle the final graph is right on every graph of up to 5 nodes, but **the anytime promise does not hold**: a
@@ -38,14 +38,14 @@ from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
 
-EARLY_SETS = 100  # factor on `max_sets` for sets of one or two nodes (docs/performance.md)
+EARLY_SETS = 100  # `max_sets` is multiplied by this for sets of one or two nodes (docs/performance.md)
 
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
     """The state after iteration r = state.r + 1, with condition sets of r nodes, and what was done. `tick` is called
     before each batch of tests; an exception in it abandons the step and leaves `state` unchanged.
     """
-    inquiry = Inquiry(problem, state.r + 1, tick, state)  # line 2
+    inquiry = Inquiry(problem, state.r + 1, tick, state)  # line 2 of Algorithm 1
     seen = None if problem.test.batch > 1 else sizes_seen(state)  # one question at a time: one side is enough
     before = state if seen is None else replace(state, seen_sizes=seen)
     test_some = partial(_test_pdsep_sets, state, inquiry, seen)  # lines 10 to 14
@@ -79,8 +79,8 @@ def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: In
 
 
 def most_sets(problem: Problem, r: int) -> int:
-    """How many candidate sets an edge may have in iteration r before marks narrow its pools. For fast tests more in
-    iterations 1 and 2, whose marks come from a dense graph and are the least reliable.
+    """How many candidate sets an edge may have in iteration r before marks narrow its pools. For fast tests the limit
+    is higher up to r = 2, because the marks then come from a dense graph and are the least reliable.
     """
     limit = problem.choices.max_sets or 0
     return EARLY_SETS * limit if r <= 2 and problem.test.batch > 1 else limit
@@ -97,8 +97,8 @@ def paper_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[St
         after = after.keeping(x, y, best.p).separating(best.separated(x, y, inquiry.alpha), r)
         n_tried += int(best.is_open[0])
     oriented = replace(orient_state(after, problem, inquiry.look), done=n_tried == 0 or r >= problem.last_r)
-    n_fallen = state.n_edges - after.n_edges
-    return inquiry.finished("iteration", state, after, oriented, n_tried - n_fallen)
+    n_removed = state.n_edges - after.n_edges
+    return inquiry.finished("iteration", state, after, oriented, n_tried - n_removed)
 
 
 ALGORITHM = Algorithm("icd", METHODS["icd"], first_state, step, on_data={"sepset": "largest-p", "max_sets": 1000})

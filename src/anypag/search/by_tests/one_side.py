@@ -1,10 +1,10 @@
 """For tests that take one question at a time: test the sets of one pool of an edge, not of both.
 
 If X and Y can be separated, a subset of X's pool does it, and so does a subset of Y's pool. So each iteration tests an
-edge on the side with fewer sets. A side that is chosen after a pause first tests the sizes it missed, with its current
-pool. The separating set of the completeness proof is in the pool at any time, at a distance of at most its size
-(`docs/algorithm.md`), so it is tried when its size is due. Once a side has tested all subsets of its pool the edge is
-settled. An edge may stay a little longer than with both sides, but every claim of the graph is as right.
+edge on the side with fewer sets. A side that was not chosen for some iterations first tests the sizes it missed, with
+its current pool. The separating set of the completeness proof is always in the pool, at a distance of at most its size
+(`docs/algorithm.md`), so it is tried when its size is tested. Once a side has tested all subsets of its pool the
+edge is settled. An edge may stay a little longer than with both sides, but the claims of the graph are just as right.
 
 Superfluous sets are skipped. Let Z be a candidate for the edge A–B and R a subset of Z. If R separates every other
 member of Z from A, or R with B does, then Z separates A and B only if R does (`docs/algorithm.md`). R itself is tested
@@ -29,7 +29,7 @@ from anypag.search.state import State
 
 def test_one_side(state: State, pools: Pools, inquiry: Inquiry, x: Indices, y: Indices, seen: Indices) -> TestedEdges:
     """Test each edge x–y given the sets of one of its pools, of all sizes up to r that this side has not tested yet.
-    `seen[a, b]`: the size up to which all sets of a's pool for the edge a–b are done; written.
+    `seen[a, b]` is the size up to which all sets of a's pool for the edge a–b are tested; this function updates it.
     """
     r, sepset = inquiry.r, inquiry.problem.choices.sepset
     within = _sizes_within(pools, r)
@@ -51,7 +51,7 @@ def test_one_side(state: State, pools: Pools, inquiry: Inquiry, x: Indices, y: I
 
 
 def sizes_seen(state: State) -> Indices:
-    """(n, n) the size up to which each side of an edge has seen all sets of its pool; to be written on."""
+    """(n, n) the size up to which each side of an edge has tested all sets of its pool; always a new array."""
     return np.full((state.n, state.n), state.r, np.int32) if state.seen_sizes is None else np.array(state.seen_sizes)
 
 
@@ -89,7 +89,7 @@ def _better(best: TestedEdges, found: TestedEdges, alpha: float) -> TestedEdges:
 
 
 def needed(state: State, least: int, near: Indices, edge_of: Counts, queries: Queries) -> Flags:
-    """Which candidates must be asked about: sets of `least` nodes or more, from the pool of each edge's end `near`."""
+    """(b,) must the candidate be tested? Sets come from the pool of the end `near` of each edge."""
     is_needed = np.ones(len(queries), np.bool_)
     for k, (x, y, z) in enumerate(zip(queries.x, queries.y, queries.z, strict=True)):
         neighbours = frozenset(z[state.marks[near[edge_of[k]], z] != 0].tolist())

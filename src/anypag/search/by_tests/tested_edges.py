@@ -1,13 +1,13 @@
-"""The link between a search and its test: which edges an iteration removes, asked in the test's fastest way.
+"""Finds the edges that an iteration removes, by the fastest way in which the test can be asked.
 
-1. all pairs given nothing, in one pass of the test over the graph (`anypag.ci.passes`);
+1. all pairs given the empty set, in one pass of the test over the graph (`anypag.ci.passes`);
 2. all edges given each single node of their pools, in one pass;
-3. the sets of an edge, gone through by the test itself (`test_candidates`);
+3. the sets of an edge, enumerated by the test itself (`test_candidates`);
 4. batches of questions, counted and cut so that a run hears a signal in time (`search.inquiry`);
-5. blocks of questions for workers, where the test takes one question at a time (`ci.wrappers`).
+5. blocks of questions for workers, if the test takes one question at a time (`ci.wrappers`).
 
-All give the same answers to the bit. The graph is frozen while an iteration runs, so edges do not depend on each other:
-they are tested in chunks, by threads, and the outcome is the same whatever their number.
+All ways give the same answers to the bit. The graph is frozen while an iteration runs, so edges do not depend on each
+other: they are tested in chunks, by threads, and the number of threads does not change the outcome.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from anypag.search.sepsets import padded
 from anypag.search.state import PairTests, State
 from anypag.threads import map_in_threads, runs_of, slices
 
-SAMPLE = 64  # one edge in 64 is tested first, to measure the cost of an edge; of fewer than 128 edges two are
+SAMPLE = 64  # one edge in 64 is tested first, to measure the cost of an edge; of fewer than 128 edges two or three are
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
 SECONDS_PER_CHUNK = 0.002  # a chunk should take at least this long: starting it on another thread costs a tenth of that
-SECONDS_TO_START = 0.0003  # the fixed cost of a chunk, about
-MOST_EDGES = 2048  # of a chunk: pools are made for all of it, so larger ones would delay a deadline and take memory
-QUESTIONS_PER_EDGE = 32  # a test that wants more than this many questions for each of `MOST_EDGES` gets larger chunks
+SECONDS_TO_START = 0.0003  # about the fixed cost of a chunk
+MOST_EDGES = 2048  # of a chunk: its pools are made at once, so a larger one would delay a deadline and take memory
+QUESTIONS_PER_EDGE = 32  # chunks have more edges if a batch of the test has more than this many questions for each
 
 LEAST_PAIRS, LEAST_SINGLES = 400_000, 150_000
-"""Questions that a thread should get at a time: a millisecond or two. With fewer, sharing costs more than it saves."""
+"""The fewest questions for a thread at a time: a millisecond or two. With fewer, sharing costs more than it saves."""
 
-MOST_NEAR = 1024  # the most nodes of a pool whose correlations are copied into one matrix (8 MB); else set by set
-FIRST_SETS = 4096
-MOST_SETS = 262_144  # sets that are tried between two ticks: some ten milliseconds
+MOST_NEAR = 1024  # nodes of a pool whose correlations are copied into one matrix (8 MB); larger pools go set by set
+FIRST_SETS = 4096  # sets that the first call of a pass tries
+MOST_SETS = 262_144  # the most sets that are tried between two ticks: some ten milliseconds
 
 Made = TypeVar("Made")
 _NO_NODES: Indices = np.empty(0, np.int32)
@@ -56,15 +56,15 @@ class TestedEdges(NamedTuple):
 
     def separated(self, x: Indices, y: Indices, alpha: float) -> PairTests:
         """The edges x–y that are separated."""
-        fallen = np.flatnonzero(self.p > alpha)
-        return PairTests(x.take(fallen), y.take(fallen), self.z[fallen], self.p.take(fallen))
+        apart = np.flatnonzero(self.p > alpha)
+        return PairTests(x.take(apart), y.take(apart), self.z[apart], self.p.take(apart))
 
 
 TestSome = Callable[[Indices, Indices], TestedEdges]  # tests some edges x–y given the sets of their pools
 
 
 class Removal(NamedTuple):
-    """A state without the edges that fell, and the two ends of the edges that had candidates and of those without."""
+    """A state after edges were removed, and the two ends of the edges that had candidates and of those without."""
 
     state: State
     n_tried: int
@@ -87,9 +87,9 @@ def without_separated(
 ) -> Removal:
     """The state without the edges that sets of r nodes separate.
 
-    `test_some` tests some edges given the r-subsets of their pools. `shrunk` makes the separating sets minimal, where
-    smaller ones from the same pools have not all been tried. Where pools are the neighbours in the same block, one pass
-    may test all single nodes, if an edge has at most `most_singles`.
+    `test_some` tests some edges given the r-subsets of their pools. `shrunk` makes the separating sets minimal, if not
+    all smaller ones from the same pools have been tried. If pools are the neighbours in the same block, one pass may
+    test single nodes: for each edge that has at most `most_singles` of them.
     """
     if r == 0 and (after := _without_independent_pairs(state, inquiry)) is not None:
         return Removal(after, state.n * (state.n - 1) // 2, after.edges(), (_NO_NODES, _NO_NODES))
@@ -119,7 +119,7 @@ def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry
         inquiry.advance(len(tested.is_open))
         return tested
 
-    most = max(MOST_EDGES, inquiry.batch // (QUESTIONS_PER_EDGE if inquiry.r else 1))  # at r = 0 one question an edge
+    most = max(MOST_EDGES, inquiry.batch // (QUESTIONS_PER_EDGE if inquiry.r else 1))  # at r = 0 one per edge
     with inquiry.counting_edges(len(x)):
         if inquiry.threads == 1 or len(x) < FEWEST_EDGES:
             chunks = slices(len(x), most) if len(x) else [slice(0, 0)]
@@ -133,7 +133,7 @@ def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry
         edges = np.flatnonzero(np.arange(len(x)) % one_of)
         n_shares = max(1, min(inquiry.threads, int(seconds / SECONDS_PER_CHUNK)))
         n_chunks = n_shares * -(-len(edges) // (n_shares * most))
-        # from the whole list: a few edges may have most of the candidates, and neighbours in the list are alike
+        # each from the whole list: a few edges may have most of the candidates, and these may be next to each other
         rest = [edges[k::n_chunks] for k in range(n_chunks)]
         tested += _mapped(test_chunk, rest, inquiry)
     return joined(tested, [*sample, *rest], len(x))
@@ -148,7 +148,7 @@ def joined(tested: Sequence[TestedEdges], chunks: Sequence[slice | Counts], n_ed
 
 
 def _without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
-    """The state after iteration 0, with all pairs tested given nothing by a pass; None if the test has no such pass."""
+    """The state after iteration 0, if a pass of the test can do it for all pairs at once; else None."""
     problem, n = inquiry.problem, state.n
     passes = inquiry.passes
     is_complete = state.marks is problem.given and problem.choices.initial is None and problem.facts is None
@@ -171,7 +171,7 @@ def _without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
 
 
 def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> TestedEdges | None:
-    """Tests edges given each single node of their pools, at most `max_sets`, by a pass; None if the test has none."""
+    """Edges tested by a pass given each single node of their pools, at most `max_sets`; None if there is no pass."""
     problem = inquiry.problem
     passes = inquiry.passes
     if passes is None or problem.facts is not None or problem.choices.sepset != "largest-p":
@@ -195,7 +195,7 @@ def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_se
 
 
 def _runs_for(passes: Passes, work: Counts, least: int, inquiry: Inquiry) -> list[slice]:
-    """Runs of work for calls of a pass: longer ones for a device that takes many questions at once."""
+    """The slices of work for calls of a pass: longer ones for a device that takes many questions at once."""
     return runs_of(work, inquiry.threads, max(least, passes.at_once // 64), passes.at_once)
 
 
@@ -220,10 +220,10 @@ def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | N
 
 
 def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) -> TestedEdges:
-    """The best set of each edge, by a pass that enumerates the sets. The first call is short: it may run uncompiled."""
+    """The best set of each edge, by a pass that enumerates the sets. The first call is short: it may be uncompiled."""
     edges, best, room = candidates.pooled, BestSets.none(len(candidates.x), candidates.r), FIRST_SETS
     while best.n_done < len(candidates.x):
-        if room > FIRST_SETS:  # it takes longer than the counting
+        if room > FIRST_SETS:  # after the first call, so that counting the sets does not delay a short search
             inquiry.expect(candidates.n_sets, len(candidates.x))
         inquiry.try_sets(passes, edges, best, room)
         room = min(4 * room, MOST_SETS)
@@ -251,7 +251,7 @@ def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset 
 
 
 def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:
-    """Drop members while x and y stay independent: always the one whose loss leaves the largest p-value."""
+    """Minimal separating sets: while x and y stay independent, drops the member without which p is largest."""
     smallest = inquiry.problem.smallest_set
     if found.z.shape[1] <= smallest or not len(found.p):
         return found
@@ -271,7 +271,7 @@ def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:
 
 
 def _up_to_first(edge_of: Counts, independent: Flags) -> Flags:
-    """The rows that a search would reach if it stopped at an edge's first independence."""
+    """(b,) would a search reach the row if it stopped at each edge's first independence?"""
     hits = np.flatnonzero(independent)
     edges, first = np.unique(edge_of[hits], return_index=True)
     if not len(edges):
