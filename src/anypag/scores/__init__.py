@@ -1,1 +1,1 @@
-"""Scores: how well a graph fits, part by part."""
+"""Scores: numbers for how well a graph fits, as a sum over its components."""

@@ -9,7 +9,7 @@ Discrete variables are represented by their levels, as in the degenerate-Gaussia
 explained by levels and normal scores only. With more functions a continuous variable would predict a discrete one
 better than the reverse, and discrete causes would look like effects.
 
-Functions cost parameters, and most effects are straight. So a variable gets its further functions only if some other
+Functions cost parameters, and most effects are linear. So a variable gets its further functions only if some other
 variable depends on them, given its normal scores, by more than they cost. Without any such variable this is the
 degenerate-Gaussian score of normal scores and levels. If there are too few rows for all functions, the variables that
 gain most keep theirs.
@@ -32,7 +32,7 @@ from anypag.scores.mixed import MixedScore
 if TYPE_CHECKING:
     from anypag.ci.additive import Additive
 
-FUNCTIONS = 5  # how many of the additive test's functions are used: the first ones
+FUNCTIONS = 5  # how many of the additive test's functions are used, from the first on
 ALIKE = 1e-8  # two columns whose normal scores share all but this part of their variance are in the same order
 
 
@@ -74,7 +74,7 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
 
 
 def _adding(gram: Floats, columns: Counts) -> Counts:
-    """The columns that are no linear combinations of earlier ones: one with three values has two functions."""
+    """The columns that are no linear combinations of earlier ones: a variable with three values has only two."""
     kept: list[int] = []
     for column in columns.tolist():
         slopes = np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, column])
@@ -86,7 +86,7 @@ def _adding(gram: Floats, columns: Counts) -> Counts:
 def _paying(
     gram: Floats, first: Counts, further: dict[int, Counts], n: int, price_of_edge: float, n_columns: int
 ) -> set[int]:
-    """The variables whose further functions gain more than they cost, the largest gain first, as rows allow."""
+    """The variables whose further functions gain more than they cost; if rows are few, those that gain most."""
     gains = {}
     for (i, columns), own in zip(further.items(), first, strict=True):
         fall = _fall(gram, own, columns, first[first != own])
@@ -100,7 +100,7 @@ def _paying(
 
 
 def _fall(gram: Floats, first: int, further: Counts, others: Counts) -> Floats:
-    """How much the log variance of each other column falls when `further` columns explain it besides the first."""
+    """By how much the log variance of each other column falls if `further` columns explain it besides the first."""
     own = gram[first]
     left = gram[np.ix_(further, further)] - np.outer(own[further], own[further])
     shared = gram[np.ix_(further, others)] - np.outer(own[further], own[others])

@@ -6,7 +6,7 @@ component. So after a change of one edge at most two components are scored again
 a log-likelihood.
 
 The functions that do the work are compiled: `component` for chains, `adding` and `removing` for searches over orders.
-All scores share their signatures (`anypag._kernels.gaussian_score`), so a search knows nothing of the data behind them.
+They have the same signatures in all scores (`anypag._kernels.gaussian_score`); a search knows nothing of the data.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
 
-MOST_WORTHS = 1 << 23  # worths of parents that can be cached: 12 bytes each; memory is used only for those written
+MOST_WORTHS = 1 << 23  # the most worths of parents that are cached, 12 bytes each; only those written take memory
 GAMMA = 0.5
 """Gamma of EBIC: an edge costs log(n) / 2 plus log(p), since p · (p - 1) / 2 edges are possible (`docs/accuracy.md`).
 """
 
-FEW_VARIABLES = 15  # up to which graphs for effects are sampled with plain BIC
+FEW_VARIABLES = 15  # for up to this many variables, graphs for effects are sampled with plain BIC
 
 
 class Trees(NamedTuple):
@@ -59,11 +59,11 @@ class Bound(NamedTuple):
 
 
 class Score(ABC):
-    """Scores components by compiled functions; caches of searches live as long as the score."""
+    """Scores components by compiled functions, and holds the caches of searches."""
 
-    hidden: ClassVar[bool]  # does it score `<->` and `---`, or DAGs only?
+    hidden: ClassVar[bool]  # can it score `<->` and `---`? Otherwise it scores DAGs only
     kernels: ClassVar[tuple[str, str, str, str]]
-    """A file of `anypag._kernels`, and there the names of `component`, `adding` and `removing`."""
+    """A file of `anypag._kernels`, and the names that `component`, `adding` and `removing` have there."""
     names: tuple[str, ...]
     n: int  # the number of rows
 
@@ -75,11 +75,11 @@ class Score(ABC):
     @cached_property
     @abstractmethod
     def association(self) -> Floats:
-        """(p, p) how strongly each two variables depend on each other; it only affects the order of work."""
+        """(p, p) how strongly every two variables depend on each other; this only affects the order of work."""
 
     @property
     def widths(self) -> Counts:
-        """(p,) how many columns stand for each variable; its parents explain them all."""
+        """(p,) how many columns of each variable its parents explain."""
         return np.ones(len(self.names), np.int64)
 
     @abstractmethod
@@ -93,7 +93,7 @@ class Score(ABC):
 
     @property
     def ceiling(self) -> Any:
-        """Compiled: a number that the score of a component with several members is not above, found quickly."""
+        """Compiled: an upper bound on the score of a component with several members, which is found quickly."""
         return self.component
 
     @property
@@ -118,7 +118,7 @@ class Score(ABC):
 
     @cached_property
     def of_orders(self) -> dict[bytes, Any]:
-        """A cache of the DAGs of orders."""
+        """A cache of the DAGs that searches found for orders."""
         return {}
 
     @cached_property
@@ -137,8 +137,8 @@ class Score(ABC):
         """The score with a lower price of an edge, for graphs that effects are drawn from; None if no price is lower.
 
         The price is plain BIC for up to 15 variables. For more it is log(15) below that of a gamma of 1/2: then chance
-        adds as many edges to a variable as it does with 15. Decided on 200 systems in each of eight cells
-        (`docs/effects.md`).
+        adds as many edges to a variable as it does with 15. `docs/effects.md` has the measurements that decided this:
+        200 systems in each of eight cells.
         """
         gamma = getattr(self, "gamma", 0.0)
         lower = gamma * max(0.0, 1 - float(np.log(FEW_VARIABLES) / np.log(max(len(self.names), 2))))

@@ -15,7 +15,7 @@ from anypag.data.table import as_table
 from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Score
 
-MOST_LEVELS = 100  # of a column: with more, tables are nearly empty and no parent raises the score
+MOST_LEVELS = 100  # of a column; with more, its tables are nearly empty and no parent raises the score
 
 MOST_LEVELS_OF_A_CHILD = 6
 """A column with more levels is never a child of a hidden column. Between two columns with r levels an edge has (r - 1)²
@@ -23,7 +23,7 @@ parameters, a hidden cause with two levels only 1 + 2 (r - 1): it would win beca
 support it (`docs/accuracy.md`).
 """
 
-MANY_COLUMNS = 50  # with more columns more counts are cached: 16 MB
+MANY_COLUMNS = 50  # with more columns than this, more counts are cached: 16 MB
 ESS = 3.0  # prior rows (`docs/decisions.md`)
 FORBIDDEN = 1e9  # the price of an edge that no graph may have
 
@@ -34,14 +34,14 @@ class DiscreteScore(Score):
     of their table, less the price of edges.
 
     Args:
-        names: of the variables.
+        names: the names of the variables.
         levels: (p, n) the level of every variable in every row, 0, 1, ...
-        ess: prior rows.
+        ess: the number of prior rows.
         n_levels: how many levels each column has; by default one more than its highest code. Some may not occur in the
             rows.
         rarity: for each column, what its rare levels add to the price of its edges (`rarity_of`); default 0.
         n_hidden: how many columns, the last ones, were not measured but drawn.
-        price: of every edge, apart from what rare levels add.
+        price: the price of every edge, without what rare levels add.
 
     >>> DiscreteScore.of({"A": [0, 1, 2, 0], "B": [1, 1, 0, 0]}).n_levels
     (3, 2)
@@ -65,7 +65,7 @@ class DiscreteScore(Score):
             raise ParameterError(f"ess is above 0; got {self.ess}.")
         for name, levels, highest in zip(self.names, self.n_levels, self.levels.max(axis=1), strict=True):
             if highest < 1:
-                raise DataError(f"Column {name!r} is constant; nothing can be learned of it. Leave it out.")
+                raise DataError(f"Column {name!r} is constant; nothing can be learned about it. Leave it out.")
             if levels > MOST_LEVELS:
                 raise DataError(
                     f"Column {name!r} has {levels} levels, more than the {MOST_LEVELS} that counts can use. "
@@ -153,8 +153,8 @@ class DiscreteScore(Score):
 
 
 def rarity_of(levels: npt.NDArray[np.int32]) -> tuple[float, ...]:
-    """For each column, how much too little BDeu charges for an edge at it: this much for every level of the other
-    column except one.
+    """For each column, the amount by which BDeu charges too little for an edge at it, per level of the other column
+    (one of its levels does not count).
 
     An edge should cost log(n) / 2 for every extra parameter. BDeu charges that if all levels are equally common; for a
     rare level it charges only half the log of the few rows that inform the parameter. The missing part is

@@ -13,7 +13,7 @@ from anypag.arrays import Floats
 from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Score
 
-STOP = 0.01  # a fit ends when a sweep gains less log-likelihood than this, far less than the differences between graphs
+STOP = 0.01  # far less than the differences of log-likelihood between graphs
 MOST_REMEMBERED = 1 << 22  # the size of the cache of `_kernels.gaussian_score.adding`, in numbers
 
 
@@ -22,13 +22,13 @@ class GaussianScore(Score):
     """Log-likelihood of a Gaussian graph with hidden variables, less a price for every edge: BIC and EBIC.
 
     Args:
-        names: of the variables.
+        names: the names of the variables.
         n: the number of rows.
         correlation: (p, p).
         discount: the price of an edge is `discount` · log(n) / 2, as in BIC, ...
         gamma: ... plus 2 · `gamma` · log(p): EBIC (Foygel & Drton 2010), which accounts for the number of possible
             graphs.
-        stop: when iterations end, in units of the log-likelihood.
+        stop: a fit ends when a sweep gains less log-likelihood than this.
 
     The likelihood of a district is found by residual iterative conditional fitting, that of undirected parts by one
     regression per node and sweep; a node without either has its regression on its parents in closed form.
@@ -55,7 +55,7 @@ class GaussianScore(Score):
         if self.n < (p := len(self.names)) + 2:
             raise DataError(
                 f"A score for {p} variables needs at least {p + 2} rows; got {self.n}. "
-                "Take fewer variables, or a method that goes by tests."
+                "Take fewer variables, or a method that uses tests."
             )
 
     @cached_property

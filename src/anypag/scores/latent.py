@@ -25,14 +25,14 @@ MOST_CELLS = 1 << 18  # the largest table of a child, given its parents and hidd
 MOST_STATES = 100  # the most joint states of hidden causes with common children that are fitted
 SWEEPS = 60  # the most sweeps of EM for a final score; rough comparisons of graphs use fewer
 STARTS = 2  # random starts of EM for a final score without given levels
-MOST_CODES = 2.0**53  # distinct rows are numbered by floats, which are exact up to this
-FEW_CELLS = 1 << 16  # up to this many cells, rows are told apart by counting, which is faster than sorting
+MOST_CODES = 2.0**53  # rows are renumbered when their codes could be larger: up to here a float counts codes exactly
+FEW_CELLS = 1 << 16  # up to this many codes, distinct rows are found by counting, which is faster than sorting
 
 HiddenLevels = npt.NDArray[np.uint8]
 
 
 class Layout(NamedTuple):
-    """The index arrays of rows and hidden states into the tables; see `_kernels.discrete_score`."""
+    """The arrays that lead from rows and hidden states to cells of the tables; see `_kernels.discrete_score`."""
 
     cell: Counts
     family: Counts
@@ -45,7 +45,7 @@ class Layout(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """A component as fitted."""
+    """A fit of a component: its score, the tables of the children, and the shares of the hidden levels."""
 
     score: float
     tables: Floats
@@ -74,8 +74,8 @@ class LatentScore:
         return plain + sum(fits) - float(self._discrete.prices(dag.n_levels)[dag.causes].sum())
 
     def drawn(self, dag: LatentDAG, hidden: HiddenLevels | None, seed: Sequence[int]) -> HiddenLevels:
-        """(k, rows) levels of the hidden causes, drawn from their distribution given the rows. A cause keeps its given
-        levels (or gets all in turn) if it has no children, if its tables are too large, or if the draw is constant.
+        """(k, rows) levels of the hidden causes, drawn given the rows. A cause keeps its levels in `hidden` (or gets
+        all levels in turn, without `hidden`) if it has no children, its tables are too large, or its draw is constant.
         """
         random = np.random.default_rng(seed)
         rows = self._levels.shape[1]
@@ -112,11 +112,11 @@ class LatentScore:
         return self._nodes[key]
 
     def _fit(self, component: LatentDAG, hidden: HiddenLevels | None, sweeps: int) -> Fit:
-        """The better of a cached and a new fit; a cached one of as many sweeps is enough, unless levels are given."""
+        """The better of the cached fit and a new one; no new one is made if the cached fit had as many sweeps."""
         children = component.children.any(axis=0)
         key = (component.n_levels, component.children.tobytes(), component.parents[:, children].tobytes())
         done, known = self._fits.get(key, (0, None))
-        if known is not None and done >= sweeps and (hidden is None or sweeps < SWEEPS):
+        if known is not None and done >= sweeps and (hidden is None or sweeps < SWEEPS):  # or `hidden` may be better
             return known
         found = self._fitted(component, hidden, sweeps)
         best = found if known is None or found.score > known.score else known
@@ -154,7 +154,7 @@ class LatentScore:
         return bool(hidden.prod() > MOST_STATES or max(cells, default=0.0) > MOST_CELLS)
 
     def _distinct(self, component: LatentDAG) -> tuple[Counts, Floats]:
-        """The first of the equal rows of the columns of a component, and how many there are of each."""
+        """The first row of each kind, by the columns of a component, and how many rows of the kind there are."""
         children = component.children.any(axis=0)
         matter = children | component.parents[:, children].any(axis=1)
         key = matter.tobytes()
@@ -186,7 +186,7 @@ class LatentScore:
 
 
 def distinct_rows(levels: Counts, n_levels: Counts) -> tuple[Counts, Floats]:
-    """The index of the first of the equal rows of (k, rows) levels, and how many there are of each.
+    """The index of the first row of each kind in (k, rows) levels, and how many rows of the kind there are.
 
     >>> distinct_rows(np.array([[1, 0, 1], [0, 1, 0]]), np.array([2, 2]))
     (array([1, 0]), array([1., 2.]))

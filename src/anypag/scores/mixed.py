@@ -22,13 +22,13 @@ from anypag.scores.gaussian import GaussianScore
 
 @dataclass(frozen=True, eq=False)
 class MixedScore(GaussianScore):
-    """Degenerate-Gaussian log-likelihood, less a price for every parameter: the score of Gaussian columns, of which a
-    variable may have several, side by side in `correlation`.
+    """Degenerate-Gaussian log-likelihood, less a price for every parameter: the score of Gaussian columns. A variable
+    may have several columns, which are adjacent in `correlation`.
 
     Args:
         start: (p + 1,) where the columns of each variable begin.
-        explained: (p,) how many first columns of each variable its parents explain; default all. The other
-            columns only explain children (`scores.additive`).
+        explained: (p,) how many of each variable's columns its parents explain, the first ones; default all. The
+            other columns only explain children (`scores.additive`).
         takes_functions: (p,) 1 if the further columns of a variable's parents explain it too, else 0.
 
     >>> from anypag import DegenerateGaussian
@@ -47,8 +47,8 @@ class MixedScore(GaussianScore):
         columns = len(self.correlation)
         if self.n < columns + 2 and columns > len(self.names):
             raise DataError(
-                f"The {len(self.names)} variables have {columns} columns once their levels are spread out, and a score "
-                f"needs two rows more than that; got {self.n}. Merge levels, or take fewer variables."
+                f"The {len(self.names)} variables have {columns} columns (one per level but one), and a score "
+                f"needs at least {columns + 2} rows; got {self.n}. Merge levels, or take fewer variables."
             )
         super().__post_init__()
 
@@ -65,7 +65,7 @@ class MixedScore(GaussianScore):
 
     @cached_property
     def association(self) -> Floats:
-        """The largest squared correlation between columns of each two variables."""
+        """(p, p) the largest squared correlation between the columns of every two variables."""
         squares = self.correlation**2
         starts = self.start[:-1]
         largest: Floats = np.maximum.reduceat(np.maximum.reduceat(squares, starts, axis=0), starts, axis=1)
