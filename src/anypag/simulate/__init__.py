@@ -5,8 +5,8 @@
 >>> sample.rows.shape == (500, len(system.observed))
 True
 
-Everything random comes from a `seed`: a whole number, or a `numpy.random.Generator` that is then drawn from.
-The same number may be used for the graph and for its data; they are independent all the same.
+Everything random comes from a `seed`: a whole number, or a `numpy.random.Generator` to draw from.
+A graph and its data may have the same number as seed; they are independent even then.
 """
 
 from anypag.simulate.discrete import discrete, random_tables

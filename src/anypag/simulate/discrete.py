@@ -38,14 +38,14 @@ def discrete(
     """Draw from a system of discrete variables with levels 0, 1, ...
 
     Selection: a row is selected when all its selection variables are at level 1. Rows are drawn until
-    `n_samples` are selected; if fewer than one in 1,000 is, after at least 100,000 rows, the simulation is
-    refused.
+    `n_samples` are selected. The simulation is refused if, after 100,000 rows or more, fewer than one in
+    1,000 is selected.
 
     Args:
         dag: the causal graph, latent and selection nodes included.
         n_samples: how many (selected) rows.
-        levels: how many levels every variable has, or a mapping from names to numbers of levels (2 where not
-            named).
+        levels: how many levels every variable has, or a mapping from names to numbers of levels (2 for names
+            that are not in it).
         latent: nodes that are not measured.
         selection: nodes that decide whether a row is in the sample.
         tables: for every node p(node | parents), one axis per parent (in the order of `dag.parents`) and its
@@ -100,14 +100,14 @@ def random_tables(dag: DAG, levels: int | Mapping[str, int] = 2, *, seed: Seed) 
 
 @dataclass(frozen=True)
 class _Network:
-    """Tables ready to draw from, by index of the node."""
+    """The tables in the form that rows are drawn from, by index of the node."""
 
     order: list[int]
     parents: list[npt.NDArray[np.intp]]
     cumulative: list[Floats]  # (combinations of the parents, levels)
 
     def draw(self, values: npt.NDArray[np.int32], nodes: Iterable[int], random: np.random.Generator) -> None:
-        """Fill `values` (variables, rows) at the nodes, whose parents are filled or come earlier."""
+        """Fill `values` (variables, rows) at the nodes; their parents must be filled already or come earlier."""
         for node in nodes:
             combination = np.zeros(values.shape[1], np.intp)
             for parent in self.parents[node]:

@@ -32,7 +32,7 @@ def linear_gaussian(
     Selection: a row is selected when all its selection variables are 0. That is the same as keeping a row with
     probability exp(-m²/2), where m is the part of the selection variable that its parents explain. Selected rows are
     still exactly Gaussian (rows cut at a threshold would not be, and tests of partial correlation would be wrong for
-    that reason). They are drawn directly, so that strong selection costs nothing.
+    that reason). They are drawn directly, so that strong selection takes no longer.
 
     Args:
         dag: the causal graph, latent and selection nodes included.
@@ -100,8 +100,8 @@ def _propagated(dag: DAG, weights: Weights, noise: Floats) -> Floats:
 
 
 def _given_zero(values: Floats, selected: list[int], effects: Floats) -> Floats:
-    """Draws (variables, rows) given that the selected variables are 0: less what these explain (a regression). The rows
-    of `effects`, the total effects of the noises, are regressed on each other, by QR as downstream variances are large.
+    """Draws (variables, rows) given that the selected variables are 0: the values less what these explain. The
+    coefficients come from `effects`, the total effects of the noises, by QR because downstream variances are large.
     """
     basis, triangle = scipy.linalg.qr(effects[selected].T, mode="economic")
     coefficients = scipy.linalg.solve_triangular(triangle, basis.T @ effects.T)

@@ -92,7 +92,7 @@ class Sample(Mapping[str, npt.NDArray[Any]]):
 
 
 def checked_count(n_samples: int) -> int:
-    """A number of rows."""
+    """The number of rows as an int. ParameterError if it is not a whole number from 0 on."""
     if not is_whole(n_samples):
         raise ParameterError(f"n_samples is a whole number of rows, 0 or more; got {n_samples!r}.")
     return int(n_samples)

@@ -110,7 +110,7 @@ def selection_children(dag: DAG, count: int = 1, *, n_parents: int = 2, seed: Se
         seed: a whole number or a `numpy.random.Generator`.
 
     Returns:
-        The larger DAG, the new nodes last, and the names of these.
+        The larger DAG, with the new nodes last, and the names of the new nodes.
 
     >>> dag, selection = selection_children(DAG.from_string("A --> B"), seed=1)
     >>> dag.parents("S0"), selection
@@ -134,14 +134,14 @@ def random_dag(n: int, expected_neighbours: float, *, connected: bool = True, se
     """A random DAG: every pair i < j has the edge i → j with probability `expected_neighbours / (n - 1)`.
 
     With `connected` (as in the paper on ICD) graphs have the distribution that drawing until one is connected would
-    give, found in a way that is fast for any size. Connected graphs are denser: with `expected_neighbours` 2,
-    nodes have 2.6 on average, for 35 nodes as for 1,000.
+    give, but are drawn in a way that is fast for any size. Connected graphs are denser: with `expected_neighbours` 2,
+    nodes have 2.6 on average, in graphs of 35 nodes and of 1,000 nodes.
 
     Args:
         n: how many nodes; they are named X0, X1, ... in causal order.
         expected_neighbours: the mean number of neighbours of a node, parents and children together, before
             connectedness is asked for; from 0 to n - 1.
-        connected: is the graph in one piece?
+        connected: whether the graph must be connected.
         seed: a whole number or a `numpy.random.Generator`.
 
     Returns:
@@ -180,8 +180,8 @@ def _connected_pairs(n: int, probability: float, random: np.random.Generator) ->
 
     Think of a breadth-first search from one node, and number its visits. For each other node, the number of the visit
     that finds it is geometric, independently of the others. The graph is connected if and only if the search always has
-    a next node until all are found. So these numbers are drawn until that holds. Edges between nodes that were both
-    found before either was visited are then independent coins.
+    a next node until all are found. So these numbers are drawn until that holds. Then every edge between two nodes
+    that were both found before either was visited is drawn independently.
     """
     found_by = _cut_geometric(n - 1, probability, random)
     while (np.cumsum(np.bincount(found_by, minlength=n - 1)) <= np.arange(n - 1)).any():  # at most about n / e times
