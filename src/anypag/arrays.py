@@ -16,9 +16,9 @@ AnyArray = npt.NDArray[Any]
 
 
 def in_units(values: Floats, axis: int = 0) -> tuple[Floats, Indices]:
-    """The values divided by powers of two so that all are below 1 in size, and the exponents, one for each line along
-    the axis. Sums of their squares neither overflow nor vanish, and scaling rounds nothing. Kernels, sums in an engine
-    and the moments of large tables scale in place, by the same powers.
+    """The values divided by powers of two so that all are below 1 in absolute value, and the exponents; values along
+    the axis share a power. Sums of their squares neither overflow nor vanish, and scaling rounds nothing. Kernels, sums
+    in an engine and the moments of large tables scale in place, by the same powers.
     """
     exponent = np.frexp(np.abs(values).max(axis=axis))[1].astype(np.int32)
     half = np.expand_dims(-exponent // 2, axis)  # two factors, neither of which overflows: much faster than ldexp

@@ -213,7 +213,7 @@ class Choices:
         0.01, "search", _ALPHA, "Two variables count as independent if the p-value is above this.", "number"
     )
     test: str | Callable[..., Any] | CITest = _recorded("auto", "data", _TEST, _ABOUT_TESTS, "name", "TEST")
-    max_r: int | None = _recorded(None, "search", _LIMIT, "The largest condition sets to try.", "count", "R")
+    max_r: int | None = _recorded(None, "search", _LIMIT, "The size of the largest condition sets.", "count", "R")
     time_budget: float | None = _recorded(
         None, "run", _BUDGET, "Stop after 30s, 5m, 2h, ..., and return the last finished graph.", "duration", "TIME"
     )

@@ -1,7 +1,7 @@
 """The errors a user of anypag can meet.
 
 Every message says what was wanted, what came, and what to do. All are `AnypagError`s, and also the built-in exception
-that a Python user expects (`ValueError`, `RuntimeError`), so that `except ValueError` keeps working.
+that a Python user expects (`ValueError`, `KeyError`, `ImportError`), so that `except ValueError` keeps working.
 """
 
 from __future__ import annotations
