@@ -43,8 +43,8 @@ def target_of(path: Path) -> Path:
 
 @contextmanager
 def part_beside(path: Path) -> Iterator[Path]:
-    """A new file that replaces the one of this name when it is complete, and is removed if it is not. It is locked
-    while it is written, so that leftovers of killed processes can be recognised.
+    """A new file beside `path`; the caller moves it there when it is complete, and otherwise it is removed at the end.
+    It is locked while it is written, so that leftovers of killed processes can be recognised.
     """
     _clear_parts(path)
     part, claim = _claimed(path)

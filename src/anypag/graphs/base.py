@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Node = str | int  # a node in the public interface: its name or its index
 Marks = npt.NDArray[np.uint8]  # a marks matrix, (n, n)
 SparseMarks = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Marks]
-"""The places of a marks matrix that are not 0: rows, columns, and the marks there."""
+"""The entries of a marks matrix that are not 0: their rows, their columns, and the marks."""
 _MOST_LISTED = 30  # `repr` lists the edges of graphs with at most this many nodes and edges
 
 
@@ -240,7 +240,7 @@ class MixedGraph:
     def from_string(cls, text: str, names: Sequence[str] | None = None) -> Self:
         """The graph written as `A o-> B`, one edge per line or between `;`; the inverse of `str`.
 
-        A lone name is a node without edges. Names with blanks or other unusual characters stand in double quotes.
+        A lone name is a node without edges. Names with blanks or other unusual characters must be in double quotes.
         `names` fixes the order of the nodes; else they come in order of appearance.
 
         >>> from anypag import DAG
