@@ -155,7 +155,7 @@ class Question:
         return drawn, causal[~self.graphs_of("zero")]
 
     def _known(self, drawn: Floats) -> tuple[Floats, Floats, Counts]:
-        """The draws, NaN where a condition comes after a cause; a copy, to be changed for open classes; and these."""
+        """The draws, NaN where a condition comes after a cause; a copy of them; and the graphs of open classes."""
         x, z = (list(members(part)) for part in (self.x, self.given))
         if z:
             drawn[[bool(ancestry(marks)[np.ix_(x, z)].any()) for marks in self.classes.diagrams]] = np.nan
@@ -167,7 +167,7 @@ class AllDraws(NamedTuple):
 
     rows: LinearColumns
     draws: Floats  # (m, c, c)
-    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by cause, which graphs have a draw if arrows hide nothing; these
+    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by cause: which graphs are done; draws if arrows hide nothing
 
     @classmethod
     def of(cls, classes: SampledClasses, table: Table) -> Self:

@@ -1,8 +1,8 @@
 """Draws of effects, one for each sampled graph, so that they reflect the uncertainty of rows and graphs.
 
 For each graph a covariance is drawn around that of the rows (Wishart, by Bartlett's decomposition), the linear system
-of the graph is fitted to it, and its total effects are computed. Random numbers come from the number of the graph in
-its sample, so the same rows and graphs give the same draws.
+of the graph is fitted to it, and its total effects are computed. The number of the graph in its sample seeds
+the random numbers, so the same rows and graphs give the same draws.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class DrawnColumn(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearColumns:
-    """Columns of numbers for linear systems: discrete variables have one, of 0 and 1, for each level but the first."""
+    """Columns of numbers for linear systems: of a discrete variable an indicator of each level but the first."""
 
     columns: tuple[DrawnColumn, ...]
     node: Counts  # (c,) the place of a column's variable in the table
@@ -141,9 +141,9 @@ def with_hidden_causes(
 ) -> Floats:
     """Weights of a linear system that looks the same, in which arrows hide common causes of their ends.
 
-    An arrow a → b can if a has no spouse and all parents of a are parents of b: with e the noise of a, adding d · e to
-    the noise of b and taking d off the weight of a changes nothing that can be seen. The correlation of the two noises
-    is drawn between -strength and strength. `weights` holds at [j, i] the weight of i in the equation of j.
+    An arrow a → b can hide one if a has no spouse and all parents of a are parents of b. Let e be the noise of a:
+    adding d · e to the noise of b and taking d from the weight of a then leaves the observed distribution as it is. The
+    correlation of the noises is drawn between ±`strength`. `weights[j, i]` is the weight of i in the equation of j.
     """
     found, is_alone = weights.copy(), (noise != 0).sum(axis=1) == 1
     for a, b in np.argwhere(arrow & open_arrows):

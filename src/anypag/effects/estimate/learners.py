@@ -2,10 +2,10 @@
 
 For a cause that is a number the model is partially linear: outcome and cause are each regressed on the set, and what is
 left of the outcome is regressed on what is left of the cause (Robinson 1988). For a cause with two levels the scores
-are doubly robust (AIPW): a regression of the outcome in either group, mended by the residuals of rows weighted by how
-likely their level was. Every row is predicted from the rows of other folds, so that a flexible regression does not meet
-its own noise (Chernozhukov et al. 2018). Both estimates are a ratio of two sums over rows; standard errors, groups of
-rows and clusters follow from that alone.
+are doubly robust (AIPW): a regression of the outcome in either group, corrected by the residuals of rows, weighted by
+how likely their level was. Every row is predicted from the rows of other folds, so that noise which a flexible
+regression has fitted does not bias the estimate (Chernozhukov et al. 2018). Both estimates are a ratio of two sums over
+rows; standard errors, groups of rows and clusters follow from that alone.
 """
 
 from __future__ import annotations
@@ -225,8 +225,8 @@ def doubly_robust(rows: AdjustedRows, learner: Learner = "splines", seed: int = 
                 raise DataError("One of the two groups has too few rows for a regression in every fold.")
             means.append(_predicted(of_outcome, rows.z[own], rows.y[own], z, seed))
         unset, setting = means
-        mended = np.where(is_set, (rows.y[test] - setting) / chance, -(rows.y[test] - unset) / (1 - chance))
-        score[test] = setting - unset + mended
+        correction = np.where(is_set, (rows.y[test] - setting) / chance, -(rows.y[test] - unset) / (1 - chance))
+        score[test] = setting - unset + correction
     clipped = float(((chances < CLIP) | (chances > 1 - CLIP)).mean())
     return Scores(score, np.ones(len(score)), rows.cluster, clipped)
 
@@ -272,7 +272,7 @@ def _maker(one: str | One, splines: One) -> One:
 
 
 def _predicted(make: One, z: Floats, target: Floats, at: Floats, seed: int) -> Floats:
-    """What a fresh copy of a regressor that has learned the target says elsewhere; of a classifier the chance of 1."""
+    """What a fresh copy of a regressor, fitted to the target, predicts elsewhere; of a classifier the chance of 1."""
     try:
         fitted = _fresh(make, seed).fit(z, target)
         found = fitted.predict_proba(at)[:, -1] if hasattr(fitted, "predict_proba") else fitted.predict(at)
@@ -281,12 +281,12 @@ def _predicted(make: One, z: Floats, target: Floats, at: Floats, seed: int) -> F
         if make in (Splines, SplineLogit) or isinstance(error, AnypagError):
             raise
         name = getattr(make, "__name__", type(make).__name__)
-        why = f"a regressor with fit and predict is needed, for numbers no classifier ({error})"
+        why = f"a regressor with fit and predict is needed; a classifier cannot learn numbers ({error})"
         raise ParameterError(f"The option {Option('learner')}: {name} cannot learn these columns; {why}.") from error
 
 
 def _fresh(make: One, seed: int) -> Any:
-    """A regressor that has learned nothing; seeds that were left open are set, so that rows always give one number."""
+    """A regressor that has learned nothing; seeds not chosen are set, so that the same rows give the same number."""
     given: Any = make
     model = deepcopy(given) if hasattr(given, "fit") and not isinstance(given, type) else given()
     chosen = model.get_params() if hasattr(model, "get_params") else {}

@@ -88,8 +88,8 @@ class _Search:
 
 
 UNTOLD = (
-    "Its range is computed only for columns of one kind, and these are of both. To treat levels as numbers, "
-    'which is right for columns with two levels, say model="linear" (--model linear on the command line).'
+    "The range is computed only for columns of one kind, and these columns are of both kinds. To treat levels as "
+    'numbers, which is right for columns with two levels, say model="linear" (--model linear on the command line).'
 )
 
 

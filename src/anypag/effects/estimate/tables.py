@@ -50,7 +50,7 @@ class Tables:
         return replace(self, counts=np.bincount(self.of_row, counts, len(self.cells)).astype(np.float64))
 
     def values(self, formula: Expression, way: Between) -> Floats:
-        """Probabilities by combination of causes, then of conditions, then of outcomes; NaN if no row says."""
+        """Probabilities by combination of causes, then of conditions, then of outcomes; NaN where rows are missing."""
         axes = [self.place(node) for part in (way.x, way.given, way.y) for node in members(part)]
         shape = tuple(size if axis in axes else 1 for axis, size in enumerate(self.n_levels))
         found = np.broadcast_to(folded(formula, self._value), shape)
@@ -150,8 +150,8 @@ class LevelTable:
         return found
 
     def drawn(self, diagrams: Marks, numbers: Counts, causes: Columns, y: int, rows: Flags | None = None) -> Floats:
-        """(m, levels of the causes but the first, levels of y but one) draws of what setting the causes to their levels
-        does to the probabilities of y, in some of the rows; exactly 0 where no cause is an ancestor of y.
+        """(m, levels of the causes but the first, levels of y but one) draws of how much setting the causes to their
+        levels changes the probabilities of y, in some of the rows; exactly 0 where no cause is an ancestor of y.
         """
         found = []
         for diagram, number in zip(diagrams, numbers.tolist(), strict=True):

@@ -110,11 +110,11 @@ class _Plan:
         return product(summed(after, q_over), quotient(q_over, summed(after & ~bucket, q_over)))
 
 
-Torn = NodeSet  # where identification failed: observing the causes in this bucket is not setting them
+Torn = NodeSet  # where identification failed: in this bucket observing causes differs from setting them
 
 
 def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> Expression | Stuck | Torn:
-    """A formula for P(y | do(x), z), or where identification failed; causes may be observed, conditions set."""
+    """A formula for P(y | do(x), z), or where identification failed; a condition may become a cause, and vice versa."""
     if not z:
         return identified(causal, x, y)
     seen = _buckets_seen(causal, x, y, z)

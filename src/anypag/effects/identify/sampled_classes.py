@@ -64,7 +64,7 @@ class SampledClasses:
 
     def _verdict(self, found: SampledClass, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
         """What one class says. In a selected sample, adjustment and "no effect" hold if no possible cause of X, Y or a
-        condition is `doubtful`; formulas count as not identified, as nothing is proved (`docs/effects.md`).
+        condition is `doubtful`; for formulas this is not proved: they count as not identified.
         """
         causal = found.causal
         if not self.selection:
