@@ -7,7 +7,7 @@ import numpy as np
 from anypag.arrays import Floats
 from anypag.effects.sampled import SampledEffect
 
-WIDTH, HEIGHT, BASE = 300, 120, 72  # of the picture, and where the axis of the density stands
+WIDTH, HEIGHT, BASE = 300, 120, 72  # of the picture, and where the axis of the density is
 N_BINS = 28
 EDGE = 12
 COLOURS = {"no effect": "#9aa5b1", "identified": "#2a6f97", "open": "#d9a441"}

@@ -177,7 +177,7 @@ def joined(boxes: tuple[Box, ...], edges: tuple[Edge, ...], bends: tuple[float, 
 
 
 def bowed(boxes: tuple[Box, ...], edge: Edge, bend: float) -> Line:
-    """The line for an edge, bent by this much: for several between the same two boxes."""
+    """The line for an edge, bent by this much, for boxes that several lines join."""
     a, b = (next(box for box in boxes if box.name == name) for name in edge[:2])
     return _along(edge, a, b, _control(a.centre, b.centre, bend))
 

@@ -142,7 +142,7 @@ class Drawing {
     if (share !== null && place) element.append(draw("text", { class: "share", x: place[0], y: place[1] + 4, "fill-opacity": 1 }, shownShare(share)));
   }
 
-  // Bring out what is chosen. The missing edges of a variable, or of a pair, are dotted lines that explain themselves.
+  // Highlight what is chosen. The missing edges of a variable, or of a pair, are dotted lines that explain themselves.
   highlight(chosen, hasAbsent) {
     const node = chosen && chosen.node !== undefined ? chosen.node : null, pair = chosen && chosen.pair ? chosen.pair : [];
     const near = new Set(node === null ? pair : [node]);
@@ -172,7 +172,7 @@ class Drawing {
     });
   }
 
-  // A variable, then another: the pair.
+  // The pair, if one variable is chosen after another; else the target itself.
   static joined(before, target) {
     const isSecond = target && target.node !== undefined && before && before.node !== undefined && before.node !== target.node;
     return isSecond ? { pair: [before.node, target.node] } : target;
