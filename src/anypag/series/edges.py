@@ -59,7 +59,7 @@ class SummaryEdge(NamedTuple):
 
     @property
     def lags(self) -> Mapping[tuple[str, str], tuple[int, ...]]:
-        """The lags at which the one is joined to the other later, by (earlier, later)."""
+        """The lags at which one process is joined to later values of the other, by (earlier, later)."""
         pairs = dict.fromkeys((edge.cause, edge.effect) for edge in self.edges)
         return {pair: tuple(edge.lag for edge in self.edges if (edge.cause, edge.effect) == pair) for pair in pairs}
 
@@ -94,7 +94,7 @@ def share_of(again: Stability, edge: Edge) -> float:
 
 
 def allows(edge: Edge, symbol: str) -> bool:
-    """Does an edge allow for this one between the same nodes, where its circles stand for any mark?"""
+    """Does an edge allow this symbol between the same nodes, if its circles stand for any mark?"""
     if not symbol:
         return False
     mark_a, mark_b = EDGE_SYMBOLS[symbol]
@@ -115,7 +115,7 @@ def edge_line(edge: SeriesEdge) -> str:
 class Response(NamedTuple):
     """How an outcome changes, step by step, after a process is set one unit higher at one time.
 
-    Nothing is said about lags beyond the window, and later values of the process that was set follow from it.
+    Lags beyond the window are left out. Later values of the process that was set follow from the intervention.
     """
 
     cause: str
@@ -135,4 +135,4 @@ class Response(NamedTuple):
 
     def __str__(self) -> str:
         told = (f"  lag {lag}: {span or 'no single number'}" for lag, span in self.spans.items())
-        return "\n".join([f"{self.outcome} after {self.cause} is set one higher at one time:", *told])
+        return "\n".join([f"{self.outcome} after {self.cause} is set one unit higher at one time:", *told])

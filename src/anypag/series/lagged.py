@@ -1,7 +1,7 @@
-"""From a frame in the order of time to a table of windows: one row for every time with enough past.
+"""A table of windows from a frame in the order of time: one row for every time with enough past.
 
-A window lies within one unit of a panel, has no gap in time and no missing value; the times for which there is none are
-counted and said.
+A window lies within one unit of a panel, has no gap in time and no missing value; the times without a window are
+counted and reported.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def lagged(
     kinds: Mapping[str, str] | None = None,
 ) -> Lagged:
     """The windows of a frame; the arguments are those of `learn_series`. Times are numbers, or dates: 2020-01-31,
-    2020-01 or 2020Q1. DataError if there are no windows, two rows have one time, or times cannot be read.
+    2020-01 or 2020Q1. DataError if there are no windows, two rows have the same time, or times cannot be read.
     """
     require(is_whole(max_lag, 1), "max_lag", "a whole number from 1 on", max_lag)
     whole = as_table(data)
@@ -122,7 +122,7 @@ def lagged(
     times = np.arange(whole.n, dtype=np.float64) if time is None else _times(whole, time)
     order = np.lexsort((times, units))
     units, times, values = units[order], times[order], series.values[order]
-    if time is None:  # the rows of a unit are neighbours, whatever stands between them
+    if time is None:  # the rows of a unit are neighbours, whatever rows lie between them
         times = np.arange(whole.n, dtype=np.float64)
     is_next, irregular = _follows(units, times, unit)
     windows, last = _cut(Window(series.names, int(max_lag), contexts), series, values, units, is_next, irregular)
@@ -161,8 +161,8 @@ def _cut(
     if whole.sum() < 2:
         raise DataError(
             f"A series must have at least 2 windows of {copies} neighbouring rows without a gap (hundreds are useful); "
-            f"this one has {whole.sum()}. Choose a smaller {Option('max_lag')}, fill in missing values, or see that "
-            "the times are evenly spaced."
+            f"this one has {whole.sum()}. Choose a smaller {Option('max_lag')}, fill in missing values, or space "
+            "the times evenly."
         )
     table = Table(
         window.names[: window.n_moving],
@@ -193,7 +193,7 @@ def _whole_column(table: Table, name: str) -> tuple[Floats, tuple[str, ...] | No
 
 
 def _times(table: Table, time: str) -> Floats:
-    """(n,) times as numbers: of dates months, if there is one a month or fewer; else microseconds."""
+    """(n,) times as numbers. Dates become months if each month has at most one of them, else microseconds."""
     values, labels = _whole_column(table, time)
     if labels is None:
         return values
