@@ -68,7 +68,7 @@ class Opened:
 
 
 def open_file(path: Path, address: str) -> Opened:
-    """A file of the user, where it is. OpenElsewhereError if another studio has it open."""
+    """A file of the user, opened in place. OpenElsewhereError if another studio has it open."""
     if not path.is_file():
         raise DataError(f"{path} is a folder, not a file." if path.is_dir() else f"There is no file {path}.")
     checked_ending(path.name)
@@ -143,7 +143,7 @@ def _opened(path: Path, name: str, typed: str, key: str, address: str) -> Opened
         held.seek(0)
         where = held.read(300).decode(errors="replace")
         held.close()
-        raise OpenElsewhereError(f"{name} is open in another studio: {where}. Go on there, or end it first.")
+        raise OpenElsewhereError(f"{name} is open in another studio: {where}. Continue there, or end it first.")
     held.seek(0)
     held.truncate()
     held.write(address.encode())

@@ -54,7 +54,7 @@ class Session(Signals):
         self._changed = self.board.changed
         self._opened: Opened | None = None
         self._settings = Settings()
-        self._source: tuple[Opened, dict[str, Any], Source] | None = None  # the table as it was read: of what, and how
+        self._source: tuple[Opened, dict[str, Any], Source] | None = None  # the table, its file and how it was read
         self._bound: Ready | None = None
         self._before: Ready | None = None  # the last search that was ready; parts of it may serve the next one
         self._result: Result | None = None
@@ -285,7 +285,7 @@ def said_of(error: Exception) -> str:
 
 
 def _about(problem: Problem) -> str:
-    """What is searched, by which test, and why so."""
+    """What is searched, by which test, and why by that one."""
     why = "" if problem.chosen is None else f"; {problem.chosen.sentence.spelled(spelled)}"
     rows = "" if problem.n_rows is None else f", {problem.n_rows:,} rows"
     return f"{problem.n} variables{rows}, test {problem.test_name}{why}."
@@ -298,7 +298,7 @@ def _names(result: Result, *places: int) -> list[str]:
 
 
 def _can_keep(before: Ready, choices: Choices) -> bool:
-    """Do the choices differ in knowledge only, and are the same columns left out? (Those it names are kept.)"""
+    """Do the choices differ in knowledge only, and are the same columns left out? (Columns it names stay.)"""
     then, now = before.choices.recorded(), choices.recorded()
     if before.choices.method != choices.method or {**then, "knowledge": None} != {**now, "knowledge": None}:
         return False
