@@ -1,6 +1,6 @@
-"""What a command is: a function whose signature declares arguments and options, an exit code, sentences for errors.
+"""Turns functions into commands: signatures declare arguments and options; errors become sentences and exit codes.
 
-Parameters that are keyword-only are options, the others arguments. Help stands in the docstring, one entry for each
+Parameters that are keyword-only are options, the others arguments. The help is in the docstring, one entry for each
 under "Args:"; a word before the colon stands for the value (`out FILE: Write the result.`).
 """
 

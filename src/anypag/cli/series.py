@@ -60,7 +60,7 @@ def learn_series(
         selection_bias: Which times or units are in the table may depend on the processes themselves.
         bootstrap N: Search again in N resamples of units, or of blocks of neighbouring windows, and say how often each
             edge is found.
-        seed N: Of --bootstrap: the seed of all random numbers.
+        seed N: For --bootstrap: the seed of all random numbers.
         out FILE: Write the result; may be given again. The ending picks the format: .json, .csv (edges), .html
             (report), .svg, .png, .pdf (summary), .txt, .dot, ... (graph of the window).
         quiet: Print nothing but errors.
