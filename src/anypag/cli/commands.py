@@ -64,7 +64,7 @@ class _Entry(NamedTuple):
 
 
 def _described(documented: Any) -> tuple[str, dict[str, _Entry]]:
-    """The text of a docstring, each paragraph on a line, as the terminal wraps it; and its entries under "Args:"."""
+    """The text of a docstring, each paragraph on one line, for the terminal to wrap; and its entries under "Args:"."""
     text, _, listed = (inspect.getdoc(documented) or "").partition("\nArgs:\n")
     found = re.findall(r"^    (\w+)(?: (\S+))?: (.*(?:\n      .*)*)", listed, re.MULTILINE)
     entries = {name: _Entry(metavar or None, " ".join(about.split())) for name, metavar, about in found}

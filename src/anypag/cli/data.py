@@ -107,7 +107,7 @@ def simulate(
         raise ParameterError(f"The table is written as {', '.join(TABLE_ENDINGS)}; got {data.name!r}.")
     graphs = [path for path in (truth, dag) if path is not None]
     for path in graphs:
-        format_of(path.suffix)  # refuses an unknown one before the work
+        format_of(path.suffix)  # refuses an unknown ending before the work
     check_outputs([data, *graphs])
     system = random_system(variables, neighbours, n_selection=selection, seed=seed)
     is_gaussian = kind == "gaussian"

@@ -100,7 +100,7 @@ def compare(learned: Path, other: Path, *, terminal: Terminal) -> ExitCode:
     A file that `anypag learn` wrote is never taken for the truth: for two such files only the differences are listed.
 
     Args:
-        learned LEARNED: The graph in question.
+        learned LEARNED: The learned graph.
         other OTHER: The true graph over the same variables, or another learned graph.
     """
     from anypag.metrics import compare as compared

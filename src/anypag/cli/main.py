@@ -105,7 +105,7 @@ def studio(
 
 app: Program = click.version_option(__version__, message="%(prog)s %(version)s", help="Show the version and end.")(
     Program(
-        commands=dict.fromkeys(COMMANDS, click.Command(None)),  # for suggestions; `get_command` loads the true ones
+        commands=dict.fromkeys(COMMANDS, click.Command(None)),  # names to suggest; `get_command` loads commands
         help=HELP,
         epilog=EPILOG,
         no_args_is_help=True,

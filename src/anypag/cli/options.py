@@ -42,7 +42,7 @@ class FileOptions:
         gaps WORDS: Words or numbers (--gaps=-999,NA) that stand for a missing value, with commas between. By default,
             in text files: NA, N/A, NaN, nan, null, NULL and None; in columns of numbers also #N/A, na, Na, n/a, N/a,
             NAN, Nan, Null, none and NONE. An empty field is always missing.
-        no_header: The text file begins with data, not with names: they are X0, X1, ...
+        no_header: The text file begins with data, not with names: the names are X0, X1, ...
         sheet NAME: The sheet of an .xlsx file; the first by default.
     """
 

@@ -160,7 +160,7 @@ def check_files(outputs: list[Path], typed: Typed, inputs: list[Path]) -> None:
     check_outputs(outputs if checkpoint is None else [*outputs, checkpoint], inputs)
     check_replaced(outputs)
     if resume and checkpoint is None:
-        raise ParameterError("--resume needs --checkpoint FILE: the file to go on from.")
+        raise ParameterError("--resume needs --checkpoint FILE: the file to continue from.")
     if checkpoint is not None and checkpoint.exists() and not resume:
         raise ParameterError(
             f"The checkpoint {checkpoint} already exists. Add --resume to continue from it; remove it (with "

@@ -46,8 +46,8 @@ def learn_series(
 ) -> ExitCode:
     """Learn from a time series or a panel what causes what, and after how many steps.
 
-    Processes that were never measured are allowed for. Rows are in the order of time, or --time names the column that
-    says it. An edge such as x(t-1) --> y holds at all times: x is a cause of y one step later. Several data sets
+    Processes that were never measured are allowed for. Rows are in the order of time, or --time names the column of
+    times. An edge such as x(t-1) --> y holds at all times: x is a cause of y one step later. Several data sets
     (name=file for each, or --context) are searched together: drug --> x says that this experiment acts on x.
 
     Args:

@@ -27,7 +27,7 @@ from anypag.files import write_whole
 from anypag.graphs.text import quote
 from anypag.markup import plain
 
-SEEN = "Their association in the rows, which by the graph is no effect of one on the other:"
+SEEN = "The association in the rows, which by the graph is no effect of one on the other:"
 HEADINGS = {
     "zero": "no effect",
     "adjustment": "identified, by adjustment",

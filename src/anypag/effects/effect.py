@@ -78,7 +78,7 @@ def effect(
         data: a table to estimate from; see `Effect.estimated` for more choices. With several data sets
             (`anypag.pooled`) the effect is that in the observed set, and its rows are used. The effect of a context
             compares its set with the observed one, and the rows of both are used. One table of all sets, with the
-            column that tells them apart, or a table of the observed set will do as well.
+            column that tells them apart, or a table of the observed set, is accepted too.
         model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed"; the default
             follows from their kinds.
         assume: statements as `Knowledge.from_text` takes them, to be assumed besides what was known: "smoking !<->
@@ -87,7 +87,7 @@ def effect(
         learner: "splines", or regressors of your own, in place of straight lines (`Effect.estimated` has more).
         by: also report the effect in the groups of this column.
         cluster: which rows belong together: a column of `data`, or a value for each row.
-        confounding: the strength of common causes, 0.7 say: also report how far those behind arrows move the number.
+        confounding: also report how far common causes of this strength (0.7, say) behind arrows move the number.
 
     Returns:
         its status ("zero", "adjustment", "formula" or "unidentified"), the reason in words, adjustment sets, the

@@ -22,7 +22,7 @@ from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.base import ancestry
 from anypag.graphs.node_sets import NodeSet, members
 
-MOST_SETS = 3  # how many adjustment sets of sampled graphs are fitted, those of the most graphs
+MOST_SETS = 3  # this many adjustment sets are fitted, those that most sampled graphs have
 ONE_PAIR = ("A learner takes one cause and one outcome, without conditions; say ", Option("by"), " for groups.")
 NO_SET = ("A learner adjusts for a set of columns, and this effect has none: leave out ", Option("learner"), ".")
 NOT_HIDDEN = (
@@ -69,7 +69,7 @@ class Adjusting:
             return Beside()
 
     def beside_draws(self, sampled: SampledEffect, table: Table, within: NodeSet) -> Beside:
-        """The same for draws, adjusting for the set of the largest class that allows an effect."""
+        """What is reported with draws, adjusting for the set of the largest class that allows an effect."""
         question = sampled.question
         counts = np.bincount(question.classes.of, minlength=len(question.verdicts))
         for k in np.argsort(-counts, kind="stable").tolist():
@@ -81,7 +81,7 @@ class Adjusting:
         return Beside()
 
     def drawn(self, sampled: SampledEffect, table: Table, within: NodeSet) -> SampledEffect:
-        """Sampled graphs with draws: of linear systems or tables, or by a learner (splines if graphs are curved)."""
+        """The effect with draws: of linear systems or tables, or by a learner (splines if graphs are curved)."""
         learner = "splines" if sampled.is_curved and self.learner is None else self.learner
         is_linear = learner is None and not sampled.is_discrete
         if self.confounding is not None and not (is_linear and 0 < self.confounding < 1):

@@ -57,7 +57,7 @@ NO_GROUP = "{name!r} is a context, which tells data sets apart and varies in non
 
 
 class RowsUsed(NamedTuple):
-    """The rows that numbers come from, their clusters, what rows they are in words, and contexts that do not vary."""
+    """The rows that numbers come from, their clusters, sentences about them, and contexts that do not vary."""
 
     table: Table
     cluster: Any = None

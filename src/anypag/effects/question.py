@@ -33,7 +33,7 @@ IF_KNOWLEDGE_IS_CONTRADICTED = (
 )
 IF_CONTEXTS_ARE_CONTRADICTED = (
     "Either a test has erred (try another alpha, leave out columns that the question does not need, or search with "
-    "sampled graphs, which keep to the design), or an assumption about contexts does not hold (say less: "
+    "sampled graphs, which agree with the design), or an assumption about contexts does not hold (say less: "
     f"{Option('assumptions', '1')})."
 )
 ALONE = "ask about the graph alone (`result.pag`, or on the command line a file with nothing but edges, such as .txt)"
@@ -90,7 +90,7 @@ class EffectAsked(NamedTuple):
 
 
 def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection_bias: bool | None) -> CausalGraph:
-    """The graph to answer from; an error if it is not reliable. `holds_if_selected` is asked later."""
+    """The graph to answer from; an error if it is not reliable. `holds_if_selected` checks a PAG later."""
     graph = graph_of(source)
     if is_selection_possible(source, selection_bias) and (rests_on_knowledge(source) or not isinstance(graph, PAG)):
         refuse_selection(graph, x, y)

@@ -21,7 +21,7 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 from anypag.scores.base import GAMMA
 
-SURE_OF_NONE = 0.95  # if at least this share of classes has none, at both prices of an edge, the answer is "no effect"
+SURE_OF_NONE = 0.95  # with this share of classes without effect, at both prices of an edge, the answer is "no effect"
 MOSTLY_OPEN = 0.5  # if at least this share of classes leaves the effect open, it is not identified
 
 

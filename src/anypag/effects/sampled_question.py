@@ -34,7 +34,7 @@ class ClassGroup(NamedTuple):
     share: float  # of all sampled graphs
     verdict: str
     adjustment_set: tuple[str, ...] | None
-    mean: float | None = None  # with data, of the draws of these graphs
+    mean: float | None = None  # with data, the mean draw of these graphs
 
     def __str__(self) -> str:
         z = "" if self.adjustment_set is None else listed(tuple(map(quote, self.adjustment_set))) or "nothing"
@@ -117,7 +117,7 @@ class Question:
         ]
 
     def _drawn(self, draw: Callable[..., Floats], hidden: Hidden | None = None) -> tuple[Floats, Floats]:
-        """Draws of all graphs; and of those whose class allows an effect, or of the members of open classes."""
+        """Draws of all graphs; and of those whose class allows an effect, for open classes of their members."""
         classes = self.classes
         drawn, causal, is_open = self._known(draw(classes.diagrams, classes.place, hidden=hidden))
         at, diagrams = classes.members_if_causal(self.x, is_open)
@@ -247,7 +247,7 @@ class DrawnEffect:
 
     @property
     def value(self) -> float:
-        """The median of the draws, so that it has a value like other estimates; NaN without draws."""
+        """The median of the draws, under the name that other estimates have; NaN without draws."""
         return float("nan") if self.span is None else self.span.estimate
 
     @property

@@ -16,7 +16,7 @@ from anypag.markup import counted, shown_share, time_shown
 from anypag.results.result import Result
 
 MOST_NAMED = 3  # the most causes that are named
-SURE = 0.8  # the least probability of an edge that is worth a place in the first line
+SURE = 0.8  # the least probability of an edge that the first line counts
 
 
 def take_away(result: Result) -> str:
@@ -169,7 +169,7 @@ def targets_table(result: Result, among: Collection[str] = ()) -> dict[str, list
 
 
 def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
-    """A sentence for each context, then what its numbers are and what the test cannot see; nothing before a test."""
+    """A sentence for each context, then notes on its numbers and on what the test cannot see; none before a test."""
     rows = acts_on(result, among) if result.history else []
     names = dict.fromkeys(row.context for row in rows)
     lines = [_told([row for row in rows if row.context == name], result.pag.neighbours(name)) for name in names]
@@ -178,8 +178,8 @@ def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
 
 
 def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
-    """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` The others
-    are those not joined to the context that are less probable than those joined to it.
+    """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` "No other"
+    means: not joined to the context, and less probable than all that are.
     """
     there = [row.probability for row in rows if row.variable in joined and row.probability is not None]
     on = [row for row in rows if row.directly and (row.probability is None or row.probability >= LIKELY)]

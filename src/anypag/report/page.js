@@ -180,9 +180,9 @@
   function later(i, j, k) {
     const separated = separationOf.get(key(i, j));
     if (separated && separated[2] !== null)
-      return "This edge goes later. " + apartSentences(separated).join(" ");
+      return "This edge is removed later. " + apartSentences(separated).join(" ");
     const end = finalOf.get(k);
-    return end ? "In the end: " + names[i] + " " + end.symbol + " " + names[j] + "." : "This edge goes later.";
+    return end ? "In the end: " + names[i] + " " + end.symbol + " " + names[j] + "." : "This edge is removed later.";
   }
 
   // The words before a claim that has this probability.

@@ -20,7 +20,7 @@ LEAST_WINDOWS = 5  # fewer windows than this for each column of a window are too
 MOST_IRREGULAR = 0.05  # with a larger share of neighbouring times that are not one step apart, times are irregular
 LEAST_SEASONS = 4  # a season must come back this often to be seen
 MOST_SEASON = 0.3  # the least autocorrelation at a season, beyond what the lags explain, that is reported
-STAYS = 0.7  # after two seasons at least this share of it is left; the memory of a process fades faster
+STAYS = 0.7  # the share of it that must be left after two seasons; the memory of a process fades faster
 SHORTEST, MOST_STEPS = 4, 400  # the shortest and the longest season that is looked for, in steps
 
 
@@ -60,7 +60,7 @@ def _unlike_units(windows: Lagged) -> list[Finding]:
     large = [name for name, size in share.items() if size > MOST_BETWEEN]
     message = (
         f"Most of what varies in {listed(large, 5)} is a lasting difference between units: whatever makes units differ "
-        "is a hidden cause of all of it, at every lag."
+        "is a hidden cause of it at every lag."
     )
     remedy = "Subtract the mean of each unit, or take differences in time."
     return [warning("units", large, message, remedy)] if large else []

@@ -23,12 +23,12 @@ class SeriesEdge(NamedTuple):
     x(t-1) --> y
     """
 
-    cause: str  # the process of the earlier node; of two nodes at one time the first
+    cause: str  # the process of the earlier node; of the first node if both are at one time
     effect: str
     lag: int
     mark_cause: Mark
     mark_effect: Mark
-    probability: float | None = None  # that the two are joined so, if graphs were sampled; a circle is any mark
+    probability: float | None = None  # of this edge, if graphs were sampled; a circle is any mark
     again: float | None = None  # the share of resamples with such an edge, if there were any
 
     @property
@@ -65,7 +65,7 @@ class SummaryEdge(NamedTuple):
 
     @property
     def marks(self) -> tuple[Mark, Mark]:
-        """The marks at a and b: a tail for a cause at some lag, an arrowhead where none may be, else a circle."""
+        """The marks at a and b: a tail for a cause at some lag, an arrowhead for a cause at no lag, else a circle."""
         return self._mark(self.a), self._mark(self.b)
 
     def _mark(self, process: str) -> Mark:
@@ -120,7 +120,7 @@ class Response(NamedTuple):
 
     cause: str
     outcome: str
-    effects: tuple[tuple[int, Effect], ...]  # by lag in steps of time; of a process on itself from lag 1 on
+    effects: tuple[tuple[int, Effect], ...]  # by lag; those of a process on itself begin at lag 1
 
     @property
     def spans(self) -> dict[int, Span | None]:

@@ -94,7 +94,7 @@ ASSUMED = (
     "Nothing causes what came before it, and causes do not run in a circle within one time.",
     "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness).",
 )
-OF_SUMMARY = "Numbers at lines and in boxes are lags; a box names lags of the process itself."
+OF_SUMMARY = "Numbers at lines and in boxes are lags; those in a box are of the process on itself."
 OF_WINDOW = "Each row is a process, each column a time; edges hold at all times and are drawn once."
 ALL_TIMES = (
     "An experiment acts in the same way at all times of its data set; nothing measured decides which rows are in it."

@@ -31,7 +31,7 @@ TOLERANCE = 1e-4  # how far two times may be from one step apart, as a share of 
 
 @dataclass(frozen=True, eq=False)
 class Lagged:
-    """A table of windows, and how it came about."""
+    """A table of windows, and how it was made."""
 
     window: Window
     table: Table = field(repr=False)  # (n windows, k · (max_lag + 1) columns), the latest slice first, contexts last
@@ -117,7 +117,7 @@ def lagged(
             f"Rows of a data set that the column {whole.by!r} tells apart need not be neighbours in time. Name the "
             f"column of times by {Option('time')}."
         )
-    if isinstance(whole, Pooled):  # a unit is one of its data set, so windows do not cross sets
+    if isinstance(whole, Pooled):  # units of different sets differ, so windows do not cross sets
         units = _codes((whole.of_set * whole.n + units).astype(np.float64))
     times = np.arange(whole.n, dtype=np.float64) if time is None else _times(whole, time)
     order = np.lexsort((times, units))
@@ -150,7 +150,7 @@ def _with_contexts(windows: Table, window: Window, pool: Pooled, last: Counts) -
 def _cut(
     window: Window, series: Table, values: Floats, units: Counts, is_next: Flags, irregular: float
 ) -> tuple[Lagged, Counts]:
-    """The windows of rows in order, and the latest row of each; `is_next`: is a row one step after that before it?"""
+    """The windows of ordered rows, and the latest row of each; `is_next`: is a row one step after the one before it?"""
     runs = np.cumsum(~is_next) - 1
     first = np.flatnonzero(~is_next)
     past = np.arange(len(values)) - first[runs]
@@ -193,11 +193,11 @@ def _whole_column(table: Table, name: str) -> tuple[Floats, tuple[str, ...] | No
 
 
 def _times(table: Table, time: str) -> Floats:
-    """(n,) times as numbers. Dates become months if each month has at most one of them, else microseconds."""
+    """(n,) times as numbers. Dates on the same day of each month (or on its last) become months, else microseconds."""
     values, labels = _whole_column(table, time)
     if labels is None:
         return values
-    with warnings.catch_warnings():  # numpy warns of zones; dates are in universal time
+    with warnings.catch_warnings():  # numpy warns of time zones; dates are in universal time
         warnings.simplefilter("ignore", UserWarning)
         dates = np.array([_date(text, time) for text in labels])[values.astype(np.int64)]
     months = dates.astype("datetime64[M]")

@@ -150,11 +150,11 @@ def for_window(window: Window, choices: Choices) -> Choices:
     """The choices of the search in a window's table, which needs all its columns."""
     known = known_of(window, choices.knowledge)
     method = METHODS.get(choices.method) if isinstance(choices.method, str) else None
-    if choices.selection_bias or method is None or not method.over_shifts:  # time alone decides no arrowhead
+    if choices.selection_bias or method is None or not method.over_shifts:  # with selection, time decides no arrowhead
         return replace(choices, knowledge=known)
     facts = known.facts(window.names, selection=False)
     marks = facts.seeds(window.in_time())
-    acts = facts.unconfounded & facts.not_causes & facts.design  # given the others, a context depends on its effects
+    acts = facts.unconfounded & facts.not_causes & facts.design  # such an edge says that the context is a cause
     marks[acts] = Mark.TAIL
     marks[facts.not_joined] = Mark.NONE
     start = PAG(window.spread(marks), window.names)

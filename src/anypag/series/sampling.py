@@ -1,6 +1,6 @@
 """A posterior over shifts: the search of `by_scores.auto` in which a pair of nodes and its copies in time are one.
 
-Chains change a pair at its latest copy, which is priced once and stands for all copies. The score is that of the latest
+Chains change a pair at its latest copy, which is scored once and stands for all copies. The score is that of the latest
 slice given the past. So earlier nodes are joined to each other in every graph of a chain, and always in the same way:
 each is a cause of all later ones. A sampled graph is read with its edges at all their copies, and without those between
 earlier nodes.

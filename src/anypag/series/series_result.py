@@ -90,7 +90,7 @@ class SeriesResult:
 
     @cached_property
     def _marks(self) -> Marks:
-        """(n, n) the marks between the window's nodes; circles where sampled graphs are not sure of a latest copy."""
+        """(n, n) the marks between the window's nodes; circles where a mark of a latest copy is not sure."""
         order = [self.result.pag.index(name) for name in self.window.names]
         marks, lags = np.array(self.result.pag.marks[np.ix_(order, order)], np.uint8), self.window.lags
         ends = np.argwhere((marks > Mark.CIRCLE) & self.window.is_latest & (lags[:, None] <= lags[None, :]))
@@ -116,7 +116,7 @@ class SeriesResult:
 
     def sureness(self, edge: Edge) -> float:
         """The probability of the mark at the first node of an edge, if graphs were sampled. 0 for a tail between two
-        discrete processes at one time: their graphs seldom have a hidden cause, and time does not tell.
+        discrete processes at one time: their graphs seldom have a hidden cause, and time does not decide.
         """
         said = self.result.probabilities
         assert said is not None, "graphs were sampled"
@@ -130,7 +130,7 @@ class SeriesResult:
         from anypag.scores.discrete import DiscreteScore
 
         grounds = self.result.grounds
-        if isinstance(grounds, Searched):  # its posterior would draw the graphs that serve effects
+        if isinstance(grounds, Searched):  # making its posterior would sample graphs for effects
             return isinstance(grounds.problem.score, DiscreteScore)
         return grounds.posterior is not None and grounds.posterior.from_counts
 

@@ -63,7 +63,7 @@ def icd_over_shifts(window: Window, joined: Flags | None = None) -> Algorithm:
 class WindowState(State):
     """A state in which the copies of a pair have the same edge."""
 
-    joined: Flags = stored(Array("bool", SQUARE), kw_only=True)  # (n, n) known to be joined: no test removes these
+    joined: Flags = stored(Array("bool", SQUARE), kw_only=True)  # (n, n) known to be joined: no test removes it
 
     @cached_property
     def window(self) -> Window:
@@ -110,7 +110,7 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
     r, problem = inquiry.r, inquiry.problem
     walks = PDSep(r, tails_close=True, max_sets=most_sets(problem, r))
     pools = pdsep_pools(state, problem, x, y, walks, inquiry.look)
-    is_open = pools.n_large(r) > 0  # at the border of the window too the copies of an edge are gone: try both sides
+    is_open = pools.n_large(r) > 0  # edges are gone at the border of the window too, so both sides are tried
     candidates = Candidates(x, y, r, pools, is_open)
     past = _own_past(state, x, y, None if not problem.test.exact else ancestry(state.marks))
     best = TestedEdges(is_open, np.full((len(x), r + past.shape[1]), -1, np.int32), np.full(len(x), np.nan))

@@ -197,7 +197,7 @@ def _spread(window: Window, said: Statement) -> Iterator[Statement]:
                 yield from _spread(window, PairStatement("not_causes", later, earlier, said.place))
     else:
         raise KnowledgeError(
-            f"`{said}` says nothing about a time series: its tiers are the times. Use `x(t-1) ~> y`, `y !~> x`, "
+            f"`{said}` cannot be said of a time series, whose tiers are its times. Use `x(t-1) ~> y`, `y !~> x`, "
             "`x *-* y(t-1)` and the like, or `tiers: x | y` for processes."
         )
 

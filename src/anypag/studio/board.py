@@ -49,7 +49,7 @@ class Board:
             self.changed.notify_all()
 
     def start(self) -> None:
-        """Begin a run: its graphs are shown from the first on."""
+        """Begin a run. Its graphs take the place of those of the run before."""
         with self.changed:
             self.run += 1
             self._version += 1

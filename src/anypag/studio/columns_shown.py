@@ -19,7 +19,7 @@ from anypag.studio.settings import OFFERED, Settings
 N_BARS = 16
 MOST_LEVELS = 12  # levels with a bar of their own; rarer ones are not drawn
 MOST_BUTTONS = 4  # columns of one finding that get a button to switch them off
-MANY_GAPS = 0.2  # a column that lacks more of its values costs too many rows
+MANY_GAPS = 0.2  # a column with a larger share of gaps costs too many rows
 Button = dict[str, Any]  # a label, and the change that a click makes (`Settings.changed`)
 
 _DROPS = re.compile(r"\b[Dd]rop (it|one|both|those)|\b[Ll]eave (one|it|the column)|\bdrop both")

@@ -95,7 +95,7 @@ def laid_out(pag: PAG) -> Picture:
 
 
 def scene(pag: PAG, drawn: Picture, result: Result | None = None) -> dict[str, Any]:
-    """What the page needs to draw a graph; of the latest result with probabilities, contradictions and a legend."""
+    """What the page needs to draw a graph; for the latest result with probabilities, contradictions and a legend."""
     lines = apart(drawn.lines, drawn.boxes)
     probabilities = None if result is None else result.probabilities
     edges = [(line.edge.a, line.edge.b, line.edge.symbol) for line in lines]

@@ -32,7 +32,7 @@ LARGEST_UPLOAD = 500_000_000
 LARGEST_CHANGE = 2_000_000  # bytes of a change to the settings
 LEAST_FREE = 200_000_000  # bytes that must stay free on the disk after an upload
 MOST_STREAMS = 4
-"""Streams of events at a time: browsers keep six connections to a server, and others are needed for answers."""
+"""The most streams of events at a time: a browser opens six connections to a server, and answers need some of them."""
 MOST_REQUESTS = 64
 SECONDS_TO_WAIT = 30.0
 SECONDS_BETWEEN_SIGNS = 10.0  # how often an idle stream sends a sign, so that closed pages are noticed
@@ -47,7 +47,7 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 POLICY = "default-src 'none'; frame-ancestors 'none'"
-PAGES_POLICY = "frame-ancestors 'none'"  # the page has a policy of its own beside this one, with the hash of its script
+PAGES_POLICY = "frame-ancestors 'none'"  # the page adds a policy of its own, with the hash of its script
 MAY = "; connect-src 'self'; base-uri 'none'"  # what the page may do besides running its script: talk to this server
 
 

@@ -1,8 +1,8 @@
 """The session behind the page: one table, its settings, and a thread that reads, checks and searches.
 
 Threads of the server change the settings, start and stop the search and ask about the latest result; they never wait
-for it. A change ends the search that runs, and it starts again from what can be kept: the table as it was read, its
-sums and slow answers if only knowledge changed, and the steps of an earlier run with the same settings.
+for it. A change ends the search that runs, and it starts again from what can be kept: the table as it was read, the
+steps of an earlier run with the same settings and, if only knowledge changed, sums and the answers of slow tests.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Session(Signals):
             self._renew()
 
     def has_open(self, key: str) -> bool:
-        """Is the table in the folder of that name the one that is shown?"""
+        """Is the table that is shown the one in the folder of this name?"""
         with self._changed:
             return self._opened is not None and self._opened.folder.name == key
 
@@ -204,7 +204,7 @@ class Session(Signals):
         return kept[2]
 
     def _bind(self, settings: Settings, source: Source, opened: Opened) -> Ready:
-        """The search; if only knowledge changed, on what was read and computed before."""
+        """The search, ready to run; if only knowledge changed, it uses what was read and computed before."""
         choices, before = settings.of_search(source.names), self._before
         data: Any = opened.path if isinstance(source, FileTable) else source
         if before is not None and before.data is data and _can_keep(before, choices):
@@ -298,7 +298,7 @@ def _names(result: Result, *places: int) -> list[str]:
 
 
 def _can_keep(before: Ready, choices: Choices) -> bool:
-    """Do the choices differ in knowledge only, and are the same columns left out? (Columns it names stay.)"""
+    """Do the choices differ in knowledge only, and leave out the same columns? (Columns that knowledge names stay.)"""
     then, now = before.choices.recorded(), choices.recorded()
     if before.choices.method != choices.method or {**then, "knowledge": None} != {**now, "knowledge": None}:
         return False

@@ -82,7 +82,7 @@ class Settings:
         return Choices(names=used, kinds=kinds, knowledge=knowledge, **self.choices)
 
     def contradiction(self, names: Sequence[str]) -> str | None:
-        """What in the knowledge cannot all be true; None if nothing contradicts."""
+        """What in the knowledge cannot all be true; None if it has no contradiction."""
         on = self.columns(names)
         try:
             is_selected = bool(self.choices.get("selection_bias", True))
@@ -113,7 +113,7 @@ Changes = dict[str, Any]  # the fields that a change replaces, with their new va
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise ParameterError(f"A name or a word was wanted; got {abbreviated(value)}.")
+        raise ParameterError(f"A name or a word is needed; got {abbreviated(value)}.")
     return value
 
 

@@ -15,7 +15,7 @@ from anypag.graphs.text import quote
 
 Model = Literal["linear", "tables", "mixed"]
 Level = str | float
-EstimateModel = Model | Literal["partially linear", "doubly robust"]  # a number comes from a model, or a learner
+EstimateModel = Model | Literal["partially linear", "doubly robust"]  # the last two are estimates by a learner
 
 NOT_WEIGHTED = (
     "Rows are weighted here. Learners, groups, draws of tables and draws by clusters count all rows alike: leave out "

@@ -26,9 +26,9 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 
 MOST_COMPARED = 20_000  # straight lines and splines are compared in at most this many rows, evenly spaced
-FAR = 2.0  # standard errors from which on straight lines and a learner are said to differ
+FAR = 2.0  # straight lines and a learner are said to differ if more than this many standard errors apart
 BANDS = 4  # into how many groups of equal size a number is divided to report an effect by group
-FEW_ROWS = f"No interval: in simulations those of AIPW covered the truth from {learners.LEAST_ROWS:,} rows on."
+FEW_ROWS = f"No interval: in simulations AIPW intervals held the truth from {learners.LEAST_ROWS:,} rows on."
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Adjustment:
     def of(
         cls, causal: CausalGraph, way: Between, z: NodeSet, table: Table, learner: Learner | None, sampling: Sampling
     ) -> Self:
-        """Fitted by a learner, or by straight lines if there is none."""
+        """The adjustment, fitted by a learner, or by straight lines if there is none."""
         part, n_dropped = columns_of(causal, table, way.x | way.y | z)
         (cause,), (outcome,) = causal.names(way.x), causal.names(way.y)
         (y, at_y), (x, at_x) = (in_units(_coded(part, name)) for name in (outcome, cause))
@@ -186,15 +186,15 @@ class Robustness:
 
     A hidden cause that explains the share `value` of what is left of the cause and of the outcome makes the estimate 0
     (robustness value, Cinelli and Hazlett 2020); none that explains less of both can. `e_value` is the risk ratio that
-    it must have with both (VanderWeele and Ding 2017); for numbers it comes from the standardised mean difference; a
-    cause without two levels then changes by one standard deviation.
+    it must have with both (VanderWeele and Ding 2017). For numbers it comes from the standardised mean difference, in
+    which a cause without two levels changes by one standard deviation.
     """
 
     partial_r2: float  # of the variance that adjusting leaves in the outcome, the share that the cause explains
     value: float
-    value_of_interval: float  # the share from which on the interval would hold 0
+    value_of_interval: float  # the least share with which the interval would hold 0
     e_value: float
-    e_value_of_interval: float  # the risk ratio from which on the interval would hold no effect; 1 if it does already
+    e_value_of_interval: float  # the least ratio with which the interval would hold no effect; 1 if it holds it
     adjusting_for: tuple[str, ...] | None = None  # of sampled graphs: the set of the largest class with an effect
 
     def __str__(self) -> str:

@@ -247,5 +247,5 @@ def _empty(part: Table, fitted: Tables, formula: Expression, way: Between) -> li
         return f"{name} = {shown(levels_of(part, name)[level])}"
 
     named = [" and ".join(told(*one) for one in cell.items()) for cell in cells[:MOST_CELLS_NAMED]]
-    more = f", and {len(cells) - MOST_CELLS_NAMED} combinations more" if len(cells) > MOST_CELLS_NAMED else ""
+    more = f", and {len(cells) - MOST_CELLS_NAMED} more combinations" if len(cells) > MOST_CELLS_NAMED else ""
     return [f"No row has {'; '.join(named)}{more}: probabilities that need them are not known."]

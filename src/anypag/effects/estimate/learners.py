@@ -64,7 +64,7 @@ class WithError(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """The rows' parts of an estimate that is a ratio of two sums, `top` (n,) over `bottom` (n,)."""
+    """What each row adds to an estimate that is a ratio of two sums, of `top` (n,) over that of `bottom` (n,)."""
 
     top: Floats
     bottom: Floats
@@ -123,7 +123,7 @@ class Splines:
         return np.asarray(self._level + self._design(x) @ self._weights)
 
     def _learned_design(self, x: Floats) -> Floats:
-        """(n, k) the standardised columns of splines; what they were standardised by is kept."""
+        """(n, k) the standardised columns of splines; their means and scales are kept."""
         n_knots = int(np.clip(len(x) // (10 * max(x.shape[1], 1)), 3, MOST_KNOTS))
         self._knots = [np.unique(np.quantile(column, np.linspace(0, 1, n_knots))) for column in x.T]
         self._centre, self._scale = np.zeros(1), np.ones(1)
@@ -149,7 +149,7 @@ def _spline(column: Floats, knots: Floats) -> Floats:
 
 
 class SplineLogit(Splines):
-    """Logistic ridge regression on the same splines; the penalty falls as long as AIC does."""
+    """Logistic ridge regression on the same splines; the penalty is lowered as long as AIC falls."""
 
     def fit(self, x: Floats, y: Floats) -> Self:
         design = np.column_stack([np.ones(len(x)), self._learned_design(x)])
@@ -166,7 +166,7 @@ class SplineLogit(Splines):
 
 
 def _logit(design: Floats, y: Floats, penalty: float, weights: Floats) -> tuple[Floats, float]:
-    """The weights of a penalised logistic regression by Newton's method, and its AIC; the first is not penalised."""
+    """The weights of a penalised logistic regression by Newton's method, and its AIC; the first weight is free."""
     ridge = np.diag(np.append(0.0, np.full(design.shape[1] - 1, penalty)))
     for _ in range(MOST_STEPS):
         chance = _chance(design @ weights)
@@ -244,7 +244,7 @@ def _folds(rows: AdjustedRows, seed: int) -> list[tuple[Flags, Flags]]:
 
 
 def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
-    """The makers of the regressors of outcome and cause; splines, which then give means, if nothing is adjusted for."""
+    """The makers of the regressors of outcome and cause. If nothing is adjusted for: splines, which then give means."""
     pair = learner if isinstance(learner, tuple) else (learner, learner)
     if len(pair) != 2:
         raise ParameterError(NO_LEARNER, f"{learner!r}.")

@@ -78,7 +78,7 @@ def slopes(formula: Expression, way: Between, covariance: Floats, nodes: Sequenc
     """(causes, outcomes) the change of each outcome's mean per unit of each cause."""
     place = {node: k for k, node in enumerate(nodes)}
     scale = np.sqrt(np.diag(covariance))
-    with np.errstate(divide="ignore", invalid="ignore"):  # in a resample a column may be constant: no number
+    with np.errstate(divide="ignore", invalid="ignore"):  # a column that is constant in a resample gives NaN
         correlation = covariance / np.outer(scale, scale)
     form = folded(formula, partial(_form, correlation=correlation, place=place))
     x, y = ([place[node] for node in members(part)] for part in (way.x, way.y))

@@ -27,7 +27,7 @@ from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.rules import rules_after_0
 from anypag.knowledge.closure import SeparationsOf
 
-STEPS_PER_MEMBER = 20  # how many failed choices are allowed for each member wanted
+STEPS_PER_MEMBER = 20  # how many tries are allowed for each member wanted
 
 
 class Members(NamedTuple):

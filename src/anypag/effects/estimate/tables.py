@@ -86,7 +86,7 @@ def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tu
 
 
 def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[int, int]]:
-    """Combinations {node: level} that the formula conditions on and no row has, while rows have all but the causes."""
+    """Combinations {node: level} that the formula needs and no row has, though some rows have all but the causes."""
     found: dict[tuple[tuple[int, int], ...], None] = {}
     for leaf in leaves(formula):
         here, without = tables.count(leaf.given), tables.count(leaf.given & ~x)
@@ -204,7 +204,7 @@ class LevelTable:
 
 
 def _steps(diagram: Marks, causes: Columns, y: int) -> Steps:
-    """The causes that lead to y if all are set, ancestors first, each with its parents that no step before has."""
+    """The causes that lead to y if all are set, ancestors first, each with its parents that no earlier step has."""
     arrows = (diagram == Mark.ARROW) & (diagram.T == Mark.TAIL)
     cut = diagram.copy()
     for x in causes:

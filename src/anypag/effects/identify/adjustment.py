@@ -36,7 +36,7 @@ class Between(NamedTuple):
 
     x: NodeSet
     y: NodeSet
-    first: NodeSet  # the nodes that proper possibly directed paths from X to Y go to first
+    first: NodeSet  # the nodes next to X on proper possibly directed paths from X to Y
     forbidden: NodeSet  # the possible descendants of nodes on such a path
     hidden: tuple[tuple[int, int], ...]  # first edges of such paths that are not visible, as (node of X, next node)
     given: NodeSet = 0

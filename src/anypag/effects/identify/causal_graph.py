@@ -25,7 +25,7 @@ WHAT_HELPS = (
     "question does not need."
 )
 OWN_GRAPH = (
-    "If this is a graph of your own whose arrows are all causes, with nothing hidden, ask it as a DAG: "
+    "If this is a graph of your own whose arrows are all causes, with nothing hidden, give it as a DAG: "
     "ap.effect(ap.DAG.from_string(...), ...), or --dag on the command line."
 )
 

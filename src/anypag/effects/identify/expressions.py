@@ -227,7 +227,7 @@ def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, l
 
 
 def _apart(over: NodeSet, factors: list[Expression]) -> list[tuple[NodeSet, list[Expression]]]:
-    """The groups of factors that share no summed variable, so that each can be summed alone; with its variables."""
+    """The groups of factors that share no summed variable, so that each can be summed alone; and their variables."""
     groups: list[tuple[NodeSet, list[Expression]]] = []
     for factor in factors:
         own = factor.free & over
