@@ -27,7 +27,7 @@ ROLES = ("causes", "outcomes", "conditions")
 MOST_EDGES = 3  # how many edges a message names
 IF_KNOWLEDGE_IS_CONTRADICTED = (
     "The graph has the marks of the statement all the same, and rules derive others from them: no effect can be read "
-    "from it, not even far away. If the statement is uncertain, take it back or say less (both variables in one tier, "
+    "from it, not even far away from them. If the statement is uncertain, take it back or say less (both in one tier, "
     "say), and search again. If it is certain, a test has erred: try another alpha, or leave out columns that the "
     "question does not need. Effects are read from the data alone anyway: search without the statement to see them."
 )

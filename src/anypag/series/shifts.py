@@ -4,8 +4,8 @@ A step is that of `search.by_tests.icd`, with these differences. A pair is teste
 past in the window. If it is separated, all its copies lose their edge; the separating set is kept for the latest copy,
 and no rule needs it elsewhere. Marks say what is a cause of what, which does not depend on when: a mark that a rule
 sets at one copy is set at all. Time gives an arrowhead at the later node of every edge. Besides each candidate set the
-tests condition on the past of the two nodes themselves, if it is known to be a cause (on data: unless it is known to
-be none): that loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020), and a set that separates two nodes
+tests condition on the past of the two nodes themselves, if it is known to be a cause (on data: unless it is known
+not to be): that loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020), and a set that separates two nodes
 still does so with more causes of them in it.
 
 A context of several data sets is one node: its pairs with a process at every lag are copies of each other.

@@ -1,8 +1,8 @@
 """The server of the page: HTTP for one user's browser, on this machine only.
 
 The standard library's server is enough: few requests, a stream of events for each visible page, one upload at a time.
-Only a browser on this machine (127.0.0.1) is answered: its requests have the token in their address, and this server as
-Host and Origin. No request names a file: there is one page, a table that was opened or dropped, and results.
+Only a browser on this machine (127.0.0.1) is answered: its requests have the token in their address, and no other Host
+or Origin than this server. No request names a file: there is one page, a table that was opened or dropped, and results.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ class SplineLogit(Splines):
 
 
 def _logit(design: Floats, y: Floats, penalty: float, weights: Floats) -> tuple[Floats, float]:
-    """The weights of a penalised logistic regression by Newton's method, and its AIC; the first weight is free."""
+    """The weights of a penalised logistic regression by Newton's method, and its AIC; the first has no penalty."""
     ridge = np.diag(np.append(0.0, np.full(design.shape[1] - 1, penalty)))
     for _ in range(MOST_STEPS):
         chance = _chance(design @ weights)

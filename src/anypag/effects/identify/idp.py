@@ -105,7 +105,7 @@ class _Plan:
         return self.known[wanted, over]
 
     def _without(self, bucket: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
-        """Q[over] / Q[over](bucket | those not after it), as Q[over](not after) Q[over](after | not after, bucket)."""
+        """Q[over] without a bucket: Q[over] / Q(bucket | not after), as Q(not after) Q(after | not after, bucket)."""
         after = spread(self.causal.near.children, bucket, over)
         return product(summed(after, q_over), quotient(q_over, summed(after & ~bucket, q_over)))
 
