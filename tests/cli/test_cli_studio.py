@@ -48,7 +48,7 @@ def test_it_serves_a_page_until_it_is_ended(
         assert b"anypag studio" in page.read()
     studio.send_signal(number)
     told, _ = studio.communicate(timeout=60)
-    assert studio.returncode == 0 and f"`anypag studio '{tmp_path / 'my table.csv'}'` goes on from it" in " ".join(
+    assert studio.returncode == 0 and f"`anypag studio '{tmp_path / 'my table.csv'}'` continues from them" in " ".join(
         told.split()
     )
 

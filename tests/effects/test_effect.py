@@ -71,8 +71,8 @@ def test_not_identified_names_the_edge_and_the_remedy() -> None:
     assert found.status == "unidentified"
     assert found.formula is None
     assert found.reason == (
-        "stress o-> smoking: this edge may hide a common cause of both, and be nothing else; a measured cause of "
-        "stress that has nothing else to do with smoking would settle it."
+        "stress o-> smoking: this edge may hide a common cause of both, and may be due to that alone; a measured cause "
+        "of stress that has nothing else to do with smoking would settle it."
     )
 
 
@@ -259,7 +259,7 @@ def test_a_path_that_the_columns_given_leave_open_is_named() -> None:
     assert ap.effect(dag, "treat", "y", within=["sex", "age"]).status == "adjustment"
     found = ap.effect(dag, "treat", "y", within=["sex", "m"])
     assert found.status == "formula" and "treat <-- age --> y stays open" in found.reason
-    assert found.reason.endswith("A formula does, with age besides.")
+    assert found.reason.endswith("A formula does, which also uses age.")
 
 
 def test_a_path_along_which_hidden_causes_may_join_a_cause_to_what_follows_is_named() -> None:

@@ -87,8 +87,8 @@ def test_how_often_no_effect_is_false_is_what_the_page_says() -> None:
     measured = {int(n.replace(",", "")): (int(false), int(identified)) for n, identified, false in rows}
     (fewer, few), (more, many) = min(measured.items()), max(measured.items())
     assert len(measured) == 4
-    assert f"{few[0]} of {few[1]} that came out identified with {fewer} rows were denied" in HOW_OFTEN_FALSE
-    assert f"and {many[0]} of {many[1]} with {more:,}." in HOW_OFTEN_FALSE
+    assert f"{few[0]} of {few[1]} answers from {fewer} rows denied it" in HOW_OFTEN_FALSE
+    assert f"and {many[0]} of {many[1]} from {more:,} rows." in HOW_OFTEN_FALSE
     assert HOW_OFTEN_FALSE in str(ask("cancer", "smoking", data=health(200, 0)))
 
 
@@ -265,7 +265,7 @@ def test_what_stands_in_the_way_is_told_whatever_the_columns_are() -> None:
     assert found.possible.entries == ()
     assert found.possible.untold in str(found)
     assert " graphs with these independences.\n" in str(found), "no colon where nothing follows"
-    assert "these are of both" in found.to_dict()["possible"]["untold"]
+    assert "these columns are of both" in found.to_dict()["possible"]["untold"]
     told = ask("stress", "cancer", data=health(500, 0)).possible
     assert told is not None
     assert told.entries

@@ -55,18 +55,18 @@ def test_a_kept_edge_tells_its_largest_p_value() -> None:
 def test_what_hangs_on_one_column_is_told() -> None:
     sample = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; B --> C"), 500, seed=1)
     told = str(explain(ap.learn(sample, method="icd"), "A", "C"))
-    assert "This hangs on one column: in a table without B, tests may join them." in told
+    assert "This depends on one column: in a table without B, tests may join them." in told
     assert ap.learn({name: sample[name] for name in "AC"}, method="icd").pag.edge("A", "C") is not None
     assert "hangs" not in str(explain(learned("A --> B; B --> C"), "A", "C")), "a perfect test"
 
 
 @pytest.mark.parametrize(("times", "is_near"), [(0.5, True), (0.01, False)])
-def test_a_mark_that_hangs_on_one_test_near_alpha_is_told(times: float, is_near: bool) -> None:
+def test_a_mark_that_depends_on_one_test_near_alpha_is_told(times: float, is_near: bool) -> None:
     sample = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C"), 500, seed=1)
     p = ap.learn(sample, method="icd").sepsets["A", "B"].p
     result = ap.learn(sample, method="icd", alpha=p * times)
-    assert ("This hangs on one test near alpha" in str(explain(result, "A", "B"))) is is_near
-    note = f"The mark at C hangs on one test near alpha, with p = {p:.3g}."
+    assert ("This depends on one test near alpha" in str(explain(result, "A", "B"))) is is_near
+    note = f"The mark at C depends on one test near alpha, with p = {p:.3g}."
     assert (note in explain(result, "C", "A").notes) is is_near
 
 

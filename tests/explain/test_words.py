@@ -165,7 +165,7 @@ def test_listed() -> None:
 
 
 def test_a_variable_and_itself_are_no_pair() -> None:
-    with pytest.raises(ap.AnypagError, match="Two different variables were wanted; got 'A' twice"):
+    with pytest.raises(ap.AnypagError, match="Two different variables are needed; got 'A' twice"):
         explain(ap.PAG.from_string("A o-> B"), "A", "A")
 
 

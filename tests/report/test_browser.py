@@ -150,7 +150,7 @@ def test_an_edge_that_goes_later_says_so(page: webdriver.Chrome, result: Result)
     slider.send_keys(Keys.HOME, Keys.ARROW_RIGHT)
     for name in (a, b):
         run(page, CLICK, node_element(page, name))
-    assert "This edge goes later." in told(page)
+    assert "This edge is removed later." in told(page)
     slider.send_keys(Keys.END)
     assert f"{a} and {b}: no edge" in told(page)
 

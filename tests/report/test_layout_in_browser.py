@@ -167,7 +167,7 @@ def test_the_table_of_a_search_by_score_has_probabilities_and_nothing_empty(
     browser: webdriver.Chrome, sampled: Path
 ) -> None:
     open_file(browser, sampled)
-    assert "One below 0.50 can stand here" in browser.find_element("id", "told").text
+    assert "One below 0.50 can appear here" in browser.find_element("id", "told").text
     headings = run(browser, "return [...document.querySelectorAll('#table th')].map(e => e.textContent)")
     assert headings == ["Pair", "Probability", "Joined at all", "Correlation"]
     rows = "return [...document.querySelectorAll('#table tbody tr')].map(r => [...r.cells].map(c => c.textContent))"

@@ -195,7 +195,7 @@ def test_where_the_sample_may_be_selected_the_page_says_what_effect_says() -> No
     assert shown["none"] is None and "among those in the sample" in shown["zero"][1]
     assert told["C", "D"][0] == "identified, by adjustment"
     assert "among those in the sample" in told["C", "D"][1]
-    assert told["A", "C"][0] == "not told"
+    assert told["A", "C"][0] == "not answered"
     with pytest.raises(ap.AnypagError, match="among those in the sample"):
         result.effect("A", "C")
 

@@ -94,7 +94,7 @@ def test_blocks_are_drawn_of_one_series() -> None:
 def test_selection_can_be_switched_on() -> None:
     result = ap.learn_series(two_processes(), 1, method="icd", selection_bias=True)
     assert result.choices.selection_bias and pairs_of(result) == TRUE
-    assert "may have had a say" in str(result)
+    assert "may affect which times" in str(result)
 
 
 def test_effects_and_their_path_come_from_sampled_graphs(sampled: SeriesResult) -> None:

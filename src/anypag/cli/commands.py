@@ -1,6 +1,6 @@
-"""What a command is: a function whose signature declares arguments and options, an exit code, sentences for errors.
+"""Turns functions into commands: signatures declare arguments and options; errors become sentences and exit codes.
 
-Parameters that are keyword-only are options, the others arguments. Help stands in the docstring, one entry for each
+Parameters that are keyword-only are options, the others arguments. The help is in the docstring, one entry for each
 under "Args:"; a word before the colon stands for the value (`out FILE: Write the result.`).
 """
 
@@ -64,7 +64,7 @@ class _Entry(NamedTuple):
 
 
 def _described(documented: Any) -> tuple[str, dict[str, _Entry]]:
-    """The text of a docstring, each paragraph on a line, as the terminal wraps it; and its entries under "Args:"."""
+    """The text of a docstring, each paragraph on one line, for the terminal to wrap; and its entries under "Args:"."""
     text, _, listed = (inspect.getdoc(documented) or "").partition("\nArgs:\n")
     found = re.findall(r"^    (\w+)(?: (\S+))?: (.*(?:\n      .*)*)", listed, re.MULTILINE)
     entries = {name: _Entry(metavar or None, " ".join(about.split())) for name, metavar, about in found}

@@ -59,7 +59,7 @@ def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptio
         notes = [("note", "rows", note) for note in found.notes]
         terminal.columns([*rows, *notes], styles=("bold red", "cyan"))
         terminal.line()
-        terminal.line("Columns are taken for:")
+        terminal.line("Kinds of columns:")
         terminal.columns([(f"  {item.name}", item.kind, item.reason) for item in found.kinds[:MOST_COLUMNS]])
         if len(found.kinds) > MOST_COLUMNS:
             terminal.line(f"  ... and {len(found.kinds) - MOST_COLUMNS} more; --json has them all.")
@@ -92,7 +92,7 @@ def simulate(
         data DATA: The table to write: .csv, .tsv or .parquet.
         truth FILE: Write the true PAG over the observed variables: .json, .txt, ...
         dag FILE: Write the DAG with its latent and selection variables.
-        variables: How many, latent ones included.
+        variables: How many variables, latent ones included.
         neighbours: How many neighbours a variable has on average.
         selection: How many variables decide who gets into the sample.
         rows: The size of the sample.
@@ -107,7 +107,7 @@ def simulate(
         raise ParameterError(f"The table is written as {', '.join(TABLE_ENDINGS)}; got {data.name!r}.")
     graphs = [path for path in (truth, dag) if path is not None]
     for path in graphs:
-        format_of(path.suffix)  # refuses an unknown one before the work
+        format_of(path.suffix)  # refuses an unknown ending before the work
     check_outputs([data, *graphs])
     system = random_system(variables, neighbours, n_selection=selection, seed=seed)
     is_gaussian = kind == "gaussian"
@@ -150,7 +150,7 @@ RUNS: dict[str, tuple[tuple[Kind, ...], str]] = {
     "numbers and levels": (("continuous", "discrete"), "auto"),
     "numbers with curved effects": (("continuous",), "additive"),
 }
-"""What is compiled for: the kinds of the columns in turn, and the test."""
+"""The tables that kernels are compiled for: the kinds of the columns in turn, and the test."""
 COLUMNS, ROWS = 8, 400
 
 
@@ -158,7 +158,7 @@ COLUMNS, ROWS = 8, 400
 def warm() -> ExitCode:
     """Compile what searches need, so that no later run waits for it.
 
-    It is kept where NUMBA_CACHE_DIR says, else beside the package, for this kind of processor.
+    The compiled code is kept where NUMBA_CACHE_DIR says, else beside the package, for this kind of processor.
     """
     from anypag.errors import AnypagWarning
     from anypag.run.engine import learn

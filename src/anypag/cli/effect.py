@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 WHY_SMALLER = (
-    "By this graph they do as well as the set above, which is the largest: all possible causes that may be adjusted "
+    "By this graph they are as valid as the set above, which is the largest: all possible causes that may be adjusted "
     "for."
 )
 MOST_SETS = 5  # how many minimal sets are listed
@@ -55,33 +55,33 @@ def effect(
     Args:
         graph GRAPH: A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).
         cause CAUSE: The variable that is set; several with commas.
-        outcome OUTCOME: The variable looked at; several with commas.
+        outcome OUTCOME: The variable whose change is asked for; several with commas.
         dag EDGES: A graph of your own in place of GRAPH, all arrows causes and nothing hidden: 'treat -> re78; age ->
             treat; age -> re78', or a file.
-        assume STATEMENT: Assume this besides what was known, and sample graphs anew: 'smoking !<-> cancer' says that
+        assume STATEMENT: Assume this besides what was known, and sample graphs again: 'smoking !<-> cancer' says that
             nothing hidden causes both. For results with sampled graphs (--method auto), with --data.
         given NAMES: The effect given these variables: names with commas.
         within NAMES: Adjust for these columns only: names with commas.
         no_selection_bias: The sample is known not to be selected by any variable.
         data FILE: A table to estimate the effect from; - is standard input. It is read with the options of `learn` in
-            the result, unless others are given. Rows with gaps in columns that the effect needs are left out. Of
-            several data sets the file of the observed one, the file with all of them, or one file each: --data
+            the result, unless others are given. Rows with gaps in columns that the effect needs are left out. For
+            several data sets: the file of the observed one, the file with all of them, or one file each: --data
             observed=a.csv --data drug=b.csv.
-        model: Take columns as numbers, every value as a level, or each as its kind says.
+        model: Treat columns as numbers, every value as a level, or each column by its kind.
         learner LEARNER: In place of straight lines, cross-fitted: splines, or where to import a regressor from, such as
-            sklearn.ensemble.RandomForestRegressor; two with a comma for outcome and cause. For a cause with two levels
-            doubly robust (AIPW).
-        by NAME: Tell the effect along this column too, by level or in bands.
+            sklearn.ensemble.RandomForestRegressor; two with a comma for outcome and cause. A cause with two levels is
+            estimated doubly robustly (AIPW).
+        by NAME: Also report the effect in the groups of this column: its levels, or bands of a number.
         cluster NAME: The column that says which rows belong together: a person, a school.
-        confounding STRENGTH: How far the number moves if arrows hide common causes that correlate the noises of their
-            ends by up to this: 0.7, say. For results with sampled graphs (--method auto).
+        confounding STRENGTH: Also report how far the number moves if arrows hide common causes that correlate the
+            noises of their ends by up to this: 0.7, say. For results with sampled graphs (--method auto).
     """
     from anypag.effects.effect import effect as asked
 
     source, cause, outcome = _asked(graph, cause, outcome, dag, typed["kinds"])
     said = reading.said()
     for option in (*said, *(["kinds"] if typed["kinds"] else ())) if not data else ():
-        raise ParameterError(f"The option {Option(option)} goes with {Option('data')}: it says how it is read.")
+        raise ParameterError(f"The option {Option(option)} goes with {Option('data')}: it says how the table is read.")
     table = None if not data else _rows(data, source, said, typed["kinds"] or {}, cluster)
     named = (learner or "").split(",")
     learners = (named[0], named[1]) if len(named) == 2 else learner  # of outcome and cause

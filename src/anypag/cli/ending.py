@@ -22,7 +22,7 @@ from anypag.saving import is_drawn, save
 
 @dataclass
 class Ending:
-    """The end of a run. From `data`, if they have rows, reports draw effects."""
+    """The end of a run. Reports draw effects from `data`, if these have rows."""
 
     terminal: Terminal
     result: Result

@@ -62,9 +62,8 @@ def convert(
     Args:
         source IN: The graph to read.
         target OUT: The file to write; .svg, .png and .pdf draw the graph, .html makes the report.
-        read_as FORMAT: text, json, edges, tetrad, pcalg, dagitty or dot (written only); the ending says it if left out.
-        write_as FORMAT: text, json, edges, tetrad, pcalg, dagitty or dot (written only); the ending says it if left
-            out.
+        read_as FORMAT: text, json, edges, tetrad, pcalg, dagitty or dot (written only); by default as the ending says.
+        write_as FORMAT: text, json, edges, tetrad, pcalg, dagitty or dot (written only); by default as the ending says.
     """
     from anypag.graphs.formats.registry import read_graph, write_graph
 
@@ -98,11 +97,11 @@ def convert(
 def compare(learned: Path, other: Path, *, terminal: Terminal) -> ExitCode:
     """List the edges in which a learned graph differs from the true one, and count them.
 
-    A file that `anypag learn` wrote is never taken for the truth: of two such files the differences are listed.
+    A file that `anypag learn` wrote is never taken for the truth: for two such files only the differences are listed.
 
     Args:
-        learned LEARNED: The graph in question.
-        other OTHER: The graph it should be, over the same variables; or another that was learned.
+        learned LEARNED: The learned graph.
+        other OTHER: The true graph over the same variables, or another learned graph.
     """
     from anypag.metrics import compare as compared
     from anypag.metrics import differences, lines_of
@@ -126,7 +125,7 @@ def compare(learned: Path, other: Path, *, terminal: Terminal) -> ExitCode:
 def explain(graph: Path, a: str, b: str, *, terminal: Terminal) -> ExitCode:
     """Say in words what a graph tells about two variables, and why.
 
-    The reasons are in the .json file that `anypag learn --out` writes; of other graphs only the meaning can be told.
+    The reasons are in the .json file that `anypag learn --out` writes; for other graphs only the meaning is given.
 
     Args:
         graph GRAPH: A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).

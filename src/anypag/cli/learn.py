@@ -58,17 +58,17 @@ def learn(
         data DATA: The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav; - is
             standard input. Several data sets by their names, the observed one first: observed=a.csv drug=b.csv.
         covariance N: DATA is the covariance or correlation matrix of N rows: a column and a row for each variable,
-            whose names may stand in a first column; one triangle may be empty.
+            whose names may be in a first column; one triangle may be empty.
         tiers TIERS: The order of time, 'age sex | smoking | "lung age"': nothing is a cause of what is in an earlier
-            tier; a name with blanks stands in double quotes. Later variables may still be causes of being in the
+            tier; a name with blanks is put in double quotes. Later variables may still be causes of being in the
             sample; --no-selection-bias rules that out.
         out FILE: Write the result; may be given again. The ending picks the format: .json (graph and how it was
             learned), .csv (edge table), .svg, .png, .pdf, .html (report), .txt, .dot, .tetrad, .dagitty.
         report FILE: Write the report: one HTML page that works without a network.
         bootstrap N: Search again on N resamples of the rows, and say how often each edge is found.
-        resample WAY: Of --bootstrap: bootstrap (rows with replacement) or half (half of them, in complementary pairs).
-        seed N: Of --bootstrap: the seed of all random numbers; default 0.
-        cluster NAME: Of --bootstrap: a column that says which rows are drawn together, a person or a school; it is not
+        resample WAY: For --bootstrap: bootstrap (rows with replacement) or half (half of them, in complementary pairs).
+        seed N: For --bootstrap: the seed of all random numbers; default 0.
+        cluster NAME: For --bootstrap: a column that says which rows are drawn together, a person or a school; it is not
             searched over.
         quiet: Print nothing but errors.
     """
@@ -113,7 +113,7 @@ def _require_matrix(typed: Typed, inputs: Inputs, bootstrap: int | None) -> None
     if inputs.has_sets:
         raise ParameterError("--covariance does not go with several data sets. Leave one of the two out.")
     if typed["test"] not in {"auto", "fisherz"}:
-        raise ParameterError("--covariance goes with --test fisherz, which needs no more than correlations.")
+        raise ParameterError("--covariance goes with --test fisherz, which needs only correlations.")
     told = {"--counts": inputs.reading.counts, "--weights": inputs.reading.weights, "--bootstrap": bootstrap}
     for given in (name for name, value in told.items() if value is not None):
         raise ParameterError(f"{given} needs rows, and a covariance matrix has none. Leave one of the two out.")

@@ -42,7 +42,7 @@ COMMANDS = {
 }
 """The names of all commands, with the file of each, which is loaded when the command is asked for."""
 OBJECTS = 100_000
-"""New objects after which Python looks for garbage: 700, as usual, would cost a twentieth of a short command."""
+"""New objects after which Python looks for garbage: the usual 700 would cost a twentieth of a short command."""
 
 
 class Program(click.Group):
@@ -63,10 +63,10 @@ class Program(click.Group):
 def studio(
     file: Path | None = None, *, no_browser: bool = False, port: Annotated[int, click.IntRange(0, 65535)] = 0
 ) -> ExitCode:
-    """Open the studio: a page in your browser where a table becomes a graph that sharpens as you watch.
+    """Open the studio: a page in your browser that learns a graph from a table while you watch.
 
     The page is served to this machine alone, under an address with a random token. Ctrl-C ends it; settings and
-    steps are kept, and the same command goes on from them.
+    steps are kept, and the same command continues from them.
 
     Args:
         file FILE: The table; it can be dropped on the page too.
@@ -90,14 +90,14 @@ def studio(
             terminal.line(f"The studio is at {server.address}", "bold")
             terminal.line("Ctrl-C ends it; nothing is lost.")
             if not no_browser:
-                # a browser of the terminal would not return before the page is served
+                # a browser in the terminal would wait for a page that is not served yet
                 threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
             for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background jobs begin with SIGINT ignored
                 signal.signal(number, signal.default_int_handler)
             server.serve_forever(poll_interval=0.2)
         except KeyboardInterrupt:
             again = shlex.join(["anypag", "studio", *([] if file is None else [str(file)])])
-            terminal.line(f"Ended. What was chosen and found is kept in {home()}; `{again}` goes on from it.")
+            terminal.line(f"Ended. Your settings and results are kept in {home()}; `{again}` continues from them.")
         finally:
             server.server_close()
     return ExitCode.COMPLETE
@@ -105,7 +105,7 @@ def studio(
 
 app: Program = click.version_option(__version__, message="%(prog)s %(version)s", help="Show the version and end.")(
     Program(
-        commands=dict.fromkeys(COMMANDS, click.Command(None)),  # for suggestions; `get_command` loads the true ones
+        commands=dict.fromkeys(COMMANDS, click.Command(None)),  # names to suggest; `get_command` loads commands
         help=HELP,
         epilog=EPILOG,
         no_args_is_help=True,

@@ -42,7 +42,7 @@ class FileOptions:
         gaps WORDS: Words or numbers (--gaps=-999,NA) that stand for a missing value, with commas between. By default,
             in text files: NA, N/A, NaN, nan, null, NULL and None; in columns of numbers also #N/A, na, Na, n/a, N/a,
             NAN, Nan, Null, none and NONE. An empty field is always missing.
-        no_header: The text file begins with data, not with names: they are X0, X1, ...
+        no_header: The text file begins with data, not with names: the names are X0, X1, ...
         sheet NAME: The sheet of an .xlsx file; the first by default.
     """
 
@@ -91,13 +91,13 @@ class SetOptions:
 
     Args:
         context COLUMN: The column that says under which conditions (experiments, hospitals) a row was recorded.
-        observed NAME: Of several data sets: the one without an intervention, with which others are compared; by default
-            the first, or with --context that of the first row.
-        assumptions WHICH: Of several data sets: which assumptions of Joint Causal Inference hold: 1 (nothing in the
-            table is a cause of what tells them apart), 12 (and nothing hidden is a cause of both) or 123 (and how the
-            experiments depend on each other is the design).
-        contexts_test WAY: Of several data sets: all rows answer what an experiment acts on, or pairwise, each set
-            against the observed one (where sizes differ a lot).
+        observed NAME: For several data sets: the one without an intervention, with which others are compared; by
+            default the first, or with --context that of the first row.
+        assumptions WHICH: For several data sets: which assumptions of Joint Causal Inference hold: 1 (no variable is a
+            cause of the contexts), 12 (and nothing hidden is a cause of a context and a variable) or 123 (and the
+            contexts depend on each other only by design).
+        contexts_test WAY: For several data sets: test what an experiment acts on in all rows (all), or in each set and
+            the observed one (pairwise, where sizes differ a lot).
     """
 
     context: str | None = None
@@ -113,9 +113,9 @@ class SetOptions:
 
 
 SPELLINGS = {"as_json": ("--json",), "quiet": ("--quiet", "-q"), "read_as": ("--from",), "write_as": ("--to",)}
-"""How options are spelled whose parameters have other names."""
+"""The spellings of options whose parameters have other names."""
 _OTHERWISE = {"selection_bias": "--no-selection-bias", "format": "--from or --to", "names": "--columns or --drop"}
-"""Choices that messages spell otherwise than with their names and dashes."""
+"""Choices whose options are not spelled like their names."""
 
 
 def spelled(choice: Option) -> str:
@@ -147,12 +147,12 @@ def seconds(text: str) -> float:
         raise click.BadParameter(f"A duration is written 30s, 5m, 2h or 1h30m; got {text!r}.")
     total = sum(float(number) * _SECONDS[unit or "s"] for number, unit in parts)
     if not 0 < total < 1e9:
-        raise click.BadParameter(f"A duration must be above 0 and below a thousand million seconds; got {text!r}.")
+        raise click.BadParameter(f"A duration must be above 0 and below 1,000,000,000 seconds; got {text!r}.")
     return total
 
 
 def names_in(texts: Iterable[str]) -> list[str]:
-    """The names in lists such as `age,sex`; a name with a comma stands in double quotes.
+    """The names in lists such as `age,sex`; a name with a comma is in double quotes.
 
     >>> names_in(["age,sex", '"a, b"'])
     ['age', 'sex', 'a, b']
@@ -217,7 +217,7 @@ def _number(text: str | float) -> Any:
 
 TYPES: dict[str, Any] = {"number": _number, "count": int, "duration": str, "kinds": list[str]}
 TYPES |= {"flag": bool, "off": bool, "file": Path, "knowledge": Path}
-"""By how a choice is typed, the type of click for it."""
+"""The types of click for choices, by how these are typed."""
 
 
 def value_of(choice: Choice, typed: Any) -> Any:

@@ -84,7 +84,7 @@ class Inputs:
         return ", ".join(f"{name}={file.name}" if name else file.name for name, file in self.files.items())
 
     def chosen(self, *also: str | None) -> ChosenColumns:
-        """The columns of each file, without counts and weights, with `also`; what is dropped need be in one only."""
+        """The columns of each file, without counts and weights, with `also`; a dropped name may be in one file only."""
         if not self.columns.columns and not self.columns.drop:
             return dict.fromkeys(self.files)
         from anypag.data.files.read_table import INDEX_NAMES
@@ -151,7 +151,7 @@ class Inputs:
 
 
 def check_files(outputs: list[Path], typed: Typed, inputs: list[Path]) -> None:
-    """Check outputs and the checkpoint: ParameterError also if that is there and not resumed from."""
+    """Check outputs and the checkpoint; ParameterError also if a checkpoint is there and not resumed from."""
     from anypag.saving import check_ending
 
     for path in outputs:
@@ -160,11 +160,11 @@ def check_files(outputs: list[Path], typed: Typed, inputs: list[Path]) -> None:
     check_outputs(outputs if checkpoint is None else [*outputs, checkpoint], inputs)
     check_replaced(outputs)
     if resume and checkpoint is None:
-        raise ParameterError("--resume needs --checkpoint FILE: the file to go on from.")
+        raise ParameterError("--resume needs --checkpoint FILE: the file to continue from.")
     if checkpoint is not None and checkpoint.exists() and not resume:
         raise ParameterError(
             f"The checkpoint {checkpoint} already exists. Add --resume to continue from it; remove it (with "
-            f"{checkpoint.name}-journal, if that is there), or name another file, to start anew."
+            f"{checkpoint.name}-journal, if that is there), or name another file, to start again."
         )
 
 

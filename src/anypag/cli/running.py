@@ -115,7 +115,7 @@ def _phase_line(steps: Sequence[Iteration]) -> str:
 
 
 def _oriented(item: Iteration) -> int:
-    """The arrowheads and tails of the graph after an iteration."""
+    """The number of arrowheads and tails in the graph after an iteration."""
     from anypag.graphs.marks import Mark
 
     return int((item.pag.marks > Mark.CIRCLE).sum())

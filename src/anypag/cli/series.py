@@ -46,8 +46,8 @@ def learn_series(
 ) -> ExitCode:
     """Learn from a time series or a panel what causes what, and after how many steps.
 
-    Processes that were never measured are allowed for. Rows are in the order of time, or --time names the column that
-    says it. An edge such as x(t-1) --> y holds at all times: x is a cause of y one step later. Several data sets
+    Processes that were never measured are allowed for. Rows are in the order of time, or --time names the column of
+    times. An edge such as x(t-1) --> y holds at all times: x is a cause of y one step later. Several data sets
     (name=file for each, or --context) are searched together: drug --> x says that this experiment acts on x.
 
     Args:
@@ -60,7 +60,7 @@ def learn_series(
         selection_bias: Which times or units are in the table may depend on the processes themselves.
         bootstrap N: Search again in N resamples of units, or of blocks of neighbouring windows, and say how often each
             edge is found.
-        seed N: Of --bootstrap: the seed of all random numbers.
+        seed N: For --bootstrap: the seed of all random numbers.
         out FILE: Write the result; may be given again. The ending picks the format: .json, .csv (edges), .html
             (report), .svg, .png, .pdf (summary), .txt, .dot, ... (graph of the window).
         quiet: Print nothing but errors.

@@ -35,10 +35,10 @@ def what_next(result: Result) -> str | None:
     info = result.history[-1].info
     all_or_some = "all" if info.n_open in {0, info.n_edges} else f"{info.n_open:,} of the"
     given = counted(result.r + 1, "other variable")
-    on_data = "What is said so far stands." if result.is_exact else "Marks may be withdrawn, as tests err."
+    on_data = "What is said so far is final." if result.is_exact else "Marks may be withdrawn, as tests err."
     return (
-        f"A next iteration would test {all_or_some} {counted(info.n_edges, 'edge')} given {given}: some may fall, and "
-        f"circles may become arrowheads or tails. Pairs without an edge stay so. {on_data}"
+        f"A next iteration would test {all_or_some} {counted(info.n_edges, 'edge')} given {given}: "
+        f"some may be removed, and circles may become arrowheads or tails. Pairs without an edge get none. {on_data}"
     )
 
 
@@ -98,7 +98,7 @@ def groups(result: Result) -> list[Group]:
         sentence = (MARKED if is_doubted else "") + hedged(words_of(facts, edge).summary, probability)
         key = (is_doubted, hedge_level(probability), edge.symbol, sentence)
         found.setdefault(key, Group(sentence, [])).edges.append(edge)
-    if result.probabilities is not None:  # groups stand in the order of their surest edges
+    if result.probabilities is not None:  # groups are in the order of their surest edges
         return [group for _, group in sorted(found.items(), key=lambda item: item[0][:2])]
     return [group for _, group in sorted(found.items(), key=lambda item: (*item[0][:3], -len(item[1].edges)))]
 

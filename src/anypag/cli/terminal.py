@@ -127,7 +127,7 @@ def _grid(rows: list[list[str]], styles: Sequence[str]) -> Any:
 
 
 class Output:
-    """A stream that records errors instead of raising them, except a closed pipe; None is a closed stream."""
+    """A stream that records errors instead of raising them, except that of a closed pipe; None is a closed stream."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream

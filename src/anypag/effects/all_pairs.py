@@ -31,8 +31,8 @@ def effects_of_all_pairs(
     Args:
         result: the result of a search that sampled graphs (`method="auto"`).
         data: a table to draw the effects from; without it only the shares of graphs are given. Curved effects
-            (`test="additive"`) are estimated with splines; they are None if no class has a set to adjust for. Of
-            several data sets (`anypag.pooled`) the rows of the observed set are used; for the effect of a context,
+            (`test="additive"`) are estimated with splines; they are None if no class has a set to adjust for.
+            With several data sets (`anypag.pooled`) the rows of the observed set are used; for the effect of a context,
             those of the sets that it compares.
         selection_bias: False says that the sample is not selected. The default is the choice of the search.
 

@@ -27,7 +27,7 @@ from anypag.files import write_whole
 from anypag.graphs.text import quote
 from anypag.markup import plain
 
-SEEN = "Their association in the rows, which by the graph is no effect of one on the other:"
+SEEN = "The association in the rows, which by the graph is no effect of one on the other:"
 HEADINGS = {
     "zero": "no effect",
     "adjustment": "identified, by adjustment",
@@ -54,7 +54,7 @@ class Effect:
             set if nothing has to be adjusted for.
         formula: the effect in terms of what can be observed, as text; None where there is no formula.
         latex: the formula in LaTeX.
-        numbers: the estimate with all that belongs to it, where data were given; see `estimate` and `interval`.
+        numbers: the estimate with its model, rows and notes, where data were given; see `estimate` and `interval`.
         association: with data and status "zero": the association of causes and outcomes in the rows, with an interval.
             The zero itself has no interval, because it follows from the graph.
         possible: the range over the members of the class, where data were given and the effect is not identified.
@@ -62,8 +62,8 @@ class Effect:
         sampled: what the graphs of a posterior say, and draws of the effect where data were given (`method="auto"`).
         graph_answer: with `sampled`, the answer of the single graph; None if it is not reliable.
         along: the effect in the groups of a column (`by`), where data were given.
-        robustness: what a hidden cause would need to explain the estimate away, where data were given: of sampled
-            graphs for the adjustment set of the largest class that allows an effect.
+        robustness: how strong a hidden cause must be to explain the estimate away, where data were given; with sampled
+            graphs, for the adjustment set of the largest class that allows an effect.
         assumed: statements that this answer assumes besides knowledge.
         unassumed: the answer without them.
     """
@@ -99,7 +99,7 @@ class Effect:
         """For one cause and one outcome in a linear model: how much the mean of the outcome changes when the cause is
         set one unit higher. Else one line per cause and outcome, or per combination of levels.
 
-        Of sampled graphs the median of `draws`; see `if_causal` for the number that leads the answer. None without
+        With sampled graphs, the median of `draws`; see `if_causal` for the number that leads the answer. None without
         data, and if one graph says that there is no effect, because nothing was estimated; see `association`.
         """
         if self.sampled is not None:
@@ -112,8 +112,8 @@ class Effect:
     def interval(self) -> tuple[float, float] | tuple[tuple[float, float] | None, ...] | None:
         """The ends of the interval of the estimate; one pair per line where it has several lines.
 
-        Of sampled graphs the 2.5 and 97.5 % points of `draws`, zeros included. None without data, and if one graph says
-        that there is no effect, because that does not depend on the rows.
+        With sampled graphs, the 2.5 and 97.5 % points of `draws`, zeros included. None without data, and if one graph
+        says that there is no effect, because that does not depend on the rows.
         """
         if self.sampled is not None:
             return self.sampled.interval
@@ -159,8 +159,8 @@ class Effect:
 
     @property
     def if_causal(self) -> Span | None:
-        """Estimate, low and high over the classes that allow an effect. A class that leaves it open counts by its
-        member in which no arrow hides a common cause of its ends.
+        """Estimate, low and high over the classes that allow an effect. A class that leaves it open is
+        represented by its member in which no arrow hides a common cause of its ends.
         """
         return None if self._line is None else self._line.if_causal
 
@@ -223,20 +223,20 @@ class Effect:
             seed: of the resampling, and of the folds of a learner.
             learner: in place of straight lines: "splines", a regressor with `fit` and `predict` (scikit-learn's, or
                 the name to import it by), or one for the outcome and one for the cause. The estimate is cross-fitted in
-                five folds; it is partially linear, or doubly robust (AIPW) for a cause with two levels, which has an
-                interval only where groups overlap and rows are enough. For one cause and one outcome, and an adjustment
-                set.
-            by: tell the effect along this column besides, level by level or in four bands of a number; with splines
+                five folds. It is partially linear, or doubly robust (AIPW) for a cause with two levels; AIPW gives an
+                interval only if the groups overlap and there are enough rows. A learner needs one cause, one outcome
+                and an adjustment set.
+            by: also report the effect in the groups of this column: its levels, or four bands of a number; by splines
                 if no learner is named.
             cluster: a column, or a value for each row, that says which rows belong together: errors, resamples, folds
-                and draws then go by clusters. The graphs were searched for as if rows were independent.
-            confounding: for sampled graphs of numbers, besides: how far the number moves if arrows hide common causes
+                and draws are then made by cluster. The graphs were searched for as if rows were independent.
+            confounding: with sampled linear systems, also report how far the number moves if arrows hide common causes
                 that correlate the noises of their ends by up to this (0.7, say).
 
         Returns:
             `estimate` and `interval` where the effect is identified, `association` where the graph says that there is
-            none (to see what the rows say of that, adjust for a set of your choice); else `possible`, its range over
-            the members of the class.
+            no effect (to get an estimate all the same, name a set in `adjust_for`); else `possible`, the range of the
+            effect over the members of the class.
         """
         used = self.basis.rows(data, cluster, by)
         sampling = Sampling(resamples, level, seed, clusters_in(used.cluster, used.table))

@@ -33,13 +33,13 @@ from anypag.results.result import Result
 from anypag.search.by_scores.sampled_graphs import Diagrams
 
 SEARCHES_ANEW = (
-    f"With {Option('assume')} graphs are sampled anew that keep to it, by a test that is made from the data: give a "
-    f"result of {Option('method', 'auto')}."
+    f"With {Option('assume')} graphs are sampled again, under the assumption and by a test that is made from the data: "
+    f"give a result of {Option('method', 'auto')}."
 )
 CURVED = "Additive"
 CUT = (
-    "Time was too short for all graphs that effects are drawn from: {more:,} of {all:,} were sampled at a lower price "
-    "of an edge."
+    "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs were sampled at a lower price of an "
+    "edge."
 )
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
 NOTHING_HIDDEN = (
@@ -75,19 +75,19 @@ def effect(
         selection_bias: False says that the sample is not selected. The default is the choice of the search; for a bare
             PAG or MAG the sample may be selected. Then "adjustment" and "zero" hold among those in the sample, and
             formulas are refused.
-        data: a table to estimate from; see `Effect.estimated` for more choices. Of several data sets
-            (`anypag.pooled`) the rows of the observed one are taken: the effect is that in the observed set. The effect
-            of a context compares its set with that one: the rows of both are taken. A table of all sets, with the
-            column that told them apart, and one of the observed set are recognised.
+        data: a table to estimate from; see `Effect.estimated` for more choices. With several data sets
+            (`anypag.pooled`) the effect is that in the observed set, and its rows are used. The effect of a context
+            compares its set with the observed one, and the rows of both are used. One table of all sets, with the
+            column that tells them apart, or a table of the observed set, is accepted too.
         model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed"; the default
             follows from their kinds.
         assume: statements as `Knowledge.from_text` takes them, to be assumed besides what was known: "smoking !<->
             cancer" says that nothing hidden is a cause of both. Graphs are sampled again from `data` with these
-            assumptions; `unassumed` is the answer without them; for results with sampled graphs (`method="auto"`).
+            assumptions: the result must have sampled graphs (`method="auto"`). `unassumed` is the answer without them.
         learner: "splines", or regressors of your own, in place of straight lines (`Effect.estimated` has more).
         by: also report the effect in the groups of this column.
         cluster: which rows belong together: a column of `data`, or a value for each row.
-        confounding: how far the number moves if arrows hide common causes as strong as this, 0.7 say.
+        confounding: also report how far common causes of this strength (0.7, say) behind arrows move the number.
 
     Returns:
         its status ("zero", "adjustment", "formula" or "unidentified"), the reason in words, adjustment sets, the
@@ -95,7 +95,7 @@ def effect(
 
     Raises:
         GraphError: the graph contradicts itself, the search was not finished, or selection is possible.
-        ParameterError: causes, outcomes and conditions overlap, or one of the first two is empty.
+        ParameterError: causes, outcomes and conditions overlap, or there is no cause or no outcome.
 
     >>> import anypag as ap
     >>> pag = ap.PAG.from_string("age o-> smoking; stress o-> smoking; smoking --> cancer; age --> cancer")
@@ -109,8 +109,8 @@ def effect(
     >>> ap.effect(pag, "cancer", "smoking", selection_bias=False).status
     'zero'
     >>> print(ap.effect(pag, "stress", "smoking", selection_bias=False).reason)
-    stress o-> smoking: this edge may hide a common cause of both, and be nothing else; a measured cause of stress \
-that has nothing else to do with smoking would settle it.
+    stress o-> smoking: this edge may hide a common cause of both, and may be due to that alone; a measured cause of \
+stress that has nothing else to do with smoking would settle it.
     """
     how: dict[str, Any] = {"model": model, "learner": learner, "by": by, "cluster": cluster, "confounding": confounding}
     if assume is not None:
@@ -121,7 +121,7 @@ that has nothing else to do with smoking would settle it.
         return replace(under, assumed=tuple(str(assumed).splitlines()), unassumed=ask(graph))
     needless = [Option(name) for name, value in how.items() if value is not None]
     if data is None and needless:
-        raise ParameterError(f"The option {needless[0]} goes with {Option('data')}: it says how rows are taken.")
+        raise ParameterError(f"The option {needless[0]} goes with {Option('data')}: it says how rows are used.")
     (cause, outcome, given), same = question.without_copies(graph, cause, outcome, given)
     within = within if within is None or isinstance(within, str) else tuple(within)
     asked = EffectAsked(cause, outcome, given, within, selection_bias)
@@ -135,7 +135,7 @@ that has nothing else to do with smoking would settle it.
 
 
 def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) -> Effect:
-    """The answer of a result's sampled graphs about an effect, with that of its single graph."""
+    """What the sampled graphs of a result say about an effect, and what its single graph says."""
     pag, parts = result.pag, (*asked.nodes(result.pag), asked.usable(result.pag))
     question.refuse_unfinished(result)
     selection = question.is_selection_possible(result, asked.selection_bias)
@@ -165,7 +165,7 @@ def _told_of_budget(diagrams: Diagrams, time_budget: float | None) -> list[str]:
 
 
 def effect_of_graph(graph: MixedGraph | Result, asked: EffectAsked) -> Effect:
-    """What one graph says about an effect; of a result, its single graph."""
+    """What one graph says about an effect; from a result, what its single graph says."""
     x, y, z = asked.nodes(question.graph_of(graph))
     causal = question.checked_graph(graph, x, y, asked.selection_bias)
     usable = asked.usable(causal.pag)
@@ -188,7 +188,7 @@ def is_adjustment_set(
     """Does adjusting for Z give the effect of X on Y: P(y | do(x)) = Σ_z P(y | x, z) P(z)?
 
     Uses the generalised adjustment criterion (Perković et al. 2018), which is sound and complete: True if it does in
-    every system of the graph's class, False if not in all of them. As `effect` does, it refuses results of unfinished
+    every system of the graph's class, else False. As `effect` does, it refuses results of unfinished
     searches and of contradictory data.
 
     Args:
@@ -213,7 +213,7 @@ def is_adjustment_set(
 
 
 def searched_under(result: MixedGraph | Result, data: Any, assumed: Knowledge, selection_bias: bool | None) -> Result:
-    """A result searched for under an added assumption; its sampled graphs keep to it."""
+    """The result of a search under an added assumption, with which its sampled graphs agree."""
     if not isinstance(result, Result) or result.probabilities is None or not isinstance(result.choices.test, str):
         raise ParameterError(SEARCHES_ANEW)
     if data is None:
@@ -242,7 +242,7 @@ def kinds_searched(source: MixedGraph | Result) -> Mapping[str, str]:
 
 
 def _answered(source: MixedGraph | Result, causal: CausalGraph, found: Verdict, within: NodeSet, why: str) -> Effect:
-    """The answer that a verdict about a graph, or about a class of sampled graphs, comes to."""
+    """The answer made from the verdict of a graph, or of a class of sampled graphs."""
     way, of_file = found.way, (source.reading, source.sets) if isinstance(source, Result) else (None, None)
     return Effect(
         cause=causal.names(way.x),

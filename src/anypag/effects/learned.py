@@ -22,17 +22,17 @@ from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.base import ancestry
 from anypag.graphs.node_sets import NodeSet, members
 
-MOST_SETS = 3  # how many adjustment sets of sampled graphs are fitted, those of the most graphs
+MOST_SETS = 3  # this many adjustment sets are fitted, those that most sampled graphs have
 ONE_PAIR = ("A learner takes one cause and one outcome, without conditions; say ", Option("by"), " for groups.")
 NO_SET = ("A learner adjusts for a set of columns, and this effect has none: leave out ", Option("learner"), ".")
 NOT_HIDDEN = (
     f"The option {Option('confounding')} is a correlation between 0 and 1, for draws of linear systems; tables of "
-    "levels and learners have none."
+    "levels and learners do not use it."
 )
 
 
 class Beside(NamedTuple):
-    """The number of a learner, and what stands beside numbers: groups, robustness, what a reader must know."""
+    """The number of a learner, and what is reported with a number: groups, robustness, what a reader must know."""
 
     numbers: Estimate | None = None
     along: Estimate | None = None
@@ -51,7 +51,7 @@ class Adjusting:
     confounding: float | None = None
 
     def beside(self, causal: CausalGraph, way: Between, z: NodeSet | None, table: Table) -> Beside:
-        """What adjusting for Z gives beside the number; without a learner only for one cause and one outcome."""
+        """What is reported with a number that adjusts for Z; without a learner only for one cause and one outcome."""
         if self.learner is not None:
             if z is None:
                 raise ParameterError(*NO_SET)
@@ -69,7 +69,7 @@ class Adjusting:
             return Beside()
 
     def beside_draws(self, sampled: SampledEffect, table: Table, within: NodeSet) -> Beside:
-        """What comes of adjusting for the set of the largest class that allows an effect."""
+        """What is reported with draws, adjusting for the set of the largest class that allows an effect."""
         question = sampled.question
         counts = np.bincount(question.classes.of, minlength=len(question.verdicts))
         for k in np.argsort(-counts, kind="stable").tolist():
@@ -81,7 +81,7 @@ class Adjusting:
         return Beside()
 
     def drawn(self, sampled: SampledEffect, table: Table, within: NodeSet) -> SampledEffect:
-        """Sampled graphs with draws: of linear systems or tables, or by a learner (splines if graphs are curved)."""
+        """The effect with draws: of linear systems or tables, or by a learner (splines if graphs are curved)."""
         learner = "splines" if sampled.is_curved and self.learner is None else self.learner
         is_linear = learner is None and not sampled.is_discrete
         if self.confounding is not None and not (is_linear and 0 < self.confounding < 1):
@@ -95,7 +95,7 @@ class Adjusting:
     def _drawn_by_learner(
         self, sampled: SampledEffect, table: Table, within: NodeSet, learner: Learner
     ) -> SampledEffect:
-        """One fit for each frequent set: draws are normal around its number, 0 in graphs without a directed path."""
+        """Draws from one fit for each frequent set: normal around its number, 0 in graphs without a directed path."""
         question, classes, seed = sampled.question, sampled.question.classes, self.sampling.seed
         sets = [_set_of_class(sampled, k, within)[1] for k in range(len(question.verdicts))]
         of_graph = [sets[k] for k in classes.of.tolist()]
@@ -134,10 +134,10 @@ def is_one_pair(way: Between) -> bool:
 
 def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet:
     """The set with the column by which the effect is reported; an error if that may be an effect of the cause."""
-    added = nodes_of(causal.pag, by, "column to tell the effect along")
+    added = nodes_of(causal.pag, by, "column to group by")
     if added & (way.x | way.y) or not is_adjustment(causal, between(causal, way.x, way.y, added), z & ~added):
         raise ParameterError(
-            f"The option {Option('by')} is a column that the cause cannot change; by the graph it may change {by}."
+            f"The option {Option('by')} names a column that the cause cannot change; by the graph it may change {by}."
         )
     return z | added
 

@@ -1,4 +1,4 @@
-"""The numbers of an effect: from which rows, by which model, and what stands beside them."""
+"""The numbers of an effect: the rows and the model that they come from, and what is reported with them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from anypag.graphs.node_sets import NodeSet
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
 
-MOST_MEMBERS = 200  # how many members of a class a range is computed from; a random sample of larger classes
+MOST_MEMBERS = 200  # a range is computed from at most this many members of a class; a larger class is sampled
 BY_GRAPH = (
-    "That there is no effect follows from the graph, whatever the rows say of the two: one wrong arrowhead or missing "
-    "edge is enough to deny an effect that is there."
+    "That there is no effect follows from the graph, whatever the rows say: one wrong arrowhead or missing edge is "
+    "enough to deny an effect that is there."
 )
-HOW_OFTEN_FALSE = (  # as `docs/effects.md` has it, by `benchmarks/intervals.py`
-    "Such answers are often false: of simulated effects that were there, 92 of 150 that came out identified with 500 "
-    "rows were denied, and 32 of 145 with 32,000."
+HOW_OFTEN_FALSE = (  # the numbers of `docs/effects.md`, by `benchmarks/intervals.py`
+    "Such answers are often false. In simulations with a real effect, 92 of 150 answers from 500 rows denied it, and "
+    "32 of 145 from 32,000 rows."
 )
 ASK_OTHERS = (
     'Sampled graphs (method="auto") say how probable that is. Resamples (bootstrap) show what depends on which rows '
@@ -47,17 +47,17 @@ SAME_ROWS = (
 )
 NEEDS_SAMPLED_GRAPHS = (
     f"The option {Option('confounding')} moves the numbers of sampled linear systems: search with "
-    f"{Option('method', 'auto')}. Beside the number of one graph stands its robustness value."
+    f"{Option('method', 'auto')}. The number of one graph comes with its robustness value."
 )
 IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
 ACROSS_SETS = "This compares the sets {sets}: the numbers come from their {n:,} rows."
-UNVARIED = "Contexts that have one value in these rows, {names}, stand in the formula only."
+UNVARIED = "Contexts that have one value in these rows, {names}, are in the formula only, not in the estimate."
 ONE_SET = "The effect of {name!r} compares data sets: give the rows of all of them, not of the observed one alone."
 NO_GROUP = "{name!r} is a context, which tells data sets apart and varies in none of them: it makes no groups of rows."
 
 
 class RowsUsed(NamedTuple):
-    """The rows that numbers come from, their clusters, which rows they are in words, and contexts that do not vary."""
+    """The rows that numbers come from, their clusters, sentences about them, and contexts that do not vary."""
 
     table: Table
     cluster: Any = None
@@ -67,7 +67,7 @@ class RowsUsed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EffectBasis:
-    """What an answer is read from: a graph, its verdict; of a search also how its file was read, and its data sets."""
+    """What an answer is read from: a graph and its verdict; after a search also how its file was read and its sets."""
 
     causal: CausalGraph
     verdict: Verdict

@@ -1,4 +1,4 @@
-"""Checks a question about an effect, and raises errors: the graph, the variables, whether the graph is reliable."""
+"""Checks on a question about an effect: its variables, its graph, and whether the graph is reliable."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ AFewNodes = Node | Iterable[Node]
 ROLES = ("causes", "outcomes", "conditions")
 MOST_EDGES = 3  # how many edges a message names
 IF_KNOWLEDGE_IS_CONTRADICTED = (
-    "The graph has the marks of the statement all the same, and rules carry them on to other edges: no effect can be "
-    "read from it, not even far away. If the statement is not sure, take it back or say less (the two in one tier, "
-    "say), and search again. If it is, a test has erred: try another alpha, or leave out columns that the question "
-    "does not need. Effects are read from the data alone in any case: search without the statement to see them."
+    "The graph has the marks of the statement all the same, and rules derive others from them: no effect can be read "
+    "from it, not even far away from them. If the statement is uncertain, take it back or say less (both in one tier, "
+    "say), and search again. If it is certain, a test has erred: try another alpha, or leave out columns that the "
+    "question does not need. Effects are read from the data alone anyway: search without the statement to see them."
 )
 IF_CONTEXTS_ARE_CONTRADICTED = (
     "Either a test has erred (try another alpha, leave out columns that the question does not need, or search with "
-    "sampled graphs, which keep to the design), or an assumption about contexts does not hold (say less: "
+    "sampled graphs, which agree with the design), or an assumption about contexts does not hold (say less: "
     f"{Option('assumptions', '1')})."
 )
-ALONE = "ask the graph alone (`result.pag`, or on the command line a file with nothing but edges, such as .txt)"
+ALONE = "ask about the graph alone (`result.pag`, or on the command line a file with nothing but edges, such as .txt)"
 WITHOUT_KNOWLEDGE = "Marks that rest on knowledge were left out: this is what the data alone say."
 WHY = "The criteria for effects are proven for graphs of the data alone, so knowledge cannot settle this question."
 
@@ -90,7 +90,7 @@ class EffectAsked(NamedTuple):
 
 
 def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection_bias: bool | None) -> CausalGraph:
-    """The graph to answer from; an error if it is not reliable. `holds_if_selected` decides later about selection."""
+    """The graph to answer from; an error if it is not reliable. `holds_if_selected` checks a PAG later."""
     graph = graph_of(source)
     if is_selection_possible(source, selection_bias) and (rests_on_knowledge(source) or not isinstance(graph, PAG)):
         refuse_selection(graph, x, y)
@@ -136,7 +136,7 @@ def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
 
 
 def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
-    """The edges between possible causes of X and Y at a node that may affect selection: one without an arrowhead."""
+    """The edges between possible causes of X and Y at a node without an arrowhead, which may affect selection."""
     steps = possible_steps(graph.marks)
     above = spread(rows_as_sets(steps.T), x | y, (1 << len(graph)) - 1)
     is_pointed_at = (graph.marks == Mark.ARROW).any(axis=0)
@@ -154,8 +154,8 @@ def refuse_unfinished(source: Result) -> None:
     """Raise an error for a search that stopped early, or a method that may leave too many edges."""
     if not source.complete:
         raise GraphError(
-            f"The search stopped early ({source.stopped}): edges may still fall, and effects with them. Let it end, or "
-            f"{ALONE} to take it as final."
+            f"The search stopped early ({source.stopped}): edges may still be removed, and effects with them. Let it "
+            f"end, or {ALONE} to take it as final."
         )
     promises = method_named(source.method).promises
     if source.method in METHODS and promises.at_the_end is AtTheEnd.SOUND:

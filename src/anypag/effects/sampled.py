@@ -21,7 +21,7 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 from anypag.scores.base import GAMMA
 
-SURE_OF_NONE = 0.95  # if at least this share of classes has no effect, at both prices, the answer is "no effect"
+SURE_OF_NONE = 0.95  # with this share of classes without effect, at both prices of an edge, the answer is "no effect"
 MOSTLY_OPEN = 0.5  # if at least this share of classes leaves the effect open, it is not identified
 
 
@@ -75,7 +75,7 @@ class SampledEffect:
     def drawn(
         self, table: Table, kept: Shared | None = None, clusters: Counts | None = None, confounding: float | None = None
     ) -> SampledEffect:
-        """With draws from a table with columns in the order of names; `kept`: what earlier questions to it left."""
+        """With draws from a table whose columns are in the order of names; `kept`: what earlier questions computed."""
         if self.is_discrete:
             n_levels = self.question.classes.n_levels
             levels = kept if isinstance(kept, LevelTable) else LevelTable(table, n_levels, clusters)
@@ -91,7 +91,7 @@ class SampledEffect:
         return replace(self, lines=lines, rows=n_rows).grouped()
 
     def grouped(self, same: Collection[str] = ()) -> SampledEffect:
-        """With groups of classes whose sets leave out columns that are the `same` in all rows."""
+        """With groups of classes; their sets leave out columns that are the `same` in all rows."""
         draws = self.lines[0].draws if len(self.lines) == 1 else None
         return replace(self, by_class=self.question.groups(draws, same))
 
@@ -130,7 +130,7 @@ def _as_numbers_told(table: Table) -> list[str]:
 
 
 LEAST_TOLD = 0.01  # smaller groups of classes are not told in words
-MUCH = 0.2  # a difference between shares that is told
+MUCH = 0.2  # the least difference between shares that is told in words
 IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
 
 
@@ -161,7 +161,7 @@ def _told(line: DrawnEffect, span: Span) -> str:
 
 
 def told(found: SampledEffect) -> list[str]:
-    """What stands below the headline."""
+    """The lines below the headline."""
     lines = [shares_told(found)]
     if len(found.lines) > 1:
         lines += [f"{line.label}: {line.if_causal or 'not known'}" for line in found.lines]
@@ -180,10 +180,10 @@ def told(found: SampledEffect) -> list[str]:
 
 
 def _limits(found: SampledEffect) -> list[str]:
-    """How much depends on the price of an edge, and the smallest effect that these rows would show."""
+    """The lines on how much depends on the price of an edge, and on the smallest effect that these rows would show."""
     lines, at_less = list[str](), found.question.zero_at_less
-    hangs_on_it = found.p_zero >= SURE_OF_NONE and found.status != "zero"
-    if at_less is not None and (abs(at_less - found.p_zero) >= MUCH or hangs_on_it):
+    depends_on_it = found.p_zero >= SURE_OF_NONE and found.status != "zero"
+    if at_less is not None and (abs(at_less - found.p_zero) >= MUCH or depends_on_it):
         lines.append(f"Of graphs sampled at a lower price of an edge, {share(at_less)} say that there is no effect.")
     if found.rows and found.lines:
         least = smallest_seen(found.rows, 1 if found.is_discrete else len(found.question.classes.names))

@@ -34,7 +34,7 @@ class ClassGroup(NamedTuple):
     share: float  # of all sampled graphs
     verdict: str
     adjustment_set: tuple[str, ...] | None
-    mean: float | None = None  # with data, of the draws of these graphs
+    mean: float | None = None  # with data, the mean draw of these graphs
 
     def __str__(self) -> str:
         z = "" if self.adjustment_set is None else listed(tuple(map(quote, self.adjustment_set))) or "nothing"
@@ -117,7 +117,7 @@ class Question:
         ]
 
     def _drawn(self, draw: Callable[..., Floats], hidden: Hidden | None = None) -> tuple[Floats, Floats]:
-        """Draws of all graphs; and of those whose class allows an effect, or of the members of open classes."""
+        """Draws of all graphs; and of those whose class allows an effect, if it is open of a member of the class."""
         classes = self.classes
         drawn, causal, is_open = self._known(draw(classes.diagrams, classes.place, hidden=hidden))
         at, diagrams = classes.members_if_causal(self.x, is_open)
@@ -155,7 +155,7 @@ class Question:
         return drawn, causal[~self.graphs_of("zero")]
 
     def _known(self, drawn: Floats) -> tuple[Floats, Floats, Counts]:
-        """The draws, NaN where a condition comes after a cause; a copy, to be changed for open classes; and these."""
+        """The draws, NaN where a condition comes after a cause; a copy of them; and the graphs of open classes."""
         x, z = (list(members(part)) for part in (self.x, self.given))
         if z:
             drawn[[bool(ancestry(marks)[np.ix_(x, z)].any()) for marks in self.classes.diagrams]] = np.nan
@@ -167,7 +167,7 @@ class AllDraws(NamedTuple):
 
     rows: LinearColumns
     draws: Floats  # (m, c, c)
-    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by cause, which graphs have a draw if arrows hide nothing; these
+    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by cause: which graphs are done; draws if arrows hide nothing
 
     @classmethod
     def of(cls, classes: SampledClasses, table: Table) -> Self:
@@ -247,7 +247,7 @@ class DrawnEffect:
 
     @property
     def value(self) -> float:
-        """The median of the draws, so that it has a value like other estimates; NaN without draws."""
+        """The median of the draws, under the name that other estimates have; NaN without draws."""
         return float("nan") if self.span is None else self.span.estimate
 
     @property

@@ -90,7 +90,7 @@ class PairFacts:
 
     @cached_property
     def tested(self) -> PairFacts | None:
-        """The input for what tests alone say, where the search went on from it by scores."""
+        """The input for what tests alone say, if the search went on from there by scores; else None."""
         alone = None if self.learned is None else self.learned.before_scores
         return None if alone is None else facts_of(alone)
 
@@ -119,7 +119,7 @@ def facts_of(result: Result | PAG) -> PairFacts:
 
 
 def facts_on_the_way(result: Result) -> PairFacts:
-    """What is known of the pairs, without contradictions: in the dense graph of an early step they take long."""
+    """The input of explanations without contradictions, which take long to find in the dense graph of an early step."""
     return PairFacts(result.pag, result, result.sepsets, _by_end(result.marks), _by_end(result.conflicts))
 
 
@@ -131,7 +131,7 @@ def _by_end(reasons: Iterable[MarkReason]) -> ReasonsByEnd:
 
 
 def what_to_say(result: Result, how: str) -> str | None:
-    """The hint what knowledge, given by `how`, could do for a graph that was learned without it; None if nothing.
+    """The hint on what knowledge, given by `how`, could add to a graph that was learned without it; None if nothing.
 
     >>> import anypag as ap
     >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 500, seed=1)
@@ -164,7 +164,7 @@ def oriented_by(facts: PairFacts, edge: Edge) -> tuple[str, ...]:
 def _behind(
     end: tuple[str, str], reasons: ReasonsByEnd, contexts: set[str], seen: set[tuple[str, str]]
 ) -> tuple[str, str] | None:
-    """The first context among the reasons of a mark, or of the marks at its edge that these rest on; and the rule."""
+    """The first context among the reasons of a mark, or behind the marks that these rest on; and the rule."""
     seen.add(end)
     for reason in reasons.get(end, [])[:1]:
         for name in (name for name in reason.because if name in contexts):

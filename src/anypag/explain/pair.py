@@ -64,7 +64,7 @@ class Explanation:
     contradictions: tuple[str, ...] = ()  # those that involve the two
     assumed: str | None = None  # what all this rests on: "If the tests are right:" on data
     again: PairCounts | None = None  # the counts over resamples, if there were any
-    by_tests: Explanation | None = None  # what tests alone say, where the search went on from it by scores
+    by_tests: Explanation | None = None  # what tests alone say, if the search went on from there by scores
 
     def __str__(self) -> str:
         heading = str(self.edge) if self.edge else f"{self.a}   {self.b}   (no edge)"
@@ -139,15 +139,15 @@ so fire must be a cause of smoke, and smoke not of fire.
 
 def explain_pair(facts: PairFacts, a: str, b: str) -> Explanation:
     if facts.pag.index(a) == facts.pag.index(b):
-        raise GraphError(f"Two different variables were wanted; got {a!r} twice.")
+        raise GraphError(f"Two different variables are needed; got {a!r} twice.")
     edge = facts.pag.edge(a, b)
     said = _joined_or_not(facts, a, b, edge)
-    notes = [*said.notes, *_hanging(facts, said)]
+    notes = [*said.notes, *_depending(facts, said)]
     if facts.tested is not None and facts.tested.learned is not None:
         alone = explain_pair(facts.tested, said.a, said.b)
         said = replace(said, by_tests=alone)
         notes += tests_alone(alone, edge, facts.tested.learned.choices.alpha)
-        notes += [f"  {sentence}" for sentence in _hanging(facts.tested, alone)]
+        notes += [f"  {sentence}" for sentence in _depending(facts.tested, alone)]
     seen = pair_counts(None if facts.learned is None else facts.learned.stability, a, b, edge)
     return replace(said, again=seen, notes=(*notes, *resample_notes(seen, a, b)))
 
@@ -155,20 +155,20 @@ def explain_pair(facts: PairFacts, a: str, b: str) -> Explanation:
 NEAR = 3.0  # a p-value is near alpha if it differs by at most this factor
 
 
-def _hanging(facts: PairFacts, said: Explanation) -> tuple[str, ...]:
-    """The sentences about what hangs on one test near alpha, or on one column; none if no data were tested."""
+def _depending(facts: PairFacts, said: Explanation) -> tuple[str, ...]:
+    """The sentences about what depends on one test near alpha, or on one column; none if no data were tested."""
     if facts.learned is None or facts.learned.is_exact or not facts.by_tests:
         return ()
     alpha, found = facts.learned.choices.alpha, said.separation
     is_near = _is_near(found.p if found else said.kept_p, alpha)
-    told = ["This hangs on one test near alpha: another alpha, or other rows, may turn it."] if is_near else []
+    told = ["This depends on one test near alpha: another alpha, or other rows, may change it."] if is_near else []
     if found is not None and len(found.given) == 1:
-        told.append(f"This hangs on one column: in a table without {found.given[0]}, tests may join them.")
+        told.append(f"This depends on one column: in a table without {found.given[0]}, tests may join them.")
     for at, other in ((said.a, said.b), (said.b, said.a)):
         by_test = [reason for reason in facts.reasons.get((at, other), [])[:1] if reason.rule in {0, 4}]
         behind = [facts.sepsets.get((reason.because[0], reason.because[1])) for reason in by_test]
         near = [one.p for one in behind if one is not None and _is_near(one.p, alpha)]
-        told += [f"The mark at {at} hangs on one test near alpha, with p = {p:.3g}." for p in near]
+        told += [f"The mark at {at} depends on one test near alpha, with p = {p:.3g}." for p in near]
     return tuple(told)
 
 
@@ -220,7 +220,7 @@ def words_of(facts: PairFacts, edge: Edge) -> EdgeWords:
 
 
 def _joined_or_not(facts: PairFacts, a: str, b: str, edge: Edge | None) -> Explanation:
-    """The explanation of an edge, or of its absence; without what hangs on single tests, and resamples."""
+    """The explanation of an edge, or of its absence, without the notes on single tests and resamples."""
     said, symbol = facts.probabilities, "" if edge is None else edge.symbol
     found = facts.sepsets.get((a, b)) if edge is None else None
     p = math.nan if facts.learned is None or edge is None else facts.learned.kept_p(a, b)

@@ -80,7 +80,7 @@ def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """If the edge is told otherwise than sampled, by knowledge or as not sure: how many graphs have it as sampled."""
+    """How many graphs have the edge as sampled, if the answer has changed it by knowledge or for doubt; else empty."""
     sampled = said.sampled(a, b, symbol)
     if sampled == symbol:
         return ""
@@ -168,7 +168,7 @@ def about_probable(result: Result) -> Iterator[str]:
     if not said.hidden:
         yield "Only graphs without hidden causes were sampled."
     if said.as_sampled:
-        yield "Marks that rules alone do not find from what was known beforehand are left out here."
+        yield "Marks that follow from what was known beforehand, but not by the rules alone, are left out here."
 
 
 def _pag(edges: Edges, like: PAG) -> PAG:

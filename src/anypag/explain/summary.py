@@ -16,7 +16,7 @@ from anypag.markup import counted, shown_share, time_shown
 from anypag.results.result import Result
 
 MOST_NAMED = 3  # the most causes that are named
-SURE = 0.8  # the least probability of an edge that is worth a place in the first line
+SURE = 0.8  # the least probability of an edge that the first line counts
 
 
 def take_away(result: Result) -> str:
@@ -42,7 +42,7 @@ def take_away(result: Result) -> str:
 
 
 def _causes(begin: str, named: list[str], edges: Sequence[Edge]) -> str:
-    """The sentence about the surest causes; two tails or two arrowheads leave no way open."""
+    """The sentence about the surest causes; an edge with two tails or two arrowheads leaves no direction open."""
     is_open = any(edge.mark_a != edge.mark_b or edge.mark_a == Mark.CIRCLE for edge in edges)
     if not named:
         none = "the data alone show no variable to be a cause of another one."
@@ -126,7 +126,7 @@ class ActsOn(NamedTuple):
 
 
 def acts_on(result: Result, among: Collection[str] = ()) -> list[ActsOn]:
-    """A row for each context and each other variable, or those `among` some; none without contexts."""
+    """A row for each context and each other variable, or each one in `among`; none without contexts."""
     contexts = result.choices.knowledge.contexts if result.choices.knowledge else ()
     there = [name for name in contexts if name in result.pag.names]
     others = [name for name in among or result.pag.names if name not in contexts]
@@ -169,7 +169,7 @@ def targets_table(result: Result, among: Collection[str] = ()) -> dict[str, list
 
 
 def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
-    """A sentence for each context, then what its numbers are and what the test cannot see; nothing before a test."""
+    """A sentence for each context, then notes on its numbers and on what the test cannot see; none before a test."""
     rows = acts_on(result, among) if result.history else []
     names = dict.fromkeys(row.context for row in rows)
     lines = [_told([row for row in rows if row.context == name], result.pag.neighbours(name)) for name in names]
@@ -178,8 +178,8 @@ def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
 
 
 def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
-    """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` No other:
-    not joined to the context, and less probable than those that are.
+    """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` "No other"
+    means: not joined to the context, and less probable than all that are.
     """
     there = [row.probability for row in rows if row.variable in joined and row.probability is not None]
     on = [row for row in rows if row.directly and (row.probability is None or row.probability >= LIKELY)]

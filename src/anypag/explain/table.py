@@ -38,7 +38,7 @@ and `r` the separating set and the iteration that found it. `rule_from` and `rul
 where they rest on what was known beforehand. `conflict` says whether some rule wanted another mark. `probability` is
 that of the two being joined in this way, by sampled graphs (method "bayes"); `p_cause` and `p_no_cause` are the shares
 of them in whose class `from` is a cause of `to` in every member, and in none; `p_open` is the rest. `contradiction`
-is what else is said that cannot be true together with this (empty if nothing). Where the rows were resampled,
+names other claims that cannot be true together with this one (empty if there are none). Where the rows were resampled,
 `resamples` is how many gave a graph, `same` the share of them with the same edge (or none, where there is none),
 `joined` the share with any edge, and `else_mostly` what most of the others have (`none` for no edge).
 """

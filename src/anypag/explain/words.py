@@ -8,7 +8,7 @@ the sample, a tail that it is. `EndClaim` is what this says about causes, given 
 - A --- B is possible only if both affect selection: causes do not run in a circle, so one of the two is no cause of the
   other and must affect selection; the other one then affects it too.
 
-The sentences have the places {a} and {b} for the names, which the report's page fills in too.
+The sentences have the placeholders {a} and {b} for the names; the page of the report fills them in by itself.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import numpy as np
 from anypag.arrays import Floats
 from anypag.effects.sampled import SampledEffect
 
-WIDTH, HEIGHT, BASE = 300, 120, 72  # of the picture, and where the axis of the density stands
+WIDTH, HEIGHT, BASE = 300, 120, 72  # of the picture, and where the axis of the density is
 N_BINS = 28
 EDGE = 12
 COLOURS = {"no effect": "#9aa5b1", "identified": "#2a6f97", "open": "#d9a441"}
@@ -36,7 +36,7 @@ def draws_svg(draws: Floats | None, shares: tuple[float, float, float]) -> str:
 
 
 def _density(known: Floats) -> list[str]:
-    """Bars of the draws that are not 0, a line with a knob for those that are, and the median with its interval."""
+    """Bars of the draws that are not 0, a line with a knob for those that are 0, and the median with its interval."""
     low, middle, high = np.quantile(known, (0.025, 0.5, 0.975))
     first, last = min(float(np.quantile(known, 0.005)), 0.0), max(float(np.quantile(known, 0.995)), 0.0)
     width = (last - first) or 1.0

@@ -74,7 +74,7 @@ class Line:
     """The share of resamples with the same edge, or its probability by sampled graphs, if there were any."""
     is_probability: bool = False  # is that number a probability?
     number_at: Point | None = None  # the place of its number; by default beside its middle (see `plot.labels.apart`)
-    lags: str = ""  # in a summary of time series, the lags of the edge, which stand in the place of its number
+    lags: str = ""  # in a summary of time series, the lags of the edge, which are shown in place of its number
 
     has_number: bool = True  # False if there is no place for its number that is free of other lines
 
@@ -177,7 +177,7 @@ def joined(boxes: tuple[Box, ...], edges: tuple[Edge, ...], bends: tuple[float, 
 
 
 def bowed(boxes: tuple[Box, ...], edge: Edge, bend: float) -> Line:
-    """The line for an edge, bent by this much: for several between the same two boxes."""
+    """The line for an edge, bent by this much, for boxes that several lines join."""
     a, b = (next(box for box in boxes if box.name == name) for name in edge[:2])
     return _along(edge, a, b, _control(a.centre, b.centre, bend))
 
@@ -219,7 +219,7 @@ def _on_curve(start: Point, control: Point, end: Point, t: float) -> Point:
 
 
 def _tip(box: Box, control: Point) -> Tip:
-    """Where the line from a point to the centre of a box meets its border, so that a circle there just clears it."""
+    """Where the line from a point to the centre of a box meets its border, with just enough room for a circle mark."""
     dx, dy = box.centre.x - control.x, box.centre.y - control.y
     clear = CIRCLE_CENTRE + 1.0
     ways = ((box.width, dx), (box.height, dy))

@@ -129,7 +129,7 @@ def apart(lines: Iterable[Line], boxes: Iterable[Box]) -> tuple[Line, ...]:
 
 
 def _is_free(place: Point, taken: Iterable[tuple[Point, float, float]], others: Floats) -> bool:
-    """Is a place as far from others, in width or height, as each of them wants, and does no other line touch it?"""
+    """Is a place as far from others, in width or height, as each of them needs, and does no other line touch it?"""
     if not all(abs(place.x - other.x) >= wide or abs(place.y - other.y) >= high for other, wide, high in taken):
         return False
     reach = np.abs(others - place) / (WIDTH / 2, HEIGHT / 2)

@@ -2,8 +2,8 @@
 
 igraph's Kamada–Kawai layout makes distances on paper similar to distances in the graph. It runs from a few starting
 points; each result is rotated so that arrows tend to point down, boxes are pushed apart and away from lines, and the
-one with the fewest crossings is taken. A large component gets a single layout. Starting points come from a fixed seed:
-the same graph always gives the same picture.
+best one (few crossings, short lines) is taken. A large component gets a single layout. Starting points come from a
+fixed seed: the same graph always gives the same picture.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ _STYLE = (
     + "}"
 )
 """What browsers add: a picture shrinks with its page and changes its colours on dark paper. It is within @media, which
-other programs ignore: attributes have all they need."""
+other programs ignore: these read only the attributes."""
 
 
 def escape(text: str) -> str:

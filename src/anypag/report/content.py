@@ -149,7 +149,7 @@ def _probable(result: Result) -> dict[str, Any] | None:
         return None
     for graph in graphs if graphs[0].share > SELDOM else ():
         n = len(graph.differences)
-        heading = "the answer" if not n else f"{n:,} pair{'s' * (n != 1)} joined otherwise"
+        heading = "the answer" if not n else f"{n:,} pair{'s' * (n != 1)} joined differently"
         more = [f"and {n - MOST_DIFFERENCES:,} more"] if n > MOST_DIFFERENCES else []
         shown.append([shown_share(graph.share), heading, [*graph.lines()[:MOST_DIFFERENCES], *more]])
     has_unlikely = why_unlikely(result.probabilities, result.pag) is not None

@@ -37,7 +37,7 @@ function legendItem([a, b, text]) {
       draw("use", { href: "#mark-" + b, transform: "translate(62 9)" })));
   return make("li", {}, sample, make("span", {}, text));
 }
-// A picture that Python made (an SVG of numbers alone), with words for those who do not see it.
+// A picture that Python made (an SVG of numbers alone), with words for screen readers.
 function pictured(svg, words, style) {
   const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
   fill(drawn, { role: "img", "aria-label": words, class: style }, []);
@@ -114,7 +114,7 @@ class Drawing {
   }
 
   // Draw these edges ([line, mark, mark]) and no others. `look(line)` says how one looks: `state` (classes), `doubt`
-  // (words), `share` (a number or null) with its `words`, `isBelow` the others.
+  // (words), `share` (a number or null) with its `words`, `isBelow` (is it drawn below the others?).
   show(rows, look) {
     const now = new Set(rows.map(([k]) => k));
     rows.forEach(row => this.drawEdge(row, look(row[0])));
@@ -142,7 +142,7 @@ class Drawing {
     if (share !== null && place) element.append(draw("text", { class: "share", x: place[0], y: place[1] + 4, "fill-opacity": 1 }, shownShare(share)));
   }
 
-  // Bring out what is chosen. The missing edges of a variable, or of a pair, are dotted lines that explain themselves.
+  // Highlight what is chosen. The missing edges of a variable, or of a pair, are dotted lines that can be chosen too.
   highlight(chosen, hasAbsent) {
     const node = chosen && chosen.node !== undefined ? chosen.node : null, pair = chosen && chosen.pair ? chosen.pair : [];
     const near = new Set(node === null ? pair : [node]);
@@ -172,7 +172,7 @@ class Drawing {
     });
   }
 
-  // A variable, then another: the pair.
+  // The pair, if one variable is chosen after another; else the target itself.
   static joined(before, target) {
     const isSecond = target && target.node !== undefined && before && before.node !== undefined && before.node !== target.node;
     return isSecond ? { pair: [before.node, target.node] } : target;

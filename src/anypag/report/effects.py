@@ -20,10 +20,10 @@ from anypag.results.result import Result
 
 MOST_VARIABLES = 60  # the most variables: reports of larger graphs would be mostly effects
 MOST_PAIRS = 400
-"""Ordered pairs up to which the graph is asked about all effects; else about pairs with an edge: formulas of some
-pairs of large graphs take seconds."""
+"""For up to this many ordered pairs all effects are read from the graph; else those of pairs with an edge, because the
+formulas of some pairs of large graphs take seconds."""
 MOST_SAMPLED = 60
-"""Pairs up to which sampled graphs are asked about all of them, a tenth of a second each; else those with an edge."""
+"""The same limit for sampled graphs, which take a tenth of a second for each pair."""
 
 ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
 
@@ -68,7 +68,7 @@ def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:
 
 def _why_none(result: Result) -> str | None:
     if len(result.pag) > MOST_VARIABLES:
-        return f"Effects are listed for graphs of up to {MOST_VARIABLES} variables; `anypag effect` tells each one."
+        return f"Effects are listed for graphs of up to {MOST_VARIABLES} variables; `anypag effect` gives each one."
     try:
         checked_graph(result, 0, 0, selection_bias=None)
     except GraphError as error:
@@ -77,13 +77,13 @@ def _why_none(result: Result) -> str | None:
 
 
 def _row(result: Result, i: int, j: int) -> list[Any] | None:
-    """None for a pair without an effect: there are too many to list."""
+    """The row of a pair; None if it has no effect, because these are too many to list."""
     try:
         found = effect_of_graph(result, EffectAsked(i, j))
     except ContradictionError as error:  # the rules disagreed about an edge that this effect depends on
         return [i, j, "contradicted", str(error), None]
     except GraphError as error:
-        return [i, j, "not told", str(error), None]
+        return [i, j, "not answered", str(error), None]
     if found.status == "zero":
         return None
     return [i, j, HEADINGS[found.status], " ".join([found.reason, *found.notes[:1]]), found.formula]

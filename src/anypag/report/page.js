@@ -17,7 +17,7 @@
   const effectOf = new Map(content.effects.pairs.map(row => [row[0] + " on " + row[1], row]));
   const sampledOf = new Map(content.effects.sampled.map(row => [row[0] + " on " + row[1], row]));
   const lastFrame = frames.length - 1;
-  // What contradicts itself (of the last frame), and what a frame says and the last one does not.
+  // The lines that contradict each other (in the last frame), and for each frame the lines that were withdrawn later.
   const { consistency } = content, doubted = new Set(consistency.lines);
   const withdrawnAt = consistency.withdrawn.map(list => new Set(list));
   const isDoubted = k => frame === lastFrame && doubted.has(k);
@@ -26,7 +26,7 @@
   // The slider's places: perhaps the start, where every pair is joined, then one for each frame.
   const places = frames.map((_, k) => k);
   if (content.starts_complete) places.unshift(-1);
-  let frame = lastFrame; // read by what the edges of a frame look like
+  let frame = lastFrame; // looks() reads it
   let pinned = null; // {pair: [i, j]} or {node: i}: what was chosen; shown again when the pointer leaves
 
   // ---- the graph ----------------------------------------------------------------------------------------------
@@ -43,8 +43,8 @@
     return steps.join("");
   }
 
-  // How an edge looks. Its share is its probability, or how often resamples have it: of the last graph only, which they
-  // were compared with.
+  // The look of an edge. Its share is its probability, or the share of resamples that have it; only the last graph has
+  // shares, because the resamples were compared with it.
   function looks(k) {
     const state = (finalOf.has(k) ? "" : " going") + (isDoubted(k) ? " doubted" : "") + (isWithdrawn(k) ? " withdrawn" : "") + (isRare(k) ? " rare" : "");
     const doubt = isDoubted(k) ? "in a contradiction" : isWithdrawn(k) ? "withdrawn later" : "";
@@ -62,7 +62,7 @@
     return Boolean(edge && edge.again && edge.again.same < Number(byId("threshold").value));
   }
 
-  // All edges, or of a graph that is too large for that those of what is chosen.
+  // Is an edge drawn? In a graph too large to draw as a whole, only if it belongs to what is chosen.
   function isDrawn([k]) {
     if (content.is_whole) return true;
     const [i, j] = lines[k];
@@ -122,10 +122,10 @@
       paragraph("Each box is a column of the table. A line joins two that stay related whatever others are held fixed. Its ends say "
         + "what causes what: at an arrowhead the variable is no cause of the other, at a plain end it is one, at a circle these data "
         + "cannot tell. Two arrowheads: something not measured is behind both."),
-      ...(consistency.if_right ? [paragraph(consistency.if_right + " the graph says no more than follows from them, and on data they err.")] : []),
+      ...(consistency.if_right ? [paragraph(consistency.if_right + " the graph claims only what follows from them, and on data they err.")] : []),
       ...(content.resamples ? [paragraph("Numbers: the share of the resamples that have the same edge.")]
         : content.probable ? [paragraph("Numbers: the probability of the edge."
-          + (content.probable.has_unlikely ? " One below 0.50 can stand here, because the answer is one whole graph that must fit together; "
+          + (content.probable.has_unlikely ? " One below 0.50 can appear here, because the answer is one whole graph that must fit together; "
           + "a click names the other forms it may have." : ""))] : []),
       paragraph("Click an edge to read why it is there, a variable to see its edges, and a second one for the effect of one on the "
         + "other. The slider shows " + (content.by_scores ? "the best graph after every step of the search"
@@ -180,12 +180,12 @@
   function later(i, j, k) {
     const separated = separationOf.get(key(i, j));
     if (separated && separated[2] !== null)
-      return "This edge goes later. " + apartSentences(separated).join(" ");
+      return "This edge is removed later. " + apartSentences(separated).join(" ");
     const end = finalOf.get(k);
-    return end ? "In the end: " + names[i] + " " + end.symbol + " " + names[j] + "." : "This edge goes later.";
+    return end ? "In the end: " + names[i] + " " + end.symbol + " " + names[j] + "." : "This edge is removed later.";
   }
 
-  // How a claim begins that is said with this probability.
+  // The words before a claim that has this probability.
   const hedge = probability => (probability === null ? "" : content.sentences.hedges.find(([least]) => probability >= least)[1]);
 
   function apartSentences([i, j, given, p, r, n, , probability, notes]) {
@@ -221,7 +221,7 @@
   // ---- replay -------------------------------------------------------------------------------------------------
   const slider = byId("slider");
   slider.max = places.length - 1;
-  // Edges fade from one iteration to the next, but the page opens with the last one as it is.
+  // Edges fade from one iteration to the next, but not when the page opens.
   const replayed = () => drawing.svg.classList.add("replaying");
   slider.addEventListener("input", () => { replayed(); show(places[Number(slider.value)]); });
   byId("replay").hidden = places.length < 2;
@@ -268,8 +268,8 @@
   });
 
   // ---- the table ----------------------------------------------------------------------------------------------
-  const orNull = value => (value === undefined ? null : value); // very large graphs are told without reasons
-  // What all strengths begin with stands in the heading.
+  const orNull = value => (value === undefined ? null : value); // very large graphs have no reasons
+  // A word that all strengths begin with is moved to the heading.
   const measure = ["correlation ", "association "].find(word => content.edges.every(edge => !edge.strength || edge.strength.startsWith(word))) || "";
   const edgeRows = content.edges.map(edge => {
     const [i, j] = lines[edge.line];
@@ -360,7 +360,7 @@
 
   function audit() {
     if (content.audit === null) return [paragraph("No audit of the data came with this result.", "soft")];
-    const found = content.audit.length ? "What the audit found stands at the top."
+    const found = content.audit.length ? "The findings of the audit are at the top of this page."
       : content.checked === "nothing found" ? "The audit found nothing that would weaken the result." : content.checked;
     const kinds = make("dl", {}, ...content.kinds.flatMap(([name, kind, reason]) =>
       [make("dt", {}, name), make("dd", {}, kind + " (" + reason + ")")]));
@@ -401,7 +401,7 @@
   }
 
   document.querySelector("#take-away span").textContent = [content.take_away, ...content.left_out].join(" ");
-  // All that speaks against the answer, in one box: contradictions, statements that the data contradict, warnings.
+  // All reasons to doubt the answer, in one box: contradictions, statements that the data contradict, warnings.
   const against = content.knowledge.filter(said => said.became === "contradicted")
     .map(said => "The data contradict what was said to be known: " + said.statement + (said.told ? " (" + said.told + ")" : "") + ".");
   const mind = [...consistency.banner, ...against, ...content.cautions];

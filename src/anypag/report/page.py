@@ -57,12 +57,12 @@ def report_html(
 
 def page_of(package: str, name: str, title: str, may: str = "", content: str = "") -> str:
     """The text of a page that draws a graph: the template of this name in a package, its style and its script, with
-    what all pages share (`drawing.js`, `drawing.css`, `drawing.html`). The title is not escaped yet. `may`: what the
+    what all pages share (`drawing.js`, `drawing.css`, `drawing.html`). The title is escaped here. `may`: what the
     page may do besides running its script, in the words of a content security policy. `content`: JSON that is safe
     inside a script element (`as_json`).
     """
     script = _part("drawing.js") + _part(f"{name}.js", package)
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()  # it may run this script, load nothing
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()  # the page may run this script only
     marks = "".join(f'<g id="mark-{int(mark)}" class="mark">{MARK_SHAPES[mark]}</g>' for mark in MARK_SHAPES)
     parts = {
         "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; {NO_FORMS}{may}",

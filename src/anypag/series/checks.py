@@ -1,4 +1,4 @@
-"""Checks of a time series: processes that wander, seasons, what the lags leave over, too few windows, uneven times."""
+"""Checks of a time series: processes that wander, seasons, unexplained memory, too few windows, uneven times."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ MOST_LEFT = 0.2  # with a larger autocorrelation of what the window does not exp
 MOST_ALIKE = 0.98  # a process whose neighbouring values are correlated more than this wanders, or has a trend
 MOST_BETWEEN = 0.5  # in a panel, units differ lastingly if they explain more of a process than this
 MOST_TREND = 0.5  # a straight line in time that explains more of a process than this is a trend
-LEAST_WINDOWS = 5  # fewer windows for each column of a window are few
+LEAST_WINDOWS = 5  # fewer windows than this for each column of a window are too few
 MOST_IRREGULAR = 0.05  # with a larger share of neighbouring times that are not one step apart, times are irregular
 LEAST_SEASONS = 4  # a season must come back this often to be seen
-MOST_SEASON = 0.3  # the size of an autocorrelation at a season, beyond what the lags explain, that is told
-STAYS = 0.7  # after two seasons at least this share of it is left; the memory of a process fades faster
+MOST_SEASON = 0.3  # the least autocorrelation at a season, beyond what the lags explain, that is reported
+STAYS = 0.7  # the share of it that must be left after two seasons; the memory of a process fades faster
 SHORTEST, MOST_STEPS = 4, 400  # the shortest and the longest season that is looked for, in steps
 
 
 def series_findings(windows: Lagged) -> list[Finding]:
-    """What in a time series makes a result weaker, with what to do; of several data sets, within these."""
+    """What in a time series weakens a result, each with a remedy; several data sets are checked within each set."""
     windows = replace(windows, table=windows.table.within_sets())
     left = _unexplained(windows)
     found = (*_unlike_units(windows), *_wandering(windows), *_left_over(windows, left), *_seasons(windows, left))
@@ -59,8 +59,8 @@ def _unlike_units(windows: Lagged) -> list[Finding]:
     share = {name: 1 - by_chance * size for name, size in part.items()}
     large = [name for name, size in share.items() if size > MOST_BETWEEN]
     message = (
-        f"Most of {listed(large, 5)} is a lasting difference between units: whatever makes units differ is a hidden "
-        "cause of all of it, at every lag."
+        f"Most of what varies in {listed(large, 5)} is a lasting difference between units: whatever makes units differ "
+        "is a hidden cause of it at every lag."
     )
     remedy = "Subtract the mean of each unit, or take differences in time."
     return [warning("units", large, message, remedy)] if large else []
@@ -108,8 +108,8 @@ def _left_over(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
     lag = windows.window.max_lag
     message = (
         f"What {counted(lag, 'lag')} {'leaves' if lag == 1 else 'leave'} unexplained of {listed(list(large), 5)} is "
-        f"still autocorrelated (up to {worst:.2f}): these processes remember more than the window shows, and edges may "
-        "be too many."
+        f"still autocorrelated (up to {worst:.2f}): these processes remember more than the window shows, and there "
+        "may be too many edges."
     )
     return [warning("memory", large, message, Sentence("Raise ", Option("max_lag"), "."))]
 

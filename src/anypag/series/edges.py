@@ -23,12 +23,12 @@ class SeriesEdge(NamedTuple):
     x(t-1) --> y
     """
 
-    cause: str  # the process of the earlier node; of two nodes at one time the first
+    cause: str  # the process of the earlier node; of the first node if both are at one time
     effect: str
     lag: int
     mark_cause: Mark
     mark_effect: Mark
-    probability: float | None = None  # that the two are joined so, if graphs were sampled; a circle is any mark
+    probability: float | None = None  # of this edge, if graphs were sampled; a circle is any mark
     again: float | None = None  # the share of resamples with such an edge, if there were any
 
     @property
@@ -59,13 +59,13 @@ class SummaryEdge(NamedTuple):
 
     @property
     def lags(self) -> Mapping[tuple[str, str], tuple[int, ...]]:
-        """The lags at which the one is joined to the other later, by (earlier, later)."""
+        """The lags at which one process is joined to later values of the other, by (earlier, later)."""
         pairs = dict.fromkeys((edge.cause, edge.effect) for edge in self.edges)
         return {pair: tuple(edge.lag for edge in self.edges if (edge.cause, edge.effect) == pair) for pair in pairs}
 
     @property
     def marks(self) -> tuple[Mark, Mark]:
-        """The marks at a and b: a tail for a cause at some lag, an arrowhead where none may be, else a circle."""
+        """The marks at a and b: a tail for a cause at some lag, an arrowhead for a cause at no lag, else a circle."""
         return self._mark(self.a), self._mark(self.b)
 
     def _mark(self, process: str) -> Mark:
@@ -94,7 +94,7 @@ def share_of(again: Stability, edge: Edge) -> float:
 
 
 def allows(edge: Edge, symbol: str) -> bool:
-    """Does an edge allow for this one between the same nodes, where its circles stand for any mark?"""
+    """Does an edge allow this symbol between the same nodes, if its circles stand for any mark?"""
     if not symbol:
         return False
     mark_a, mark_b = EDGE_SYMBOLS[symbol]
@@ -115,12 +115,12 @@ def edge_line(edge: SeriesEdge) -> str:
 class Response(NamedTuple):
     """How an outcome changes, step by step, after a process is set one unit higher at one time.
 
-    Nothing is said about lags beyond the window, and later values of the process that was set follow from it.
+    Lags beyond the window are left out. Later values of the process that was set follow from the intervention.
     """
 
     cause: str
     outcome: str
-    effects: tuple[tuple[int, Effect], ...]  # by lag in steps of time; of a process on itself from lag 1 on
+    effects: tuple[tuple[int, Effect], ...]  # by lag; those of a process on itself begin at lag 1
 
     @property
     def spans(self) -> dict[int, Span | None]:
@@ -135,4 +135,4 @@ class Response(NamedTuple):
 
     def __str__(self) -> str:
         told = (f"  lag {lag}: {span or 'no single number'}" for lag, span in self.spans.items())
-        return "\n".join([f"{self.outcome} after {self.cause} is set one higher at one time:", *told])
+        return "\n".join([f"{self.outcome} after {self.cause} is set one unit higher at one time:", *told])

@@ -1,4 +1,4 @@
-"""Results of time series for others: JSON (the window's result, with processes and lags), CSV, pictures, the report."""
+"""Results of time series as files: JSON (the window's result, with processes and lags), CSV, pictures, the report."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ ASSUMED = (
     "Nothing causes what came before it, and causes do not run in a circle within one time.",
     "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness).",
 )
-OF_SUMMARY = "Numbers at lines and in boxes are lags; a box names lags of the process itself."
+OF_SUMMARY = "Numbers at lines and in boxes are lags; those in a box are of the process on itself."
 OF_WINDOW = "Each row is a process, each column a time; edges hold at all times and are drawn once."
 ALL_TIMES = (
     "An experiment acts in the same way at all times of its data set; nothing measured decides which rows are in it."
@@ -144,8 +144,8 @@ def _listed(lines: list[str]) -> str:
     return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
 
 
-BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # how lines are bent that join the same two processes
-BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)  # to get round boxes, which stand close above each other
+BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # the bends of lines that join the same two processes
+BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)  # to get round boxes, which are close above each other
 PADDING = 24.0
 ACROSS, DOWN = 90.0, 64.0  # the room between the columns and the rows of a window
 
@@ -194,7 +194,7 @@ def _lags(edges: tuple[SeriesEdge, ...]) -> str:
 
 
 def window_picture(result: SeriesResult) -> geometry.Picture:
-    """Every process in a row, every lag in a column, the latest on the right; only edges into that column."""
+    """Every process in a row, every lag in a column, the latest on the right; only edges into that column are drawn."""
     window = result.window
     widths = [max(geometry.text_width(name) for name in tier) + 22.0 for tier in window.tiers]
     centres = [sum(widths[:k]) + widths[k] / 2 + k * ACROSS for k in range(len(widths))]

@@ -1,7 +1,7 @@
-"""From a frame in the order of time to a table of windows: one row for every time with enough past.
+"""A table of windows from a frame in the order of time: one row for every time with enough past.
 
-A window lies within one unit of a panel, has no gap in time and no missing value; the times for which there is none are
-counted and said.
+A window lies within one unit of a panel, has no gap in time and no missing value; the times without a window are
+counted and reported.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TOLERANCE = 1e-4  # how far two times may be from one step apart, as a share of 
 
 @dataclass(frozen=True, eq=False)
 class Lagged:
-    """A table of windows, and how it came about."""
+    """A table of windows, and how it was made."""
 
     window: Window
     table: Table = field(repr=False)  # (n windows, k · (max_lag + 1) columns), the latest slice first, contexts last
@@ -99,7 +99,7 @@ def lagged(
     kinds: Mapping[str, str] | None = None,
 ) -> Lagged:
     """The windows of a frame; the arguments are those of `learn_series`. Times are numbers, or dates: 2020-01-31,
-    2020-01 or 2020Q1. DataError if there are no windows, two rows have one time, or times cannot be read.
+    2020-01 or 2020Q1. DataError if there are no windows, two rows have the same time, or times cannot be read.
     """
     require(is_whole(max_lag, 1), "max_lag", "a whole number from 1 on", max_lag)
     whole = as_table(data)
@@ -117,12 +117,12 @@ def lagged(
             f"Rows of a data set that the column {whole.by!r} tells apart need not be neighbours in time. Name the "
             f"column of times by {Option('time')}."
         )
-    if isinstance(whole, Pooled):  # a unit is one of its data set, so windows do not cross sets
+    if isinstance(whole, Pooled):  # units of different sets differ, so windows do not cross sets
         units = _codes((whole.of_set * whole.n + units).astype(np.float64))
     times = np.arange(whole.n, dtype=np.float64) if time is None else _times(whole, time)
     order = np.lexsort((times, units))
     units, times, values = units[order], times[order], series.values[order]
-    if time is None:  # the rows of a unit are neighbours, whatever stands between them
+    if time is None:  # the rows of a unit are neighbours, whatever rows lie between them
         times = np.arange(whole.n, dtype=np.float64)
     is_next, irregular = _follows(units, times, unit)
     windows, last = _cut(Window(series.names, int(max_lag), contexts), series, values, units, is_next, irregular)
@@ -150,7 +150,7 @@ def _with_contexts(windows: Table, window: Window, pool: Pooled, last: Counts) -
 def _cut(
     window: Window, series: Table, values: Floats, units: Counts, is_next: Flags, irregular: float
 ) -> tuple[Lagged, Counts]:
-    """The windows of rows in order, and the latest row of each; `is_next`: is a row one step after that before it?"""
+    """The windows of ordered rows, and the latest row of each; `is_next`: is a row one step after the one before it?"""
     runs = np.cumsum(~is_next) - 1
     first = np.flatnonzero(~is_next)
     past = np.arange(len(values)) - first[runs]
@@ -161,8 +161,8 @@ def _cut(
     if whole.sum() < 2:
         raise DataError(
             f"A series must have at least 2 windows of {copies} neighbouring rows without a gap (hundreds are useful); "
-            f"this one has {whole.sum()}. Choose a smaller {Option('max_lag')}, fill in missing values, or see that "
-            "the times are evenly spaced."
+            f"this one has {whole.sum()}. Choose a smaller {Option('max_lag')}, fill in missing values, or space "
+            "the times evenly."
         )
     table = Table(
         window.names[: window.n_moving],
@@ -193,11 +193,11 @@ def _whole_column(table: Table, name: str) -> tuple[Floats, tuple[str, ...] | No
 
 
 def _times(table: Table, time: str) -> Floats:
-    """(n,) times as numbers: of dates months, if there is one a month or fewer; else microseconds."""
+    """(n,) times as numbers. Dates on the same day of each month (or on its last) become months, else microseconds."""
     values, labels = _whole_column(table, time)
     if labels is None:
         return values
-    with warnings.catch_warnings():  # numpy warns of zones; dates are in universal time
+    with warnings.catch_warnings():  # numpy warns of time zones; dates are in universal time
         warnings.simplefilter("ignore", UserWarning)
         dates = np.array([_date(text, time) for text in labels])[values.astype(np.int64)]
     months = dates.astype("datetime64[M]")

@@ -58,8 +58,8 @@ def learn_series(
     """Learn what causes what in a time series or a panel, at which lag, with hidden processes allowed for.
 
     Args:
-        data: any table that `learn` takes, one row a time (and unit); or several data sets (`anypag.pooled`). Windows
-            do not cross these. Their contexts do not change in time: they have no lags, and act at all times.
+        data: any table that `learn` takes, a row for each time (and unit); or several data sets (`anypag.pooled`).
+            Windows do not cross sets. Contexts do not change in time: they have no lags, and act at all times.
         max_lag: how many steps back causes are looked for, 1 or more. A row of the search is a window: the values at a
             time and at `max_lag` times before it. Windows do not cross units or gaps in time, and have no missing
             values; `result.told` counts those that are left out.
@@ -67,12 +67,12 @@ def learn_series(
         unit: the column that says whose row it is, in a panel.
         method: "auto" (a posterior where a score fits, else "icd"), "icd" (tests over shifts: a pair of nodes and its
             copies in time are one) or another method of `learn`, for the window's table with the order of time as
-            knowledge. "auto" samples over shifts too; the window's table if there are statements, several data sets,
-            selection or levels.
-        selection_bias: True if which times or units are in the table may depend on the processes. It is taken not to,
-            unlike in `learn`.
-        knowledge: statements about nodes of the window, `x(t-1) ~> y`, which hold at all times; of those that deny
-            something bare names speak of processes at every lag: `y !~> x`.
+            knowledge. "auto" samples over shifts too, but in the window's table if there are statements, several
+            data sets, selection or levels.
+        selection_bias: True if which times or units are in the table may depend on the processes. The default is
+            False, unlike in `learn`.
+        knowledge: statements about nodes of the window, `x(t-1) ~> y`, which hold at all times. In one that denies
+            something, a bare name means the process at every lag: `y !~> x`.
         names: the processes; by default all columns besides `time` and `unit`.
         kinds: "continuous", "discrete" or "ordinal", for processes whose kind should not be guessed.
 
@@ -150,11 +150,11 @@ def for_window(window: Window, choices: Choices) -> Choices:
     """The choices of the search in a window's table, which needs all its columns."""
     known = known_of(window, choices.knowledge)
     method = METHODS.get(choices.method) if isinstance(choices.method, str) else None
-    if choices.selection_bias or method is None or not method.over_shifts:  # time alone decides no arrowhead
+    if choices.selection_bias or method is None or not method.over_shifts:  # with selection, time decides no arrowhead
         return replace(choices, knowledge=known)
     facts = known.facts(window.names, selection=False)
     marks = facts.seeds(window.in_time())
-    acts = facts.unconfounded & facts.not_causes & facts.design  # given the others, a context depends on its effects
+    acts = facts.unconfounded & facts.not_causes & facts.design  # such an edge says that the context is a cause
     marks[acts] = Mark.TAIL
     marks[facts.not_joined] = Mark.NONE
     start = PAG(window.spread(marks), window.names)

@@ -1,6 +1,6 @@
 """A posterior over shifts: the search of `by_scores.auto` in which a pair of nodes and its copies in time are one.
 
-Chains change a pair at its latest copy, which is priced once and stands for all copies. The score is that of the latest
+Chains change a pair at its latest copy, which is scored once and stands for all copies. The score is that of the latest
 slice given the past. So earlier nodes are joined to each other in every graph of a chain, and always in the same way:
 each is a cause of all later ones. A sampled graph is read with its edges at all their copies, and without those between
 earlier nodes.
@@ -29,7 +29,7 @@ from anypag.series.window import Window
 class ShiftedState(AutoState):
     """A state whose graphs have an edge at all its copies."""
 
-    has_rival = False  # the order of time is not up for discussion
+    has_rival = False  # the order of time is known, so no other order competes
 
     @cached_property
     def window(self) -> Window:
@@ -58,7 +58,7 @@ class ShiftedState(AutoState):
         return marks_of(graph)[..., *self._latest_copy]
 
     def diagram_for_effects(self, diagram: Marks) -> Marks:
-        """That diagram, in which what came before the window joins earlier slices: they are causes of later ones."""
+        """That diagram, with earlier nodes as causes of later ones: what came before the window joins them."""
         joins = self._in_past & (self._lags[:, None] > self._lags[None, :]) & (diagram == Mark.NONE)
         tails = np.swapaxes(joins, -1, -2)
         return np.where(joins, np.uint8(Mark.ARROW), np.where(tails, np.uint8(Mark.TAIL), diagram))
@@ -80,7 +80,7 @@ class ShiftedState(AutoState):
 
     @cached_property
     def _in_past(self) -> Flags:
-        """(n, n) do both lie before the latest slice, the first one earlier (in a slice by the first order)?"""
+        """(n, n) do both lie before the latest slice, the first one earlier (within a slice, by the first order)?"""
         rank = np.argsort(self.orders.order[0])[np.argsort(self.nodes.order)[self.nodes.order % self.window.k]]
         rank = rank - len(rank) * self._lags
         past = self._lags > 0

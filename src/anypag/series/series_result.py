@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from anypag.effects.answer import Effect
     from anypag.explain import Explanation
 
-NO_SAY = (
-    "It is assumed that the processes had no say in which times were recorded (selection_bias=True allows for that)."
+NOT_SELECTED = (
+    "It is assumed that the processes do not affect which times were recorded (selection_bias=True allows for that)."
 )
-MAY_SAY = "The processes may have had a say in which times were recorded."
-IN_SETS = "It is assumed that the processes had no say in which times and data sets were recorded."
+MAY_BE_SELECTED = "The processes may affect which times were recorded."
+IN_SETS = "It is assumed that the processes do not affect which times and data sets were recorded."
 SURE = 0.75
 """A mark of sampled graphs with a smaller probability is shown as a circle. On development systems of
 `benchmarks/series.py` (seeds from 5000) 93 % of the marks that are shown are right then, and they are 71 % of those
@@ -90,7 +90,7 @@ class SeriesResult:
 
     @cached_property
     def _marks(self) -> Marks:
-        """(n, n) the marks between the window's nodes; circles where sampled graphs are not sure of a latest copy."""
+        """(n, n) the marks between the window's nodes; circles where a mark of a latest copy is not sure."""
         order = [self.result.pag.index(name) for name in self.window.names]
         marks, lags = np.array(self.result.pag.marks[np.ix_(order, order)], np.uint8), self.window.lags
         ends = np.argwhere((marks > Mark.CIRCLE) & self.window.is_latest & (lags[:, None] <= lags[None, :]))
@@ -101,7 +101,7 @@ class SeriesResult:
 
     @cached_property
     def shown(self) -> Result:
-        """The result of the window with circles where a mark is not sure, to be explained."""
+        """The result of the window with circles where a mark is not sure: what explanations are about."""
         names, grounds, said = self.result.pag.names, self.result.grounds, self.result.probabilities
         if said is None:
             return self.result
@@ -116,7 +116,7 @@ class SeriesResult:
 
     def sureness(self, edge: Edge) -> float:
         """The probability of the mark at the first node of an edge, if graphs were sampled. 0 for a tail between two
-        discrete processes at one time: their graphs seldom have a hidden cause, and time does not tell.
+        discrete processes at one time: their graphs seldom have a hidden cause, and time does not decide.
         """
         said = self.result.probabilities
         assert said is not None, "graphs were sampled"
@@ -130,7 +130,7 @@ class SeriesResult:
         from anypag.scores.discrete import DiscreteScore
 
         grounds = self.result.grounds
-        if isinstance(grounds, Searched):  # its posterior would draw the graphs that serve effects
+        if isinstance(grounds, Searched):  # making its posterior would sample graphs for effects
             return isinstance(grounds.problem.score, DiscreteScore)
         return grounds.posterior is not None and grounds.posterior.from_counts
 
@@ -171,7 +171,7 @@ class SeriesResult:
         return tuple(SummaryEdge(a, b, tuple(edges)) for (a, b), edges in ordered)
 
     def targets(self) -> dict[str, list[Any]]:
-        """What each experiment changed, of several data sets (`anypag.pooled`), in columns that any dataframe library
+        """What each experiment changed, for several data sets (`anypag.pooled`), in columns that any dataframe library
         takes: context, variable (a process at all times), directly (None: it may), probability.
         """
         from anypag.explain.summary import targets_table
@@ -186,8 +186,8 @@ class SeriesResult:
         """The effect of setting a process at one time on another one `lag` steps later, by sampled graphs.
 
         Args:
-            cause: the process that is set, once, and its later values follow from it; or a context, which acts at all
-                times.
+            cause: the process that is set at one time (its later values follow from that), or a context, which acts at
+                all times.
             outcome: the process whose change is asked for.
             lag: how many steps later.
             data: the windows, for a result from a file, which holds none (`anypag.series.lagged.lagged` cuts them).
@@ -206,7 +206,7 @@ class SeriesResult:
         return self.result.effect(*self._nodes(cause, outcome, lag), data=windows.table, cluster=windows.clusters())
 
     def response(self, cause: str, outcome: str) -> Response:
-        """The path of an outcome after a process is set one higher at one time: the effects at lags 0 to max_lag."""
+        """The path of an outcome after a process is set one unit higher at one time: effects at lags 0 to max_lag."""
         if cause in self.window.contexts:
             raise ParameterError(f"{cause!r} acts at all times: ask for its effect, `effect({cause!r}, {outcome!r})`.")
         lags = range(1 if cause == outcome else 0, self.window.max_lag + 1)
@@ -222,8 +222,8 @@ class SeriesResult:
     def bootstrap(
         self, n: int = 100, *, seed: int = 0, block: int | None = None, n_jobs: int | None = None
     ) -> SeriesResult:
-        """The result with how often resamples repeat its edges. Of a panel whole units are drawn; of one series blocks
-        of neighbouring windows.
+        """The result with how often resamples repeat its edges. From a panel whole units are drawn, from one series
+        blocks of neighbouring windows.
 
         Args:
             n: how many resamples.
@@ -243,7 +243,7 @@ class SeriesResult:
         return replace(self, result=replace(self.result, stability=found.stability))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file, whole or not at all: .json (for `anypag.read_series`), .csv (the edges), .html (a
+        """Write the result to a file, whole or not at all: .json (for `anypag.read_series`), .csv (the edges), .html (a
         report), .svg, .png or .pdf (the summary), or a format of bare graphs (the window).
         """
         from anypag.series.files import save
@@ -278,7 +278,7 @@ class SeriesResult:
     @property
     def assumed(self) -> str:
         """What is assumed of how times came to be recorded."""
-        return IN_SETS if self.window.contexts else MAY_SAY if self.choices.selection_bias else NO_SAY
+        return IN_SETS if self.window.contexts else MAY_BE_SELECTED if self.choices.selection_bias else NOT_SELECTED
 
     @property
     def contexts_told(self) -> list[str]:

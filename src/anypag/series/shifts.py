@@ -4,8 +4,8 @@ A step is that of `search.by_tests.icd`, with these differences. A pair is teste
 past in the window. If it is separated, all its copies lose their edge; the separating set is kept for the latest copy,
 and no rule needs it elsewhere. Marks say what is a cause of what, which does not depend on when: a mark that a rule
 sets at one copy is set at all. Time gives an arrowhead at the later node of every edge. Besides each candidate set the
-tests condition on the past of the two nodes themselves, if it is known to be a cause (on data: unless it is known to
-be none): that keeps weak edges alive (the idea of LPCMCI, Gerhardus & Runge 2020), and a set that separates two nodes
+tests condition on the past of the two nodes themselves, if it is known to be a cause (on data: unless it is known
+not to be): that loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020), and a set that separates two nodes
 still does so with more causes of them in it.
 
 A context of several data sets is one node: its pairs with a process at every lag are copies of each other.
@@ -63,7 +63,7 @@ def icd_over_shifts(window: Window, joined: Flags | None = None) -> Algorithm:
 class WindowState(State):
     """A state in which the copies of a pair have the same edge."""
 
-    joined: Flags = stored(Array("bool", SQUARE), kw_only=True)  # (n, n) known to be joined: no test removes these
+    joined: Flags = stored(Array("bool", SQUARE), kw_only=True)  # (n, n) known to be joined: no test removes it
 
     @cached_property
     def window(self) -> Window:
@@ -110,7 +110,7 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
     r, problem = inquiry.r, inquiry.problem
     walks = PDSep(r, tails_close=True, max_sets=most_sets(problem, r))
     pools = pdsep_pools(state, problem, x, y, walks, inquiry.look)
-    is_open = pools.n_large(r) > 0  # the copies of an edge are gone at the border of the window too: try both sides
+    is_open = pools.n_large(r) > 0  # edges are gone at the border of the window too, so both sides are tried
     candidates = Candidates(x, y, r, pools, is_open)
     past = _own_past(state, x, y, None if not problem.test.exact else ancestry(state.marks))
     best = TestedEdges(is_open, np.full((len(x), r + past.shape[1]), -1, np.int32), np.full(len(x), np.nan))
@@ -126,8 +126,8 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
 
 
 def _with_neighbours(state: State, inquiry: Inquiry) -> State:
-    """On data: the state in which the set of a pair has a common neighbour besides, if that gives a larger p-value.
-    Whether it is in the set decides if it is a collider (R0), and smaller sets are found first.
+    """On data: the state in which a common neighbour joins the separating set of a pair, if that raises the p-value.
+    A neighbour outside the set would be a collider (R0), and smaller sets are found first.
     """
     assert isinstance(state, WindowState)
     marks, window = state.marks, state.window

@@ -1,9 +1,9 @@
 """The window of a time series: every process at lags 0 to `max_lag`, and which pairs of nodes are copies of each other.
 
 Node (v, l) is process v at time t - l; its name is `v` for l = 0, else `v(t-l)`, and its number l · k + v for k
-processes. Causes do not depend on when they act, so what is said of a pair of nodes holds for its copies, shifted in
+processes. Causes do not depend on when they act, so a claim about a pair of nodes holds for its copies, shifted in
 time. The latest copy of a pair has its later node at lag 0: it has the most past in the window, and is the one that is
-judged.
+tested or scored.
 
 Contexts of several data sets (`anypag.pooled`) do not change in time: each is one node, numbered after all others and
 before them in time. What is said of a context and a process holds for the process at every lag.
@@ -124,7 +124,7 @@ class Window:
             yield first, second
 
     def later(self, nodes: Indices, steps: Counts) -> Indices:
-        """The copies of nodes so many steps later; -1 for those that would be after the window, and for -1."""
+        """The copies of nodes this many steps later; -1 for those that would be after the window, and for -1."""
         moved = np.maximum(nodes - self.k * steps, -1)
         return np.where(nodes >= self.n_moving, nodes, moved).astype(np.int32)
 
@@ -166,8 +166,8 @@ DENYING = frozenset({"not_causes", "not_joined", "unconfounded"})
 def known_of(window: Window, knowledge: Knowledge | None) -> Knowledge:
     """What is known of the nodes of a window: the order of time, and what the user said.
 
-    A name with a lag, `x(t-1) ~> y`, speaks of one pair of nodes and its copies. Bare names in a statement that denies
-    something speak of the processes at every lag: `y !~> x` says that y is no cause of x, however long it takes.
+    A name with a lag, `x(t-1) ~> y`, means one pair of nodes and its copies. Bare names in a statement that denies
+    something mean the processes at every lag: `y !~> x` says that y is no cause of x, however long it takes.
     Contexts of several data sets have no lags: `drug ~> x` holds of x at all times.
 
     >>> from anypag.knowledge.knowledge import Knowledge
@@ -197,7 +197,7 @@ def _spread(window: Window, said: Statement) -> Iterator[Statement]:
                 yield from _spread(window, PairStatement("not_causes", later, earlier, said.place))
     else:
         raise KnowledgeError(
-            f"`{said}` says nothing about a time series: its tiers are the times. Use `x(t-1) ~> y`, `y !~> x`, "
+            f"`{said}` cannot be said of a time series, whose tiers are its times. Use `x(t-1) ~> y`, `y !~> x`, "
             "`x *-* y(t-1)` and the like, or `tiers: x | y` for processes."
         )
 

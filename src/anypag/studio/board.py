@@ -1,5 +1,5 @@
 """What pages see: parts ("table", "known", "run", "take"), each with the number of its last change, and the graphs of
-the current run, which a thread lays out while the search goes on. A page that comes late, or again, gets what it lacks.
+the current run, which a thread lays out while the search goes on. A page that connects later gets all that it lacks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from anypag.plot.geometry import Picture
 from anypag.results.result import Iteration, Result
 from anypag.studio.page_parts import laid_out, scene, steps_shown
 
-MOST_SCENES = 40  # how many graphs of one run a page that comes late is shown
+MOST_SCENES = 40  # how many graphs of one run a page that connects late is shown
 Event = tuple[str, Any]  # a name and its content, as JSON holds it
 
 
@@ -32,7 +32,7 @@ class Shown:
 
 
 class Board:
-    """Where threads put what pages are sent. `changed` guards it, and all that a session holds."""
+    """The content that threads publish and pages are sent. `changed` guards it, and all that a session holds."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
@@ -49,7 +49,7 @@ class Board:
             self.changed.notify_all()
 
     def start(self) -> None:
-        """Begin a run: its graphs are shown from the first on."""
+        """Begin a run. Its graphs take the place of those of the run before."""
         with self.changed:
             self.run += 1
             self._version += 1
@@ -74,7 +74,7 @@ class Board:
             self.changed.notify_all()
 
     def news(self, shown: Shown, seconds: float, may_wait: Callable[[], bool]) -> list[Event]:
-        """What a page was not sent yet; if that is nothing, waits up to some seconds for news."""
+        """The events that a page was not sent yet; if there are none, waits up to some seconds for one."""
         with self.changed:
             if self._version == shown.version and not self.is_closed and may_wait():
                 self.changed.wait(seconds)
@@ -91,12 +91,12 @@ class Board:
             return [*events, *(("scene", one) for one in fresh)]
 
 
-REST = 9.0  # the pause after drawing a step is so many times as long as the drawing
+REST = 9.0  # the pause after drawing a step is this many times as long as the drawing
 
 
 class Painter:
     """Draws the steps of a run in their order. A search by scores takes many steps: only some are drawn, so that
-    drawing takes about a tenth of the time. `failed` is called with what went wrong.
+    drawing takes about a tenth of the time. `failed` is called with an error.
     """
 
     def __init__(self, board: Board, failed: Callable[[Exception], None]) -> None:
@@ -107,7 +107,7 @@ class Painter:
         threading.Thread(target=self._work, daemon=True).start()
 
     def add(self, result: Result, *, ended: bool = False) -> None:
-        """Draw the latest step of a run; one that ended is drawn in any case, if it is not yet."""
+        """Draw the latest step of a run. A step without r may be skipped, unless the run has ended."""
         self._add(result.history[-1:], result, must=ended or result.history[-1].info.has_r)
 
     def add_all(self, result: Result) -> None:

@@ -19,7 +19,7 @@ from anypag.studio.settings import OFFERED, Settings
 N_BARS = 16
 MOST_LEVELS = 12  # levels with a bar of their own; rarer ones are not drawn
 MOST_BUTTONS = 4  # columns of one finding that get a button to switch them off
-MANY_GAPS = 0.2  # a column that lacks more of its values costs too many rows
+MANY_GAPS = 0.2  # a column with a larger share of gaps costs too many rows
 Button = dict[str, Any]  # a label, and the change that a click makes (`Settings.changed`)
 
 _DROPS = re.compile(r"\b[Dd]rop (it|one|both|those)|\b[Ll]eave (one|it|the column)|\bdrop both")
@@ -69,7 +69,7 @@ def _of_levels(column: Floats, labels: tuple[str, ...] | None) -> dict[str, Any]
 
 
 def findings_shown(audit: Audit, source: Source) -> list[dict[str, Any]]:
-    """The findings, errors first, each with buttons that do what it advises; one for all columns that should go."""
+    """The findings, errors first, each with buttons that do what it advises; one button for all unusable columns."""
     unusable = [one.columns[0] for one in audit.errors if len(one.columns) == 1 and _DROPS.search(str(one.remedy))]
     together = [] if len(unusable) < 2 else [_together(list(dict.fromkeys(unusable)))]
     return [*together, *(_shown(one, source) for one in audit.findings)]
@@ -124,7 +124,7 @@ def _buttons(finding: Finding, source: Source) -> Iterator[Button]:
         yield from _gaps_among_numbers(finding.columns[0], source)
     if "kinds" in options and finding.problem in _KIND_ADVISED:
         kind = _KIND_ADVISED[finding.problem]
-        yield {"label": f"Take it as {kind}", "change": ["kind", finding.columns[0], kind]}
+        yield {"label": f"Treat it as {kind}", "change": ["kind", finding.columns[0], kind]}
     if _DROPS.search(str(remedy)):
         several = len(finding.columns) > 1
         for name in finding.columns[:MOST_BUTTONS]:
@@ -136,7 +136,7 @@ def _mostly_gaps(source: Source, names: tuple[str, ...]) -> Iterator[Button]:
     missing = dict(zip(source.names, source.summary().missing.tolist(), strict=True))
     many = [name for name in names if missing[name] > MANY_GAPS * source.n]
     if many:
-        yield {"label": f"Switch off what is mostly gaps: {', '.join(many)}", "change": ["off", many, True]}
+        yield {"label": f"Switch off columns that are mostly gaps: {', '.join(many)}", "change": ["off", many, True]}
 
 
 def _gaps_among_numbers(name: str, source: Source) -> Iterator[Button]:

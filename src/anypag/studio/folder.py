@@ -34,7 +34,7 @@ def home() -> Path:
 
 @dataclass
 class Opened:
-    """A table that is open: its file, its name for people, and its folder, locked."""
+    """A table that is open: its file, its name on the page, and its folder, locked."""
 
     path: Path
     name: str
@@ -43,7 +43,7 @@ class Opened:
     lock: IO[bytes]
 
     def settings(self) -> Settings:
-        """What was chosen when the table was open before; nothing if that cannot be read."""
+        """The settings from when the table was open before; the defaults if they cannot be read."""
         with suppress(OSError, ValueError, TypeError, AnypagError):
             return Settings.of(json.loads((self.folder / "settings.json").read_text(encoding="utf-8")))
         return Settings()
@@ -57,7 +57,7 @@ class Opened:
         return self.folder / f"run-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}.anypag"
 
     def clear_old_runs(self) -> None:
-        """Remove the checkpoints that were used longest ago."""
+        """Remove all checkpoints but the `MOST_RUNS` that were used last."""
         runs = sorted(self.folder.glob("run-*.anypag"), key=lambda path: path.stat().st_mtime)
         for path in runs[:-MOST_RUNS]:
             path.unlink(missing_ok=True)
@@ -68,7 +68,7 @@ class Opened:
 
 
 def open_file(path: Path, address: str) -> Opened:
-    """A file of the user, where it is. OpenElsewhereError if another studio has it open."""
+    """A file of the user, opened in place. OpenElsewhereError if another studio has it open."""
     if not path.is_file():
         raise DataError(f"{path} is a folder, not a file." if path.is_dir() else f"There is no file {path}.")
     checked_ending(path.name)
@@ -86,7 +86,7 @@ def open_upload(part: Path, name: str, digest: str, address: str) -> Opened:
 
 
 def checked_ending(name: str) -> str:
-    """The last part of a file name. ParameterError if its ending is none that is read."""
+    """The last part of a file name. ParameterError if its ending is not that of a table."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1].strip()[-100:]
     if ending_of(Path(last or "-")) not in ENDINGS:
         raise ParameterError(f"A table is a file that ends in {', '.join(ENDINGS)}; got {last!r}.")
@@ -117,7 +117,7 @@ def forget(key: str) -> None:
 
 
 def _name_of(key: str) -> str:
-    """The name of an earlier table; a key that is none of `earlier` is refused."""
+    """The name of an earlier table; ParameterError for a key that `earlier` does not have."""
     named = {one["key"]: one["name"] for one in earlier()}
     if key not in named:
         raise ParameterError("There is no such earlier table.")
@@ -143,7 +143,7 @@ def _opened(path: Path, name: str, typed: str, key: str, address: str) -> Opened
         held.seek(0)
         where = held.read(300).decode(errors="replace")
         held.close()
-        raise OpenElsewhereError(f"{name} is open in another studio: {where}. Go on there, or end it first.")
+        raise OpenElsewhereError(f"{name} is open in another studio: {where}. Continue there, or end it first.")
     held.seek(0)
     held.truncate()
     held.write(address.encode())

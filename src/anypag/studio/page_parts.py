@@ -57,7 +57,7 @@ def known_shown(settings: Settings, names: Sequence[str]) -> Shape:
 
 
 def run_shown(status: str, said: str, settings: Settings, result: Result | None, share: float | None) -> Shape:
-    """Where the search stands; `share` of the current phase is done."""
+    """The state of the search; `share` of the current phase is done."""
     history = result.history if result else ()
     is_over = bool(history) and status in {"done", "stopped"}
     end = end_told(result, spelled) if is_over and result else ""
@@ -75,7 +75,7 @@ def texts_shown(settings: Settings, names: Sequence[str], file: str, result: Res
     if not result.complete and not result.from_scores and not result.tests_done and result.history:
         max_r, note = result.r, f"The search was stopped after r = {result.r}; these stop there too."
     elif not result.complete:
-        note = "The search was stopped on its way; these run to the end."
+        note = "The search was stopped before its end; these run to the end."
     python = in_python(settings, names, file, max_r)
     return {"python": python, "shell": on_command_line(settings, names, file, max_r), "note": note}
 
@@ -95,7 +95,7 @@ def laid_out(pag: PAG) -> Picture:
 
 
 def scene(pag: PAG, drawn: Picture, result: Result | None = None) -> dict[str, Any]:
-    """What the page needs to draw a graph; of the latest result with probabilities, contradictions and a legend."""
+    """What the page needs to draw a graph; for the latest result with probabilities, contradictions and a legend."""
     lines = apart(drawn.lines, drawn.boxes)
     probabilities = None if result is None else result.probabilities
     edges = [(line.edge.a, line.edge.b, line.edge.symbol) for line in lines]
@@ -171,7 +171,7 @@ def effect_told(result: Result, cause: str, outcome: str, data: Any) -> list[Blo
     try:
         found = result.effect(cause, outcome, data=data)
     except AnypagError as error:
-        heading = f"The effect of {cause} on {outcome} is not told"
+        heading = f"The effect of {cause} on {outcome}: no answer"
         return [["h3", "effect", heading], ["p", "soft", error.sentence.spelled(spelled)]]
     first, *rest = str(found).splitlines()
     drawn = [] if found.sampled is None else [["svg", first, effect_svg(found.sampled)]]

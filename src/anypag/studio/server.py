@@ -1,8 +1,8 @@
 """The server of the page: HTTP for one user's browser, on this machine only.
 
 The standard library's server is enough: few requests, a stream of events for each visible page, one upload at a time.
-Who may ask: only a browser on this machine (127.0.0.1) that has the token of the address, by a Host and an Origin that
-are this server's. No request names a file: there is one page, a table that was opened or dropped, and results.
+Only a browser on this machine (127.0.0.1) is answered: its requests have the token in their address, and no other Host
+or Origin than this server. No request names a file: there is one page, a table that was opened or dropped, and results.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LARGEST_UPLOAD = 500_000_000
 LARGEST_CHANGE = 2_000_000  # bytes of a change to the settings
 LEAST_FREE = 200_000_000  # bytes that must stay free on the disk after an upload
 MOST_STREAMS = 4
-"""Streams of events at a time: browsers keep six connections to a server, and others are needed for answers."""
+"""The most streams of events at a time: a browser opens six connections to a server, and answers need some of them."""
 MOST_REQUESTS = 64
 SECONDS_TO_WAIT = 30.0
 SECONDS_BETWEEN_SIGNS = 10.0  # how often an idle stream sends a sign, so that closed pages are noticed
@@ -47,12 +47,12 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 POLICY = "default-src 'none'; frame-ancestors 'none'"
-PAGES_POLICY = "frame-ancestors 'none'"  # the page has a policy of its own beside this one, with the hash of its script
+PAGES_POLICY = "frame-ancestors 'none'"  # the page adds a policy of its own, with the hash of its script
 MAY = "; connect-src 'self'; base-uri 'none'"  # what the page may do besides running its script: talk to this server
 
 
 class Refused(Exception):  # noqa: N818
-    """A request that is answered with a status and a sentence."""
+    """Raised to answer a request with a status and a sentence."""
 
     def __init__(self, status: HTTPStatus, sentence: str) -> None:
         super().__init__(sentence)
@@ -80,7 +80,7 @@ class StudioServer(ThreadingHTTPServer):
 
     @property
     def hosts(self) -> tuple[str, str]:
-        """The names by which this server may be asked."""
+        """The values of Host that requests may have."""
         return f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"
 
     def open(self, path: Path) -> None:
@@ -105,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Requests are not logged: addresses hold the token."""
 
     def _guarded(self, answer: Callable[[str, dict[str, str]], None]) -> None:
-        """Answer a request that may ask; errors become sentences."""
+        """Answer a request if it is allowed; errors become sentences."""
         if not self.server.requests.acquire(blocking=False):
             return self._say(HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests at a time.")
         try:
@@ -125,7 +125,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.requests.release()
 
     def _allowed(self) -> tuple[str, dict[str, str]]:
-        """What is asked for, if this asker may ask."""
+        """The path and the query of an allowed request; Refused for any other."""
         if self.headers.get("Host", "") not in self.server.hosts:
             raise Refused(HTTPStatus.MISDIRECTED_REQUEST, "This is another server.")
         origin = self.headers.get("Origin")
@@ -181,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
         """How many bytes follow; a request that does not say is refused."""
         text = self.headers.get("Content-Length", "")
         if self.headers.get("Transfer-Encoding") is not None or not (text.isascii() and text.isdigit()):
-            raise Refused(HTTPStatus.LENGTH_REQUIRED, "A request says how long it is (Content-Length).")
+            raise Refused(HTTPStatus.LENGTH_REQUIRED, "A request must say how long it is (Content-Length).")
         if int(text) > largest:
             told = f"The page takes up to {largest / 1e6:,.0f} MB. `anypag studio FILE` opens a larger file in place."
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, told)
@@ -212,26 +212,26 @@ class _Handler(BaseHTTPRequestHandler):
             part.unlink(missing_ok=True)
 
     def _received(self, part: Path, length: int) -> str:
-        """Write so many bytes of the request to a file, and hash them."""
+        """Write this many bytes of the request to a file. Returns their hash."""
         digest, left = hashlib.blake2b(digest_size=12), length
         part.touch(mode=0o600, exist_ok=False)
         with part.open("wb") as file:
             while left:
                 piece = self.rfile.read(min(left, _CHUNK))
                 if not piece:
-                    raise Refused(HTTPStatus.BAD_REQUEST, "The file came in part only; try again.")
+                    raise Refused(HTTPStatus.BAD_REQUEST, "Only a part of the file arrived; try again.")
                 file.write(piece)
                 digest.update(piece)
                 left -= len(piece)
         return digest.hexdigest()
 
     def _stream(self) -> None:
-        """Sends events to a page until it closes, first the whole state. Of too many streams the oldest end."""
+        """Sends events to a page until it closes, first the whole state. With too many streams, the oldest end."""
         me, streams, changed = object(), self.server.streams, self.server.session.board.changed
         with changed:
             streams.append(me)
             changed.notify_all()  # the oldest stream may have to end
-        self.server.requests.release()  # a stream is no request that waits for work
+        self.server.requests.release()  # a stream does not count as a request in progress
         try:
             self._head(HTTPStatus.OK, "text/event-stream")
             self.end_headers()
@@ -283,7 +283,7 @@ class _Handler(BaseHTTPRequestHandler):
 def _number(query: dict[str, str], name: str) -> int:
     text = query.get(name, "")
     if not (text.isascii() and text.isdigit() and len(text) < 9):
-        raise Refused(HTTPStatus.BAD_REQUEST, f"A number {name} was wanted.")
+        raise Refused(HTTPStatus.BAD_REQUEST, f"The request needs a number {name}.")
     return int(text)
 
 

@@ -1,8 +1,8 @@
 """The session behind the page: one table, its settings, and a thread that reads, checks and searches.
 
 Threads of the server change the settings, start and stop the search and ask about the latest result; they never wait
-for it. A change ends the search that runs, and it starts again from what can be kept: the table as it was read, its
-sums and slow answers if only knowledge changed, and the steps of an earlier run with the same settings.
+for it. A change ends the search that runs, and it starts again from what can be kept: the table as it was read, the
+steps of an earlier run with the same settings and, if only knowledge changed, sums and the answers of slow tests.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Session(Signals):
         self._changed = self.board.changed
         self._opened: Opened | None = None
         self._settings = Settings()
-        self._source: tuple[Opened, dict[str, Any], Source] | None = None  # the table as it was read: of what, and how
+        self._source: tuple[Opened, dict[str, Any], Source] | None = None  # the table, its file and how it was read
         self._bound: Ready | None = None
         self._before: Ready | None = None  # the last search that was ready; parts of it may serve the next one
         self._result: Result | None = None
@@ -77,7 +77,7 @@ class Session(Signals):
             self._renew()
 
     def has_open(self, key: str) -> bool:
-        """Is the table in the folder of that name the one that is shown?"""
+        """Is the table that is shown the one in the folder of this name?"""
         with self._changed:
             return self._opened is not None and self._opened.folder.name == key
 
@@ -204,7 +204,7 @@ class Session(Signals):
         return kept[2]
 
     def _bind(self, settings: Settings, source: Source, opened: Opened) -> Ready:
-        """The search; if only knowledge changed, on what was read and computed before."""
+        """The search, ready to run; if only knowledge changed, it uses what was read and computed before."""
         choices, before = settings.of_search(source.names), self._before
         data: Any = opened.path if isinstance(source, FileTable) else source
         if before is not None and before.data is data and _can_keep(before, choices):
@@ -285,7 +285,7 @@ def said_of(error: Exception) -> str:
 
 
 def _about(problem: Problem) -> str:
-    """What is searched, by which test, and why so."""
+    """What is searched, by which test, and why by that one."""
     why = "" if problem.chosen is None else f"; {problem.chosen.sentence.spelled(spelled)}"
     rows = "" if problem.n_rows is None else f", {problem.n_rows:,} rows"
     return f"{problem.n} variables{rows}, test {problem.test_name}{why}."
@@ -298,7 +298,7 @@ def _names(result: Result, *places: int) -> list[str]:
 
 
 def _can_keep(before: Ready, choices: Choices) -> bool:
-    """Do the choices differ in knowledge only, and are the same columns left out? (Those it names are kept.)"""
+    """Do the choices differ in knowledge only, and leave out the same columns? (Columns that knowledge names stay.)"""
     then, now = before.choices.recorded(), choices.recorded()
     if before.choices.method != choices.method or {**then, "knowledge": None} != {**now, "knowledge": None}:
         return False

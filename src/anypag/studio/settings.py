@@ -34,7 +34,7 @@ class Settings:
 
     off: tuple[str, ...] = ()
     kinds: Mapping[str, Kind] = field(default_factory=dict)
-    reading: Mapping[str, Any] = field(default_factory=dict)  # arguments of `read_table` that differ from the usual
+    reading: Mapping[str, Any] = field(default_factory=dict)  # arguments of `read_table` that differ from the default
     choices: Mapping[str, Any] = field(default_factory=dict)  # choices of the search that differ from the default
     tiers: tuple[tuple[str, ...], ...] = ()  # columns in the order of time; empty tiers are places to drop a column on
     statements: tuple[str, ...] = ()  # as text, one statement each
@@ -74,7 +74,7 @@ class Settings:
         return said
 
     def of_search(self, names: Sequence[str]) -> Choices:
-        """The choices of a search over these columns, by which the same graph is learned elsewhere."""
+        """The choices of a search over these columns; with them the same graph is learned elsewhere."""
         on = self.columns(names)
         known = self.statements_on(on)
         kinds = {name: kind for name, kind in self.kinds.items() if name in on} or None
@@ -82,7 +82,7 @@ class Settings:
         return Choices(names=used, kinds=kinds, knowledge=knowledge, **self.choices)
 
     def contradiction(self, names: Sequence[str]) -> str | None:
-        """What in the knowledge cannot all be true; None if nothing contradicts."""
+        """What in the knowledge cannot all be true; None if it has no contradiction."""
         on = self.columns(names)
         try:
             is_selected = bool(self.choices.get("selection_bias", True))
@@ -113,7 +113,7 @@ Changes = dict[str, Any]  # the fields that a change replaces, with their new va
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise ParameterError(f"A name or a word was wanted; got {abbreviated(value)}.")
+        raise ParameterError(f"A name or a word is needed; got {abbreviated(value)}.")
     return value
 
 
@@ -179,7 +179,7 @@ def _say(now: Settings, kind: Any, left: Any = None, right: Any = None) -> Chang
 
 
 def _stated(now: Settings, text: Any) -> Changes:
-    """A statement as text; the page's own and those of a kept session."""
+    """One more statement, given as text: one that the page made, or one of a kept session."""
     (one,) = parse_text(_text(text))
     return {"statements": tuple(dict.fromkeys([*now.statements, str(one)]))}
 
@@ -195,7 +195,7 @@ _CHANGES: dict[str, Callable[..., Changes]] = {change.__name__[1:]: change for c
 
 
 def _changes_in(kept: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """The changes that make kept settings again."""
+    """The changes that restore kept settings."""
     yield from (("off", name, True) for name in kept.get("off") or ())
     for name, change in (("kinds", "kind"), ("reading", "reading"), ("choices", "choice")):
         pairs = kept.get(name)

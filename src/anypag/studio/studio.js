@@ -1,7 +1,7 @@
 // The studio: shows what the server's events say, and sends what the user does. Text only ever enters the page as text.
 (() => {
   const facts = JSON.parse(byId("content").textContent);
-  const SLOW = 750, QUICK = 220; // milliseconds that a graph stays before the next one of a queue
+  const SLOW = 750, QUICK = 220; // milliseconds that a graph is shown before the next one of the queue
   const calm = matchMedia("(prefers-reduced-motion:reduce)").matches;
   let part = "table", run = { status: "" }, known = null, opened = false;
   let runs = -1, scenes = [], at = -1, follows = true, timer = null, drawnBoxes = "", isUnfit = true;
@@ -39,18 +39,18 @@
     if (!isOn || events || isOver) return;
     events = new EventSource("events");
     for (const [name, hear] of Object.entries(LISTENERS)) events.addEventListener(name, event => {
-      if (heard.get(name) === event.data && name !== "scene") return; // nothing to render: a click in progress stays whole
+      if (heard.get(name) === event.data && name !== "scene") return; // nothing new: rendering would interrupt a click in progress
       heard.set(name, event.data);
       hear(JSON.parse(event.data));
     });
   }
-  // A hidden page lets its stream go: browsers keep few connections to one server.
+  // A hidden page closes its stream: browsers keep few connections to one server.
   document.addEventListener("visibilitychange", () => listen(!document.hidden));
   addEventListener("focus", () => listen(true));
   document.addEventListener("pointerdown", () => listen(true));
 
-  // Render anew, with the focus where it was.
-  function anew(container, children) {
+  // Render again, and keep the focus where it was.
+  function rerender(container, children) {
     const focused = document.activeElement, name = container.contains(focused) && focused.dataset ? focused.dataset.key : undefined;
     container.replaceChildren(...children);
     if (name !== undefined) [...container.querySelectorAll("[data-key]")].find(one => one.dataset.key === name)?.focus();
@@ -101,7 +101,7 @@
   });
   function upload(file) {
     note("");
-    if (file.size > facts.largest) return note("The page takes up to " + Math.round(facts.largest / 1e6) + " MB. `anypag studio FILE` opens a larger file where it is.");
+    if (file.size > facts.largest) return note("The page takes up to " + Math.round(facts.largest / 1e6) + " MB. `anypag studio FILE` opens a larger file in place.");
     const sent = new XMLHttpRequest(), bar = byId("uploading");
     bar.hidden = false;
     sent.upload.addEventListener("progress", event => { bar.max = event.total; bar.value = event.loaded; });
@@ -138,8 +138,8 @@
     const error = shown.error ? [finding({ severity: "error", message: shown.error, remedy: "", buttons: shown.buttons })] : [];
     const notes = shown.notes.map(text => finding({ severity: "note", message: text, remedy: "", buttons: [] }));
     const errors = whole.filter(one => one.severity === "error").map(finding), warnings = whole.filter(one => one.severity !== "error").map(finding);
-    anew(byId("findings"), [...error, ...errors, ...folded("warnings about several columns", warnings), ...folded("notes", notes)]);
-    anew(byId("columns"), shown.columns.map(one => columnCard(one, own.get(one.name) || [])));
+    rerender(byId("findings"), [...error, ...errors, ...folded("warnings about several columns", warnings), ...folded("notes", notes)]);
+    rerender(byId("columns"), shown.columns.map(one => columnCard(one, own.get(one.name) || [])));
     const { gaps, encoding, sheet, header } = shown.reading;
     byId("gaps").value = (gaps || []).filter(Boolean).join(", ");
     byId("gaps").placeholder = "NA, N/A, NaN, null, None";
@@ -153,7 +153,7 @@
     const buttons = one.buttons.map(button => make("button", { type: "button", "data-key": one.message + button.label, click: () => change(...button.change) }, button.label));
     return make("div", { class: "finding " + one.severity }, make("p", {}, one.message), ...(one.remedy ? [make("p", { class: "soft" }, one.remedy)] : []), ...buttons);
   }
-  // Many similar things stay folded until they are asked for, and then stay open.
+  // Long lists are folded until the user opens them; then they stay open.
   const unfolded = new Set();
   function folded(title, items) {
     if (items.length < 4) return items;
@@ -167,8 +167,8 @@
     box.checked = !one.is_off;
     const kinds = make("select", { "aria-label": "Kind of " + one.name, "data-key": "kind " + one.name, title: one.why,
       change: event => change("kind", one.name, event.target.value || null) },
-      option("", one.is_given ? "guess" : one.kind), option("continuous", one.is_given || one.kind !== "continuous" ? "continuous" : "continuous, surely"),
-      option("discrete", one.is_given || one.kind !== "discrete" ? "discrete" : "discrete, surely"));
+      option("", one.is_given ? "guess" : one.kind), option("continuous", one.is_given || one.kind !== "continuous" ? "continuous" : "continuous, fixed"),
+      option("discrete", one.is_given || one.kind !== "discrete" ? "discrete" : "discrete, fixed"));
     kinds.value = one.is_given ? one.kind : "";
     const ends = one.ends.length ? (one.n_levels ? one.n_levels + " levels: " + one.levels.slice(0, 6).join(", ") : one.ends.join(" to ")) : "no values";
     return make("div", { class: "card column" + (one.is_off || one.is_left_out ? " off" : "") },
@@ -197,7 +197,7 @@
     byId("contradiction").hidden = !shown.problem;
     const tiers = shown.tiers.filter(tier => tier.length);
     const rows = [["Any time", -1, shown.free], ...tiers.map((tier, k) => ["Tier " + (k + 1) + (k ? "" : ", first"), k, tier]), ["A new tier", tiers.length, []]];
-    anew(byId("tiers"), rows.map(([title, k, names]) => tierRow(title, k, names)));
+    rerender(byId("tiers"), rows.map(([title, k, names]) => tierRow(title, k, names)));
     const one = shown.names[0], two = shown.names[1];
     fillSelect(byId("left"), shown.names);
     fillSelect(byId("right"), shown.names);
@@ -207,7 +207,7 @@
     const isWithin = ([, text]) => text === "within tiers: no causes";
     byId("within").checked = shown.statements.some(isWithin);
     byId("within").disabled = tiers.length < 2;
-    anew(byId("statements"), shown.statements.map((pair, k) => [pair, k]).filter(([pair]) => !isWithin(pair)).map(([[words], k]) => make("li", {},
+    rerender(byId("statements"), shown.statements.map((pair, k) => [pair, k]).filter(([pair]) => !isWithin(pair)).map(([[words], k]) => make("li", {},
       make("span", {}, words), make("button", { type: "button", class: "remove", "data-key": "statement " + k, click: () => change("unsay", k) }, "remove"))));
   }
   function tierRow(title, k, names) {
@@ -270,7 +270,7 @@
       ...[step.name, step.edges, step.removed === null ? "" : step.removed, step.tests ? step.tests.toLocaleString("en") : "", step.seconds.toFixed(2)].map(cell => make("td", {}, String(cell))))));
     byId("empty").hidden = at >= 0;
     byId("empty").textContent = running ? "Learning…" : status === "ready" ? "Ready. Press Learn." : shown.said || "No graph yet.";
-    if (!running) anew(byId("choices").querySelector("div"), shown.offered.map(choiceField));
+    if (!running) rerender(byId("choices").querySelector("div"), shown.offered.map(choiceField));
   }
   byId("go").addEventListener("click", () => { follows = true; ask(run.status === "running" ? "stop" : "go", {}).catch(() => {}); });
   function choiceField(one) {
@@ -339,7 +339,7 @@
     byId("replay").value = k;
     byId("empty").hidden = true;
     byId("moment").textContent = scene.step.name + ": " + scene.n_edges.toLocaleString("en") + " edges"
-      + (scene.is_whole ? "" : ", too many to draw: choose a variable to see its own");
+      + (scene.is_whole ? "" : ", too many to draw: choose a variable to see its edges");
     if (scene.legend.length) byId("legend").replaceChildren(...scene.legend.map(legendItem));
     byId("banner").replaceChildren(...scene.banner.map(text => paragraph(text)));
     fillSelect(byId("one"), ["", ...scene.names.map((_, i) => String(i))], ["choose…", ...scene.names]);

@@ -269,4 +269,4 @@ def test_what_hangs_on_one_test_near_alpha_is_told() -> None:
     (pair, why), *_ = WHOLE.by_tests.sepsets.items()
     for alpha, is_near in ((why.p / 2, True), (why.p / 20, False)):
         told = str(auto(alpha=alpha).explain(*pair))
-        assert ("hangs on one test near alpha" in told) is is_near, told
+        assert ("depends on one test near alpha" in told) is is_near, told

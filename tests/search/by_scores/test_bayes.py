@@ -108,8 +108,8 @@ def test_draws_for_effects_hear_progress_budgets_and_signals() -> None:
         np.testing.assert_array_equal(
             cut.posterior.diagrams.states, whole.diagrams.states[: whole.sample.size + 2 * looks]
         )
-        assert any("Time was too short" in note for note in cut.effect(x, y).notes)
-    assert not any("Time was too short" in note for note in result.effect(x, y).notes)
+        assert any("graphs for effects ended early" in note for note in cut.effect(x, y).notes)
+    assert not any("graphs for effects ended early" in note for note in result.effect(x, y).notes)
 
 
 class Interrupted(Signals):

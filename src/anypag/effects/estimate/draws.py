@@ -1,8 +1,8 @@
 """Draws of effects, one for each sampled graph, so that they reflect the uncertainty of rows and graphs.
 
 For each graph a covariance is drawn around that of the rows (Wishart, by Bartlett's decomposition), the linear system
-of the graph is fitted to it, and its total effects are computed. Random numbers come from the number of the graph in
-its sample, so the same rows and graphs give the same draws.
+of the graph is fitted to it, and its total effects are computed. The number of the graph in its sample seeds the random
+numbers, so the same rows and graphs give the same draws.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class DrawnColumn(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearColumns:
-    """Columns of numbers for linear systems: discrete variables have one, of 0 and 1, for each level but the first."""
+    """Columns of numbers for linear systems: of a discrete variable an indicator of each level but the first."""
 
     columns: tuple[DrawnColumn, ...]
     node: Counts  # (c,) the place of a column's variable in the table
@@ -139,11 +139,11 @@ def _spread(table: Table, name: str, values: Floats) -> list[tuple[DrawnColumn, 
 def with_hidden_causes(
     arrow: Flags, weights: Floats, noise: Floats, open_arrows: Flags, strength: float, random: np.random.Generator
 ) -> Floats:
-    """Weights of a linear system that looks the same, in which arrows hide common causes of their ends.
+    """The weights of a linear system with the same observed distribution, in which arrows hide common causes.
 
-    An arrow a → b can if a has no spouse and all parents of a are parents of b: with e the noise of a, adding d · e to
-    the noise of b and taking d off the weight of a changes nothing that can be seen. The correlation of the two noises
-    is drawn between -strength and strength. `weights` holds at [j, i] the weight of i in the equation of j.
+    An arrow a → b can hide one if a has no spouse and all parents of a are parents of b. Let e be the noise of a:
+    adding d · e to the noise of b and taking d from the weight of a then leaves the observed distribution as it is. The
+    correlation of the noises is drawn between ±`strength`. `weights[j, i]` is the weight of i in the equation of j.
     """
     found, is_alone = weights.copy(), (noise != 0).sum(axis=1) == 1
     for a, b in np.argwhere(arrow & open_arrows):
@@ -182,7 +182,7 @@ def total_effects_of(
 
     arrow, tail = diagram == Mark.ARROW, diagram == Mark.TAIL
     undirected = tail & tail.T
-    same, over = node[:, None] == node, np.ix_(node, node)  # flags between variables are those of all their columns
+    same, over = node[:, None] == node, np.ix_(node, node)  # two variables' flags hold for all their columns
     np.fill_diagonal(same, False)
     causes = np.ascontiguousarray((arrow & tail.T)[over], np.uint8)
     spouses = ((arrow & arrow.T) | undirected)[over] | same

@@ -15,7 +15,7 @@ from anypag.graphs.text import quote
 
 Model = Literal["linear", "tables", "mixed"]
 Level = str | float
-EstimateModel = Model | Literal["partially linear", "doubly robust"]  # a number comes from a model, or a learner
+EstimateModel = Model | Literal["partially linear", "doubly robust"]  # the last two are estimates by a learner
 
 NOT_WEIGHTED = (
     "Rows are weighted here. Learners, groups, draws of tables and draws by clusters count all rows alike: leave out "
@@ -81,7 +81,7 @@ class Estimate:
         return self.model != "tables" and len(self.entries) == 1
 
     def lines(self) -> list[str]:
-        """A line for each number, and one for what they all rest on."""
+        """A line for each number; below several numbers, a line with how many rows they rest on."""
         rows, lines, is_one = f"n = {self.n:,}", list[str](), len(self.entries) == 1
         for entry in self.entries:
             interval = f"{self.level:.0%} interval {number(entry.low, 4)} to {number(entry.high, 4)}"
@@ -91,7 +91,7 @@ class Estimate:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number as people read it: few digits, thousands apart, no exponent between 0.0001 and ten millions.
+    """A number for people: few digits, commas between thousands, no exponent between 0.0001 and ten million.
 
     >>> number(1694.2), number(-0.00312), number(0.5), number(12_345.6, 4), number(3e-9), number(0)
     ('1,690', '-0.00312', '0.5', '12,350', '3e-09', '0')

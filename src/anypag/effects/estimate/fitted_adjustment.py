@@ -25,10 +25,10 @@ from anypag.graphs.marks import listed
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 
-MOST_COMPARED = 20_000  # rows in which straight lines are compared with splines; of more this many, spread evenly
-FAR = 2.0  # standard errors from which on straight lines and a learner are said to differ
+MOST_COMPARED = 20_000  # straight lines and splines are compared in at most this many rows, evenly spaced
+FAR = 2.0  # straight lines and a learner are said to differ if more than this many standard errors apart
 BANDS = 4  # into how many groups of equal size a number is divided to report an effect by group
-FEW_ROWS = f"No interval: those of AIPW were seen to hold the truth from {learners.LEAST_ROWS:,} rows on."
+FEW_ROWS = f"No interval: in simulations AIPW intervals held the truth from {learners.LEAST_ROWS:,} rows on."
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Adjustment:
     cause: str
     outcome: str
     levels: tuple[Level, Level] | None  # of a cause with two levels
-    rows: AdjustedRows  # the columns as numbers below 1, such a cause as 0 and 1
+    rows: AdjustedRows  # the columns as numbers below 1; a cause with two levels as 0 and 1
     exponent: int  # slopes of these are to be multiplied by 2 to this power
     scores: Scores
     n_dropped: int
@@ -48,7 +48,7 @@ class Adjustment:
     def of(
         cls, causal: CausalGraph, way: Between, z: NodeSet, table: Table, learner: Learner | None, sampling: Sampling
     ) -> Self:
-        """Fitted by a learner, or by straight lines if there is none."""
+        """The adjustment, fitted by a learner, or by straight lines if there is none."""
         part, n_dropped = columns_of(causal, table, way.x | way.y | z)
         (cause,), (outcome,) = causal.names(way.x), causal.names(way.y)
         (y, at_y), (x, at_x) = (in_units(_coded(part, name)) for name in (outcome, cause))
@@ -72,7 +72,7 @@ class Adjustment:
 
     def estimate(self, level: float) -> Estimate:
         """The number of a learner with its interval, and that of straight lines where they differ."""
-        apart = _are_apart(self.number(learners.straight(self.rows)), self.number(), "the learner")
+        apart = _told_if_apart(self.number(learners.straight(self.rows)), self.number(), "the learner")
         notes = (*rows_told(self.part, self.n_dropped), *filter(None, (self.why_no_interval, apart)))
         return self._estimate([("", None)], level, notes)
 
@@ -92,7 +92,7 @@ class Adjustment:
         return Estimate(fit, tuple(entries), self.part.n, level, notes)
 
     def curve_told(self, seed: int) -> str:
-        """That splines say something else than straight lines, where they do; else nothing."""
+        """A note if splines and straight lines give different numbers; else empty."""
         if "continuous" not in self.part.kinds:
             return ""
         rows = self.rows.thinned(MOST_COMPARED)
@@ -100,7 +100,7 @@ class Adjustment:
             line, splines = map(self.number, (learners.straight(rows), learners.partially_linear(rows, seed=seed)))
         except DataError:  # too few rows for folds
             return ""
-        told = _are_apart(line, splines, "splines")
+        told = _told_if_apart(line, splines, "splines")
         return told and f'{told} Ask for them with learner="splines" (--learner splines on the command line).'
 
     def robustness(self, level: float) -> Robustness:
@@ -126,7 +126,7 @@ class Adjustment:
 
     @property
     def why_no_interval(self) -> str:
-        """Why AIPW tells no interval; empty where it does."""
+        """Why AIPW gives no interval; empty if it gives one."""
         if self.scores.clipped > learners.MOST_CLIPPED:
             return (
                 f"No interval: for {self.scores.clipped:.0%} of the rows one level of {self.cause} is all but certain "
@@ -135,8 +135,8 @@ class Adjustment:
         return FEW_ROWS if self.levels is not None and self.part.n < learners.LEAST_ROWS else ""
 
 
-def _are_apart(line: WithError, other: WithError, what: str) -> str:
-    """That straight lines give another number, where they do; else nothing."""
+def _told_if_apart(line: WithError, other: WithError, what: str) -> str:
+    """A note if straight lines give a different number; else empty."""
     if abs(line.value - other.value) <= FAR * other.error:
         return ""
     return (
@@ -158,7 +158,7 @@ def _coded(part: Table, name: str) -> Floats:
 
 
 def _spread(part: Table, name: str) -> Floats:
-    """(n, k) a column to adjust for: indicators of three or more levels."""
+    """(n, k) a column to adjust for; one with three or more levels as indicators."""
     place = part.names.index(name)
     column = part.values[:, place]
     is_number = part.kinds[place] == "continuous" or len(np.unique(column)) <= 2
@@ -186,15 +186,15 @@ class Robustness:
 
     A hidden cause that explains the share `value` of what is left of the cause and of the outcome makes the estimate 0
     (robustness value, Cinelli and Hazlett 2020); none that explains less of both can. `e_value` is the risk ratio that
-    it must have with both (VanderWeele and Ding 2017); for numbers it comes from the standardised mean difference, of a
-    cause without two levels for one standard deviation of it.
+    it must have with both (VanderWeele and Ding 2017). For numbers it comes from the standardised mean difference, in
+    which a cause without two levels changes by one standard deviation.
     """
 
-    partial_r2: float  # the share of what the columns adjusted for leave of the outcome that the cause explains
+    partial_r2: float  # of the variance that adjusting leaves in the outcome, the share that the cause explains
     value: float
-    value_of_interval: float  # the share from which on the interval would hold 0
+    value_of_interval: float  # the least share with which the interval would hold 0
     e_value: float
-    e_value_of_interval: float  # the risk ratio from which on the interval would hold no effect; 1 if it does already
+    e_value_of_interval: float  # the least ratio with which the interval would hold no effect; 1 if it holds it
     adjusting_for: tuple[str, ...] | None = None  # of sampled graphs: the set of the largest class with an effect
 
     def __str__(self) -> str:
@@ -210,8 +210,8 @@ class Robustness:
 
 
 def robustness_value(partial_r2: float, freedom: float, level: float | None = None) -> float:
-    """The share of what is left of both that a hidden cause must explain to make an estimate 0, or an interval of some
-    level hold 0. The example is that of Cinelli and Hazlett (2020), Darfur.
+    """The share of what is left of cause and outcome that a hidden cause must explain to make an estimate 0, or an
+    interval of some level hold 0. The example is that of Cinelli and Hazlett (2020), Darfur.
 
     >>> r2 = 4.184**2 / (4.184**2 + 783)
     >>> round(r2, 3), round(robustness_value(r2, 783), 3), round(robustness_value(r2, 783, 0.95), 3)

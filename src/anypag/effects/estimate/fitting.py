@@ -31,7 +31,7 @@ MOST_CELLS_NAMED = 5
 
 @dataclass(frozen=True)
 class Sampling:
-    """How an interval is computed; `clusters`: of each row, where whole clusters are drawn."""
+    """How an interval is computed; `clusters`: the cluster of each row, if whole clusters are drawn."""
 
     resamples: int = 200
     level: float = 0.95
@@ -113,7 +113,7 @@ def entries_of(causal: CausalGraph, part: Table, model: Model, way: Between, num
 
 
 def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Table, int]:
-    """The columns that the effect needs, ordered as the nodes, without incomplete rows; and how many these are."""
+    """The columns that the effect needs, ordered as the nodes, without incomplete rows; and how many those are."""
     part = table.take(causal.names(needed))
     Audit.of(infinity_findings(part.names, np.isinf(part.values).sum(axis=0))).require_usable()
     complete = complete_rows(part, part.names)
@@ -123,7 +123,7 @@ def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Tabl
 
 
 def rows_told(part: Table, n_dropped: int) -> list[str]:
-    """That rows were left out, and that they are weighted, where they are."""
+    """Notes if rows were left out, and if rows are weighted."""
     gaps = [f"{n_dropped:,} rows with missing values were left out."] if n_dropped else []
     return [*gaps, *([] if part.weights is None else [WEIGHTED])]
 
@@ -159,7 +159,7 @@ NO_INTERVAL = (
     "A number without an interval is the same in every resample of the rows, or cannot be computed in some resamples: "
     "too few rows have these levels to say how uncertain the number is."
 )
-WEIGHTED = "Rows are weighted: the effect is that in the population which the weights speak for."
+WEIGHTED = "Rows are weighted: the effect is that in the population which the weights represent."
 ADDITIVE = (
     "Discrete columns enter a regression as indicators of their levels, without interactions: the effect is taken to "
     "be the same in every group."
@@ -247,5 +247,5 @@ def _empty(part: Table, fitted: Tables, formula: Expression, way: Between) -> li
         return f"{name} = {shown(levels_of(part, name)[level])}"
 
     named = [" and ".join(told(*one) for one in cell.items()) for cell in cells[:MOST_CELLS_NAMED]]
-    more = f", and {len(cells) - MOST_CELLS_NAMED} combinations more" if len(cells) > MOST_CELLS_NAMED else ""
+    more = f", and {len(cells) - MOST_CELLS_NAMED} more combinations" if len(cells) > MOST_CELLS_NAMED else ""
     return [f"No row has {'; '.join(named)}{more}: probabilities that need them are not known."]

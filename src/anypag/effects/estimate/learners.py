@@ -2,10 +2,10 @@
 
 For a cause that is a number the model is partially linear: outcome and cause are each regressed on the set, and what is
 left of the outcome is regressed on what is left of the cause (Robinson 1988). For a cause with two levels the scores
-are doubly robust (AIPW): a regression of the outcome in either group, mended by the residuals of rows weighted by how
-likely their level was. Every row is predicted from the rows of other folds, so that a flexible regression does not meet
-its own noise (Chernozhukov et al. 2018). Both estimates are a ratio of two sums over rows; standard errors, groups of
-rows and clusters follow from that alone.
+are doubly robust (AIPW): a regression of the outcome in either group, corrected by the residuals of rows, weighted by
+how likely their level was. Every row is predicted from the rows of other folds, so that noise which a flexible
+regression has fitted does not bias the estimate (Chernozhukov et al. 2018). Both estimates are a ratio of two sums over
+rows; standard errors, groups of rows and clusters follow from that alone.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class WithError(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """The rows' parts of an estimate that is a ratio of two sums, `top` (n,) over `bottom` (n,)."""
+    """What each row adds to an estimate that is a ratio of two sums, of `top` (n,) over that of `bottom` (n,)."""
 
     top: Floats
     bottom: Floats
@@ -123,7 +123,7 @@ class Splines:
         return np.asarray(self._level + self._design(x) @ self._weights)
 
     def _learned_design(self, x: Floats) -> Floats:
-        """(n, k) the standardised columns of splines; what they were standardised by is kept."""
+        """(n, k) the standardised columns of splines; their means and scales are kept."""
         n_knots = int(np.clip(len(x) // (10 * max(x.shape[1], 1)), 3, MOST_KNOTS))
         self._knots = [np.unique(np.quantile(column, np.linspace(0, 1, n_knots))) for column in x.T]
         self._centre, self._scale = np.zeros(1), np.ones(1)
@@ -149,7 +149,7 @@ def _spline(column: Floats, knots: Floats) -> Floats:
 
 
 class SplineLogit(Splines):
-    """Logistic ridge regression on the same splines; the penalty falls as long as AIC does."""
+    """Logistic ridge regression on the same splines; the penalty is lowered as long as AIC falls."""
 
     def fit(self, x: Floats, y: Floats) -> Self:
         design = np.column_stack([np.ones(len(x)), self._learned_design(x)])
@@ -166,7 +166,7 @@ class SplineLogit(Splines):
 
 
 def _logit(design: Floats, y: Floats, penalty: float, weights: Floats) -> tuple[Floats, float]:
-    """The weights of a penalised logistic regression by Newton's method, and its AIC; the first is not penalised."""
+    """The weights of a penalised logistic regression by Newton's method, and its AIC; the first has no penalty."""
     ridge = np.diag(np.append(0.0, np.full(design.shape[1] - 1, penalty)))
     for _ in range(MOST_STEPS):
         chance = _chance(design @ weights)
@@ -225,8 +225,8 @@ def doubly_robust(rows: AdjustedRows, learner: Learner = "splines", seed: int = 
                 raise DataError("One of the two groups has too few rows for a regression in every fold.")
             means.append(_predicted(of_outcome, rows.z[own], rows.y[own], z, seed))
         unset, setting = means
-        mended = np.where(is_set, (rows.y[test] - setting) / chance, -(rows.y[test] - unset) / (1 - chance))
-        score[test] = setting - unset + mended
+        correction = np.where(is_set, (rows.y[test] - setting) / chance, -(rows.y[test] - unset) / (1 - chance))
+        score[test] = setting - unset + correction
     clipped = float(((chances < CLIP) | (chances > 1 - CLIP)).mean())
     return Scores(score, np.ones(len(score)), rows.cluster, clipped)
 
@@ -244,7 +244,7 @@ def _folds(rows: AdjustedRows, seed: int) -> list[tuple[Flags, Flags]]:
 
 
 def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
-    """The makers of the regressors of outcome and cause; splines, which then give means, if nothing is adjusted for."""
+    """The makers of the regressors of outcome and cause. If nothing is adjusted for: splines, which then give means."""
     pair = learner if isinstance(learner, tuple) else (learner, learner)
     if len(pair) != 2:
         raise ParameterError(NO_LEARNER, f"{learner!r}.")
@@ -272,7 +272,7 @@ def _maker(one: str | One, splines: One) -> One:
 
 
 def _predicted(make: One, z: Floats, target: Floats, at: Floats, seed: int) -> Floats:
-    """What a fresh copy of a regressor that has learned the target says elsewhere; of a classifier the chance of 1."""
+    """What a fresh copy of a regressor, fitted to the target, predicts elsewhere; of a classifier the chance of 1."""
     try:
         fitted = _fresh(make, seed).fit(z, target)
         found = fitted.predict_proba(at)[:, -1] if hasattr(fitted, "predict_proba") else fitted.predict(at)
@@ -281,12 +281,12 @@ def _predicted(make: One, z: Floats, target: Floats, at: Floats, seed: int) -> F
         if make in (Splines, SplineLogit) or isinstance(error, AnypagError):
             raise
         name = getattr(make, "__name__", type(make).__name__)
-        why = f"a regressor with fit and predict is needed, for numbers no classifier ({error})"
+        why = f"a regressor with fit and predict is needed; a classifier cannot learn numbers ({error})"
         raise ParameterError(f"The option {Option('learner')}: {name} cannot learn these columns; {why}.") from error
 
 
 def _fresh(make: One, seed: int) -> Any:
-    """A regressor that has learned nothing; seeds that were left open are set, so that rows always give one number."""
+    """A regressor that has learned nothing; seeds not chosen are set, so that the same rows give the same number."""
     given: Any = make
     model = deepcopy(given) if hasattr(given, "fit") and not isinstance(given, type) else given()
     chosen = model.get_params() if hasattr(model, "get_params") else {}

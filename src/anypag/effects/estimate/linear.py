@@ -1,5 +1,5 @@
-"""The value of a formula by linear models: of jointly Gaussian columns (`Linear`), and of continuous outcomes beside
-discrete columns (`Regression`).
+"""The value of a formula by linear models: of jointly Gaussian columns (`Linear`), and of continuous outcomes if
+other columns are discrete (`Regression`).
 
 A Gaussian density is exp(-½ vᵀ K v) up to a constant, and so is every part of a formula: the form of P(a | b) is that
 of (a, b) minus that of b; a product adds forms, a quotient subtracts them, a sum over s leaves the Schur complement.
@@ -78,7 +78,7 @@ def slopes(formula: Expression, way: Between, covariance: Floats, nodes: Sequenc
     """(causes, outcomes) the change of each outcome's mean per unit of each cause."""
     place = {node: k for k, node in enumerate(nodes)}
     scale = np.sqrt(np.diag(covariance))
-    with np.errstate(divide="ignore", invalid="ignore"):  # in a resample a column may be constant: no number
+    with np.errstate(divide="ignore", invalid="ignore"):  # a column that is constant in a resample gives NaN
         correlation = covariance / np.outer(scale, scale)
     form = folded(formula, partial(_form, correlation=correlation, place=place))
     x, y = ([place[node] for node in members(part)] for part in (way.x, way.y))
@@ -150,7 +150,7 @@ class Regression(Weighted):
         return per_unit(found[: causes.shape[1]], at_x, at_y).ravel()
 
     def _columns(self, nodes: NodeSet) -> tuple[Floats, Indices]:
-        """Continuous columns as they are, of a discrete one indicators of all levels but the first; their exponents."""
+        """Continuous columns as they are, discrete ones as indicators of all levels but the first; and exponents."""
         places = [self.nodes.index(node) for node in members(nodes)]
         parts = [self._coded[k] for k in places]
         exponents = np.array([0 if self.is_discrete[k] else self.exponent[k] for k in places], np.int32)
@@ -171,7 +171,7 @@ class Regression(Weighted):
 
 
 def _least_squares(design: Floats, outcomes: Floats, *, exact: bool) -> Floats:
-    """The coefficients of standardised columns; where many fit (a level is missing in a resample), the shortest."""
+    """The coefficients of standardised columns; the shortest solution if a resample lacks a level."""
     inverse = np.linalg.pinv(design.T @ design, rcond=LEAST, hermitian=True)
     if exact and np.linalg.matrix_rank(design.T @ design, tol=LEAST, hermitian=True) < design.shape[1]:
         raise DeterminedError

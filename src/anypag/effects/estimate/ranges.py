@@ -27,7 +27,7 @@ from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.rules import rules_after_0
 from anypag.knowledge.closure import SeparationsOf
 
-STEPS_PER_MEMBER = 20  # how many failed choices are allowed for each member wanted
+STEPS_PER_MEMBER = 20  # how many tries are allowed for each member wanted
 
 
 class Members(NamedTuple):
@@ -88,8 +88,8 @@ class _Search:
 
 
 UNTOLD = (
-    "Its range is computed only for columns of one kind, and these are of both. To treat levels as numbers, "
-    'which is right for columns with two levels, say model="linear" (--model linear on the command line).'
+    "The range is computed only for columns of one kind, and these columns are of both kinds. To treat levels as "
+    'numbers, which is right for columns with two levels, say model="linear" (--model linear on the command line).'
 )
 
 

@@ -50,7 +50,7 @@ class Tables:
         return replace(self, counts=np.bincount(self.of_row, counts, len(self.cells)).astype(np.float64))
 
     def values(self, formula: Expression, way: Between) -> Floats:
-        """Probabilities by combination of causes, then of conditions, then of outcomes; NaN if no row says."""
+        """Probabilities by combination of causes, then of conditions, then of outcomes; NaN where rows are missing."""
         axes = [self.place(node) for part in (way.x, way.given, way.y) for node in members(part)]
         shape = tuple(size if axis in axes else 1 for axis, size in enumerate(self.n_levels))
         found = np.broadcast_to(folded(formula, self._value), shape)
@@ -86,7 +86,7 @@ def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tu
 
 
 def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[int, int]]:
-    """Combinations {node: level} that the formula conditions on and no row has, while rows have all but the causes."""
+    """Combinations {node: level} that the formula needs and no row has, though some rows have all but the causes."""
     found: dict[tuple[tuple[int, int], ...], None] = {}
     for leaf in leaves(formula):
         here, without = tables.count(leaf.given), tables.count(leaf.given & ~x)
@@ -150,8 +150,8 @@ class LevelTable:
         return found
 
     def drawn(self, diagrams: Marks, numbers: Counts, causes: Columns, y: int, rows: Flags | None = None) -> Floats:
-        """(m, levels of the causes but the first, levels of y but one) draws of what setting the causes to their levels
-        does to the probabilities of y, in some of the rows; exactly 0 where no cause is an ancestor of y.
+        """(m, levels of the causes but the first, levels of y but one) draws of how much setting the causes to their
+        levels changes the probabilities of y, in some of the rows; exactly 0 where no cause is an ancestor of y.
         """
         found = []
         for diagram, number in zip(diagrams, numbers.tolist(), strict=True):
@@ -204,7 +204,7 @@ class LevelTable:
 
 
 def _steps(diagram: Marks, causes: Columns, y: int) -> Steps:
-    """The causes that lead to y if all are set, ancestors first, each with its parents that no step before has."""
+    """The causes that lead to y if all are set, ancestors first, each with its parents that no earlier step has."""
     arrows = (diagram == Mark.ARROW) & (diagram.T == Mark.TAIL)
     cut = diagram.copy()
     for x in causes:

@@ -36,7 +36,7 @@ class Between(NamedTuple):
 
     x: NodeSet
     y: NodeSet
-    first: NodeSet  # the nodes that proper possibly directed paths from X to Y go to first
+    first: NodeSet  # the nodes next to X on proper possibly directed paths from X to Y
     forbidden: NodeSet  # the possible descendants of nodes on such a path
     hidden: tuple[tuple[int, int], ...]  # first edges of such paths that are not visible, as (node of X, next node)
     given: NodeSet = 0
@@ -120,15 +120,15 @@ def ways_of(causal: CausalGraph, way: Between, within: NodeSet) -> Ways:
         _join(joined, reduce(or_, (parents[node] for node in members(district)), district))
     usable = (above & within & _usable(causal, way) & ~way.given) | way.x | way.y
     for node in members(above & ~(usable | way.given)):  # no cut can contain it, so paths lead through it
-        circle, joined[node] = joined[node], 0
-        _join(joined, circle, without=1 << node)
+        around, joined[node] = joined[node], 0
+        _join(joined, around, without=1 << node)
     return Ways(tuple(joined), way.x, way.y, usable)
 
 
-def _join(joined: list[NodeSet], circle: NodeSet, without: NodeSet = 0) -> None:
-    """Join all nodes of a circle with one another, in place."""
-    for node in members(circle):
-        joined[node] = (joined[node] | circle) & ~(1 << node | without)
+def _join(joined: list[NodeSet], nodes: NodeSet, without: NodeSet = 0) -> None:
+    """Join all of these nodes with one another, in place."""
+    for node in members(nodes):
+        joined[node] = (joined[node] | nodes) & ~(1 << node | without)
 
 
 def _beside(ways: Ways, nodes: NodeSet) -> NodeSet:
@@ -136,7 +136,7 @@ def _beside(ways: Ways, nodes: NodeSet) -> NodeSet:
 
 
 def _border(ways: Ways, blocked: NodeSet) -> NodeSet:
-    """The neighbours of Y's component after `blocked` is removed."""
+    """The neighbours of the component of Y after `blocked` is removed."""
     return _beside(ways, spread(ways.joined, ways.y, ways.inside & ~blocked))
 
 

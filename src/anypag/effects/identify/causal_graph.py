@@ -25,7 +25,7 @@ WHAT_HELPS = (
     "question does not need."
 )
 OWN_GRAPH = (
-    "If this is a graph of your own whose arrows are all causes, with nothing hidden, ask it as a DAG: "
+    "If this is a graph of your own whose arrows are all causes, with nothing hidden, give it as a DAG: "
     "ap.effect(ap.DAG.from_string(...), ...), or --dag on the command line."
 )
 
@@ -84,7 +84,7 @@ def causal_graph_with(mag: MAG, facts: Facts) -> CausalGraph:
 
 
 def agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:
-    """Does a graph agree with known causes, and has it no `---` unless the sample may be selected?"""
+    """Does a graph agree with the known causes, and have a `---` only if the sample may be selected?"""
     tail = marks == Mark.TAIL
     if not selection and (tail & tail.T).any():
         return False
@@ -106,8 +106,8 @@ class _Exactly:
 
 
 def causal_graph_under(shown: PAG, alone: PAG, known: Knowledge | None) -> CausalGraph | None:
-    """The graph with what contexts and other knowledge decide, from the one that is `shown` with marks from knowledge
-    and the one of the data `alone`; None without contexts, or if no member of its class agrees.
+    """The graph with the marks that contexts and other knowledge decide, from the graph `shown`, which has marks from
+    knowledge, and the graph of the data `alone`; None without contexts, or if no member of its class agrees.
     """
     return _causal_graph_under(_Exactly(shown), _Exactly(alone), known) if known and known.contexts else None
 

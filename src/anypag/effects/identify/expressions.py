@@ -85,7 +85,7 @@ def n_written(expression: Expression) -> int:
 
 
 def folded(expression: Expression, value: Callable[[Expression, tuple[T, ...]], T]) -> T:
-    """The value of a formula, made from the values of its parts, each once: many formulas share parts."""
+    """The value of a formula from the values of its parts, each computed once, because formulas share parts."""
     known = dict[int, T]()
 
     def of(part: Expression) -> T:
@@ -193,7 +193,7 @@ def _ratio(top: Expression, bottom: Expression) -> Expression | None:
 
 
 def _summed_quotient(over: NodeSet, body: Quotient) -> Expression:
-    """A sum moves past a denominator that does not depend on its variables."""
+    """The sum of a quotient; variables that the denominator does not contain are summed in the numerator."""
     outside = over & ~body.bottom.free
     inner = quotient(summed(outside, body.top), body.bottom)
     inside = over & ~outside
@@ -203,7 +203,7 @@ def _summed_quotient(over: NodeSet, body: Quotient) -> Expression:
 
 
 def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
-    """Drops variables that are in one factor P(x, ... | ...) only; factors without a summed variable leave the sum."""
+    """The sum of a product, without variables that sum to 1; factors without a summed variable leave the sum."""
     left, factors_left = _without_sinks(over, factors)
     inner = [factor for factor in factors_left if factor.free & left]
     outer = [factor for factor in factors_left if not factor.free & left]
@@ -227,7 +227,7 @@ def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, l
 
 
 def _apart(over: NodeSet, factors: list[Expression]) -> list[tuple[NodeSet, list[Expression]]]:
-    """Factors that share none of the variables summed over can be summed apart."""
+    """The groups of factors that share no summed variable, so that each can be summed alone; and their variables."""
     groups: list[tuple[NodeSet, list[Expression]]] = []
     for factor in factors:
         own = factor.free & over

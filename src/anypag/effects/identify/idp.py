@@ -105,16 +105,16 @@ class _Plan:
         return self.known[wanted, over]
 
     def _without(self, bucket: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
-        """Q[over] / Q[over](bucket | those not after it), as Q[over](not after) Q[over](after | not after, bucket)."""
+        """Q[over] without a bucket: Q[over] / Q(bucket | not after), as Q(not after) Q(after | not after, bucket)."""
         after = spread(self.causal.near.children, bucket, over)
         return product(summed(after, q_over), quotient(q_over, summed(after & ~bucket, q_over)))
 
 
-Torn = NodeSet  # where identification failed: observing the causes in this bucket is not setting them
+Torn = NodeSet  # where identification failed: in this bucket observing causes differs from setting them
 
 
 def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> Expression | Stuck | Torn:
-    """A formula for P(y | do(x), z), or where identification failed; causes may be observed, conditions set."""
+    """A formula for P(y | do(x), z), or where identification failed; a condition may become a cause, and vice versa."""
     if not z:
         return identified(causal, x, y)
     seen = _buckets_seen(causal, x, y, z)

@@ -28,7 +28,7 @@ from anypag.knowledge.knowledge import Knowledge
 from anypag.search.by_scores.sampled_graphs import Diagrams
 
 NO_GRAPH_AGREES = (
-    "No sampled graph agrees with what was said to be known, so no effect can be drawn under it. Take statements back, "
+    "No sampled graph agrees with what was said to be known, so no effect can be drawn. Take statements back, "
     "or say less, and search again."
 )
 
@@ -64,7 +64,7 @@ class SampledClasses:
 
     def _verdict(self, found: SampledClass, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
         """What one class says. In a selected sample, adjustment and "no effect" hold if no possible cause of X, Y or a
-        condition is `doubtful`; formulas count as not identified, as nothing is proved (`docs/effects.md`).
+        condition is `doubtful`; for formulas this is not proved: they count as not identified.
         """
         causal = found.causal
         if not self.selection:
@@ -86,7 +86,7 @@ class SampledClasses:
         return None if cycle else np.asarray(chosen[np.ix_(back, back)])
 
     def members_if_causal(self, x: NodeSet, at: Counts) -> tuple[Counts, Marks]:
-        """The graphs, among those at these places, whose class has the member of `if_causal`; and these members."""
+        """The places, among these, of graphs whose class has the member of `if_causal`; and these members."""
         member = {k: self.if_causal(k, x) for k in np.unique(self.of[at]).tolist()}
         known = [(k, marks) for k in at.tolist() if (marks := member[int(self.of[k])]) is not None]
         marks = np.array([marks for _, marks in known], np.uint8).reshape(-1, len(self.names), len(self.names))

@@ -104,7 +104,7 @@ def reason(causal: CausalGraph, found: Verdict, *, within: NodeSet | None = None
     path = _left_open(causal, found, within)
     which = f": {path} stays open" if path else ""
     others = mentioned(found.formula) & ~(within | found.way.x | found.way.y | found.way.given)
-    also = f", with {listed(causal, others)} besides" if others else ""
+    also = f", which also uses {listed(causal, others)}" if others else ""
     return f"No adjustment set within the columns given gives the effect of {x} on {y}{which}. A formula does{also}."
 
 
@@ -157,9 +157,9 @@ def _hidden_edge(causal: CausalGraph, a: int, b: int) -> str:
     assert edge is not None
     doubt = "this edge may hide a common cause of both"
     if edge.mark_a == Mark.CIRCLE:
-        doubt += ", and be nothing else"
+        doubt += ", and may be due to that alone"
     if edge.mark_a == edge.mark_b == Mark.CIRCLE:
-        doubt = "the graph does not say which of the two causes the other, if not something hidden"
+        doubt = "the graph does not say which of the two causes the other, or whether something hidden causes both"
     remedy = f"a measured cause of {quote(edge.a)} that has nothing else to do with {quote(edge.b)} would settle it."
     return f"{edge}: {doubt}; {remedy}"
 
