@@ -25,7 +25,7 @@ from anypag.errors import DataError, Option
 
 Codes = npt.NDArray[np.int32]
 MOST_APART = 1000  # whole numbers within this range are counted instead of sorted
-_MOST = 2.0**52  # above this, float64 cannot tell neighbouring whole numbers apart
+_MOST = 2.0**52  # float64 holds whole numbers up to this exactly
 
 
 def distinct(values: Floats) -> Floats:
@@ -65,7 +65,7 @@ def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
     if not len(values):
         return None
     least, most = float(values.min()), float(values.max())
-    if not (least >= -_MOST and most <= _MOST and most - least <= MOST_APART):  # False if one is NaN, too
+    if not (least >= -_MOST and most <= _MOST and most - least <= MOST_APART):  # also False if a value is NaN
         return None
     return (least, (values - least).astype(np.int32)) if (values == np.floor(values)).all() else None
 
@@ -124,7 +124,7 @@ def infer_kind(values: Floats, labels: Sequence[str] | None = None) -> Literal["
     if labels is not None:
         looks = is_number if len(labels) <= MOST_LEVELS else looks_like_number
         return "continuous" if 2 * sum(map(looks, labels)) > len(labels) else "discrete"
-    if not _has_few_levels(values[:_GLANCE]):  # true of most continuous columns; the other rows are not needed
+    if not _has_few_levels(values[:_GLANCE]):  # decides for most continuous columns without the other rows
         return "continuous"
     present = values[np.isfinite(values)]
     return kind_of_levels(distinct(present), len(present))

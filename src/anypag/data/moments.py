@@ -75,7 +75,7 @@ def moments_of(
     values: Floats, names: Sequence[str], weights: Floats | None = None, *, threads: int = 1, on: Products | None = None
 ) -> Moments:
     """The moments of (n, p) values without gaps; `n` of weighted rows is the sum of weights. Columns are processed in
-    the order of their names and in fixed panels, so that their order and the number of threads change no bit.
+    the order of their names and in fixed panels, so that results do not depend on the order of columns or on threads.
     """
     if weights is not None:
         with single_blas:
@@ -106,7 +106,7 @@ def rows_in_chunk(p: int) -> int:
 
 
 class Sums:
-    """Means and centred products of columns, by name, over the rows added; `on`: a graphics card or None."""
+    """Collects means and centred products of columns over chunks of rows; `on`: a graphics card or None."""
 
     def __init__(self, names: Sequence[str], on: Products | None = None) -> None:
         p = len(names)
@@ -243,7 +243,7 @@ def _correlation(products: Floats, scale: Floats, back: npt.NDArray[np.intp], th
 
 
 def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:
-    """The indices that sort the names alphabetically; this order does not depend on the file."""
+    """The indices that sort the names alphabetically: an order that is the same for any order of the columns."""
     return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)
 
 

@@ -155,7 +155,7 @@ class Table:
         given = tuple(kinds.get(name, kind) for name, kind in zip(self.names, self.given_kinds, strict=True))
         made = replace(self, given_kinds=given, before=self.before and self.before.with_kinds(kinds))
         known = {name: self.__dict__[name] for name in _OF_VALUES if name in self.__dict__}
-        if self.weights is None and "ordinal" not in (*self.given_kinds, *given):  # else they depend on kinds
+        if self.weights is None and "ordinal" not in (*self.given_kinds, *given):  # else moments depend on kinds
             known["_moments"] = self._moments
         made.__dict__.update(known, _codes=self._codes, _levels=self._levels)
         return made
@@ -432,7 +432,7 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
 
 
 def _pulled(frame: Any, chosen: Sequence[str] | None) -> Any:
-    """The rows of a lazy table, for some or all of its columns. Raises DataError if an engine has too many."""
+    """The rows of a lazy table, for some or all of its columns. DataError if there are too many in an engine."""
     from anypag.data.sources.engine import EngineTable
 
     names = [name for name in frame.collect_schema().names() if chosen is None or name in chosen]

@@ -30,8 +30,8 @@ MOST = 0.999  # the largest correlation of columns of which only levels are know
 LEAST_LEFT = 1e-3  # the least variance that any combination of standardised columns keeps if some are ordered levels
 HALVINGS = 40  # the steps of a bisection
 SCORED_AS = 6
-"""A score counts n · (mean of f_1²) to this power as its rows. Estimates of strong correlations behind levels vary more
-than under independence; a score would take this for edges. Chosen on seeds 0 to 9 of `benchmarks/ordinal.py`.
+"""A score counts n · (mean of f_1²) ** SCORED_AS rows. Estimates of strong correlations behind levels vary more than
+under independence, and a score would take this for edges. Chosen on seeds 0 to 9 of `benchmarks/ordinal.py`.
 """
 
 
@@ -111,7 +111,7 @@ def behind_levels(moments: Moments, steps: Mapping[int, Floats]) -> Moments:
     found[:, places] = found[places].T
     found[np.ix_(places, places)] = _solved(moments.correlation[np.ix_(places, places)], of)
     np.fill_diagonal(found, 1.0)
-    order = name_order(moments.names)  # neither the order of columns nor threads may change a bit
+    order = name_order(moments.names)  # results must not depend on the order of columns or on threads
     in_order, back = np.ix_(order, order), np.argsort(order)
     with single_blas:
         mended = _positive(found[in_order], float(np.linalg.eigvalsh(moments.correlation[in_order])[0]))

@@ -235,7 +235,7 @@ def _once_a_process(found: list[Finding]) -> list[Finding]:
 
 
 def _by_design(finding: Finding, contexts: set[str]) -> bool:
-    """Does it report only the design of several data sets: rows in blocks, contexts that depend on each other?"""
+    """Does a finding report only how data sets were pooled: rows in blocks, contexts that depend on each other?"""
     about = contexts.intersection(finding.columns)
     among_contexts = finding.problem not in {"duplicate", "constant"} and len(about) == len(finding.columns) > 0
     return bool(contexts) and (finding.problem in {"order", "conditions"} or among_contexts)

@@ -29,8 +29,8 @@ LEAST_ROWS = 20
 ROWS_FOR_CURVES = 1000
 CURVED = 0.04  # the share of the variance left by straight lines that a curve must explain
 CHANCE = 0.005  # the probability, over all pairs, of reporting a curve by chance
-STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is searched
-MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is searched
+STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is looked for
+MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is looked for
 MOST_PAIRWISE = 40  # up to this many columns with gaps every pair is checked, on the rows that have both
 COLUMNS_AT_ONCE = 8
 """How many columns are prepared at a time. A larger block of memory would be allocated and cleared anew each time."""

@@ -1,4 +1,4 @@
-"""Columns that are a function of others: discrete ones of one or two, continuous ones that only rise or fall of one."""
+"""Discrete columns that are a function of one or two others; continuous ones that are a monotone function of one."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ A Cholesky factorisation with pivoting adds columns until the others have no var
 gives one relation, solved for the column that is most like the others: "total = a + b". With n rows any n columns
 are related in this way by chance alone, so nothing is reported once n − 1 columns are added.
 
-Also finds the levels of one variable spread over 0/1 columns: no row has a 1 in two of them. Two rare columns may miss
-each other by chance. Under independence the number of rows in which both are 1 is about Poisson, so it is 0 with
+Also finds the levels of one variable spread over 0/1 columns: no row has a 1 in two of them. For two rare columns
+this may be chance. Under independence the number of rows in which both are 1 is about Poisson, so it is 0 with
 probability exp(−expected). A group begins with a pair for which this probability, times the number of pairs, is below
 1 in 1,000. A further column joins if the probability, times the number of columns, is below 1 in 100.
 """
@@ -61,8 +61,8 @@ def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
 
 
 def _is_clear(moments: Moments) -> bool:
-    """Does a quick check show that there is no relation? For few columns, the inverse has what share of variance each
-    keeps. For many, single precision finds all pivots in half the time; a relation would leave one of about 1e-7.
+    """Does a quick check show that there is no relation? With few columns, the inverse gives the share of variance that
+    each keeps. With many, single precision takes half the time; a relation would leave a pivot of about 1e-7.
     """
     p = len(moments.names)
     if p >= moments.n:
@@ -163,7 +163,7 @@ def _groups(expected: Floats) -> list[list[int]]:
     while p and left.max() > enough:
         group = [int(k) for k in np.unravel_index(np.argmax(left), left.shape)]
         for k in range(p):
-            if k not in group and left[k, group].sum() > to_join:  # -inf where it meets one of them
+            if k not in group and left[k, group].sum() > to_join:  # −inf if a row has a 1 in it and in a member
                 group.append(k)
         groups.append(sorted(group))
         left[group, :] = left[:, group] = -np.inf

@@ -1,4 +1,4 @@
-"""`DataSets`: the data sets that a search used, by which rows that are given later are recognised."""
+"""`DataSets`: the data sets that a search used; it recognises their rows when they are given again."""
 
 from __future__ import annotations
 

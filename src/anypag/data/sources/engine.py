@@ -109,7 +109,7 @@ class EngineTable(ThroughRows):
         return EngineTable(self.engine.take(names), given, self.read)
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> EngineTable:
-        self._first_rows.with_kinds(kinds)  # checks them
+        self._first_rows.with_kinds(kinds)  # raises if they are wrong
         made = replace(self, given_kinds={**self.given_kinds, **kinds}, _moments={})
         known = ("n", "labels", "_first_rows", "_summary")
         made.__dict__.update({name: self.__dict__[name] for name in known if name in self.__dict__})
@@ -124,7 +124,7 @@ class EngineTable(ThroughRows):
         return EngineTable(self.engine.without_gaps(), given, self.read)
 
     def summary(self) -> Summary:
-        """As of a table; the extremes are those of finite columns in the rows without gaps."""
+        """As for a table in memory, but extremes are those of the rows without gaps, and only of finite columns."""
         return self._summary
 
     @cached_property
