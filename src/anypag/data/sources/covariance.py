@@ -170,7 +170,7 @@ def _ordered(columns: list[str], rows: list[str] | None, matrix: Floats) -> tupl
     if sorted(rows) != sorted(names):
         odd = next((name for name in rows if name not in names), rows[0])
         raise DataError(
-            f"The rows of a covariance matrix must have the names of its columns; {odd!r} is no such name, or comes "
+            f"The rows of a covariance matrix must be named as its columns; {odd!r} is not among the columns, or comes "
             "twice. Correct the names, or leave the first column out."
         )
     return names, matrix[[rows.index(name) for name in names]]
