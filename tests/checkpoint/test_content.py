@@ -179,7 +179,7 @@ def test_an_object_that_declares_its_identity_may_count_and_remember() -> None:
 def test_what_cannot_be_looked_into_has_no_checkpoint_unless_it_says_what_it_is(tmp_path: Path) -> None:
     locked = KNN(5)
     locked.known = threading.Lock()  # type: ignore[assignment]
-    with pytest.raises(ap.AnypagError, match=r"lock that it uses cannot be looked into. Give .* identity"):
+    with pytest.raises(ap.AnypagError, match=r"lock that it uses cannot be inspected. Give .* identity"):
         ap.learn(locked, method="icd", checkpoint=tmp_path / "c")
 
     def f(x: int, y: int, z: tuple[int, ...]) -> float:

@@ -106,7 +106,7 @@ def test_a_billion_rows_of_counts_take_no_memory(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
-        ([1, -2, 3], "row 2 has -2. Mend that row"),
+        ([1, -2, 3], "row 2 has -2. Correct that row"),
         ([1, 2.5, 3], "row 2 has 2.5. Weights are not counts"),
         ([1, 2, None], "row 3 has nothing"),
         ([1, np.inf, 2], "row 2 has inf"),

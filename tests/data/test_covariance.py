@@ -66,9 +66,9 @@ def changed(**cells: float) -> pd.DataFrame:
     [
         (
             changed(ab=0.9),
-            r"must be symmetric; 'a' and 'b' have 0.9 one way and .* Mend it, or leave one triangle empty",
+            r"must be symmetric; 'a' and 'b' have 0.9 one way and .* Correct it, or leave one triangle empty",
         ),
-        (changed(aa=-1.0), "must be positive; that of 'a' is -1. Mend it, or leave the column out"),
+        (changed(aa=-1.0), "must be positive; that of 'a' is -1. Correct it, or leave the column out"),
         (changed(ab=0.99, ba=0.99, bc=-0.99, cb=-0.99, ac=0.99, ca=0.99), "negative variance .* from complete rows"),
         (changed(ab=np.nan), "there is none for 'a' and 'b'. Only a whole triangle may be left empty"),
         (FRAME.corr().iloc[:3], r"is square, .* got one of shape \(3, 5\)"),
@@ -83,7 +83,7 @@ def test_what_is_no_covariance_matrix_is_refused(matrix: pd.DataFrame, message: 
 
 @pytest.mark.parametrize("n", [None, 2.5, 3, True, "many"])
 def test_the_number_of_rows_goes_with_it(n: Any) -> None:
-    with pytest.raises(DataError, match="goes the number of rows it was computed from, a whole number, at least 4"):
+    with pytest.raises(DataError, match="needs the number of rows it was computed from, a whole number, at least 4"):
         ap.FisherZ.from_covariance(FRAME.cov(), n)
 
 
@@ -100,7 +100,7 @@ def test_text_in_the_matrix_and_unknown_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("index", [True, False])
 def test_a_matrix_given_as_rows_is_noticed(index: bool, tmp_path: Path) -> None:
     FRAME.corr().to_csv(tmp_path / "cov.csv", index=index)
-    with pytest.raises(DataError, match=r"The table is symmetric, .* Say of how many rows it is"):
+    with pytest.raises(DataError, match=r"The table is symmetric, .* Give its number of rows"):
         ap.learn(tmp_path / "cov.csv", method="icd")
 
 

@@ -181,7 +181,7 @@ def test_a_sheet_of_an_excel_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert ap.read_table(path, sheet="Two").names == ("c", "a")
     with pytest.raises(DataError, match="There is no sheet 'Tow'; the sheets are 'One', 'Two'"):
         ap.read_table(path, sheet="Tow")
-    with pytest.raises(DataError, match=r"'encoding' says nothing about a \.xlsx file"):
+    with pytest.raises(DataError, match=r"'encoding' does not apply to a \.xlsx file"):
         ap.read_table(path, encoding="latin-1")
     monkeypatch.setitem(sys.modules, "fastexcel", None)
     with pytest.raises(MissingExtraError, match="pip install fastexcel"):

@@ -155,7 +155,7 @@ def test_data_sets_keep_the_order_of_levels() -> None:
     pool = ap.pooled({"one": one, "two": two})
     assert pool.labels[0] == tuple(LIKERT)
     assert (pool.values[:, 0] == levels["a"]).all()
-    with pytest.raises(DataError, match="do not say one order of all levels of 'a'"):
+    with pytest.raises(DataError, match="do not agree on one order of all levels of 'a'"):
         ap.pooled({"one": one, "two": as_table(halves[1], kinds={"a": " < ".join(reversed(LIKERT))})})
 
 

@@ -171,7 +171,7 @@ def test_kinds_come_with_reasons() -> None:
         "age": ("continuous", "whole numbers, but more than ten"),
         "size": ("continuous", "numbers with fractions"),
         "city": ("discrete", "text"),
-        "yes": ("discrete", "as its type or you say"),
+        "yes": ("discrete", "given by its type or by you"),
     }
 
 

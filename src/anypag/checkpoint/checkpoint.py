@@ -65,7 +65,7 @@ class Checkpoint:
         return self._store.path
 
     def before_batch(self) -> None:
-        """Write the answers of the last seconds, every few seconds."""
+        """Write new answers, if the last write was some seconds ago."""
         if time.monotonic() - self._written_at >= SECONDS_BETWEEN_WRITES:
             self.write_answers()
 
@@ -76,7 +76,7 @@ class Checkpoint:
         last, order, strength = result.history[k], result.problem.nodes.order, result.problem.strength
         if k == 0:
             arrays["problem/order"] = order
-            if strength_in(result.problem, order) is None:  # the test does not have them in memory
+            if strength_in(result.problem, order) is None:  # the test does not have the strengths in memory
                 arrays |= {"problem/strength": strength.table, "problem/place": strength.place}
         step = ITERATION.write({**vars(last.info), "seconds": last.seconds}, Variables(last.pag.names))
         self._write(
@@ -162,8 +162,8 @@ class Checkpoint:
 def store_of_run(
     path: Path, facts: Fingerprint, first: dict[str, Any], read: Callable[[Store], None], *, resume: bool
 ) -> Store:
-    """The file of a run: a new one with its `first` facts, or the one that is there, once `read` has read it.
-    CheckpointError if a file is there that is of another run, or from which this one does not resume.
+    """The file of a run: a new one with its `first` facts, or the one that is there, once `read` has loaded it.
+    CheckpointError if there is a file of another run, or a file and no `resume`.
     """
     if not path.exists():
         return Store.create(path, {"run": facts, **first})
@@ -217,7 +217,7 @@ def state_of(store: Store, algorithm: Algorithm, problem: Problem) -> State:
     except RefusedError as error:
         raise error.at('"state"') from None
     if state.phase not in algorithm.facts.phases or not state.fits(problem):
-        raise RefusedError(f"{algorithm.name!r} cannot go on from the state")
+        raise RefusedError(f"{algorithm.name!r} cannot continue from the state")
     return state
 
 

@@ -10,7 +10,7 @@ nothing else of the object is hashed. An object that cannot be inspected and dec
 
 Two parts of a function are ignored, because they often serve as counters or caches: variables that it sets, and lists,
 dicts and sets in its closure, unless they contain data or functions. For these, and for what a function reads elsewhere
-(a file, a server), there is `version` of `anypag.from_callable`.
+(a file, a server), users declare changes by the `version` of `anypag.from_callable`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def content_hash(value: Any, *, declared: bool = False) -> str:
 
 
 def digest_of(parts: Iterable[bytes]) -> bytes:
-    """A hash of some bytes, of each with its length."""
+    """The hash of several byte strings, each with its length."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))
@@ -78,7 +78,7 @@ class _Walk:
             yield from self._inside(value, depth)
 
     def _is_fresh(self, value: Any) -> bool:
-        """Is it visited for the first time? Only for objects that live as long as the hashed value."""
+        """Is it visited for the first time? Also True for temporary objects: an `id` may be used again."""
         if not hasattr(value, "__dict__") or hasattr(value, "__self__"):
             return True
         is_fresh = id(value) not in self._seen
@@ -115,8 +115,8 @@ class _Walk:
         if not self._declared:
             raise CheckpointError(
                 "A checkpoint must tell this test or algorithm from others, and the "
-                f"{type(value).__qualname__} that it uses cannot be looked into. Give its owner a method "
-                "identity() that returns a text, which changes whenever its answers do; for a function, "
+                f"{type(value).__qualname__} that it uses cannot be inspected. Give its owner a method identity() that "
+                "returns a text, which changes whenever its answers do; for a function, use "
                 'from_callable(..., version="1"). Or leave the checkpoint out.'
             )
 
@@ -156,7 +156,7 @@ def _class_parts(kind: type) -> Iterator[bytes]:
 
 
 def _of_function(function: Any) -> Iterator[Any]:
-    """What a function depends on besides its code: name, defaults, closure, used names, and its object."""
+    """What a function depends on besides its code: name, defaults, closure, the names it uses, and its object."""
     yield function.__qualname__
     yield (function.__defaults__ or (), function.__kwdefaults__ or {})
     own = _names_set(function.__code__)

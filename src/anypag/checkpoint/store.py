@@ -133,8 +133,8 @@ class Store:
         if execute("PRAGMA application_id").fetchone() != (APPLICATION,):
             raise CheckpointError(f"The file {self.path} is an SQLite file, but no checkpoint of anypag.")
         with suppress(OSError):
-            # the empty journal of a process that was killed after its last write: SQLite would leave it for ever; one
-            # with content it has used up and removed by now
+            # removes the empty journal of a process that was killed after its last write, which SQLite would leave; a
+            # journal with content is gone by now: SQLite has rolled it back and removed it
             target_of(self.path).with_name(f"{target_of(self.path).name}-journal").unlink()
         execute("PRAGMA locking_mode = EXCLUSIVE")  # from here on the lock is held, and a journal stays open
         execute("COMMIT")
@@ -250,7 +250,7 @@ def _array_row(item: tuple[str, AnyArray]) -> tuple[str, str, str, bytes, bytes]
 
 
 def _array_of(dtype: object, shape: object, content: object, checksum: object) -> AnyArray | None:
-    """The array; None if the checksum does not match."""
+    """The array; None if the checksum does not match, or these are not the parts of an array."""
     if not isinstance(dtype, str) or not isinstance(shape, str) or not isinstance(content, bytes):
         return None
     if dtype not in DTYPES or checksum != digest_of([dtype.encode(), shape.encode(), content]):

@@ -26,7 +26,7 @@ NO_NUMBERS = "Turn it into numbers (a date: into days since a start) or drop it.
 @dataclass(frozen=True, eq=False)
 class Column:
     """A column as numbers, NaN for a missing value. `labels` are the texts that the numbers are codes of; None for
-    numbers. `kind`: what the type alone makes it, discrete (truth values, categories).
+    numbers. `kind`: "discrete" if the type alone says so (truth values, categories), else None.
     """
 
     values: npt.NDArray[np.float64]
@@ -74,7 +74,7 @@ def _numbers(series: Any) -> npt.NDArray[np.float64]:
 
 
 def _from_objects(name: str, objects: list[Any]) -> Column:
-    """Objects that are all numbers, or all text; None and NaN are missing in both."""
+    """A column of objects that are all numbers or all text; None and NaN are missing values."""
     present = [thing for thing in objects if not _is_missing(thing)]
     texts = [thing for thing in present if isinstance(thing, str)]
     others = [thing for thing in present if not isinstance(thing, str | Real)]
@@ -141,7 +141,7 @@ def checked_column_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]
 
 
 def require_columns(names: Iterable[str], there: Iterable[str], kind: str = "column") -> None:
-    """Raises a `DataError` that names similar ones, unless all names are there."""
+    """Raises a `DataError`, which suggests similar names, unless all names are there."""
     known = dict.fromkeys(there)
     unknown = [name for name in names if name not in known]
     if unknown:

@@ -1,13 +1,13 @@
 """Levels of columns: the distinct values and their codes in each row, indicators, and the kind of a column.
 
-Columns of categories hold a few whole numbers near each other. Counting these takes a third of the time of sorting, and
-every check of a discrete column begins with it.
+Columns of categories hold a few whole numbers near each other. Their levels are found by counting, which takes a third
+of the time of sorting; every check of a discrete column needs the levels.
 
 Continuous or discrete? Truth values and categories are discrete. Text is discrete too, unless most of its labels are
-numbers, or it has more than ten labels most of which would be numbers without a decimal comma, thousands separators, a
-percent sign or the like. Then it counts as a broken column of numbers, and the audit says so. A column of numbers is
-discrete if all are whole, they take at most ten different values, and each value occurs five times on average;
-otherwise it is continuous.
+numbers. If it has more than ten labels, labels that look like numbers count as numbers: those with a decimal comma,
+thousands separators, a percent sign or the like. Text of numbers is a broken column, and the audit says so. A column of
+numbers is discrete if all are whole, they take at most ten different values, and each value occurs five times on
+average; otherwise it is continuous.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from anypag.errors import DataError, Option
 
 Codes = npt.NDArray[np.int32]
 MOST_APART = 1000  # whole numbers within this range are counted instead of sorted
-_MOST = 2.0**52  # above this, float64 cannot tell neighbouring whole numbers apart
+_MOST = 2.0**52  # float64 holds whole numbers up to this exactly
 
 
 def distinct(values: Floats) -> Floats:
@@ -65,7 +65,7 @@ def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
     if not len(values):
         return None
     least, most = float(values.min()), float(values.max())
-    if not (least >= -_MOST and most <= _MOST and most - least <= MOST_APART):  # False if one is NaN, too
+    if not (least >= -_MOST and most <= _MOST and most - least <= MOST_APART):  # also False if a value is NaN
         return None
     return (least, (values - least).astype(np.int32)) if (values == np.floor(values)).all() else None
 
@@ -87,7 +87,7 @@ def spread_out(values: Floats, kinds: Sequence[str]) -> list[Floats]:
 
 
 def starts_of(names: Sequence[str], widths: Sequence[int]) -> Counts:
-    """(p + 1,) where the spread-out columns of each variable begin. DataError if they are too many."""
+    """(p + 1,) where the spread-out columns of each variable begin. DataError if there are too many columns."""
     if sum(widths) > MOST_COLUMNS:
         worst = int(np.argmax(widths))
         raise DataError(
@@ -106,8 +106,8 @@ def sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 MOST_LEVELS = 10
 ROWS_PER_LEVEL = 5
-_FIRST = 16
-_GLANCE = 1000
+_FIRST = 16  # the first rows, in which most continuous columns have a fraction
+_GLANCE = 1000  # the first rows, in which many other continuous columns show that they have many levels
 _NUMBER_LIKE = re.compile(
     r"""\s* [-+−]? \s* [$€£¥]? \s*
     ( \d+ | \d*[.,]\d+ ([eE][-+]?\d+)? | \d{1,3} ([.,'’_\s]\d{3})+ ([.,]\d+)? )
@@ -124,7 +124,7 @@ def infer_kind(values: Floats, labels: Sequence[str] | None = None) -> Literal["
     if labels is not None:
         looks = is_number if len(labels) <= MOST_LEVELS else looks_like_number
         return "continuous" if 2 * sum(map(looks, labels)) > len(labels) else "discrete"
-    if not _has_few_levels(values[:_GLANCE]):  # most continuous columns have a fraction within the first rows
+    if not _has_few_levels(values[:_GLANCE]):  # decides for most continuous columns without the other rows
         return "continuous"
     present = values[np.isfinite(values)]
     return kind_of_levels(distinct(present), len(present))
@@ -133,7 +133,7 @@ def infer_kind(values: Floats, labels: Sequence[str] | None = None) -> Literal["
 def kind_reason(values: Floats, labels: Sequence[str] | None, given: str | None, kind: str) -> str:
     """Why a column has its kind, in a few words."""
     if given is not None:
-        return "as its type or you say"
+        return "given by its type or by you"
     if labels is not None:
         return "text that reads as numbers" if kind == "continuous" else "text"
     if has_fractions(values[:, None])[0]:

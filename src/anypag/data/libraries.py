@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 
 class _Late:
-    """A library; the first look at one of its names loads it."""
+    """A library that is imported when one of its names is used for the first time."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,4 +1,4 @@
-"""The correlation matrix of a table, with the means and standard deviations that lead back to its covariance.
+"""The correlation matrix of a table, and the means and standard deviations of its columns.
 
 Rows are processed in chunks with fixed bounds, so that a file that is read in parts gives the same bits as the same
 rows in memory. In each chunk the columns are scaled by a power of two, which is exact, so that the squares of 1e300 or
@@ -68,14 +68,14 @@ class Products(Protocol):
         """(p,) the diagonal of such products."""
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """Correlations from products, row i from row place[i]: a copy that threads fetch. The card keeps its own."""
+        """Correlations from products, row i from row place[i]: a copy, fetched by threads. The device keeps its own."""
 
 
 def moments_of(
     values: Floats, names: Sequence[str], weights: Floats | None = None, *, threads: int = 1, on: Products | None = None
 ) -> Moments:
-    """The moments of (n, p) values without gaps; of weighted rows, `n` is the sum of weights. Columns are processed in
-    the order of their names and in fixed panels: neither their order nor the number of threads changes a bit.
+    """The moments of (n, p) values without gaps; `n` of weighted rows is the sum of weights. Columns are processed in
+    the order of their names and in fixed panels, so that results do not depend on the order of columns or on threads.
     """
     if weights is not None:
         with single_blas:
@@ -106,7 +106,7 @@ def rows_in_chunk(p: int) -> int:
 
 
 class Sums:
-    """Means and centred products of columns, by name, over the rows added; `on`: a graphics card or None."""
+    """Collects means and centred products of columns over chunks of rows; `on`: a graphics card or None."""
 
     def __init__(self, names: Sequence[str], on: Products | None = None) -> None:
         p = len(names)
@@ -243,7 +243,7 @@ def _correlation(products: Floats, scale: Floats, back: npt.NDArray[np.intp], th
 
 
 def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:
-    """The indices that sort the names alphabetically; this order does not depend on the file."""
+    """The indices that sort the names alphabetically: an order that is the same for any order of the columns."""
     return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)
 
 
@@ -274,7 +274,7 @@ class StandardRows:
         return cls(tuple(names), order, standard, is_complete)
 
     def moments(self, counts: Counts, on: Products | None = None) -> Moments:
-        """The moments of a resample, in units of the standardised columns, on a graphics card if `on` is one."""
+        """The moments of a resample, in units of the standardised columns; `on`: a graphics card or None."""
         weights = counts[self.is_complete]
         taken = np.flatnonzero(weights)
         n, times = int(weights.sum()), weights[taken].astype(np.float64)

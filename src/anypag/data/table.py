@@ -1,7 +1,7 @@
 """A table in memory: one float64 matrix, column names, and the kind of each column.
 
-Missing values are NaN. A column of text holds the positions of its labels, which are kept beside it, so that
-every column is a column of numbers and one matrix holds them all.
+Missing values are NaN. In a column of text, a value is the position of a label in the list of the column's labels. So
+every column is a column of numbers, and one matrix holds them all.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class Table:
         given = tuple(kinds.get(name, kind) for name, kind in zip(self.names, self.given_kinds, strict=True))
         made = replace(self, given_kinds=given, before=self.before and self.before.with_kinds(kinds))
         known = {name: self.__dict__[name] for name in _OF_VALUES if name in self.__dict__}
-        if self.weights is None and "ordinal" not in (*self.given_kinds, *given):  # else they depend on kinds
+        if self.weights is None and "ordinal" not in (*self.given_kinds, *given):  # else moments depend on kinds
             known["_moments"] = self._moments
         made.__dict__.update(known, _codes=self._codes, _levels=self._levels)
         return made
@@ -196,7 +196,7 @@ class Table:
         return self.take_rows(np.logical_not(np.isnan(self.values).any(axis=1)))
 
     def within_sets(self) -> Table:
-        """The table as tests see it that condition on contexts: the table itself, since it has none."""
+        """The table for tests that condition on contexts: this table, because it has no contexts."""
         return self
 
     def normal_scores(self) -> Table:
@@ -248,7 +248,7 @@ class Table:
 
     @cached_property
     def worth(self) -> Worth | None:
-        """What the rows of a table without gaps are worth to tests; None where each is worth one."""
+        """What the rows of a table without gaps are worth to tests; None if each is worth one row."""
         if self.weights is None and not self._steps:
             return None
         n, factors, weights = float(self.n), np.ones(len(self.names)), self.weights
@@ -260,7 +260,7 @@ class Table:
 
     @property
     def scaled_weights(self) -> Floats | None:
-        """(n,) weights whose sum is how many rows they are worth; None if there are none."""
+        """(n,) the weights, scaled so that their sum is the number of rows they are worth; None without weights."""
         if self.weights is None or self.worth is None:
             return None
         return np.asarray(self.weights * (self.worth.n / self.weights.sum()))
@@ -315,7 +315,7 @@ def clusters_in(cluster: Any, table: Table) -> Counts | None:
         raise DataError(f"The cluster of {np.isnan(values).sum():,} rows is missing: fill it in, or leave them out.")
     codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
     if codes.max(initial=0) < 1:
-        raise DataError("Rows come in at least two clusters; these are all in one.")
+        raise DataError("There must be at least two clusters; all rows are in one.")
     return codes
 
 
@@ -332,7 +332,7 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
             pattern, "q*"; the kind of an ordinal column of texts is their order, "low < high".
 
     Raises:
-        DataError: it is not a table, or has columns that cannot be used (dates, lists, text among numbers).
+        DataError: `data` is not a table, or has columns that cannot be used (dates, lists, text among numbers).
     """
     return declared(_read(data, names), kinds or {})
 
@@ -347,7 +347,7 @@ def declared(table: Table, kinds: Mapping[str, str]) -> Table:
 
 
 def spelled_out(kinds: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
-    """Kinds with all names that a pattern stands for; a kind given for a name itself wins."""
+    """The kinds, with each pattern replaced by the names that match it; a kind given for a name itself wins."""
     if not isinstance(kinds, Mapping):
         raise ParameterError(f"Kinds are a mapping such as {{'sex': 'discrete'}}; got {kinds!r}.")
     patterns = {name: kind for name, kind in kinds.items() if is_pattern(name) and name not in names}
@@ -356,14 +356,14 @@ def spelled_out(kinds: Mapping[str, str], names: Sequence[str]) -> Mapping[str, 
 
 
 def _ordered(table: Table, name: str, order: list[str] | None) -> Table:
-    """The table with the levels of a column in this order; None if their order is known."""
+    """The table with the levels of a column in this order. Without `order`, DataError if their order is not known."""
     i = table.names.index(name)
     labels, is_known = table.labels[i], table.given_kinds[i] == "ordinal"
     if order is None:
         if labels is not None and len(labels) > 2 and list(labels) == sorted(labels) and not is_known:
             raise DataError(
                 f"The order of the levels of {name!r} is not known: they are text, {listed(labels, 6)}. Give it as the "
-                f"kind, {' < '.join(labels[:3])!r} say ({Option('kinds')}), or as an ordered category."
+                f"kind, such as {' < '.join(labels[:3])!r} ({Option('kinds')}), or as an ordered category."
             )
         return table
     is_there = ~np.isnan(table.values[:, i])
@@ -432,7 +432,7 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
 
 
 def _pulled(frame: Any, chosen: Sequence[str] | None) -> Any:
-    """The rows of a lazy table, for some or all of its columns. Raises DataError if an engine has too many."""
+    """The rows of a lazy table, for some or all of its columns. DataError if there are too many in an engine."""
     from anypag.data.sources.engine import EngineTable
 
     names = [name for name in frame.collect_schema().names() if chosen is None or name in chosen]

@@ -1,14 +1,15 @@
-"""What rows are worth to a test: weighted rows, and rows of ordered levels, say less than as many rows of numbers.
+"""What rows are worth to a test: how many rows of numbers give as much information. Weighted rows and rows of ordered
+levels give less than as many rows of numbers.
 
-Weighted rows (`anypag.weighted`) are worth (sum of weights)² / sum of their squares (Kish 1965) where weights have
-nothing to do with the columns. Where they have, the variance of a correlation of independent columns grows by about the
-factor Σ w² x² / Σ w² of each of the two, in standard units; for levels, by the mean of these factors, as in the first
-correction of Rao & Scott (1981).
+Weighted rows (`anypag.weighted`) are worth (sum of weights)² / sum of their squares (Kish 1965) if weights do not
+depend on the columns. If they do, the variance of the correlation of two independent columns grows by about the factors
+of both. The factor of a column x in standard units is Σ w² x² / Σ w²; that of a column of levels is the mean over its
+levels, each weighted by 1 − its share, as in the first correction of Rao & Scott (1981).
 
 A column of ordered levels is taken as a normal one of which only the level was recorded. A step function s of a normal
 variable is a sum of Hermite polynomials, s = Σ f_k h_k, and the correlation of two such steps is Σ f_k g_k ρ^k if ρ is
 that of the normal variables: solved for ρ, this is the polychoric correlation. Its variance under independence is
-1 / (f_1² g_1²) times that of a plain one; given others, about 1 / h_1² more, for the coarsest h among them.
+1 / (f_1² g_1²) times that of a plain one. In a condition set, the coarsest column h adds a factor of about 1 / h_1².
 """
 
 from __future__ import annotations
@@ -24,25 +25,25 @@ from anypag.data.levels import Codes
 from anypag.data.moments import Moments, name_order
 from anypag.threads import single_blas
 
-TERMS = 60  # how many terms of the sum are taken
+TERMS = 60  # the number of terms of the sum that are computed
 MOST = 0.999  # the largest correlation of columns of which only levels are known
-LEAST_LEFT = 1e-3  # the least variance that any combination of standardised columns keeps where some are ordered levels
-HALVINGS = 40
+LEAST_LEFT = 1e-3  # the least variance that any combination of standardised columns keeps if some are ordered levels
+HALVINGS = 40  # the steps of a bisection
 SCORED_AS = 6
-"""A score counts n · (mean of f_1²) to this power: strong correlations behind levels vary more than under independence,
-and a score takes what varies for edges. Chosen on seeds 0 to 9 of `benchmarks/ordinal.py`.
+"""A score counts n · (mean of f_1²) ** SCORED_AS rows. Estimates of strong correlations behind levels vary more than
+under independence, and a score would take this for edges. Chosen on seeds 0 to 9 of `benchmarks/ordinal.py`.
 """
 
 
 class Worth(NamedTuple):
-    """How many rows of numbers the rows are worth, on average over pairs of columns; and (p,) by how much the variance
-    of each column's correlations is larger than that of an average one. Two columns have n / (their two factors) rows.
+    """`n`: how many rows of numbers the rows are worth, on average over pairs of columns. `factors`: (p,) the variance
+    of each column's correlations relative to an average column. Two columns have n / (product of their factors) rows.
     """
 
     n: int
     factors: Floats
     kept: Floats
-    """(p,) f_1², 1 for columns that are not ordered levels: of a condition set the coarsest member costs rows too."""
+    """(p,) f_1² of ordered levels, 1 for other columns: the coarsest member of a condition set costs rows too."""
     n_scored: int  # the rows that scores count: fewer with ordered levels
     n_rows: int  # the rows that there are
 
@@ -53,7 +54,7 @@ class Worth(NamedTuple):
 
 
 def worth(n_rows: int, n: float, factors: Floats, steps: Mapping[int, Floats]) -> Worth:
-    """The worth of rows of which n would be left for two columns with the factor 1; `steps` of ordered levels."""
+    """The worth of rows that are worth `n` for two columns with the factor 1. `steps`: the f_k of ordered levels."""
     kept = np.ones(len(factors))
     kept[list(steps)] = [own[0] ** 2 for own in steps.values()]
     mean, scored = float((factors / kept).mean()), n / float(factors.mean()) ** 2 * float(kept.mean()) ** SCORED_AS
@@ -61,7 +62,7 @@ def worth(n_rows: int, n: float, factors: Floats, steps: Mapping[int, Floats]) -
 
 
 def effective_rows(weights: Floats) -> float:
-    """How many rows of a simple random sample weighted rows are worth, if weights have nothing to do with columns."""
+    """How many rows of a simple random sample weighted rows are worth, if weights do not depend on the columns."""
     return float(np.square(weights.sum()) / np.square(weights).sum())
 
 
@@ -74,7 +75,7 @@ def factor_of_numbers(values: Floats, weights: Floats) -> float:
 
 
 def factor_of_levels(codes: Codes, weights: Floats) -> float:
-    """The mean of the factors of all levels of a column; 1 for a constant."""
+    """The mean of the factors of all levels of a column, weighted by 1 − their shares; 1 for a constant."""
     shares = np.bincount(codes, weights) / weights.sum()
     own = np.bincount(codes, np.square(weights)) / np.square(weights).sum()
     if len(shares) < 2:
@@ -110,7 +111,7 @@ def behind_levels(moments: Moments, steps: Mapping[int, Floats]) -> Moments:
     found[:, places] = found[places].T
     found[np.ix_(places, places)] = _solved(moments.correlation[np.ix_(places, places)], of)
     np.fill_diagonal(found, 1.0)
-    order = name_order(moments.names)  # neither the order of columns nor threads may change a bit
+    order = name_order(moments.names)  # results must not depend on the order of columns or on threads
     in_order, back = np.ix_(order, order), np.argsort(order)
     with single_blas:
         mended = _positive(found[in_order], float(np.linalg.eigvalsh(moments.correlation[in_order])[0]))
@@ -118,7 +119,7 @@ def behind_levels(moments: Moments, steps: Mapping[int, Floats]) -> Moments:
 
 
 def _solved(correlation: Floats, steps: Floats) -> Floats:
-    """The ρ for which Σ f_k g_k ρ^k is each correlation, by halving."""
+    """For each correlation, the ρ for which Σ f_k g_k ρ^k equals it, by bisection."""
     low, high = np.full_like(correlation, -MOST), np.full_like(correlation, MOST)
     for _ in range(HALVINGS):
         middle, total = (low + high) / 2, np.zeros_like(correlation)

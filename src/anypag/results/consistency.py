@@ -32,8 +32,8 @@ WHAT_TO_DO = (
 
 @dataclass(frozen=True)
 class Consistency:
-    """Whether a graph can be true. `valid` is None if that was not decided; `note` then says why, or that the list of
-    contradictions is incomplete. If marks come from knowledge, the equivalence class is judged without them.
+    """Whether a graph can be true. `valid` is None if that was not decided. `note` says why it was not, or that the
+    list of contradictions is incomplete. If marks come from knowledge, the equivalence class is judged without them.
     """
 
     valid: bool | None
@@ -144,8 +144,8 @@ def withdrawn_marks(result: Result) -> list[Counts]:
 
 
 def _withdrawn(earlier: PAG, final: Marks, still: Callable[[], list[Marks]]) -> Counts:
-    """The rows (i, j) of withdrawn marks. `still` gives who is a cause in the final graph, and who is none: rows of
-    bits, because tables of all pairs of a large graph may take gigabytes.
+    """The rows (i, j) of withdrawn marks. `still` gives, for the final graph, which nodes are causes of which and which
+    are not: as packed bits, because tables of all pairs of a large graph may take gigabytes.
     """
     entries = earlier.entries
     i, j, then = (part[entries[2] > Mark.CIRCLE] for part in entries)

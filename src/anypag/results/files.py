@@ -1,4 +1,4 @@
-"""Results in files: written as they are made, read back with every number checked (`anypag.results.schema`)."""
+"""Results in JSON files: written piece by piece, and read with every number checked (`anypag.results.schema`)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _all_rows(content: Document) -> Document:
 
 
 def streamed_document(result: Result) -> Document:
-    """The document with iterators for long lists of rows, which `json_pieces` makes on demand."""
+    """The document, with iterators for long lists of rows: `json_pieces` computes the rows as it needs them."""
     from anypag import __version__
 
     check_encodable(result.pag.names)
@@ -129,7 +129,7 @@ def _views(result: Result) -> Document:
 
 
 def json_pieces(document: Document) -> Iterator[str]:
-    """The text of a document, piece by piece; the rows of an iterator are made on the way."""
+    """The text of a document, piece by piece; the rows of an iterator are computed as they are needed."""
     return chain(_pieces(document, ""), ["\n"])
 
 

@@ -120,7 +120,7 @@ class Searched:
     problem: Problem = field(repr=False)  # what the search worked on: the test, the choices, the audit of the data
     last: tuple[PAG, StepInfo] | None = field(repr=False)  # the graph after the last finished step, and its info
     for_effects: Callable[[], State] | None = field(default=None, repr=False)
-    """Gives the state with the sampled graphs that serve effects only."""
+    """Returns the state with additional sampled graphs, which serve effects only."""
 
     @cached_property
     def pag(self) -> PAG:
@@ -184,14 +184,14 @@ class Searched:
 
     @cached_property
     def posterior(self) -> Posterior | None:
-        """The sampled graphs, with those that serve effects only, which take a while to draw; None without samples."""
+        """The sampled graphs and those that serve effects only, which take a while to draw; None without samples."""
         if getattr(self.state, "posterior", None) is None:
             return None
         state: Any = self.state if self.for_effects is None else self.for_effects()
         return self._informed(state.posterior)
 
     def _informed(self, posterior: Posterior) -> Posterior:
-        """The posterior with what its reported probabilities depend on besides the graphs."""
+        """The posterior with the facts on which its reported probabilities depend besides the graphs."""
         from anypag.scores.discrete import DiscreteScore
 
         facts, places = self.problem.facts, np.argsort(self.state.nodes.order)

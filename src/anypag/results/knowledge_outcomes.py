@@ -86,7 +86,7 @@ class _Judge:
             case PairStatement("joined"):
                 return _told(statement, "used", why="not tested")
             case PairStatement("not_joined"):
-                by_tests = getattr(self.state, "rival", None) is None  # scores only rate graphs that agree
+                by_tests = getattr(self.state, "rival", None) is None  # scores rate only graphs that agree with it
                 return self._not_joined(statement) if by_tests else _told(statement, "used", why="not tried")
         alone, closed = self._alone(statement), self._closed_alone(statement)
         against = self._against(alone, closed)
@@ -103,7 +103,7 @@ class _Judge:
         return _told(statement, "not usable", why=self._unfinished(closed) or self._why_idle(statement, alone))
 
     def _cost(self, statement: Statement) -> str:
-        """How much better a graph that violates the statement fits, if scores found one; else empty. Only reported."""
+        """How much better a graph that violates the statement fits, in words for a report; empty if none was found."""
         rival = getattr(self.state, "rival", None)  # only searches by scores find one
         if rival is None or rival.pag is None:
             return ""
@@ -116,7 +116,7 @@ class _Judge:
         return f"the data prefer graphs without it by {gain:.1f} log units: {how_much}"
 
     def _closed(self, facts: Facts) -> Closed:
-        """The marks that follow from some statements; all calls together may make as many trials as one closure."""
+        """The marks that follow from some statements. All calls together may make as many trials as one closure."""
         share = len(self.statements)
         return closed_with(facts, self._base, self.state, self.problem, final=self.final, share=share)
 
@@ -156,7 +156,7 @@ class _Judge:
         return f"the graph that the data give has no path left by which {a} could cause {b}"
 
     def _broken(self, alone: Facts) -> str:
-        """Which variable is, by the data, a cause of what it is said not to cause; the mark and test behind it."""
+        """Which variable causes, by the data, what it is said not to cause, with the mark and the test that say so."""
         marks = self._base.orientation.marks
         leads = _surely_lead(marks, alone.not_selecting if self.facts.selection else np.ones(len(marks), np.bool_))
         broken = alone.not_causes & leads

@@ -24,8 +24,8 @@ _BITS = np.array([byte.bit_count() for byte in range(256)], np.uint8)  # how man
 def pair_p_values(state: State, test: CITest, x: AnyNodes, y: AnyNodes) -> tuple[Floats, npt.NDArray[np.int16]]:
     """The p-value of each pair of nodes, and the iteration in which it was separated (-1 if it was not).
 
-    Without an edge it is the p-value of the separation, with one the largest p-value that kept it; NaN if the pair was
-    never tested. A pair that the empty set separates and that has no record was separated in a pass
+    For a pair without an edge it is the p-value of the separation, for one with an edge the largest p-value that kept
+    it, NaN if the pair was never tested. A pair that the empty set separates, without a record, was separated in a pass
     (`State.joined_by`): the test is asked again and gives the same answer.
     """
     p, found_at = state.evidence.notes.of(state.n, x, y)

@@ -21,7 +21,7 @@ MOST_GRAPHS = 3  # how many of the most probable graphs are kept
 LEAST_ALTERNATIVE = 0.05  # for rarer alternatives the changes that go with them are not reported
 
 States = tuple[tuple[str, float, float], ...]
-"""The most probable first: how a pair may be joined (`"o->"`, `""` for none), its probability, its share of graphs."""
+"""The ways to join a pair, the most probable first: symbol (`""` for no edge), probability, share of sampled graphs."""
 Edges = tuple[tuple[str, str, str], ...]  # edges as `(a, b, "o->")`
 
 
@@ -50,11 +50,10 @@ class Probabilities:
     `pairs` holds every pair that some sampled graph joins or that shares a neighbour in the answer, from the first to
     the second name; `elsewhere` stands for all other pairs. `causes` has two shares of the graphs for a pair: those in
     whose class the first is a cause of the second, directly or not, in every member, and those in which it is in none
-    (0 and 1 for a pair without a row). `graphs` are the most probable graphs with their edges,
-    of `n_classes` that were met. If `hidden` is False only graphs without hidden causes were
-    sampled, and all probabilities assume that there are none. `changes` says of a pair what else changes with its
-    alternative. `as_sampled` holds edges of the answer with marks from knowledge that rules alone do not find, as they
-    are in sampled graphs.
+    (0 and 1 for a pair without a row). `graphs` are the most probable of the `n_classes` sampled classes, each with its
+    share and its edges. If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities
+    assume that there are none. `changes` says of a pair what else changes with its alternative. `as_sampled` has the
+    edges of the answer with marks from knowledge that rules alone do not find, as they are in sampled graphs.
     """
 
     n_samples: int
@@ -218,7 +217,7 @@ def reversed_symbol(symbol: str) -> str:
 LEAST_ROWS_PER_NUMBER = 1.0
 """With fewer rows for each number that the best graph must learn, probabilities of tables with levels are wrong."""
 MOST_OFF = 0.05  # with a larger share of pairs unlike those of tables drawn from the best graph, the model does not fit
-LEAST_PAIRS = 2  # one pair of several may be unlike by chance
+LEAST_PAIRS = 2  # the least pairs that show a misfit: a single one of several may be unlike by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
 LESS_THAN_HALF = 0.5  # functions of the causes explain a misfit if they leave less than this part of it
 
@@ -227,10 +226,10 @@ LESS_THAN_HALF = 0.5  # functions of the causes explain a misfit if they leave l
 class Misfit:
     """How well a table fits what the probabilities assume.
 
-    A table that is not said to misfit may still mislead: hidden causes that leave no trace are not seen.
+    A table without a reported misfit may still mislead: hidden causes that leave no trace are not seen.
     `rows_per_number`: the rows for each number that the best graph must learn from a table with levels; None for other
-    tables. `share`: of pairs in which tables drawn from the best graph are unlike this one; None without rows. `worst`:
-    the pairs that are most unlike. `curved`: the audit found a curve, or functions of the causes explain most of it.
+    tables. `share`: the share of pairs that are unlike those of tables drawn from the best graph; None without rows.
+    `worst`: the worst of these. `curved`: the audit found a curve, or functions of the causes explain most.
     """
 
     rows_per_number: float | None
@@ -239,7 +238,7 @@ class Misfit:
     curved: bool = False
 
     def lines(self, how_to_pool: str = "ap.pooled") -> tuple[str, ...]:
-        """The warning, or nothing. `how_to_pool`: how to say that there are several data sets; "" where it was said."""
+        """The warning, or nothing. `how_to_pool`: how to say that there are several data sets; "" if it was said."""
         found = list(self._reasons(how_to_pool))
         if not found:
             return ()

@@ -92,11 +92,11 @@ class Result:
     chosen: Chosen | None = None
     """What `method="auto"` stands for, and why; None if the method was named."""
     before_scores: Result | None = field(default=None, repr=False)
-    """The result of the tests, if the search went on from it by scores."""
+    """The result of the tests, if scores continued the search from it."""
 
     @property
     def from_scores(self) -> bool:
-        """Do edges and marks come from scores? Otherwise from tests and rules, as they do first in "auto"."""
+        """Do edges and marks come from scores? If not, from tests and rules, as in the first steps of "auto"."""
         facts = method_named(self.method)
         return facts.from_scores and (not facts.tests_by or self.before_scores is not None)
 
@@ -117,7 +117,7 @@ class Result:
 
     @property
     def compared(self) -> str | None:
-        """How many of the pairs that either joins differ in the search by tests alone; None without such a search.
+        """The number of pairs in which the search by tests alone differs, as a sentence; None without such a search.
 
         >>> import anypag as ap
         >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 500, seed=1)
@@ -237,7 +237,7 @@ class Result:
         return self.misfit_lines("ap.pooled")
 
     def misfit_lines(self, how_to_pool: str) -> tuple[str, ...]:
-        """This warning, with another way to say that there are several data sets."""
+        """The warning of `misfit_told`, with `how_to_pool` in place of "ap.pooled"."""
         is_pooled = self.choices.knowledge is not None and bool(self.choices.knowledge.contexts)
         return self.misfit.lines("" if is_pooled else how_to_pool) if self.misfit else ()
 
@@ -425,8 +425,8 @@ class Result:
 
 
 def refuse_unsearched(source: object, *nodes: object) -> None:
-    """Raise an error for a name that is no variable of a result, but a column that was left out, one of its data sets,
-    or the column that tells these apart.
+    """Raise an error for a name that is no variable of a result, if it is a column that was left out, one of its data
+    sets, or the column that tells these apart.
     """
     if not isinstance(source, Result):
         return

@@ -137,7 +137,7 @@ class Listed(Form):
         return {(a, b): Separation(*why) for a, b, *why in ListOf(RowForm(forms)).read(plain, variables)}
 
 
-EARLIER_TESTS = ("imputed", "rcot", "weighted-gcm")  # tests of earlier versions; results of theirs can be read
+EARLIER_TESTS = ("imputed", "rcot", "weighted-gcm")  # tests of earlier versions, whose results can be read
 
 
 def _test(plain: Any, variables: Variables) -> Any:
@@ -277,7 +277,7 @@ def _reason(*values: Any) -> MarkReason:
     try:
         RULES[reason.rule].words(reason, {})
     except ValueError:
-        raise RefusedError(f"rule {reason.rule} goes through other nodes than {len(reason.because)}") from None
+        raise RefusedError(f"rule {reason.rule} does not go through {len(reason.because)} nodes") from None
     return reason
 
 
@@ -330,7 +330,7 @@ BEFORE_SCORES = Object(
     {"pag": EDGES, "complete": Flag(), "stopped": Maybe(Text()), **_OF_TESTS},
     get=lambda result, name: getattr(result if name in _OWN else result.grounds, name),
 )
-"""What tests found before a search by scores went on from it: what the whole result does not have."""
+"""What tests found before scores continued the search: only the fields that differ from those of the whole result."""
 RESULT = object_of(
     Result,
     "grounds",  # GROUNDS
@@ -350,7 +350,7 @@ VIEWS = ("valid", "contradictions", "withdrawn")  # fields that are written for 
 
 
 def write_fields(result: Result) -> dict[str, Any]:
-    """All fields of a result as JSON can hold them; of long lists of rows an iterator, which makes them on demand."""
+    """All fields of a result as JSON can hold them; an iterator in place of a long list of rows."""
     variables = Variables(result.pag.names)
     return {**RESULT.write(result, variables), **GROUNDS.write(result.grounds, variables)}
 

@@ -1,4 +1,4 @@
-"""The outcome of resampling: the graphs, how often they have an edge, a mark or a cause, and the lines that say so."""
+"""The outcome of resampling: the graphs, how often they have an edge, a mark or a cause, and lines that report this."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ class Stability:
 
     @cached_property
     def n_causes(self) -> Counts:
-        """(p, p) how often the graph claims i to be an ancestor of j."""
+        """(p, p) how many graphs claim that i is an ancestor of j."""
         return self._counted(causes)
 
     @cached_property
     def n_not_causes(self) -> Counts:
-        """(p, p) how often the graph claims that i is no ancestor of j."""
+        """(p, p) how many graphs claim that i is no ancestor of j."""
         return self._counted(not_causes)
 
     def _counted(self, claimed: Callable[[Marks], Flags]) -> Counts:
@@ -91,32 +91,32 @@ class Stability:
 
     @property
     def adjacency(self) -> Floats:
-        """(p, p) how often there is an edge between i and j."""
+        """(p, p) the share of graphs with an edge between i and j."""
         return self._shares(np.ones(len(self.edges), np.bool_), np.ones(len(self.edges), np.bool_))
 
     @property
     def arrowhead(self) -> Floats:
-        """(p, p) how often there is an arrowhead at j on i–j."""
+        """(p, p) the share of graphs with an arrowhead at j on i–j."""
         return self._of_mark(Mark.ARROW)
 
     @property
     def tail(self) -> Floats:
-        """(p, p) how often there is a tail at j on i–j."""
+        """(p, p) the share of graphs with a tail at j on i–j."""
         return self._of_mark(Mark.TAIL)
 
     @property
     def circle(self) -> Floats:
-        """(p, p) how often there is a circle at j on i–j."""
+        """(p, p) the share of graphs with a circle at j on i–j."""
         return self._of_mark(Mark.CIRCLE)
 
     @property
     def causes(self) -> Floats:
-        """(p, p) how often the graph claims i to be an ancestor of j (or, with selection, of being in the sample)."""
+        """(p, p) the share of graphs that claim that i causes j (or, with selection, being in the sample)."""
         return self._per_graph(self.n_causes)
 
     @property
     def not_causes(self) -> Floats:
-        """(p, p) how often the graph excludes that i is an ancestor of j."""
+        """(p, p) the share of graphs that exclude that i is an ancestor of j."""
         return self._per_graph(self.n_not_causes)
 
     def share(self, edge: Edge) -> float:
@@ -126,7 +126,7 @@ class Stability:
 
     @property
     def kinds(self) -> dict[str, Floats]:
-        """For each kind of edge, written from i to j (`o->`, for example): (p, p) how often it occurs."""
+        """For each kind of edge, written from i to j (`o->`, for example): (p, p) the share of graphs with it."""
         at_a, at_b = self.edges[:, 2], self.edges[:, 3]
         return {
             symbol: self._shares((at_a == left) & (at_b == right), (at_b == left) & (at_a == right))
@@ -188,10 +188,10 @@ def causes(marks: Marks) -> Flags:
 
 
 def not_causes(marks: Marks) -> Flags:
-    """(..., p, p) marks: is it excluded that i is an ancestor of j? A chain of causes leaves no node by an arrowhead.
+    """(..., p, p) marks: is it excluded that i is an ancestor of j?
 
-    It enters a node by a tail only if that node affects selection, and then the node has no arrowhead: with `A --- B`,
-    A may be a cause of B. Being in the sample causes nothing.
+    It is, if no path may lead from i to j by causes. Such a path leaves no node by an arrowhead. It enters a node by a
+    tail only if that node affects selection, and then the node has no arrowhead: with `A --- B`, A may cause B.
     """
     has_arrow = (marks == Mark.ARROW).any(axis=-2)
     ends = (np.swapaxes(marks, -1, -2) == Mark.ARROW) | (marks == Mark.NONE)

@@ -26,15 +26,15 @@ from anypag.search.problem import Chosen, Problem, pose
 if TYPE_CHECKING:
     from anypag.scores.base import Score
 
-MOST_SECONDS = 60.0  # where the posterior would take longer, "auto" goes by tests alone: from 224 columns of numbers on
+MOST_SECONDS = 60.0  # if the posterior would take longer, "auto" uses tests alone: from 224 columns of numbers on
 SECONDS_A_PAIR, SECONDS_A_CELL, SECONDS_A_BLOCK = 1.2e-3, 1.2e-6, 6e-7
-"""About how long the posterior takes: the first number times the square of the number of variables. If the score counts
-rows, the second times that square and the rows. If it spreads levels out as columns, the third times the number of
-variables and the fifth power of the columns of each. Measured: 3 to 10 s for 100 columns of numbers, 39 s for 180; 27 s
+"""About how long the posterior takes. A pair: multiplied by the square of the number n of variables. A cell, if the
+score counts rows: by n² and the number of rows. A block, if the score spreads levels out as columns: by n and by the
+sum of the fifth powers of the numbers of columns. Measured: 3 to 10 s for 100 columns of numbers, 39 s for 180; 27 s
 for 35 columns of levels with 20,000 rows, 7 and 163 s for 12 columns of numbers beside one of 15 and of 30 levels.
 """
 _A_MARK = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
-POSTERIOR = "tests, then a posterior over graphs"  # the reason why "auto" goes on by scores: nothing speaks against it
+POSTERIOR = "tests, then a posterior over graphs"  # shown as the reason if "auto" continues with scores
 
 
 def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest | None = None) -> Problem:
@@ -58,7 +58,7 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest |
     method, score, chosen = _settled(method, choices, test)
     other = chosen is not None and chosen.method != algorithm(choices.method).name
     choices = replace(choices, threads=threads, method=method.name if other else choices.method)
-    if "effort" not in method.facts.uses:  # "auto" may have gone by tests
+    if "effort" not in method.facts.uses:  # "auto" may have chosen tests alone
         choices = replace(choices, effort=DEFAULTS["effort"])
     problem = pose(test, method.filled_in(choices, test), score, chosen)
     largest = f"at most {problem.last_r}, the size of the largest condition sets"
@@ -68,7 +68,7 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest |
 
 
 def with_design(data: Any, choices: Choices) -> Choices:
-    """The choices with what the design of several data sets says, if there are several (`anypag.pooled`)."""
+    """The choices; for several data sets (`anypag.pooled`) with the knowledge that follows from their design."""
     if not algorithm(choices.method).facts.takes_knowledge:
         return replace(choices, knowledge=None)
     if not isinstance(data, Pooled):
@@ -97,7 +97,7 @@ def _check_same_design(data: Pooled, said: list[Contexts]) -> None:
 
 
 def _settled(method: Algorithm, choices: Choices, test: CITest) -> tuple[Algorithm, Score | None, Chosen | None]:
-    """The algorithm, its score if it needs one, and why: "auto" stands for "icd" where the posterior cannot be made."""
+    """The algorithm, its score if it needs one, and why: "auto" stands for "icd" if the posterior cannot be made."""
     if not method.facts.tests_by:
         return method, score_for(test) if method.facts.needs_score else None, None
     score, why = _score_or_reason(choices, test)
@@ -108,7 +108,7 @@ def _settled(method: Algorithm, choices: Choices, test: CITest) -> tuple[Algorit
 
 
 def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str | Sentence]:
-    """The score for the posterior of "auto", or None if it goes by tests alone; and the reason in words."""
+    """The score for the posterior of "auto", or None if it uses tests alone; and the reason in words."""
     of_tests = ("max_r", *sorted(METHODS["icd"].uses - METHODS["bayes"].uses - {"n_jobs"}))
     given = [f"{Option(name)}" for name in of_tests if not is_default(name, getattr(choices, name))]
     if given and not is_default("effort", choices.effort):

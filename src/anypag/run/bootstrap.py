@@ -109,7 +109,7 @@ class Resampling:
         self, whole: Callable[[], Result] | None = None, tick: Tick = no_tick, listening: Listening = nullcontext
     ) -> Bootstrap:
         """Search the whole data (by `whole`, if given), then the resamples. When a budget is spent or on Ctrl-C, the
-        finished ones are returned. In `listening`, a context for the time of the resamples, signals may raise
+        finished ones are returned. Resamples run in the context that `listening` makes, where signals may raise
         `Stopped`.
         """
         with self._replicates() as done:
@@ -121,7 +121,7 @@ class Resampling:
             if stopped is None:
                 stopped = self._resample(done, budget, partial(Progress, result.r, "resamples"), tick, listening)
             told = replace(result.choices, kinds=self.choices.kinds)  # already applied to the table
-            plan = self.plan  # a checkpoint may hold more resamples than it has
+            plan = self.plan  # a checkpoint may hold more resamples than were asked for
             graphs = tuple(graph for k, graph in sorted(done.graphs.items()) if k < plan.n)
             failures = tuple(failure for k, failure in sorted(done.failures.items()) if k < plan.n)
             about = plan.n, plan.resample, plan.seed, failures, stopped, result.pag
@@ -248,8 +248,8 @@ def bootstrap(
     All other arguments are those of `learn`.
 
     Returns:
-        `s.adjacency`, `s.arrowhead`, `s.tail`, `s.circle`, `s.causes`, `s.not_causes`: (p, p) shares of the resamples,
-        a mark's entry [i, j] being at j on i–j; `s.graphs`, `s.failures`, and `s.result`, the result of the whole data.
+        `s.adjacency`, `s.arrowhead`, `s.tail`, `s.circle`, `s.causes`, `s.not_causes`: (p, p) shares of the resamples;
+        entry [i, j] of a mark is that at j on i–j. `s.graphs`, `s.failures`; `s.result`, the result of the whole data.
 
     >>> import anypag as ap
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")

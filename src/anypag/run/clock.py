@@ -1,6 +1,6 @@
-"""What can end a run from outside: its clock, which stands still while something is compiled, and signals.
+"""What can end a run from outside: signals, and a clock that pauses while something is compiled.
 
-Compiling happens once for each kind of run, so it does not count against a budget: two seconds are two seconds of work.
+Compiling happens once for each kind of run, so it does not count against a budget.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Clock:
 
 
 class Stopped(BaseException):
-    """Raised inside a step to abandon it: the run ends with the state before. No error, so no `Exception`."""
+    """Raised inside a step to abandon it: the run ends with the state before. It is no error, so no `Exception`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

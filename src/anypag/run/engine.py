@@ -43,7 +43,7 @@ MOST_CHECKED_AT_ONCE = 500  # up to this many variables `learn` searches for con
 
 
 class Search:
-    """A search ready to run: all is checked, nothing tested yet. `source`: what the data are called, if not a file."""
+    """A search ready to run: all is checked, nothing tested yet. `source`: the name of data that are not a file."""
 
     def __init__(
         self,
@@ -94,15 +94,15 @@ class Search:
     def steps(self, state: State | None = None, tick: Tick = no_tick) -> Iterator[tuple[State, StepInfo]]:
         """One step after the other, from the start or from a state reached before."""
         if state is None:
-            with self._beside_blas, interruptible(tick) as watch:
+            with self._limited_blas, interruptible(tick) as watch:
                 if self.algorithm.facts.orders_nodes and not self.problem.is_ordered:
                     self.problem = order_nodes(self.problem, watch)
             state = self.start
         try:
             while not state.done:
-                with self._beside_blas, interruptible(tick) as watch:
+                with self._limited_blas, interruptible(tick) as watch:
                     state, info = self.algorithm.step(state, self.problem, watch)
-                    if state.done and self.problem.facts is not None:  # all that follows from knowledge
+                    if state.done and self.problem.facts is not None:  # find all that follows from knowledge
                         from anypag.search.apply_knowledge import closed_step
 
                         state, info = closed_step(self.algorithm, state, info, self.problem, watch)
@@ -113,8 +113,8 @@ class Search:
             self.problem.scratch.tables = None  # results outlive their search and must not hold this memory
 
     @property
-    def _beside_blas(self) -> AbstractContextManager[None]:
-        """A context for a step: a test that takes one question at a time may need the threads of linear algebra."""
+    def _limited_blas(self) -> AbstractContextManager[None]:
+        """A context for a step: BLAS runs in one thread, unless the test takes one question at a time."""
         return single_blas if self.problem.test.batch > 1 else nullcontext()
 
     def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
@@ -125,7 +125,7 @@ class Search:
         result = self.result() if latest is None else latest
         clock, began = Clock(), 0.0
         try:
-            with self._beside_blas, interruptible(watcher.before_batch) as tick:
+            with self._limited_blas, interruptible(watcher.before_batch) as tick:
                 for reached, info in self.steps(result.state if result.history else None, tick):
                     is_same = bool(result.history) and reached.marks is result.state.marks
                     pag = result.history[-1].pag if is_same else reached.pag
@@ -216,12 +216,12 @@ def learn(
             answer: a run that was killed can be resumed from it.
         resume: continue from the checkpoint if it exists; it must be of the same data and choices.
         progress: True for a progress bar, or a function that is called before every batch of tests.
-        initial: a PAG to start from; its marks and missing edges are taken as known. As in any PAG, where A and C are
-            not joined, A o-o B o-o C says that B is no collider between them: if it is one, give its arrowheads.
+        initial: a PAG to start from; its marks and missing edges are taken as known. In a PAG, A o-o B o-o C without an
+            edge between A and C says that B is no collider: if B is one, give its arrowheads.
         r0: the size of the first condition sets.
-        max_sets: if an edge has more condition sets than this in one iteration, marks narrow them; 0 for always.
-            The default is 0 for exact tests and 1,000 for tests on data. The limit is a hundred times higher for sets
-            of one or two variables, unless the test takes one question at a time.
+        max_sets: if an edge has more condition sets than this in one iteration, variables that the marks exclude are
+            left out of them; 0 for always. The default is 0 for exact tests and 1,000 for tests on data. The limit is a
+            hundred times higher for sets of one or two variables, unless the test takes one question at a time.
         sepset: which separating set of an edge is kept: the "first" found, or the one with the "largest-p"; the default
             is "largest-p" for "auto", "icd" and "bayes" on data, else "first".
         possible_dsep: for "fci" and "gfci", which sets of Possible-D-Sep are tried: "all", or only those of nodes
@@ -292,7 +292,7 @@ def learned(search: Search, choices: Choices, listeners: Listeners) -> Result:
 
 
 def with_draws(result: Result, listeners: Listeners) -> Result:
-    """The result, with the sampled graphs for effects drawn already; listeners are told how far that is."""
+    """The result, with the sampled graphs for effects drawn already; listeners get the progress of drawing them."""
     grounds = result.grounds
     if not isinstance(grounds, Searched) or result.probabilities is None:
         return result
@@ -390,7 +390,7 @@ def warn_of_close_calls(search: Search) -> None:
 
 
 def warn_of_contradictions(result: Result) -> None:
-    """Warn of a table that does not fit and, unless that takes long, of what in the result cannot be true."""
+    """Warn of a table that does not fit and, unless finding them takes long, of contradictions in the result."""
     for line in result.misfit_told:
         warnings.warn(line, AnypagWarning, stacklevel=3)
     if not result.is_exact and len(result.pag) <= MOST_CHECKED_AT_ONCE and result.contradictions:

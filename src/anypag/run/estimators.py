@@ -1,7 +1,7 @@
-"""The scikit-learn way: `ICD(alpha=0.01).fit(X).pag_`. A thin shell over `learn`.
+"""Estimators in the style of scikit-learn, which call `learn`: `ICD(alpha=0.01).fit(X).pag_`.
 
-scikit-learn is not needed for it. What it asks of an estimator is here: parameters by name, fitted attributes with a
-trailing underscore, tags, and a place in the picture of a pipeline.
+scikit-learn need not be installed. The classes have what it asks of an estimator: parameters by name, fitted attributes
+with a trailing underscore, tags, and a place in the picture of a pipeline.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class _Estimator:
         """Always raises: graphs have no score on held-out rows."""
         raise AttributeError(
             f"{type(self).__name__} has no score: no number computed from held-out rows says how right a graph of "
-            "causes is. See how stable it is instead (anypag.bootstrap), or how probable (anypag.Bayes, whose "
-            "result_.posterior says so)."
+            "causes is. See instead how stable it is (anypag.bootstrap), or how probable (result_.posterior of "
+            "anypag.Bayes)."
         )
 
     def __repr__(self) -> str:
@@ -114,7 +114,7 @@ class _Estimator:
 
 
 class Auto(_Estimator):
-    """Tests first, then a posterior over graphs where a score fits the table, as a scikit-learn estimator.
+    """Tests, then a posterior over graphs if a score fits the table, as a scikit-learn estimator.
 
     Args: as for `anypag.learn`.
 

@@ -1,4 +1,4 @@
-"""Which rows each resample has, from one seed (`Plan`), and searches on resamples, through joblib: in this process, in
+"""Which rows each resample has, by one seed (`Plan`); and searches on resamples, which joblib runs in this process, in
 others, or on a cluster.
 
 A replicate depends on its number only, so results are the same for any backend and number of workers.
@@ -34,15 +34,15 @@ from anypag.search.algorithm import algorithm
 from anypag.stored import RefusedError, Variables
 
 ABOUT_THE_RUN = ("checkpoint", "resume", "progress", "n_jobs")  # choices that replicates do not have
-FEWEST = 2  # resamples
+FEWEST = 2  # the fewest resamples
 LEAST_SECONDS = 1e-3  # a search needs more than 0; with no time left it ends at its first look at the clock
 
 
 @dataclass(frozen=True)
 class Plan:
     """The resamples of a table: how many, of which kind, from which seed. `clusters`: (n,) the cluster of each row, as
-    codes: whole clusters are drawn; None if rows are. `strata`: (n,) the data set of each row: each keeps its number of
-    rows; None for a single data set.
+    codes: whole clusters are drawn; None if single rows are drawn. `strata`: (n,) the data set of each row: every data
+    set keeps its number of rows; None for a single data set.
     """
 
     n: int
@@ -85,7 +85,7 @@ class Plan:
 
     @property
     def about_rows(self) -> dict[str, str]:
-        """The facts by which a checkpoint knows its clusters and data sets again; nothing without them."""
+        """The facts by which a checkpoint recognises the clusters and data sets; empty if there are none."""
         found = {"cluster": self.clusters, "sets": self.strata}
         return {name: sha256(codes.tobytes()).hexdigest() for name, codes in found.items() if codes is not None}
 
@@ -110,7 +110,7 @@ class Allowed(NamedTuple):
     choices: Choices  # the choices of the whole run, with the number of tests that this replicate may ask
     until: float | None
     """When it must end, by `time.time`, because it may wait for a worker on another machine. If the clocks of two
-    machines differ, budgets are off by that.
+    machines differ, budgets are wrong by the difference.
     """
 
     def from_now(self) -> Choices:
@@ -121,7 +121,7 @@ class Allowed(NamedTuple):
 
 
 def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Made:
-    """Learn the graph of resample k of the rows in the parcel `sent`, by the choices and what is left of budgets."""
+    """Learn the graph of resample k of the rows in the parcel `sent`, within what is left of the budgets."""
     rows: Resamples = opened(sent)
     choices = allowed.from_now()
     try:
@@ -142,8 +142,8 @@ def made_through_joblib(
     rows: Resamples, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
 ) -> Iterator[Made]:
     """The replicates of these numbers, as they finish. `rows` go once to each worker. `left` says what a replicate may
-    use, and is called when it is dispatched. Without a budget two replicates are queued for each worker. With a budget
-    none is queued, because dispatched replicates share what is left; with one of tests they are dispatched one by one.
+    use, and is called when it is dispatched. Without a budget two replicates are dispatched for each worker. With a
+    budget it is one, because dispatched replicates share what is left; with `max_tests` they are dispatched one by one.
     """
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
@@ -202,7 +202,7 @@ class Budget:
             return Allowed(replace(self._of_a_replicate, max_tests=self._promised[k]), until)
 
     def took(self, made: Made) -> None:
-        """A replicate has ended; its unused tests are free again."""
+        """Count the tests of a replicate that has ended, and free those that it did not use."""
         with self._lock:
             self._promised.pop(made.k, None)
             self.n_tests += made.n_tests
@@ -210,7 +210,7 @@ class Budget:
 
 class Replicates:
     """The graphs of the resamples done so far, by their numbers; use it in a `with` statement. After `keep` they are
-    also in a file. How many resamples were asked for is no fact of the run: 100 can be extended to 500.
+    also in a file. The number of resamples is no fact of the run in that file: 100 can be extended to 500.
     """
 
     def __init__(self, names: tuple[str, ...]) -> None:
@@ -220,7 +220,7 @@ class Replicates:
         self._store: Store | None = None
 
     def keep(self, path: Path, facts: Fingerprint, *, resume: bool) -> None:
-        """Keep them in a file: a new one, or with `resume` the one that is there, from which resamples are taken up."""
+        """Keep them in a file: a new one, or with `resume` the one that is there, whose resamples are loaded."""
         self._store = store_of_run(path, facts, {"failures": []}, self._take_up, resume=resume)
 
     def add(self, k: int, graph: PAG) -> None:

@@ -71,7 +71,7 @@ class Watcher:
         self._signals.check()
         with self._signals.held():
             tests, seconds = self._choices.max_tests, self._choices.time_budget
-            is_counted = self._test.limit is None and progress.asks  # the test enforces its own limit
+            is_counted = self._test.limit is None and progress.asks  # a test with a limit enforces it itself
             if tests is not None and is_counted and self.n_used >= tests:
                 raise Stopped("tests")
             if seconds is not None and self._listeners.clock.seconds >= seconds:
@@ -93,8 +93,8 @@ class Watcher:
 
 
 def drawn_for_effects(state: State, problem: Problem, spent: float, listeners: Listeners | None = None) -> State:
-    """The state of a search with the sampled graphs that serve effects too. A signal ends the drawing, and so does the
-    time budget, of which `spent` seconds are gone; the state then has the graphs drawn so far.
+    """The state of a search, with additional sampled graphs for effects. A signal ends the drawing, and so does the end
+    of the time budget, of which `spent` seconds are used; the state then has the graphs drawn so far.
     """
     from anypag.search.by_scores.bayes import BayesState, draws_for_effects
 
@@ -148,7 +148,7 @@ def interruptible(tick: Tick) -> Iterator[Tick]:
 
 class Estimated:
     """Adds to each tick about how long the phase still takes, by counts and the pace measured in this run. A phase
-    whose tests were counted beforehand takes the pace of the last phase until it has one of its own.
+    whose tests were counted beforehand uses the pace of the last such phase until its own is measured.
     """
 
     def __init__(self, tick: Tick, clock: Clock | None = None) -> None:

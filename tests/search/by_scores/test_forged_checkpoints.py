@@ -68,7 +68,7 @@ def test_all_chains_but_one_are_refused(sampling: Path, tmp_path: Path) -> None:
     with Store(path) as store:
         names = store.names("state/walkers/")
         store.write({}, {name: array[:-1] for name in names if (array := store.array(name)) is not None})
-    with pytest.raises(CheckpointError, match="'bayes' cannot go on from the state"):
+    with pytest.raises(CheckpointError, match="'bayes' cannot continue from the state"):
         learned(path, resume=True)
 
 

@@ -33,9 +33,9 @@ def audit(
         names: see `as_table`.
         kinds: see `as_table`.
         missing: "auto", "error", "drop" or "pairwise": what a search will do about missing values.
-        singular: "auto" if columns that are functions of others are left out, with constants and identifiers; "error"
-            if they are an error, "keep" if they may stay.
-        max_r: the largest condition set that will be asked for; all columns but two if not given.
+        singular: what a search will do about columns that are functions of others: "auto" (leave them out, as it does
+            constants and identifiers), "error" or "keep".
+        max_r: the size of the largest condition sets; all columns but two if not given.
 
     >>> found = audit({"a": [1.0, 2.5, 0.1, 4.0, 1.1] * 5, "b": [7.0] * 25, "c": [1, 0, 0, 1, 1] * 5}, max_r=1)
     >>> print(found.findings[0].message)

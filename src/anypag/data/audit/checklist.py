@@ -27,7 +27,7 @@ from anypag.data.table import Table
 
 MOST_COLUMNS = 300  # the most columns for checks of all pairs or triples
 OF_WINDOWS = frozenset({"order", "conditions"})
-"""What is found in every table whose rows are windows of a time series, because they overlap."""
+"""Problems that every table of windows of a time series has, because the windows overlap."""
 _LAG = re.compile(r"\(t-\d+\)$")
 ALWAYS_CHECKED = ("text among numbers", "infinite and missing values", "too few rows", "names that come twice")
 
@@ -108,7 +108,7 @@ class Check(NamedTuple):
 
 
 def _many_levels(seen: Seen) -> list[Finding]:
-    """Columns with many levels, and whether there are rows enough for the largest condition sets."""
+    """Columns with many levels, and a warning if there are too few rows for the largest condition sets."""
     found, n = columns.level_findings(seen.used), seen.used.n
     if {*seen.used.kinds} != {"discrete"}:
         return [*found, *rows.large_set_findings(n, seen.largest)]
@@ -229,13 +229,13 @@ def _checked(seen: Seen, first: Audit) -> Audit:
 
 
 def _once_a_process(found: list[Finding]) -> list[Finding]:
-    """The findings in windows of a time series, one for the same processes at several lags: the first."""
+    """The findings in windows of a time series; of those about the same processes at several lags only the first."""
     by_processes = {(one.problem, *sorted({_LAG.sub("", name) for name in one.columns})): one for one in found[::-1]}
     return [one for one in found if one in by_processes.values()]
 
 
 def _by_design(finding: Finding, contexts: set[str]) -> bool:
-    """Is it the design of several data sets? Their rows stand in blocks, and contexts depend on each other."""
+    """Does a finding report only how data sets were pooled: rows in blocks, contexts that depend on each other?"""
     about = contexts.intersection(finding.columns)
     among_contexts = finding.problem not in {"duplicate", "constant"} and len(about) == len(finding.columns) > 0
     return bool(contexts) and (finding.problem in {"order", "conditions"} or among_contexts)

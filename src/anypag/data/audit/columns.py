@@ -86,7 +86,7 @@ def constant_findings(names: Sequence[str], is_constant: npt.NDArray[np.bool_]) 
 
 
 def level_findings(source: Source) -> list[Finding]:
-    """Discrete columns with more levels than its rows with a value support."""
+    """Discrete columns that have too many levels for their rows."""
     found = []
     or_declare = f"; if it is a quantity, declare it continuous ({Option('kinds')})."
     discrete = [i for i, kind in enumerate(source.kinds) if kind == "discrete"]
@@ -111,8 +111,8 @@ def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
         "person (a panel, repeated measures) are not independent, and tests then find too many edges."
     )
     remedy = Sentence(
-        f"Take one row for each, or the means of its rows, and leave the column out ({Option('names')}); resamples and "
-        f"effects then take it as their cluster. If it is a quantity, declare it continuous ({Option('kinds')})."
+        f"Take one row for each, or the means of its rows, and leave the column out ({Option('names')}); give it to "
+        f"resamples and effects as {Option('cluster')}. If it is a quantity, declare it continuous ({Option('kinds')})."
     )
     return warning("units", (name,), message, remedy)
 
@@ -156,7 +156,7 @@ def _as_levels(source: Source, continuous: list[int]) -> list[Finding]:
 def _as_numbers(source: Source, discrete: list[int]) -> list[Finding]:
     """Discrete columns with more than two levels under a test for numbers."""
     names = [source.names[i] for i in discrete if len(source.levels(i).values) > 2]
-    only_if = "right only if they are in order and evenly apart."
+    only_if = "right only if they are ordered and evenly spaced."
     message = f"The test takes the levels of {listed(names, 5)} as numbers: {only_if}"
     return [warning("fit", names, message, _remedy("mixed"))] if names else []
 
@@ -172,7 +172,7 @@ def header_findings(names: Sequence[str]) -> list[Finding]:
     if 2 * len(numbers) <= len(names) or bare == [str(i) for i in range(len(names))]:
         return []
     message = f"Columns are named by numbers ({listed(numbers, 3)}), as when a file has no line of names."
-    remedy = "Put the names into the first line; else the first row of data is lost to the names."
+    remedy = "Put the names into the first line; otherwise the first row of data is read as names."
     return [warning("header", numbers, message, remedy)]
 
 
@@ -197,7 +197,7 @@ def matrix_findings(table: Table) -> list[Finding]:
     if not np.allclose(values, values.T, rtol=1e-8, atol=0.0):
         return []
     message = "The table is symmetric, as a matrix of covariances or correlations is, and no table of rows."
-    remedy = "Say of how many rows it is: FisherZ.from_covariance(matrix, n), --covariance N on the command line."
+    remedy = "Give its number of rows: FisherZ.from_covariance(matrix, n), or --covariance N on the command line."
     return [Finding("error", "matrix", (), message, remedy)]
 
 
@@ -268,10 +268,10 @@ def _code_in(table: Table, i: int, low: float, high: float) -> tuple[str, str] |
 def censoring_findings(source: Source) -> list[Finding]:
     """Columns whose names suggest that they mark censored durations."""
     about = (
-        "seems to say whose duration was cut off (someone still alive at the end of the study, say). The tests know "
-        "nothing of that: they take a cut-off duration for a whole one."
+        "seems to mark censored durations (of people who were still alive at the end of the study, for example). The "
+        "tests take a censored duration for a complete one."
     )
-    remedy = "Take an outcome that is known of everyone, such as being alive after a fixed time, and drop both columns."
+    remedy = "Take an outcome known for everyone, such as being alive after a fixed time, and drop both columns."
     named = [name for name, kind in zip(source.names, source.kinds, strict=True) if kind == "discrete"]
     return [
         warning("censored", (name,), f"Column {name!r} {about}", remedy) for name in named if _CENSORED.search(name)

@@ -17,7 +17,7 @@ from anypag.errors import Option, Sentence
 from anypag.threads import map_in_threads, runs_of
 
 NEARLY_THE_SAME = 0.99  # the least |correlation| of two columns that are nearly the same
-MOST_PAIRS = 8_000_000  # about the most pairs in a run of rows, which one thread checks
+MOST_PAIRS = 8_000_000  # about the most pairs in one run of rows; a thread checks one run at a time
 LEAST_TOLD = 0.95
 """The least share by which each column lowers the errors in guessing the other (Goodman and Kruskal's lambda)."""
 MOST_LEVELS = 50  # columns with more levels are not compared
@@ -54,7 +54,7 @@ def copies_in(table: Table) -> dict[str, str]:
 
 
 def _repeated(names: Sequence[str], sketches: Sequence[object], content: Callable[[int], object]) -> dict[str, str]:
-    """The names of things with the content of an earlier one, mapped to it; only equal sketches are looked into."""
+    """The names with the content of an earlier one, each mapped to that; only equal sketches are compared in full."""
     count, seen = Counter(sketches), dict[object, str]()
     perhaps = [(i, name) for i, name in enumerate(names) if count[sketches[i]] > 1]
     first = {name: seen.setdefault(content(i), name) for i, name in perhaps}

@@ -1,10 +1,10 @@
-"""Continuous columns whose mean depends on another one by a curve, which correlations see only in part.
+"""Continuous columns whose mean follows another column by a curve, of which correlations see only a part.
 
 A curve from x to y is reported only if the second and third powers of the ranks of x explain at least about 4 % of the
 variance that straight lines leave, with a small p-value. The straight lines are those of x, of x with outliers cut, and
-of its normal scores; the p-value matches permutations of y (Box and Watson's degrees of freedom). This must hold for y
-with outliers cut and for the normal scores of y, so that a few outliers, or a column that is mostly one value, do not
-look like a curve.
+of its normal scores; the p-value approximates that of permutations of y (Box and Watson's degrees of freedom). The
+curve must show for y with outliers cut and for the normal scores of y, so that a few outliers, or a column that is
+mostly one value, do not look like a curve.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ LEAST_ROWS = 20
 ROWS_FOR_CURVES = 1000
 CURVED = 0.04  # the share of the variance left by straight lines that a curve must explain
 CHANCE = 0.005  # the probability, over all pairs, of reporting a curve by chance
-STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is searched
-MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is searched
+STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is looked for
+MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is looked for
 MOST_PAIRWISE = 40  # up to this many columns with gaps every pair is checked, on the rows that have both
 COLUMNS_AT_ONCE = 8
-"""Columns at once: with more, memory would go back to the system, which clears it anew for every run."""
-_NOTHING = 1e-6
+"""How many columns are prepared at a time. A larger block of memory would be allocated and cleared anew each time."""
+_NOTHING = 1e-6  # shares below this count as 0
 
 
 def curve_findings(table: Table) -> list[Finding]:
@@ -68,8 +68,8 @@ def curve_notes(table: Table) -> list[str]:
 
 
 def mostly_one(values: Floats) -> Flags:
-    """(p,) does one value fill more than `MOSTLY` of the rows of a column? The median is that value then. Such a value
-    occurs in two neighbouring rows, unless gaps separate them; only columns where that happens are sorted.
+    """(p,) does one value fill more than `MOSTLY` of the rows of a column? Then this value is the median, and it fills
+    two neighbouring rows, unless gaps separate them. So only columns with equal neighbours or gaps are sorted.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         may = (values[1:] == values[:-1]).any(axis=0) | np.isnan(values.sum(axis=0)) | (len(values) < 2)
@@ -108,7 +108,7 @@ def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
 
 
 def _may_be_curved(values: Floats) -> Flags:
-    """(c, c) may y depend on x by a curve? By the normal scores of y, in single precision with a margin of 5 %."""
+    """(c, c) may y depend on x by a curve? A quick check: the normal scores of y, single precision, 5 % margin."""
     n, c = values.shape
     parts = np.empty((5, c, n), np.float32)
     for some in slices(c, COLUMNS_AT_ONCE):
@@ -127,8 +127,8 @@ def _may_be_curved(values: Floats) -> Flags:
 
 
 def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], Counts]:
-    """(c, 5, 5) how the basis of each column is made from its (5, c, n) parts, up to a constant; and the columns whose
-    parts are too nearly dependent for single precision.
+    """(c, 5, 5) the coefficients that make an orthonormal basis from the (5, c, n) parts of each column, up to a
+    constant; and the columns whose parts are too nearly dependent for single precision.
     """
     mean, products = parts.mean(axis=2).astype(np.float64), np.empty((parts.shape[1], 5, 5))
     for i, j in combinations_with_replacement(range(5), 2):
@@ -144,7 +144,7 @@ def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32
 
 
 def _basis(values: Floats) -> Floats:
-    """(5, c, n) of each column three lines, and what two powers of its ranks add, orthonormal; zeros for nothing."""
+    """(5, c, n) an orthonormal basis for each column, of three lines and two powers of its ranks; zeros for nothing."""
     parts = np.empty((5, *values.shape[::-1]))
     _fill(parts, values)
     _make_orthonormal(parts)
@@ -152,8 +152,8 @@ def _basis(values: Floats) -> Floats:
 
 
 def _fill(parts: npt.NDArray[Any], values: Floats) -> None:
-    """Writes into (5, c, n) of each column: its normal scores, its values, how far they are beyond three deviations,
-    and the second and third power of its ranks (Legendre polynomials).
+    """Writes five rows for each column into (5, c, n): its normal scores, its values cut at three deviations, what the
+    cut removed, and the second and third power of its ranks (Legendre polynomials).
     """
     parts[1] = _standard(values)
     np.clip(parts[1], -3.0, 3.0, out=parts[2])
@@ -165,9 +165,9 @@ def _fill(parts: npt.NDArray[Any], values: Floats) -> None:
 
 @lru_cache(8)
 def _of_ranks(n: int) -> Floats:
-    """(3, 2n + 1) of half of each whole number as a rank among n: its normal score, its second and its third power.
-    Halves are needed because ties share the mean of their ranks. The standard library has normal quantiles too, and
-    loads in a hundredth of the time that scipy takes.
+    """(3, 2n + 1) the normal score, the second and the third power of each rank among n; column k has the rank k / 2.
+    Ranks may be halves, because ties share the mean of their ranks. The normal quantiles are those of the standard
+    library, which loads in a hundredth of the time that scipy takes.
     """
     quantile, shares = NormalDist().inv_cdf, ((np.arange(2.0, 2.0 * n + 1) / 2 - 0.5) / n).tolist()
     u = (np.arange(2.0 * n + 1) - n - 1) / n
@@ -177,9 +177,9 @@ def _of_ranks(n: int) -> Floats:
 
 
 def _twice_ranks(values: Floats) -> Counts:
-    """(c, n) twice the rank of each value of (n, c), so that ranks which ties share are whole numbers. Sorting whole
-    numbers takes a third of the time of `argsort`: the lowest bits of a value give way to its row. Where that matters,
-    or where values are equal, ranks are worked out in full.
+    """(c, n) twice the rank of each value of (n, c), so that ranks which ties share are whole numbers. The bits of each
+    value are sorted as a whole number whose lowest bits hold the row: a third of the time of `argsort`. A column with
+    ties, or with values that differ only in the lost bits, is ranked by `mean_ranks`.
     """
     columns, n = np.ascontiguousarray(values.T), len(values)
     even, twice, low = np.arange(2, 2 * n + 1, 2), np.empty(columns.shape, np.int64), (1 << n.bit_length()) - 1
@@ -208,7 +208,7 @@ def _standard(values: Floats) -> Floats:
 
 
 def _targets(values: Floats) -> Floats:
-    """(2, c, n) of each column its normal scores and its values without far ones, with mean 0 and length 1."""
+    """(2, c, n) for each column its normal scores and its values cut at three deviations, with mean 0 and length 1."""
     scores = _of_ranks(len(values))[0, _twice_ranks(values)]
     targets = np.stack([scores, np.clip(_standard(values), -3.0, 3.0)])
     targets -= targets.mean(axis=2)[:, :, None]
@@ -228,7 +228,7 @@ def _make_orthonormal(parts: Floats) -> None:
 
 
 def _products(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """(c,) the sum of products of each row of (c, n) with that of another table."""
+    """(c,) the inner products of the rows of two (c, n) arrays."""
     return np.asarray(np.matmul(one[:, None, :], other[:, :, None])[:, 0, 0])
 
 

@@ -1,4 +1,4 @@
-"""Columns that are a function of one or two others: of levels, or one that only rises or only falls."""
+"""Discrete columns that are a function of one or two others; continuous ones that are a monotone function of one."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
 
 
 def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
-    """Continuous columns that have all complete rows in the same order as an earlier one, or in the opposite one. Of
-    linear functions only if `singular` is "keep": they are reported as relations. Very few rows may agree by chance.
+    """Continuous columns that have all complete rows in the same order as an earlier one, or in the opposite order.
+    Linear functions are reported as relations, and here only if `singular` is "keep". Few rows may agree by chance.
     """
     chosen = table.of_kind("continuous")
     values = table.values[:, chosen]
@@ -99,7 +99,7 @@ def _is_bent(pair: Floats) -> bool:
 
 
 def same_order_finding(a: str, b: str) -> Finding:
-    """Two columns that a score of ranks cannot tell apart."""
+    """The finding for two columns that a score of ranks cannot tell apart."""
     message = (
         f"Columns {a!r} and {b!r} have all rows in the same order (or the opposite one), and a score of ranks cannot "
         "tell them apart."

@@ -2,7 +2,7 @@
 
 A graph with hidden causes stays right if a column is left out: it is one more variable that was not measured. Rows
 without a gap are a selected sample, which such a graph allows for too. So columns, and rows with gaps, are left out
-without a question, and a finding says so.
+without asking the user, and a finding says so.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def gappy(source: Source, keep: frozenset[str] = frozenset()) -> Left:
 
 
 def _skipped(table: Table) -> Left:
-    """Columns with many gaps, if another column is constant in the rows without these: such as a question that is put
-    only to people who answered yes to an earlier one.
+    """Columns with many gaps, if another column is constant in the rows without these gaps: such as a question that is
+    put only to people who answered yes to an earlier one.
     """
     found, n_gaps = dict[str, str](), table.summary().missing
     varies = table.summary().low < table.summary().high

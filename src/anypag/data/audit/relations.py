@@ -4,10 +4,10 @@ A Cholesky factorisation with pivoting adds columns until the others have no var
 gives one relation, solved for the column that is most like the others: "total = a + b". With n rows any n columns
 are related in this way by chance alone, so nothing is reported once n − 1 columns are added.
 
-Also finds the levels of one variable spread over 0/1 columns, of which never two are 1 in one row. Two
-rare columns may never meet by chance. Under independence the number of rows in which both are 1 is about Poisson, so
-that it is 0 with probability exp(−expected). A group begins with a pair for which this probability, times the number of
-pairs, is below one in a thousand; a further column joins if it is below one in a hundred, times the number of columns.
+Also finds the levels of one variable spread over 0/1 columns: no row has a 1 in two of them. For two rare columns
+this may be chance. Under independence the number of rows in which both are 1 is about Poisson, so it is 0 with
+probability exp(−expected). A group begins with a pair for which this probability, times the number of pairs, is below
+1 in 1,000. A further column joins if the probability, times the number of columns, is below 1 in 100.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from anypag.data.table import Table
 from anypag.errors import listed
 
 NOTHING_LEFT = 1e-10  # the share of its variance below which a column counts as a function of others
-_NEGLIGIBLE = 1e-6
-_CLEARLY_LEFT = 1e-5
-_FEW = 200
+_NEGLIGIBLE = 1e-6  # smaller coefficients count as 0
+_CLEARLY_LEFT = 1e-5  # if every column keeps more than this share of its variance, there is no relation
+_FEW = 200  # up to this many columns, inverting the matrix is fastest
 RELATION = "Exact linear relation: "
 
 
@@ -61,13 +61,13 @@ def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
 
 
 def _is_clear(moments: Moments) -> bool:
-    """Does a glance show that there is no relation? Of few columns, each has some variance that the others leave. Of
-    many, single precision has all pivots, in half the time; with a relation the last would be about 1e-7, by rounding.
+    """Does a quick check show that there is no relation? With few columns, the inverse gives the share of variance that
+    each keeps. With many, single precision takes half the time; a relation would leave a pivot of about 1e-7.
     """
     p = len(moments.names)
     if p >= moments.n:
         return False
-    if p <= _FEW:  # numpy is there, loading scipy.linalg takes longer than a small search
+    if p <= _FEW:  # by numpy: loading scipy.linalg takes longer than a small search
         with suppress(np.linalg.LinAlgError):
             return bool(np.abs(np.linalg.inv(moments.correlation).diagonal()).max() < 1 / _CLEARLY_LEFT)
         return False
@@ -91,8 +91,8 @@ def _is_full(moments: Moments) -> bool:
 
 
 def _relation(moments: Moments, basis: Indices, weights: Floats, left_over: int) -> tuple[tuple[str, ...], str]:
-    """The relation left_over = sum of weights · basis, in standard units, solved for the column most like the others:
-    of a total and its parts the total, of two weights and their difference one of the weights.
+    """The relation left_over = sum of weights · basis, in standard units, solved for the column most like the others.
+    For a total and its parts this is the total, for two weights and their difference one of the weights.
     """
     used = np.abs(weights) > _NEGLIGIBLE
     members = np.append(basis[used], left_over)
@@ -163,7 +163,7 @@ def _groups(expected: Floats) -> list[list[int]]:
     while p and left.max() > enough:
         group = [int(k) for k in np.unravel_index(np.argmax(left), left.shape)]
         for k in range(p):
-            if k not in group and left[k, group].sum() > to_join:  # -inf where it meets one of them
+            if k not in group and left[k, group].sum() > to_join:  # −inf if a row has a 1 in it and in a member
                 group.append(k)
         groups.append(sorted(group))
         left[group, :] = left[:, group] = -np.inf
@@ -181,8 +181,8 @@ def _findings(table: Table, columns: list[int]) -> list[Finding]:
     n_levels = len(columns) + int(ones.min() == 0)
     message = (
         f"Columns {listed(names)} hold 0 and 1, and never two of them are 1 in one row, as when the levels of one "
-        "variable stand in columns of their own (indicators, dummies). Each then tells of the others by how the table "
-        "was made, and edges and marks there and elsewhere may be wrong."
+        "variable stand in columns of their own (indicators, dummies). They then depend on each other by construction, "
+        "and edges and marks among them and elsewhere may be wrong."
     )
     rest = ', default_category="none"' if n_levels > len(columns) else ""
     remedy = (

@@ -36,7 +36,7 @@ def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]
 
 
 def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, costly: str) -> list[Finding]:
-    """An error for missing values, or a warning with the cost of `missing`; `costly` is the clause of `_costly`."""
+    """An error for missing values, or a warning with the cost of `missing`; `costly`: a clause of `costly_columns`."""
     gaps = {name: count for name, count in zip(names, summary.missing.tolist(), strict=True) if count}
     if not gaps:
         return []
@@ -160,7 +160,7 @@ def repeated_row_findings(table: Table) -> list[Finding]:
     return [warning("rows", (), message, remedy)]
 
 
-MOST_CONDITIONS = 20
+MOST_CONDITIONS = 20  # the most levels of a column that names conditions
 MOSTLY, SURELY = 0.75, 1e-4
 """The least share of columns whose means differ between conditions, and the p-value below which means differ."""
 
@@ -206,7 +206,7 @@ _ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rou
 
 
 def order_findings(table: Table) -> list[Finding]:
-    """A warning about columns in which neighbouring rows are alike; not monotone ones, by which rows may be sorted."""
+    """A warning about columns in which neighbouring rows are alike; not monotone ones: rows may be sorted by these."""
     rises, falls = changes(table.values[:_GLANCE])
     continuous = table.of_kind("continuous")
     chosen = [i for i in continuous if (rises[i] and falls[i]) or not is_monotone(table.values[:, i])]

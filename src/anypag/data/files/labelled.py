@@ -23,7 +23,7 @@ def read_labelled(path: Path) -> polars.DataFrame:
     """The table, with labels as levels and empty texts as gaps."""
     frame, about = _read(path)
     labels = _labels(frame, about)
-    whole = [_levels(frame[name], labels[name]) for name in labels if _is_whole(frame[name], labels)]
+    whole = [_levels(frame[name], labels[name]) for name in labels if _is_labelled(frame[name], labels)]
     return frame.with_columns(polars.col(polars.String).replace("", None)).with_columns(whole)
 
 
@@ -35,11 +35,11 @@ def labelled_findings(path: Path) -> list[Finding]:
     if gaps:
         message = f"Codes that the file declares missing were read as gaps in {listed(gaps, 6)}."
         found.append(warning("words", gaps, message, "If one of them is a level, give it another code in the file."))
-    for name in (name for name in labels if not _is_whole(frame[name], labels)):
+    for name in (name for name in labels if not _is_labelled(frame[name], labels)):
         shown = [f"{code:g} ({text!r})" for code, text in labels[name].items() if (frame[name] == code).any()]
         if shown:
             message = f"Column {name!r} was read as numbers, though some numbers have labels: {', '.join(shown[:4])}."
-            found.append(warning("code", (name,), message, "If these are not quantities, make them gaps in the file."))
+            found.append(warning("code", (name,), message, "Declare those that are no quantities missing in the file."))
     return found
 
 
@@ -56,7 +56,7 @@ def _labels(frame: polars.DataFrame, about: Any) -> Labels:
     return found
 
 
-def _is_whole(column: polars.Series, labels: Labels) -> bool:
+def _is_labelled(column: polars.Series, labels: Labels) -> bool:
     """Has every value of the column a label?"""
     return set(column.drop_nulls().to_list()) <= labels[column.name].keys()
 

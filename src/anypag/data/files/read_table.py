@@ -1,5 +1,5 @@
-"""A file as a table, with the quirks of real files handled. What is decided on the way is reported: a column of row
-numbers that was left out, words that were taken for missing values.
+"""Reads a file as a table. Findings report what was decided on the way: a column of row numbers was left out, words
+were taken for missing values.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def read_table(
     path, reading = Path(path), Reading(encoding, _words(gaps), header, sheet)
     for name in _unfit(path):
         if getattr(reading, name) != getattr(AS_USUAL, name):
-            raise DataError(f"The option {Option(name)} says nothing about a {ending_of(path)} file. Leave it out.")
+            raise DataError(f"The option {Option(name)} does not apply to a {ending_of(path)} file. Leave it out.")
     frame = read_file(path, reading)
     chosen = None if names is None else tuple(names)
     index = index_in(frame) if chosen is None else None
@@ -74,7 +74,7 @@ def read_table(
 
 
 def repeated_names_in(path: Path, names: Sequence[str], encoding: str | None = None) -> list[Finding]:
-    """Names that come twice in a file."""
+    """Findings about names that come twice in a file."""
     line = first_line(path, encoding) if ending_of(path) in TEXT_ENDINGS else ""
     return repeated_name_findings(names, line)
 
@@ -128,7 +128,7 @@ def _word_findings(path: Path, reading: Reading, frame: polars.DataFrame, names:
 
 
 def _sheet_findings(path: Path, sheet: str | None) -> list[Finding]:
-    """Which of several sheets was read, where none was named."""
+    """A warning that says which of several sheets was read, if the user named none."""
     there = sheets_in(path) if ending_of(path) == ".xlsx" and sheet is None else []
     if len(there) < 2:
         return []

@@ -49,7 +49,7 @@ class Reading(NamedTuple):
 
 AS_USUAL = Reading()
 _FIRST_ROWS = 10_000  # from which the types of columns are inferred
-_LONGEST_REASON = 300
+_LONGEST_REASON = 300  # characters of an error of polars that a message quotes
 Made = TypeVar("Made")
 
 
@@ -60,7 +60,7 @@ def ending_of(path: Path) -> str:
 
 
 def made_from_file(path: Path, make: Callable[[polars.LazyFrame], Made], reading: Reading = AS_USUAL) -> Made:
-    """The value of `make(frame)` for the lazy table in a file. DataError if it is not there, or not what it ends in."""
+    """The value of `make(frame)` for the lazy table in a file. DataError if the file is missing or cannot be read."""
     with _reading(path):
         if ending_of(path) not in TEXT_ENDINGS:
             return make(_with_gaps(_scan_binary(path, reading), reading))
@@ -200,14 +200,14 @@ def _with_gaps(frame: polars.LazyFrame, reading: Reading) -> polars.LazyFrame:
     codes = [float(word) for word in reading.gaps if is_number(word) and math.isfinite(float(word))]
     with np.errstate(over="ignore"):
         held = zip(codes, np.array(codes).astype(np.float32).tolist(), strict=True)
-    in_range = [as_held for code, as_held in held if math.isclose(code, as_held, rel_tol=1e-6)]  # of float32
+    in_float32 = [as_held for code, as_held in held if math.isclose(code, as_held, rel_tol=1e-6)]
     columns = polars.selectors
     texts, narrow = columns.string() | columns.categorical() | columns.enum(), columns.by_dtype(polars.Float32)
     numbers = columns.numeric() - narrow
     return frame.with_columns(
         polars.when(~texts.cast(polars.String).is_in(list(reading.gaps))).then(texts).name.keep(),
         polars.when(~numbers.cast(polars.Float64).is_in(codes)).then(numbers).name.keep(),
-        polars.when(~narrow.cast(polars.Float64).is_in(in_range)).then(narrow).name.keep(),
+        polars.when(~narrow.cast(polars.Float64).is_in(in_float32)).then(narrow).name.keep(),
     )
 
 

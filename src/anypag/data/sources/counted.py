@@ -4,8 +4,8 @@ A row of a table of counts (a published contingency table, the result of a `GROU
 count says. Tests of discrete columns use the counts directly; other code repeats the rows, if they fit into memory.
 
 Weights say how much of the population each row of a survey stands for. They are inverse probabilities of being drawn,
-also called sampling, probability or survey weights. Moments and shares of levels are weighted. The number of
-rows in a test is what the weighted rows are worth (`anypag.data.worth`).
+also called sampling, probability or survey weights. Moments and shares of levels are weighted. The number of rows in a
+test is the number that the weighted rows are worth (`anypag.data.worth`).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class CountedTable(ThroughRows):
 
     @property
     def lacks(self) -> dict[Lacked, str]:
-        """Nothing if all counts are 1; else the order of rows, and the rows if too many to repeat for checks."""
+        """Nothing if all counts are 1; else the order of rows, and the rows if there are too many for checks."""
         if self._is_plain:
             return {}
         lacks: dict[Lacked, str] = {"order": "a table of counts has no order of rows"}
@@ -192,7 +192,7 @@ def split_off(
         value = values[wrong[0]]
         has = "nothing" if np.isnan(value) else f"{value:g}"
         is_weight = bool(np.isfinite(value)) and value != np.floor(value) and value > 0
-        remedy = "Weights are not counts" if is_weight else "Mend that row, or leave it out"
+        remedy = "Weights are not counts" if is_weight else "Correct that row, or leave it out"
         raise DataError(f"{told}; row {wrong[0] + 1} has {has}. {remedy}.")
     return table.take(others), values
 

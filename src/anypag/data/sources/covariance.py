@@ -1,4 +1,4 @@
-"""A covariance or correlation matrix instead of rows, as papers print it, or where rows may not be shared.
+"""A covariance or correlation matrix in place of rows: papers print one, and sometimes rows may not be shared.
 
 A file has a column and a row for each variable, in the same order or named in a first column. An empty triangle is
 filled in from the other one.
@@ -170,8 +170,8 @@ def _ordered(columns: list[str], rows: list[str] | None, matrix: Floats) -> tupl
     if sorted(rows) != sorted(names):
         odd = next((name for name in rows if name not in names), rows[0])
         raise DataError(
-            f"The rows of a covariance matrix are named as its columns are; {odd!r} is not among the columns, or comes "
-            "twice. Mend the names, or leave the first column out."
+            f"The rows of a covariance matrix must be named as its columns; {odd!r} is not among the columns, or comes "
+            "twice. Correct the names, or leave the first column out."
         )
     return names, matrix[[rows.index(name) for name in names]]
 
@@ -207,7 +207,7 @@ def _require_symmetric(names: Sequence[str], matrix: Floats) -> None:
         i, j = wrong[0]
         raise DataError(
             f"A covariance matrix must be symmetric; {names[i]!r} and {names[j]!r} have {matrix[i, j]:g} one way and "
-            f"{matrix[j, i]:g} the other. Mend it, or leave one triangle empty."
+            f"{matrix[j, i]:g} the other. Correct it, or leave one triangle empty."
         )
 
 
@@ -215,7 +215,7 @@ def _checked_rows(n: Any) -> int:
     if is_whole(n, LEAST_ROWS) and n <= MOST_ROWS:
         return int(n)
     raise DataError(
-        "With a covariance matrix goes the number of rows it was computed from, a whole number, at least "
+        "A covariance matrix needs the number of rows it was computed from, a whole number, at least "
         f"{LEAST_ROWS} rows and at most {MOST_ROWS:,}; got {n!r}."
     )
 
@@ -226,7 +226,7 @@ def _moments(names: tuple[str, ...], covariance: Floats, n: int) -> Moments:
         i = int(np.argmin(variances))
         raise DataError(
             f"The variances, on the diagonal of a covariance matrix, must be positive; that of {names[i]!r} is "
-            f"{variances[i]:g}. Mend it, or leave the column out."
+            f"{variances[i]:g}. Correct it, or leave the column out."
         )
     deviation = np.sqrt(variances)
     correlation = covariance / deviation[:, None] / deviation
@@ -236,8 +236,8 @@ def _moments(names: tuple[str, ...], covariance: Floats, n: int) -> Moments:
     if np.abs(correlation).max() > 1 + 1e-9 or smallest < -_TOLERANCE * len(correlation):
         raise DataError(
             "The matrix is no covariance matrix: some combination of columns has negative variance (the smallest "
-            f"eigenvalue of the correlations is {smallest:.2g}), as when each pair was computed from rows of its own, "
-            "or numbers were rounded. Compute it from complete rows, with more digits."
+            f"eigenvalue of the correlations is {smallest:.2g}), as when pairs were computed from different rows, or "
+            "numbers were rounded. Compute it from complete rows, with more digits."
         )
     nothing = np.zeros(len(names))
     return Moments(names, n, nothing, deviation, np.clip(correlation, -1.0, 1.0), nothing)

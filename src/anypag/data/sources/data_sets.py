@@ -1,4 +1,4 @@
-"""`DataSets`: the data sets that a search used, by which rows that are given later are recognised."""
+"""`DataSets`: the data sets that a search used; it recognises their rows when they are given again."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class DataSets(NamedTuple):
         of_each = [data.of_set == k for k in range(len(data.sets))]
         first = [int(np.argmax(rows)) for rows in of_each]
         used = [name for name in columns if name not in data.contexts]
-        prints = tuple(_print(data.take_rows(rows), used) for rows in of_each)
+        prints = tuple(_checksum(data.take_rows(rows), used) for rows in of_each)
         sizes = tuple(int(rows.sum()) for rows in of_each)
         design = {name: tuple(_values(data, name, first)) for name in data.contexts if name in columns}
         return cls(data.sets, sizes, prints, design, data.by)
 
     @property
     def told(self) -> str:
-        """`Data sets by 'arm': 'none' (200 rows), which is the observed one, 'drug' (150 rows).`"""
+        """A sentence: `Data sets by 'arm': 'none' (200 rows), which is the observed one, 'drug' (150 rows).`"""
         observed, *others = [f"{name!r} ({n:,} rows)" for name, n in zip(self.names, self.rows, strict=True)]
         column = "" if self.by is None else f" by {self.by!r}"
         return f"Data sets{column}: {observed}, which is the observed one, {', '.join(others)}."
@@ -63,7 +63,7 @@ class DataSets(NamedTuple):
         """
         if self.by is not None and self.by in table.names:
             return self.of_tables(sets_of(table, self.by))
-        found = _print(table, [name for name in columns if name not in self.design])
+        found = _checksum(table, [name for name in columns if name not in self.design])
         if found in self.prints[1:]:
             raise ParameterError(
                 f"These rows are the data set {self.names[self.prints.index(found)]!r}, but effects are estimated in "
@@ -115,7 +115,7 @@ def _values(table: Table, name: str, rows: Sequence[int]) -> list[Any]:
     return values if labels is None else ["" if np.isnan(value) else labels[int(value)] for value in values]
 
 
-def _print(table: Table, names: Sequence[str]) -> int:
+def _checksum(table: Table, names: Sequence[str]) -> int:
     """The checksum of some columns, taken in the order of their names."""
     found = 0
     for name in sorted(names):

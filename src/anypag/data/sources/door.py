@@ -27,7 +27,7 @@ def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str,
     in an engine (DuckDB, Dask, Spark, ...). `names` and `kinds` as in `as_table`; a name such as "price*" stands for
     all columns that match it. DataError if the data are not a table.
     """
-    is_named = not isinstance(data, np.ndarray | list | tuple)  # else names of the user are no patterns
+    is_named = not isinstance(data, np.ndarray | list | tuple)  # else `names` gives names, and no patterns
     if names is not None and not isinstance(names, str) and any(map(is_pattern, names)) and is_named:
         names = matching(names, as_source(data).names)
     if isinstance(data, str | Path) and not _is_small(Path(data)):

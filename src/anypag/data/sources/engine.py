@@ -1,13 +1,13 @@
-"""A table that lives in an engine (DuckDB, Dask, Spark, ...), as a source: counts and sums are pulled, no rows.
+"""A table that lives in an engine (DuckDB, Dask, Spark, ...), as a source. Fisher's z, the test for mixed data and
+tests of discrete columns pull sums and counts; other tests pull all rows, if there are few enough.
 
-The first rows decide the kind of a column if they can: with fractions, or more than ten different numbers, it is
-continuous. Otherwise its levels are counted in the engine over all rows, so that the kind is that of the table in
-memory. Moments take two passes: extremes and means of the columns, then sums of products about the means.
+The first rows are pulled for checks. They decide the kind of a column if they can: with fractions, or more than ten
+different numbers, it is continuous. Otherwise its levels are counted in the engine over all rows, so that the kind is
+that of the table in memory. Moments take two passes: extremes and means, then sums of products about the means.
 
-For tests of discrete columns only counts are pulled. If there are few distinct rows, one query pulls them all with
-their counts, and every test reads that table. Otherwise columns are grouped as questions need them (`GroupedCounts`):
-sets of columns are merged as long as their levels have at most `MOST_CELLS` combinations, and one query for each union
-serves all questions within it.
+If there are few distinct rows, one query pulls them all with their counts, and every test of discrete columns reads
+that table. Otherwise columns are grouped as questions need them (`GroupedCounts`): sets of columns are merged as long
+as their levels have at most `MOST_CELLS` combinations, and one query for each union serves all questions within it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class EngineTable(ThroughRows):
         return EngineTable(self.engine.take(names), given, self.read)
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> EngineTable:
-        self._first_rows.with_kinds(kinds)  # checks them
+        self._first_rows.with_kinds(kinds)  # raises if they are wrong
         made = replace(self, given_kinds={**self.given_kinds, **kinds}, _moments={})
         known = ("n", "labels", "_first_rows", "_summary")
         made.__dict__.update({name: self.__dict__[name] for name in known if name in self.__dict__})
@@ -124,7 +124,7 @@ class EngineTable(ThroughRows):
         return EngineTable(self.engine.without_gaps(), given, self.read)
 
     def summary(self) -> Summary:
-        """As of a table; the extremes are those of finite columns in the rows without gaps."""
+        """As for a table in memory, but extremes are those of the rows without gaps, and only of finite columns."""
         return self._summary
 
     @cached_property
@@ -206,7 +206,7 @@ class EngineTable(ThroughRows):
                 f"has {self.n:,} rows and {len(self.names)} columns. Take a sample of the rows there, or fewer "
                 "columns; or choose Fisher's z or the test for mixed data (both with columns as they are, and without "
                 f"gaps or with {Option('missing', 'drop')}), or a test of discrete columns: their sums and counts are "
-                "made in the engine."
+                "computed in the engine."
             )
 
 
@@ -228,7 +228,7 @@ Piece = TypeVar("Piece")
 
 @dataclass(frozen=True, eq=False)
 class GroupedCounts:
-    """The counts of some columns of an engine's table at a time; a gap is one of the levels of a column."""
+    """The counts of levels in an engine's table, for some of its columns at a time."""
 
     source: EngineTable
     levels: tuple[int, ...]

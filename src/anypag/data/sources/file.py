@@ -37,7 +37,7 @@ _IS_ROW = "\0is a row"  # the name of a helper column; no column of a file has i
 class FileTable(ThroughRows):
     """The columns of a CSV, TSV, Parquet or Arrow IPC file, whose rows are read in parts when they are needed. `read`:
     findings from opening the file; `given_kinds`: kinds that the user or the test set; `is_complete`: rows with gaps
-    are left out. What was read, by the names of columns, is shared by all views of a file.
+    are left out. All views of a file share what was read from it, stored by the names of columns.
     """
 
     path: Path
@@ -86,8 +86,8 @@ class FileTable(ThroughRows):
         return self.sample().kinds[i] if labels is None else infer_kind(np.empty(0), labels)
 
     def with_settled_kinds(self) -> FileTable | Table:
-        """The file as a table in memory, with kinds inferred from all rows; itself if it is too large for that. A file
-        that is too large raises DataError if its first rows show discrete columns.
+        """The table in memory, with kinds inferred from all rows; this object if the file is too large for that.
+        DataError if the file is too large and its first rows show discrete columns.
         """
         if self.path.stat().st_size <= LARGE_FILE:
             return self.rows()

@@ -29,8 +29,7 @@ MOST_SETS = 50  # the most values of a column that tells data sets apart
 class Pooled(Table):
     """The rows of several data sets, with their contexts; what `pooled` makes. `contexts` are the names of the added
     columns, `targets` what they are known to act on. `sets` names the data sets, the observed one first, and `of_set`
-    has the set of each row. What the design says, `anypag.Knowledge` can say too: `learn`, `bootstrap` and `effect` add
-    it themselves.
+    has the set of each row. `learn` and `bootstrap` add what the design says to the user's `anypag.Knowledge`.
     """
 
     contexts: tuple[str, ...] = ()
@@ -40,7 +39,7 @@ class Pooled(Table):
     sets: tuple[str, ...] = ()
     of_set: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     by: str | None = None  # the column that told the data sets apart, where they were one table
-    told: tuple[str, ...] = ()  # what a reader of estimates must know about the rows
+    told: tuple[str, ...] = ()  # notes about the rows for readers of estimates
 
     def take(self, names: Sequence[str]) -> Table:
         """Some of the columns; contexts that are left out are no contexts any more."""
@@ -77,7 +76,7 @@ class Pooled(Table):
         return tuple(name for name in self.contexts if len(np.unique(values[:, self.names.index(name)])) == 1)
 
     def within_sets(self) -> Table:
-        """The table without contexts, with the mean of its set taken from every number."""
+        """The table without contexts; from every number the mean of its column in its data set is subtracted."""
         values, numbers = np.array(self.values), self.of_kind("continuous")
         for rows in (self.of_set == k for k in np.unique(self.of_set)):
             with warnings.catch_warnings():  # a column that is empty in a set
@@ -88,7 +87,7 @@ class Pooled(Table):
 
     @property
     def is_fixed(self) -> bool:
-        """Are contexts, by the assumptions, nothing but the design: may every question be asked given all of them?"""
+        """Do contexts depend on the design alone, by the assumptions? Then every question may be given all of them."""
         return "3" in self.assumptions or ("2" in self.assumptions and len(self.contexts) == 1)
 
     @property
@@ -114,16 +113,17 @@ def pooled(
         by: the column of a single table that says which data set a row is from.
         observed: the name of the observed set (without an intervention), with which others are compared; by default the
             first of the sets, or the set of the first row.
-        contexts: which columns say so: "indicator" (one of zeros and ones for each set but the observed one), "one" (a
-            single discrete column, `context`), or a table of the design with a row for each set.
+        contexts: the columns that say which data set a row is from: "indicator" (one of zeros and ones for each set but
+            the observed one), "one" (a single discrete column, `context`), or a table of the design with a row for each
+            set.
         assumptions: of Joint Causal Inference: "1" (nothing in the data is a cause of a context), "12" (and nothing
-            hidden is a cause of both), "123" (and how contexts depend on each other says nothing but the design).
-        targets: what contexts are known to act on directly: {"drug": ["pkc"]}. Others are found.
-        contexts_test: "all" rows answer whether a context acts on a variable, or those of two sets ("pairwise"): each
-            set against the observed one, which is better where sets differ a lot in size.
+            hidden is a cause of both), "123" (and contexts depend on each other by the design alone).
+        targets: what contexts are known to act on directly: {"drug": ["pkc"]}. The search finds other targets.
+        contexts_test: the rows that answer whether a context acts on a variable: "all", or "pairwise" (each set against
+            the observed one), which is better if sets differ a lot in size.
 
     Tests compare means: an intervention that changes only the spread of a variable is seen with `test="additive"`.
-    A sample with contexts is taken as not selected.
+    A sample with contexts is assumed not to be selected.
 
     Returns:
         a table for `learn`, `bootstrap` and `effect`. Columns that are not in every data set are left out, which the
@@ -158,7 +158,7 @@ def pooled(
 
 
 def _observed_first(sets: Mapping[str, Any], by: str | None, observed: str | None) -> Mapping[str, Any]:
-    """The data sets, the observed one first. If a column of numbers names them, its number is enough."""
+    """The data sets, the observed one first. If `by` is a column of numbers, `observed` may be its number."""
     if observed is None:
         return sets
     named = observed if observed in sets else f"{by}={observed}"
@@ -168,7 +168,7 @@ def _observed_first(sets: Mapping[str, Any], by: str | None, observed: str | Non
 
 
 def _unrelated(columns: Floats, noise: Floats) -> Floats:
-    """What straight lines in the columns leave of the noise, if there are rows enough."""
+    """The residuals of the noise after linear regression on the columns; the noise itself if rows are too few."""
     if len(columns) <= 2 * columns.shape[1]:
         return noise
     middle = columns - np.nanmean(columns, axis=0)
@@ -232,14 +232,14 @@ def _column(parts: Sequence[Table], i: int) -> tuple[Floats, tuple[str, ...] | N
 
 
 def _labels(parts: Sequence[Table], i: int) -> tuple[str, ...]:
-    """The texts of a column in all tables: in the order that the tables say, else in that of the alphabet."""
+    """The texts of a column in all tables: in the order that the tables give, else in alphabetical order."""
     every = {label for part in parts for label in part.labels[i] or ()}
     ordered = [part.labels[i] or () for part in parts if part.given_kinds[i] == "ordinal"]
     longest = max(ordered, key=len, default=tuple(sorted(every)))
     if {*longest} != every or any([label for label in longest if label in own] != [*own] for own in ordered):
         raise DataError(
-            f"The data sets do not say one order of all levels of {parts[0].names[i]!r}. Give each the same order "
-            f"as its kind, {' < '.join(longest)!r} say."
+            f"The data sets do not agree on one order of all levels of {parts[0].names[i]!r}. Give each the same "
+            f"order as its kind, such as {' < '.join(longest)!r}."
         )
     return longest
 
@@ -313,12 +313,12 @@ def _observed_levels_first(design: Table) -> Table:
 
 
 def untold(design: Table) -> list[Finding]:
-    """Contexts that others determine: which of them acts on something cannot be told."""
+    """A warning about contexts that others determine: which of them acts on a variable cannot be told."""
     places = range(len(design.names))
     others = [[other for other in places if other != k] for k in places]
     told = [design.names[k] for k in places if is_determined(design.values, k, others[k])]
     message = f"Other contexts determine {listed(told)}: which of them acts on a variable cannot be told."
-    return [warning("contexts", told, message, "Vary them apart, or leave one of them out.")] if told else []
+    return [warning("contexts", told, message, "Vary them separately, or leave one of them out.")] if told else []
 
 
 def is_determined(design: Floats, context: int, given: Sequence[int]) -> bool:
