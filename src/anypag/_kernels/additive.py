@@ -18,7 +18,7 @@ import numpy as np
 
 from anypag._kernels.patience import njit
 
-LANES = 64  # the most questions worked on side by side
+LANES = 64  # the most questions that are computed together
 ROOM = 65536  # the most numbers in a group of questions, so that they fit into the cache
 TESTED_IN_LEVELS = 2
 """The most functions of a continuous variable that are tested against a discrete one. Probabilities of levels given z

@@ -8,7 +8,7 @@ row or column there. The statistic of a query is the sum over its strata, and so
 The tables of their subsets follow by summing, and one table answers every pair of its columns given the others. Counts
 are integers, so the statistics equal those of single questions (`count_statistics`) to the bit.
 
-Sets with too many combinations are counted question by question, in memory that the number of rows bounds. Rows are
+Sets with too many combinations are counted question by question; the number of rows bounds the memory. Rows are
 counted in a dense table of the strata that occur if it has at most `most_cells` cells (`ci.counting` sets this to
 min(4 · rows, 2²⁶) + 64). Otherwise they are counted in a hash table of the cells that occur, which are never more than
 the rows; for permutations (`permutations_by_rows`) the rows are sorted. A row can represent several equal rows: each
@@ -734,7 +734,7 @@ def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants,
 
 @njit(cache=True, nogil=True)
 def _renumber(keys, count, slots, numbers):
-    """Replaces keys (>= 0) by 0, 1, 2, ... in the order of first occurrence. Returns how many differ. The hash table
+    """Replaces keys (>= 0) by 0, 1, 2, ... in the order of first occurrence. Returns their number. The hash table
     (`slots`, `numbers`) has a size that is a power of two, at least twice the number of keys.
     """
     last = np.uint64(len(slots) - 1)

@@ -185,7 +185,7 @@ def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, coun
 
 @njit(REMOVING, cache=True, nogil=True)
 def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
-    """The score of v without each of its first k parents, and with all of them."""
+    """Writes the score of v without each of its first k parents. Returns its score with all of them."""
     data = (matrix, table, numbers, keys, values)
     nodes = np.empty(k + 1, np.int64)
     for x in range(k):
@@ -236,7 +236,7 @@ def _joint(cell, family, part, n_parts, n_levels, r, tables, prior, factor, join
 
 @njit(cache=True, nogil=True)
 def _joint_by_logarithms(layout, r, tables, prior, joint):
-    """The joint probabilities, by logarithms: for products that would underflow to 0."""
+    """Writes scaled joint probabilities, if products would underflow. Returns their sum and the log of the scale."""
     highest = -np.inf
     for s in range(len(prior)):
         joint[s] = math.log(prior[s])
@@ -261,7 +261,7 @@ def _work_of_row(layout):
 
 @njit(cache=True, nogil=True)
 def _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
-    """Adds rows from `stand[1]` on to expected counts and to the log-likelihood `value[0]`. Returns whether all are."""
+    """Adds rows from `stand[1]` on to expected counts and to the log-likelihood `value[0]`. Returns whether done."""
     cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
     states = len(layout.level)
     prior, joint = np.empty(states), np.empty(states)
@@ -300,7 +300,7 @@ def _expected(layout, weight, tables, shares, counts, expected, stand, value, ro
 
 @njit(cache=True, nogil=True)
 def _refit(counts, hidden_counts, n_rows, n_levels, sizes, ess, tables, shares):
-    """The tables and shares that fit expected counts best, with the prior rows of BDeu."""
+    """Writes the tables and shares that fit expected counts best, with the prior rows of BDeu."""
     for c in range(len(n_rows)):
         prior = ess / (n_rows[c] * n_levels[c])
         for g in range(n_rows[c]):

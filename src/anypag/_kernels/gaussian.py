@@ -284,7 +284,7 @@ def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengt
 
 @njit(cache=True, nogil=True)
 def _wilks(block, widths, tolerance, scratch):
-    """The log of Wilks' lambda, the share of the (generalised) variance of y given z that is still there given z and x,
+    """The log of Wilks' lambda, the share of the (generalised) variance of y given z that remains given z and x,
     and the columns kept of z, x and y. `block` holds the correlations of the columns of z, then x, then y.
     """
     (width_z, width_x, width_y), (members, chosen, covariance, weight) = widths, scratch

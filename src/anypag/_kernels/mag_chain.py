@@ -1,4 +1,4 @@
-"""A Metropolis chain over maximal ancestral graphs.
+"""A Metropolis chain over maximal ancestral graphs (MAGs), or over all graphs without directed cycles.
 
 A graph is `graph[kind, v]`: the parents, children, spouses (`<->`) and neighbours (`---`) of v as bit sets. Its score
 is the sum over its components (see `anypag.scores.base`), each cached under a 64-bit key of its members and edges, plus
@@ -8,12 +8,12 @@ One step draws a pair (i, j), from a list of likely ones or from all, and then
 - gives i–j another state, or
 - takes the edge i–j away and joins i to another node, or
 - gives two edges at i new states.
-The step is accepted with the Metropolis probability for a target proportional to exp(score / temperature). Graphs that
-are not ancestral and maximal are rejected. A fit of several members takes long, and most steps are rejected. So an
-upper bound on the score, its ceiling, is tried first. Scores are rounded to 2⁻²⁰, so that sums and differences are
-exact: the running score equals the score of the graph to the bit after any number of steps. With background knowledge
-the chain stays among the graphs that agree with it: `allowed` says which states a pair may have, `agrees` checks
-required and forbidden causes.
+The step is accepted with the Metropolis probability for a target proportional to exp(score / temperature). Other
+graphs are rejected. A fit of several members takes long, and most steps are rejected. So an upper bound on the score,
+its ceiling, is tried first. Scores are rounded to 2⁻²⁰, so that sums and differences are exact: the running
+score equals the score of the graph to the bit after any number of steps. With background knowledge the chain stays
+among the graphs that agree with it: `allowed` says which states a pair may have, `agrees` checks required and forbidden
+causes.
 """
 
 import math

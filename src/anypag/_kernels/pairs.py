@@ -1,8 +1,8 @@
 """Symmetric (n, n) tables about pairs of nodes (correlations too), neighbour lists, and batches of questions.
 
 Questions are checked, renumbered and sorted; a hash table with open addressing holds those already asked, as 128-bit
-keys. The key of a question "x, y given z" mixes its sorted members (splitmix64, two streams). Two
-different questions among a thousand million get the same key with a probability below 1e-20.
+keys. The key of a question "x, y given z" mixes its sorted members (splitmix64, two streams). Two different questions
+among a thousand million get the same key with a probability below 1e-20.
 """
 
 import numpy as np

@@ -8,9 +8,9 @@ Python until one of these is true:
 - numba is not imported yet, and all kernels together have spent `BEFORE_NUMBA` seconds;
 - numba is imported, and this kernel has spent `LOADING` seconds (if it can be loaded from disk) or `PATIENCE` seconds
   (if it has to be compiled). So a process never takes much more than twice the time of the better choice;
-- it gets an array of more than `SMALL` numbers, or a list longer than its own limit. A call cannot be interrupted, so
-  one that might take long must not start as Python. A kernel whose work is not bounded by the size of its arguments
-  must not be patient.
+- it gets an array with more numbers than its limits (`SMALL` by default). A call cannot be interrupted, so one that
+  might take long must not start as Python. A kernel whose work is not bounded by the size of its arguments must not be
+  patient.
 
 Both ways give the same results to the bit: no patient kernel is compiled with relaxed arithmetic, and functions of
 `math` are the same C functions for both (if Intel's vector library replaces them in compiled code, every kernel is

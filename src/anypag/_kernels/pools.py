@@ -1,7 +1,7 @@
 """Biconnected blocks, and the pools of nodes from which an edge's candidate sets are taken.
 
-Graphs come as in `_kernels.rules`: `marks[i, j]` is the mark at j on i–j, and the neighbours of v
-are `neighbour[start[v]:start[v + 1]]`. Edge k has the nodes x and y; their pools have the numbers 2k and 2k + 1.
+Graphs come as in `_kernels.rules`: `marks[i, j]` is the mark at j on i–j, and the neighbours of v are
+`neighbour[start[v]:start[v + 1]]`. Edge k has the nodes x and y; their pools have the numbers 2k and 2k + 1.
 
 Two conventions keep the code quick to compile. Arrays are copied element by element, because assigning a slice makes
 numba compile the formatting of its error message, which takes seconds. A counter that is passed on begins as

@@ -594,7 +594,7 @@ def _first_steps(marks, start, neighbour, a, c, scratch, stamp, stand, room):
 
 @patient(lists=FEW)
 def rule_11(marks, start, neighbour, wanted, rows, stand, room):
-    """B *-> C --> D, B and D not adjacent, A joined to all three, A o-* D: A --> D. Of use only with knowledge."""
+    """B *-> C --> D, B and D not adjacent, A joined to all three, A o-* D: A --> D. Needed only with knowledge."""
     for a in range(len(marks)):
         for e in range(max(start[a], stand[1]), start[a + 1]):
             if room[0] < 0:

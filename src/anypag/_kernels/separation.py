@@ -9,8 +9,8 @@ or of selection; an arrowhead at W on W–V says that W is an ancestor of neithe
 chains: X → Y → ... where each node has a tail towards the next. Two things are impossible:
 
 - a chain from W to V and an arrowhead at W on W–V;
-- a chain from W into a ring of tails and an arrowhead at W on any edge: all nodes of a ring are ancestors of selection,
-  and so is W.
+- a chain from W into a ring (a cycle of tails) and an arrowhead at W on any edge: all nodes of a ring are ancestors of
+  selection, and so is W.
 """
 
 import numpy as np
@@ -206,7 +206,7 @@ def inducing_path(start, neighbour, near, far):
 
 @patient()
 def transitive(start, after):
-    """(n, n) is there a path of one or more steps from the row node to the column node? Steps are lists per node."""
+    """(n, n) is there a path of one or more steps from the row node to the column node? `after` lists steps."""
     n = len(start) - 1
     reach, stack = np.zeros((n, n), np.bool_), np.empty(n, np.int64)
     for s in range(n):
