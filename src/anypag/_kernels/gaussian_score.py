@@ -507,7 +507,7 @@ def _least_of_undirected(s, relation):
     """A lower bound on the deviance of every fit of a component with `---`; `UNKNOWN` if none was found.
 
     Nodes are taken away one after the other, the one with the fewest neighbours first, and its neighbours are joined to
-    each other. The model with these edges too has more parameters, and its deviance is a sum of regressions.
+    each other. The model with these extra edges fits at least as well, and its deviance is a sum over regressions.
     """
     d = len(s)
     near = np.zeros(d, np.uint64)

@@ -226,7 +226,7 @@ def stays_ancestral(graph, i, j, state, ancestral, sets):
 
 @njit(cache=True, nogil=True)
 def _walk(graph, i, within, seen, todo):
-    """Writes to `seen` the nodes of `within` that i --> or i <-> and then paths of spouses reach."""
+    """Writes to `seen` the nodes of `within` that one `-->` or `<->` reaches from i, and further `<->` from these."""
     words = len(within)
     for w in range(words):
         seen[w] = todo[w] = (graph[CHILDREN, i, w] | graph[SPOUSES, i, w]) & within[w]

@@ -206,8 +206,8 @@ class Posterior:
 
     def causes(self, *, selection: bool = False) -> tuple[Floats, Floats]:
         """Two (n, n) arrays: the share of sampled graphs, at all temperatures, in whose class i causes j in every
-        member, and the share in which it does in none. In the others the class leaves it open; counting members of a
-        class would only reflect the prior. With `selection` a tail claims less.
+        member, and the share in which it does in none. In the others the class leaves it open; counting its members
+        would only reflect the prior. With `selection`, nodes without an arrowhead may cause selection instead.
         """
         size = (len(self.names),) * 2
         known = Facts.none(len(self.names)) if self.facts is None else self.facts
