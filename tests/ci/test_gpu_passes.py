@@ -97,7 +97,7 @@ def test_a_card_whose_memory_is_full(fails_after: int, monkeypatch: pytest.Monke
     monkeypatch.setattr(gpu, "cuda_card", lambda: NumpyCard(fails_after))
     with pytest.raises(CardError, match="memory of the graphics card is too small"):
         ap.learn(data(0), method="icd", device="cuda")
-    with pytest.warns(AnypagWarning, match="The CPU goes on, as device = 'auto' allows"):
+    with pytest.warns(AnypagWarning, match="The CPU takes over, as device = 'auto' allows"):
         found = ap.learn(data(0), method="icd", device="auto")
     assert told(found) == told(ap.learn(data(0), method="icd"))
 
@@ -106,7 +106,7 @@ def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(CardError, match=r"needs CuPy, which is not installed: pip install 'anypag\[gpu\]'"):
         ap.learn(data(0), method="icd", device="cuda")
-    with pytest.warns(AnypagWarning, match="The CPU goes on"):
+    with pytest.warns(AnypagWarning, match="The CPU takes over"):
         assert told(ap.learn(data(0), method="icd", device="auto")) == told(ap.learn(data(0), method="icd"))
 
 
@@ -143,7 +143,7 @@ def test_resamples_use_the_card(card: NumpyCard) -> None:
 def test_resamples_leave_a_card_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu, "cuda_card", lambda: NumpyCard(2))
     here = ap.bootstrap(data(0), method="icd", n=3, test="fisherz")
-    with pytest.warns(AnypagWarning, match="The CPU goes on, as device = 'auto' allows"):
+    with pytest.warns(AnypagWarning, match="The CPU takes over, as device = 'auto' allows"):
         assert ap.bootstrap(data(0), method="icd", n=3, test="fisherz", device="auto").graphs == here.graphs
 
 

@@ -183,7 +183,7 @@ def test_the_audit_says_where_the_other_tests_cannot_hold() -> None:
     sparse, full = rng.integers(0, 15, size=(500, 4)), rng.integers(0, 2, size=(500, 4))
     for kind in (ap.GSquared, ap.ChiSquared):
         assert str(kind(sparse, singular="keep").audit.findings[-1]) == (
-            f"The table of 'X0' and 'X1' has 225 cells for 500 rows. {kind.__name__} wants 5 rows a cell: with fewer "
+            f"The table of 'X0' and 'X1' has 225 cells for 500 rows. {kind.__name__} needs 5 rows a cell: with fewer "
             'it may find dependences that are not there. Choose test="permutation".'
         )
         assert "cells" not in {found.problem for found in kind(full).audit.findings}

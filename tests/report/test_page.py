@@ -128,7 +128,7 @@ def test_the_call_the_choices_and_the_versions_are_there() -> None:
     made = content_of(report_html(learned("A --> B; B --> C", alpha=0.05), call="anypag learn x.csv"))["made"]
     assert isinstance(made, dict)
     assert made["call"] == "anypag learn x.csv"
-    assert made["choices"]["method"].startswith("icd: by tests alone: A score needs data")
+    assert made["choices"]["method"].startswith("icd: by tests alone: A score is needed")
     assert made["choices"]["alpha"] == "0.05"
     assert made["choices"]["selection_bias"] == "yes"
     assert {"Python", "anypag", "numpy", "numba"} <= made["versions"].keys()

@@ -122,10 +122,10 @@ class Odd:
         (lambda q: [np.nan] * len(q), "A p-value must lie between 0 and 1; the test answered nan for A ⟂ B | {}."),
         (lambda q: [1.5] * len(q), "A p-value must lie between 0 and 1; the test answered 1.5 for A ⟂ B | {}."),
         (lambda q: [-0.1] * len(q), "A p-value must lie between 0 and 1; the test answered -0.1 for A ⟂ B | {}."),
-        (lambda q: np.zeros(len(q) + 1), "A test must answer 3 questions by an array of shape (3,); got shape (4,)."),
-        (lambda q: 0.5, "A test must answer 3 questions by an array of shape (3,); got shape ()."),
-        (lambda q: None, "A test must answer 3 questions by an array of shape (3,); got shape ()."),
-        (lambda q: ["low"] * len(q), "A test must answer by numbers between 0 and 1; got ['low', 'low', 'low']."),
+        (lambda q: np.zeros(len(q) + 1), "A test must answer 3 questions with an array of shape (3,); got shape (4,)."),
+        (lambda q: 0.5, "A test must answer 3 questions with an array of shape (3,); got shape ()."),
+        (lambda q: None, "A test must answer 3 questions with an array of shape (3,); got shape ()."),
+        (lambda q: ["low"] * len(q), "A test must answer with numbers between 0 and 1; got ['low', 'low', 'low']."),
     ],
 )
 def test_answers_that_are_no_p_values(answer: Any, message: str) -> None:

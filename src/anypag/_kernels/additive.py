@@ -1,9 +1,9 @@
-"""F tests of one response on the functions of another variable, given the functions of others, from one matrix.
+"""F tests of one variable's response on functions of another, given functions of others, from one correlation matrix.
 
-Every variable is a block of columns: a continuous one has functions of its ranks, the response first; a discrete one
-has indicators, all of them responses. For each question the columns of the condition set are swept out of those of x
-and y. The residuals show how much the first columns of y explain of x's response, and the reverse. The two
-p-values are combined by Cauchy's rule, which is symmetric.
+Every variable is a block of columns. The columns of a continuous one are functions of its ranks, of which the first is
+the response. Those of a discrete one are indicators, and all of them are responses. For each question the columns of
+the condition set are swept out of those of x and y. The residuals show how much the first columns of y explain of x's
+response, and the reverse. The two p-values are combined by Cauchy's rule, which is symmetric.
 
 Questions are computed in groups, with their numbers interleaved in memory, so that one processor instruction serves
 several questions (SIMD lanes). A question with fewer columns than others of its group is padded with columns of zeros.
@@ -18,15 +18,15 @@ import numpy as np
 
 from anypag._kernels.patience import njit
 
-LANES = 64  # the most questions worked on side by side
+LANES = 64  # the most questions that are computed together
 ROOM = 65536  # the most numbers in a group of questions, so that they fit into the cache
 TESTED_IN_LEVELS = 2
-"""The most functions of a continuous variable that are tested against a discrete one. Where level probabilities given z
-come near 0 or 1 they are not a sum of functions of z; a third function could take this misfit for dependence.
+"""The most functions of a continuous variable that are tested against a discrete one. Probabilities of levels given z
+that come near 0 or 1 are not a sum of functions of z; a third function could show this misfit as dependence.
 """
 NEARLY_NORMAL = 0.01  # no correction if the variance of R² exceeds that of F by at most this share
 LEAST_SHARE = 1e-3  # the least share of the degrees of freedom that a correction leaves
-APART = 8  # unused lanes after each pair of columns: at a distance of 2^k, the values of a lane compete in the cache
+APART = 8  # unused lanes after each pair of columns: values that are 2^k numbers apart would evict each other
 
 
 def _series(n):
@@ -40,7 +40,7 @@ def _series(n):
 
 
 _COEFFICIENTS = _series(8)
-_LARGE = 15.0  # the series is exact to 1e-12 from this first argument up
+_LARGE = 15.0  # the series is exact to 1e-12 if `a` is at least this
 
 
 @njit(cache=True)
@@ -122,7 +122,7 @@ def f_tail(first, second, share, beta):
 
 @njit(cache=True)
 def _f_tail_of_share(first, second, share, part):
-    """The upper tail of F with `part` of the degrees of freedom of `f_tail`."""
+    """As `f_tail`, with both degrees of freedom multiplied by `part`."""
     if share >= 1.0:
         return 1.0
     return min(max(_beta_small(0.5 * part * second, 0.5 * part * first, -math.log(share)), 0.0), 1.0)
@@ -176,7 +176,7 @@ def _sweep_lanes(block, end, size, lanes, tolerance, kept, inverse, share):
 
 @njit(cache=True)
 def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left, kept, inverse, share):
-    """Writes the unexplained share of a single response in every lane; 2 if it was constant. `kept` counts columns."""
+    """Writes the unexplained share of one response in every lane; 2 if z determines it. `kept`: tested columns used."""
     for i in range(n_tested + 1):
         a = tested + i if i < n_tested else response
         for j in range(i, n_tested + 1):
@@ -241,7 +241,7 @@ def rao(wilks, n_tested, n_responses, freedom):
 
 @njit(cache=True)
 def degree_of_set(rows, r, most):
-    """The degree of the functions of each of r conditions: `most`, or so few that columns are a quarter of the rows."""
+    """The degree of the functions of each of r conditions: `most`, or less where columns exceed a quarter of rows."""
     return max(1, min(most, rows // (4 * max(r, 1))))
 
 
@@ -259,7 +259,7 @@ def _n_heads(start, is_discrete, v):
 
 @njit(cache=True)
 def _n_products(members, r, start, is_discrete):
-    """How many products of heads there are; a product takes heads of two members of z."""
+    """How many products there are of heads of two different members of z."""
     count = 0
     for i in range(r):
         for j in range(i + 1, r):
@@ -431,7 +431,7 @@ def _responses_left(block, lane, responded, asked, tolerance, scratch):
 
 @njit(cache=True)
 def _read_group(basis, group, lanes, x, y, z, most, rows, rows_used, about, widths):
-    """Writes members, degrees and number of products of each question; in `widths` the most columns of z, x and y."""
+    """Writes members, degrees and number of products of each question, and to `widths` the most columns of z, x, y."""
     members, degrees, n_products = about
     start, is_discrete, has_value = basis.start, basis.is_discrete, basis.has_value
     r = z.shape[1]
@@ -501,7 +501,7 @@ def _fill_group(basis, lanes, about, rows, ends, room, block):
 
 @njit(cache=True)
 def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, answers):
-    """Writes the answers to the questions of a group, z swept out; `betas` caches B(a, 1/2) for one number of rows."""
+    """Writes the answers of a group of questions with z swept out; `betas` caches B(a, 1/2) for one row count."""
     start, is_discrete, excess = basis.start, basis.is_discrete, basis.excess
     (members, degrees, _), (pvalues, strengths), (ends, block, left, kept, tolerance) = about, answers, swept
     r = members.shape[1] - 2
@@ -557,7 +557,7 @@ def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, ans
 
 @njit(cache=True, nogil=True)
 def additive_tests(basis, most, x, y, z, tolerance, pvalues, strengths, rows_used):
-    """Writes p-values, strengths and, where there are gaps, the number of rows (all (b,)) of the two-way test. `basis`
+    """Writes p-values, strengths and, where there are gaps, the number of rows (all (b,)) of tests both ways. `basis`
     is described by `anypag.ci.additive.Basis`. `most` is the largest degree of functions of a condition. Members of z
     (b, r) are taken in the order given. A share of the variance below `tolerance` counts as zero.
     """

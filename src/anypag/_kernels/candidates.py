@@ -1,6 +1,7 @@
-"""The candidate sets of an edge, from its two pools (`_kernels.pools`), in order (`next_sets`); and passes by which
-Fisher's z answers all questions of one kind: which pairs depend on each other given nothing (`pairs_from`), and the
-node (`best_singles`) or the set (`best_sets`) with the largest p-value for every edge.
+"""The candidate sets of an edge in order (`next_sets`), from its two pools (`_kernels.pools`); passes of Fisher's z.
+
+A pass answers all questions of one kind: which pairs depend on each other given nothing (`pairs_from`), or which node
+(`best_singles`) or set (`best_sets`) has the largest p-value for every edge.
 
 Passes give the same answers to the bit as `partial_correlations` and `fisher_z_pvalues` in `_kernels.gaussian`, which
 answer one question at a time. p falls as |rho| rises, except for rounding, so a p-value is computed only where |rho| is
@@ -91,10 +92,10 @@ def _most(distances, first, p, r):
 
 @patient(table=1_000_000, lists=1_000_000, nogil=True)  # bounds on what is written bound the work
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
-    """Up to `quota` more candidate sets of each of these edges, nearest first; how many rows were filled. `cursor[k]`
-    is the position of edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side, whether this side begins
-    anew, then the chosen places. Sets are ordered by the sum of their distances; for equal sums those of x's pool come
-    first, each pool in lexicographic order.
+    """Writes up to `quota` more candidate sets of each of these edges, nearest first. Returns how many. `cursor[k]` is
+    the position of edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side, whether this side begins
+    anew, then the chosen places. Sets are ordered by the sum of their distances. Of equal sums, those of x's pool come
+    first; the sets of a pool are in lexicographic order.
     """
     count = 0
     for k in edges:
@@ -128,7 +129,7 @@ def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_
 
 @patient(nogil=True)
 def keep_best(edge_of, z, p, best_z, best_p):
-    """The set with the largest p-value of each edge, the first of equals; `best_p` is NaN before its first set."""
+    """Keeps the set with the largest p-value of each edge, the first of equals; `best_p` is NaN before any set."""
     for row in range(len(edge_of)):
         k = edge_of[row]
         if not p[row] <= best_p[k]:
@@ -306,8 +307,8 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
     where each member stands among the nodes of all pools. `next_new` (n + 1,): the first member from there on that is
     not in the edge's other pool, which was searched before; n if there is none. Sets without such a member have been
     tried already. `cursor[0]` is 1 if the search continues after the set of places in `cursor[1:]`; it is 0 at the
-    start, and when all sets have been tried. `rule`: tolerance, roots and margin. The last three are written, as in
-    `best_sets`.
+    start, and when all sets have been tried. `rule`: tolerance, roots and margin. `least`, `best_z` and `best_p` are
+    written, as in `best_sets`.
     """
     tolerance, roots, margin = rule
     held, covariance, weight, left, n_kept, n_new, z = scratch

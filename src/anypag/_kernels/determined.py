@@ -1,4 +1,4 @@
-"""Discrete columns that others determine, by few loops over the rows: for the audit."""
+"""Which discrete columns others determine, found in few loops over the rows; for the audit."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ from anypag._kernels.patience import njit
 
 @njit(cache=True)
 def is_determined(codes, levels, a, b, c):
-    """Does column c (of (p, n) codes from 0, -1 for a gap) never differ where a and b agree? With a == b: is it
-    determined by that one column? Only rows with a value in all three count. Returns the number of cells, or -1 if c is
-    not determined; the number of rows; and the log probability that every cell has one level only if the levels of c
+    """Does column c (of (p, n) codes from 0, -1 for a gap) never differ where a and b agree? With a == b: does that
+    one column determine it? Only rows with a value in all three count. Returns the number of cells, or -1 if c is not
+    determined; the number of rows; and the log probability that each cell would have just one level of c if the levels
     were independent of the cells.
     """
     n_cells = levels[a] * (levels[b] if a != b else 1)
@@ -36,9 +36,9 @@ def is_determined(codes, levels, a, b, c):
 
 @njit(cache=True)
 def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, chance):
-    """The columns (a, b) that determine c, but neither alone; a == b if one is enough, (-1, -1) if no two columns do.
-    Only if the combinations of levels that occur have `rows_per_cell` rows on average, and if that would come by chance
-    with a small probability over all pairs or triples.
+    """Two columns (a, b) that determine c only together; (a, a) if a does alone, (-1, -1) if there are none. The
+    combinations of levels that occur must have at least `rows_per_cell` rows on average. The log probability that
+    chance makes c look determined, anywhere among all pairs or triples of columns, must be below `chance`.
     """
     p = codes.shape[0]
     pairs, triples = np.log(max(p * (p - 1), 1)), np.log(max(p * (p - 1) * (p - 2) // 2, 1))
@@ -63,9 +63,9 @@ def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, c
 
 @njit(cache=True)
 def tell_each_other(codes, levels, least, least_rows):
-    """Pairs (a, b) of columns, a < b, that nearly determine each other: knowing one lowers the errors in guessing the
-    other by a share of at least `least` (Goodman and Kruskal's lambda, both ways), but not to zero. A pair is judged by
-    the rows that have both values, and needs `least_rows` of them. `codes` (p, n) are -1 for a gap.
+    """Pairs a < b of columns that nearly determine each other, and the share of rows guessed right: knowing one lowers
+    the errors in guessing the other by a share of at least `least` (Goodman and Kruskal's lambda, both ways), but not
+    both to zero. A pair needs `least_rows` rows with both values. `codes` (p, n) are -1 for a gap.
     """
     p, n = codes.shape
     most = levels.max()

@@ -4,15 +4,15 @@ Every stratum (a combination of values of z that occurs in the data) has a table
 freedom are (levels of x in it - 1) · (levels of y in it - 1): a level that does not occur in a stratum has no
 row or column there. The statistic of a query is the sum over its strata, and so are its degrees of freedom.
 
-`joint_statistics` has tables of all combinations of levels. Rows are counted only for a few larger sets of columns. The
-tables of their subsets follow by summing, and one table answers every pair of its columns given the others. Counts are
-integers, so the statistics equal those of single questions (`count_statistics`) to the bit.
+`joint_statistics` makes tables of all combinations of levels. Rows are counted only for a few larger sets of columns.
+The tables of their subsets follow by summing, and one table answers every pair of its columns given the others. Counts
+are integers, so the statistics equal those of single questions (`count_statistics`) to the bit.
 
-Single questions are for sets with too many combinations; their memory is bounded by the rows. Rows are counted in a
-dense table of the strata that occur if it has at most `most_cells` cells (`ci.counting` sets this to
-min(4 · rows, 2²⁶) + 64). Larger tables are counted in a hash table of the cells that occur in the data, which are never
-more than the rows; for permutations (`permutations_by_rows`) the rows are sorted. A row can represent several equal
-rows: each has a weight, and the counts are sums of weights.
+Sets with too many combinations are counted question by question; the number of rows bounds the memory. Rows are
+counted in a dense table of the strata that occur if it has at most `most_cells` cells (`ci.counting` sets this to
+min(4 · rows, 2²⁶) + 64). Otherwise they are counted in a hash table of the cells that occur, which are never more than
+the rows; for permutations (`permutations_by_rows`) the rows are sorted. A row can represent several equal rows: each
+has a weight, and the counts are sums of weights.
 """
 
 import math
@@ -26,7 +26,7 @@ PEARSON, LOG_LIKELIHOOD, PERMUTATIONS = 1, 2, 3
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _NO_VARIANCE = 1e-12  # a variance below this share of the squared mean is rounding error
 _FEW_CELLS = 512
-_MOST_COLUMNS = 12  # the most columns of a set that is counted for smaller ones
+_MOST_COLUMNS = 12  # the most columns of a table that serves several sets
 _WINDOW = 1024  # how many sets are tried for a common table
 
 
@@ -55,7 +55,7 @@ def _combine(before, column, step, after):
 
 @njit(cache=True, nogil=True)
 def _count_cells(combined, weights, total, cells):
-    """Counts rows by cell. With few cells, four tables are filled in turn: additions to one cell need not wait."""
+    """Counts rows by cell. With few cells, four tables are filled in turn, so that additions rarely wait for others."""
     turns = 4 if total <= _FEW_CELLS else 1
     for cell in range(turns * total):
         cells[cell] = 0
@@ -534,8 +534,8 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
     """Writes statistic and degrees of freedom of queries.
 
     `rows`: codes (p, n), the levels as 0, 1, ..., of a type that holds the number of any cell; weights (n,), how many
-    rows each one represents; levels (p,), how many each column has; widths (p,), one more for columns with gaps, whose
-    code is that last number. Cells of gaps are counted and summed, but in no answer. Sets of binary columns with at
+    rows each one represents; levels (p,), how many each column has; widths (p,), one more for columns with gaps: a gap
+    has the last code. Cells of gaps are counted and summed, but no answer includes them. Sets of binary columns with at
     most `most_binary` members of z use the formula of 2 x 2 tables. A table that serves several sets has at most
     `most_summed` cells. `cells` (4, m) is scratch space, with m at least `most_summed` and the combinations of levels
     of any set. `family` is PEARSON, LOG_LIKELIHOOD or PERMUTATIONS. `answers`: statistics (b,); freedoms (b,), not for
@@ -734,7 +734,7 @@ def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants,
 
 @njit(cache=True, nogil=True)
 def _renumber(keys, count, slots, numbers):
-    """Replaces keys (>= 0) by 0, 1, 2, ... in the order of first occurrence. Returns how many differ. The hash table
+    """Replaces keys (>= 0) by 0, 1, 2, ... in the order of first occurrence. Returns their number. The hash table
     (`slots`, `numbers`) has a size that is a power of two, at least twice the number of keys.
     """
     last = np.uint64(len(slots) - 1)

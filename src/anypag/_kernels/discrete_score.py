@@ -1,10 +1,10 @@
-"""The score from counts, BDeu, of a node given its parents, and hidden columns of levels.
+"""BDeu, the score from counts of a node given its parents; and hidden causes with a few levels.
 
-It is the difference of a number that belongs to a set of columns: score(v | parents) = F(parents + v) - F(parents),
-where F is the log marginal likelihood of the joint table with `ess` prior rows spread evenly (Buntine 1991). For the
-shared signature see `_kernels.gaussian_score`; here `matrix[i, j]` is the price of an edge between i and j, `table[v]`
-holds the levels (0, 1, ...) of column v, and `numbers` holds `ess`, then the number of levels of each column. F of a
-set is cached in `keys` and `values`.
+The score is a difference, score(v | parents) = F(parents + v) - F(parents). F of a set of columns is the log marginal
+likelihood of their joint table with `ess` prior rows spread evenly (Buntine 1991). For the signature that all scores
+share see `_kernels.gaussian_score`; here `matrix[i, j]` is the price of an edge between i and j, `table[v]` holds the
+levels (0, 1, ...) of column v, and `numbers` holds `ess`, then the number of levels of each column. F of a set is
+cached in `keys` and `values`.
 
 For hidden causes with a few levels: EM over their unknown levels, and random draws of these levels. These functions
 read the arrays of a `Layout` (`scores.latent`). Children with the same hidden causes form a family f; `part[f, s]`
@@ -24,7 +24,7 @@ IMPOSSIBLE = -1e15
 LEAST_GAIN = 1e-9  # a parent is added only if the score rises by more than this
 LEVELS_AT = 1
 DENSE = 65536  # tables with more cells than this are counted by sorting
-SMALL = 64  # what a cell with fewer rows is worth is worked out once for a table
+SMALL = 64  # the term of a cell with fewer rows than this is computed once for each table
 FORBIDDEN = 1e8  # an edge with a higher price is in no graph
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
@@ -150,7 +150,7 @@ def _price(matrix, v, parents, k):
 
 @njit(COMPONENT, cache=True, nogil=True)
 def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
-    """The score of a node given its parents; `IMPOSSIBLE` for districts of more nodes."""
+    """The score of a node given its parents; `IMPOSSIBLE` for a district of several nodes."""
     if d > 1:
         return IMPOSSIBLE
     alone, data = nodes[1:m].copy(), (table, numbers, keys, values, np.zeros(1, np.int64))
@@ -185,7 +185,7 @@ def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, coun
 
 @njit(REMOVING, cache=True, nogil=True)
 def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
-    """The score of v without each of its first k parents, and with all of them."""
+    """Writes the score of v without each of its first k parents. Returns its score with all of them."""
     data = (matrix, table, numbers, keys, values)
     nodes = np.empty(k + 1, np.int64)
     for x in range(k):
@@ -236,7 +236,7 @@ def _joint(cell, family, part, n_parts, n_levels, r, tables, prior, factor, join
 
 @njit(cache=True, nogil=True)
 def _joint_by_logarithms(layout, r, tables, prior, joint):
-    """The joint probabilities, by logarithms: for products that would underflow to 0."""
+    """Writes scaled joint probabilities, if products would underflow. Returns their sum and the log of the scale."""
     highest = -np.inf
     for s in range(len(prior)):
         joint[s] = math.log(prior[s])
@@ -261,7 +261,7 @@ def _work_of_row(layout):
 
 @njit(cache=True, nogil=True)
 def _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
-    """Add rows from `stand[1]` on to the expected counts and to the log-likelihood `value[0]`. Are all rows added?"""
+    """Adds rows from `stand[1]` on to expected counts and to the log-likelihood `value[0]`. Returns whether done."""
     cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
     states = len(layout.level)
     prior, joint = np.empty(states), np.empty(states)
@@ -300,7 +300,7 @@ def _expected(layout, weight, tables, shares, counts, expected, stand, value, ro
 
 @njit(cache=True, nogil=True)
 def _refit(counts, hidden_counts, n_rows, n_levels, sizes, ess, tables, shares):
-    """The tables and shares that fit expected counts best, with the prior rows of BDeu."""
+    """Writes the tables and shares that fit expected counts best, with the prior rows of BDeu."""
     for c in range(len(n_rows)):
         prior = ess / (n_rows[c] * n_levels[c])
         for g in range(n_rows[c]):
@@ -335,7 +335,7 @@ def _completed(counts, fitted, n_rows, n_levels, prior):
 
 @njit(cache=True, nogil=True)
 def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, value, room):
-    """Improve tables and shares by EM. Returns whether it is done; `value[0]` is then the score of Cheeseman & Stutz
+    """Improves tables and shares by EM. Returns whether EM is done; `value[0]` is then the score of Cheeseman & Stutz
     (1996): the marginal likelihood of the rows completed with expected hidden causes, corrected by the likelihood ratio
     of the rows and their completion. EM ends after `sweeps` sweeps, or when one gains less than 0.5.
 
@@ -364,7 +364,7 @@ def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, va
 
 @njit(cache=True, nogil=True)
 def draw(layout, tables, shares, uniform, drawn, stand, room):
-    """Draw the joint state of the hidden causes of each row from `stand[0]` on into `drawn` (h, rows). Is all done?"""
+    """Draws hidden causes for each row from `stand[0]` on; writes levels to `drawn` (h, rows). Returns whether done."""
     states = len(layout.level)
     prior, joint = np.empty(states), np.empty(states)
     factor = np.empty((len(layout.part), layout.n_parts.max()))

@@ -178,7 +178,7 @@ def _complete_rows(has_value, members, rows):
 
 @njit(cache=True, nogil=True)
 def _centre(values, rows, centred):
-    """Writes the values in these rows, centred twice and scaled to about 1 by a power of two. Returns: do they vary?"""
+    """Writes the values in these rows, scaled to about 1 by a power of two and centred. Returns whether they vary."""
     low, high = values[rows[0]], values[rows[0]]
     for i in range(1, len(rows)):
         low, high = min(low, values[rows[i]]), max(high, values[rows[i]])
@@ -225,7 +225,7 @@ def _local_correlation(centred, width, count, correlation):
 
 @njit(cache=True, nogil=True)
 def _excess(values, rows):
-    """The excess (`anypag.ci.data_test`) of a variable in some rows: numbers, or zeros and ones for levels but one."""
+    """The excess (`anypag.ci.data_test`) in some rows of one column, or of indicators of all levels but one."""
     n, width, on_diagonal = float(len(rows)), 0.0, 0.0
     if len(values) == 1:
         largest = mean = second = fourth = 0.0
@@ -284,7 +284,7 @@ def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengt
 
 @njit(cache=True, nogil=True)
 def _wilks(block, widths, tolerance, scratch):
-    """The log of Wilks' lambda, the share of the (generalised) variance of y given z that is still there given z and x,
+    """The log of Wilks' lambda, the share of the (generalised) variance of y given z that remains given z and x,
     and the columns kept of z, x and y. `block` holds the correlations of the columns of z, then x, then y.
     """
     (width_z, width_x, width_y), (members, chosen, covariance, weight) = widths, scratch
@@ -412,7 +412,7 @@ def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
 
 @njit(f"boolean({_MATRIX}, int64)", cache=True, nogil=True)
 def _factor(a, k):
-    """Replace the leading (k, k) part by its Cholesky factor, in the lower triangle; False if it has none."""
+    """Replaces the leading (k, k) part by its Cholesky factor, in the lower triangle. Returns whether it has one."""
     for i in range(k):
         for j in range(i + 1):
             total = a[i, j]
@@ -442,7 +442,7 @@ def _solve(factor, k, x):
 
 @njit(f"boolean({_MATRIX}, {_FLAGS}, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def _least_squares(s, arrow, b, omega):
-    """Regress every node on its parents: the first B and Ω; for a node without spouses also the last."""
+    """Regresses every node on its parents. This gives the first B and Ω, which nodes without spouses keep."""
     n = len(s)
     system, right, parents = np.empty((n, n)), np.empty(n), np.empty(n, np.int64)
     for j in range(n):
@@ -484,7 +484,7 @@ def _district(spouse, v, of, members):
 
 @njit(f"float64({_MATRIX}, {_FLAGS}, {_FLAGS}, {_PLACES}, int64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def _refit(s, arrow, spouse, members, d, at, b, omega):
-    """Regress a member of a district on parents and spouses' pseudo-variables. The largest change; -1 if singular."""
+    """Regresses a member on parents and spouses' pseudo-variables. Returns the largest change, or -1 if singular."""
     n, i = len(s), members[at]
     rest, place = np.empty(d - 1, np.int64), np.full(n, -1, np.int64)
     r = 0
@@ -560,8 +560,8 @@ def _refit(s, arrow, spouse, members, d, at, b, omega):
 @njit(f"int64({_MATRIX}, {_FLAGS}, {_FLAGS}, float64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
     """Fits B and Ω of a diagram by maximum likelihood. Returns the most sweeps that a district took; -1 if singular.
-    `arrow[i, j]` is 1 where i -> j, `spouse` where i <-> j. A sweep that moves no number by more than `stop` is the
-    last one of a district, or sweep `most_sweeps`. B and Ω are written to `b` and `omega`, zeros on entry.
+    `arrow[i, j]` is 1 where i -> j, `spouse` where i <-> j. A district is done after a sweep in which every number
+    changes by less than `stop`, or after `most_sweeps` sweeps. B and Ω are written to `b` and `omega`, zeros on entry.
     """
     n = len(s)
     if not _least_squares(s, arrow, b, omega):

@@ -11,7 +11,7 @@ functions of itself. The columns before `table[1, v]` explain all children of v.
 the children w with `table[2, w]` = 1.
 
 All scores share one signature, so that a chain or a search over orders can take any of them as a function: `matrix`,
-`table` and `numbers` describe the data, `keys` and `values` are a memory that the score may use. Here `matrix` is a
+`table` and `numbers` describe the data, `keys` and `values` are a cache that the score may use. Here `matrix` is a
 correlation matrix, and `numbers` holds half the number of rows, the price of a parameter, the price of an edge, and the
 change below which an iteration stops.
 
@@ -41,10 +41,10 @@ IMPOSSIBLE = -1e15
 """The score of a component that cannot be fitted."""
 
 CLEAR = 1e-4
-"""A column with less variance than this given others is too near to their span for a ceiling: rounding might matter."""
+"""No ceiling is computed if a column has less variance than this given others: rounding errors might matter."""
 
 SLACK, SLACK_OF_DEVIANCE = 1e-3, 1e-6
-"""By how much a ceiling is above its formula, for rounding errors of a fit: a number, and a multiple of half the rows.
+"""A ceiling exceeds its formula by the first number plus half the rows times the second: room for errors of rounding.
 """
 
 UNKNOWN = -np.inf
@@ -85,7 +85,7 @@ def _end(table, parent, child):
 def _spread(table, nodes, d, m, relation):
     """A component with one node for every column; the columns of a member become spouses (or neighbours).
 
-    First stand the columns of members that their parents explain, then the columns of members that only explain other
+    First come the columns of members that their parents explain, then the columns of members that only explain other
     members, then the columns of the other parents.
     """
     k = 0
@@ -204,7 +204,7 @@ def _solve(a, b, k):
     return True
 
 
-# with types: else it would be compiled for each kind
+# with types: otherwise numba would compile it for each `kind`
 @njit("int64(uint8[:, ::1], int64, int64, int64, int64[::1])", nogil=True)
 def _of_kind(relation, i, m, kind, found):
     count = 0
@@ -453,15 +453,14 @@ def _log_variance(s, v, given, factor):
 
 @njit(cache=True, nogil=True)
 def _least_of_district(s, d, relation):
-    """A deviance that no fit of a district is below; `UNKNOWN` if none was found.
+    """A lower bound on the deviance of every fit of a district; `UNKNOWN` if none was found.
 
-    Members are placed one after the other, parents first. In the model a member depends, among the placed ones, on its
-    parents, on those that paths of `<->` among placed ones lead to, and on their parents (Tian and Pearl 2002). So no
-    fit gives it a smaller variance than its regression on all of these does. The member with the fewest of them comes
-    next.
+    Members are placed one after the other, parents first. Among the placed members, a new one depends on its parents,
+    on the members that paths of `<->` connect to it, and on their parents (Tian and Pearl 2002). So no fit gives it a
+    smaller variance than its regression on all of these. The member with the fewest of them is placed next.
     """
     parents, spouses = np.zeros(d, np.uint64), np.zeros(d, np.uint64)
-    group, above = np.zeros(d, np.uint64), np.zeros(d, np.uint64)  # of placed members: those paths lead to, and parents
+    group, above = np.zeros(d, np.uint64), np.zeros(d, np.uint64)  # for placed members: what `<->` reaches, and parents
     for i in range(d):
         for j in range(len(s)):
             if relation[i, j] == PARENT:
@@ -505,10 +504,10 @@ def _least_of_district(s, d, relation):
 
 @njit(cache=True, nogil=True)
 def _least_of_undirected(s, relation):
-    """A deviance that no fit of a component with `---` is below; `UNKNOWN` if none was found.
+    """A lower bound on the deviance of every fit of a component with `---`; `UNKNOWN` if none was found.
 
     Nodes are taken away one after the other, the one with the fewest neighbours first, and its neighbours are joined to
-    each other. The model with these edges too has more parameters, and its deviance is a sum of regressions.
+    each other. The model with these extra edges fits at least as well, and its deviance is a sum over regressions.
     """
     d = len(s)
     near = np.zeros(d, np.uint64)
@@ -543,8 +542,8 @@ def _least_of_undirected(s, relation):
 
 @njit(COMPONENT, cache=True, nogil=True)
 def ceiling(matrix, table, numbers, keys, values, nodes, d, m, relation):
-    """A number that `component` of the same arguments is not above, found without iterations; infinite where columns
-    nearly determine each other, or are too many.
+    """An upper bound on `component` of the same arguments, found without iterations. It is infinite if columns nearly
+    determine each other, or if there are too many.
     """
     cost, undirected = _cost(table, numbers, nodes, d, m, relation)
     columns, c, between = _spread(table, nodes, d, m, relation)
@@ -557,7 +556,7 @@ def ceiling(matrix, table, numbers, keys, values, nodes, d, m, relation):
 
 @njit(cache=True, nogil=True)
 def _next_level(matrix, at, t, levels):
-    """Writes level t + 1 of the memory from level t; `at` is the parent that is added."""
+    """Writes level t + 1 of a slot from level t; `at` is the parent that is added."""
     left, shared = levels[t, 0], levels[t, 1]
     next_left, next_shared, row = levels[t + 1, 0], levels[t + 1, 1], levels[t + 1, 2]
     root = math.sqrt(left[at])
@@ -582,7 +581,7 @@ def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, coun
     variable. Returns 0: a parent is added if its worth is above that.
 
     Every variable has one column. The worth of all variables is computed, whether they are candidates or not. `values`
-    is a memory with a slot for some variables v; `keys` holds, for each slot, which v it serves and for which parents.
+    is a cache with slots, which variables may share. `keys` holds, for each slot, the v and the parents it is for.
     Level t of a slot holds the variance of each variable and its covariance with v, given the first t parents, and row
     t of the Cholesky factor.
     """

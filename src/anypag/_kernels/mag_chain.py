@@ -1,4 +1,4 @@
-"""A Metropolis chain over maximal ancestral graphs.
+"""A Metropolis chain over maximal ancestral graphs (MAGs), or over all graphs without directed cycles.
 
 A graph is `graph[kind, v]`: the parents, children, spouses (`<->`) and neighbours (`---`) of v as bit sets. Its score
 is the sum over its components (see `anypag.scores.base`), each cached under a 64-bit key of its members and edges, plus
@@ -7,13 +7,13 @@ is the sum over its components (see `anypag.scores.base`), each cached under a 6
 One step draws a pair (i, j), from a list of likely ones or from all, and then
 - gives i–j another state, or
 - takes the edge i–j away and joins i to another node, or
-- gives two edges at i new states;
-it is accepted with the Metropolis probability for a target proportional to exp(score / temperature). Graphs that are
-not ancestral and maximal are rejected. A fit of several members takes long, and most steps are rejected: so a number
-that the score cannot exceed, its ceiling, is tried first. Scores are rounded to 2⁻²⁰, so that sums and differences are
-exact: the running score equals the score of the graph to the bit after any number of steps. With background knowledge
-the chain stays among the graphs that agree with it: `allowed` says which states a pair may have, `agrees` checks
-required and forbidden causes.
+- gives two edges at i new states.
+The step is accepted with the Metropolis probability for a target proportional to exp(score / temperature). Other
+graphs are rejected. A fit of several members takes long, and most steps are rejected. So an upper bound on the score,
+its ceiling, is tried first. Scores are rounded to 2⁻²⁰, so that sums and differences are exact: the running
+score equals the score of the graph to the bit after any number of steps. With background knowledge the chain stays
+among the graphs that agree with it: `allowed` says which states a pair may have, `agrees` checks required and forbidden
+causes.
 """
 
 import math
@@ -98,7 +98,7 @@ def _count(x):
 
 @njit(cache=True, nogil=True)
 def _copy(one, other):
-    """Copies an array. For an assignment to `other[:]` the text of its error would be compiled too."""
+    """Copies an array. An assignment to `other[:]` would make numba compile the formatting of its error message too."""
     for k in range(len(one)):
         other[k] = one[k]
 
@@ -130,8 +130,7 @@ def _reach(v, step, seen, todo):
                     if fresh != 0:
                         seen[q] |= fresh
                         todo[q] |= fresh
-                        waiting |= q < w
-    # earlier words may have new nodes: then scan all words again
+                        waiting |= q < w  # an earlier word has new nodes: all words are scanned again
 
 
 @njit(cache=True, nogil=True)
@@ -227,7 +226,7 @@ def stays_ancestral(graph, i, j, state, ancestral, sets):
 
 @njit(cache=True, nogil=True)
 def _walk(graph, i, within, seen, todo):
-    """Nodes of `within` that i's arrows, then steps over spouses, lead to."""
+    """Writes to `seen` the nodes of `within` that one `-->` or `<->` reaches from i, and further `<->` from these."""
     words = len(within)
     for w in range(words):
         seen[w] = todo[w] = (graph[CHILDREN, i, w] | graph[SPOUSES, i, w]) & within[w]
@@ -388,14 +387,14 @@ def _work(matrix, table, n, d, m):
 
 @njit(cache=True, nogil=True)
 def _fresh_score(score, graph, members, d, only_ceiling, room):
-    """The rounded score of a component, or its ceiling. The component is written in the form that scores take (members
-    ascending).
+    """The rounded score of a component, or its ceiling. The component is first written in the form that scores take
+    (members ascending).
     """
     component, ceiling, data, _ = score
     n, words = graph.shape[1], graph.shape[2]
     nodes = np.empty(n, np.int64)
     place = np.full(n, -1, np.int64)
-    for x in range(d):  # sorted as they come; compiling numpy's sort takes over a second
+    for x in range(d):  # insertion sort: numpy's takes more than a second to compile
         at = x
         while at > 0 and nodes[at - 1] > members[x]:
             nodes[at] = nodes[at - 1]
@@ -435,10 +434,10 @@ def _fresh_score(score, graph, members, d, only_ceiling, room):
 
 @njit(cache=True, nogil=True)
 def _component_score(score, graph, key, members, d, ceiling_will_do, room):
-    """The score of the component with these d members, from the cache or computed; and whether it is the score. If
-    `ceiling_will_do` and the score is not in the cache, a number that the score is not above.
+    """The score of the component with these d members, from the cache or computed, and True. If `ceiling_will_do` and
+    the score is neither in the cache nor quick to compute: its ceiling, and False.
 
-    The key of a score is odd; the same key, less 1, is that of its ceiling.
+    The key of a score is odd; the key of its ceiling is smaller by 1.
     """
     known, score_of, largest = score[3]
     if d > largest:
@@ -586,13 +585,13 @@ def advance(
     """Make steps of the chain. Returns whether all are made.
 
     Args:
-        ceiling: as `component`; a number that the score of a component with several members is not above.
+        ceiling: takes what `component` takes; an upper bound on the score of a component with several members.
         component, data: the score; see `_kernels.gaussian_score`.
         memory: a cache of components' scores (keys and values; their length is a power of two), and the most members of
             a component: graphs with larger ones are rejected.
-        terms: (4, pairs + 1) see above.
+        terms: (4, pairs + 2) see above.
         moves: states, which of FORTH, BACK, BOTH and FLAT an edge may have; allowed, (n, n) bit s of [i, j] says that
-            i–j may have state s; likely, (k, 2) ordered pairs, from which two draws in three are made; the likely pairs
+            i–j may have state s; likely, (k, 2) ordered pairs, of which two steps in three draw one; the likely pairs
             as bits, (n, words).
         facts: causes, not_causes and not_selecting; see `agrees`. The graph must agree with them.
         ancestral: walk over maximal ancestral graphs only; else over all graphs without directed cycles.

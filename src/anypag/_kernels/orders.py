@@ -1,7 +1,7 @@
-"""Best order score search (Andrews et al. 2023): one sweep over the variables, each put where the order scores best.
+"""Best order score search (Andrews et al. 2023): one sweep, which moves each variable to where the order scores best.
 
-The score of an order is the sum, over its variables, of the score of the parents that grow-shrink finds for each among
-those before it: parents are added one by one while the score rises, then removed one by one while it rises.
+The score of an order is the sum of the scores of its variables. Grow-shrink finds the parents of each among the
+variables before it: parents are added one by one while the score rises, then removed one by one while it rises.
 
 The results of grow-shrink are kept in trees, one for each variable. A node of the tree is a sequence of parents that
 were added. It has a row with the worth of adding each further variable, and a child node for each variable that was
@@ -13,7 +13,7 @@ trees only save work.
 
 The score computes worths by two compiled functions, `adding` and `removing` (see `_kernels.gaussian_score`). Every
 kernel here subtracts its work from `room`, returns when `room` is used up, and is called again until it reports that it
-is done. So a search can be stopped between two calls. One unit of room is about a nanosecond.
+is done. So a search can be stopped between two calls. One unit of `room` is about a nanosecond.
 """
 
 import numpy as np
@@ -52,7 +52,7 @@ def _new_node(trees, width):
 
 @njit(cache=True, nogil=True)
 def _best(worth, row, candidates, count, least):
-    """The place of the (first) candidate with the highest worth above `least`; -1: there is none; -2: one is NaN."""
+    """The place of the first candidate with the highest worth above `least`; -1 if there is none; -2 if one is NaN."""
     at = -1
     for c in range(count):
         other = worth[row + candidates[c]]
@@ -65,8 +65,8 @@ def _best(worth, row, candidates, count, least):
 
 @njit(cache=True, nogil=True)
 def _grown(score, v, before, count, chosen, room):
-    """Follow the tree of v while parents are added. Write them to `chosen[1:]` and their number to `chosen[0]`. Returns
-    the last node, or -1 if the trees are full, or -2 if there is no room left.
+    """Follows the tree of v while parents are added. Writes them to `chosen[1:]`, their number to `chosen[0]`. Returns
+    the last node; -1 if the trees are full; -2 if `room` is used up.
     """
     adding, _, data, trees = score
     used, base, node, worth, child = trees
@@ -100,8 +100,8 @@ def _grown(score, v, before, count, chosen, room):
 
 @njit(cache=True, nogil=True)
 def _shrunk(score, v, at, chosen, room):
-    """Follow the tree of v from a node on while parents are removed, also from `chosen`. Returns the score of v; NaN if
-    there is no room left, `NEVER` if the trees are full.
+    """Follows the tree of v from a node on while parents are removed, also from `chosen`. Returns the score of v; NaN
+    if `room` is used up, `NEVER` if the trees are full.
     """
     _, removing, data, trees = score
     _, base, node, worth, child = trees
@@ -131,8 +131,8 @@ def _shrunk(score, v, at, chosen, room):
 
 @njit(cache=True, nogil=True)
 def _best_parents(score, v, before, count, chosen, room):
-    """The score of v with the parents that grow-shrink finds among the first `count` nodes of `before`; NaN if there is
-    no room left (the trees keep what was computed). Writes their number, then the parents, to `chosen`.
+    """The score of v with the parents that grow-shrink finds among the first `count` nodes of `before`; NaN if `room`
+    is used up (the trees keep what was computed). Writes their number, then the parents, to `chosen`.
     """
     while True:
         at = _grown(score, v, before, count, chosen, room)
@@ -148,7 +148,7 @@ def _best_parents(score, v, before, count, chosen, room):
 
 @njit(f"boolean({_SCORE}, int64[::1], int64[::1], int64[::1], float64[:, ::1], int64[::1])", cache=True, nogil=True)
 def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
-    """Move every variable, one after the other, to where the order scores best. Returns True when all were tried. The
+    """Moves every variable, one after the other, to where the order scores best. Returns whether all were tried. The
     tiers must ascend along `order`. They still do afterwards: a variable moves within its tier only. `stand` (3,): the
     variable that is being moved, the place that is being tried, and how many were moved so far. `scores` (3, n): the
     scores at the places tried so far for that variable. `room` (1,): how much work to do. All these change.
@@ -157,7 +157,7 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
     score = (adding, removing, data, trees)
     others, before = np.empty(n, np.int64), np.empty(n, np.int64)
     chosen = np.empty(n + 1, np.int64)
-    # scores of v at each place, and of the variable there without v before it and with v before it
+    # scores of v at each place, and of the variable at that place without and with v before it
     own, without, behind = scores[0], scores[1], scores[2]
     while stand[0] < n:
         v = stand[0]
@@ -204,7 +204,7 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
 
 @njit(f"boolean({_SCORE}, int64[::1], uint8[:, ::1], float64[::1], int64[::1])", cache=True, nogil=True)
 def parents_in(adding, removing, data, trees, order, parents, scores, room):
-    """Write the DAG of an order (`parents[i, j] = 1`: i is a parent of j), and scores that are still NaN. All done?"""
+    """Writes the DAG of an order (`parents[i, j]`: is i a parent of j?), and scores that are NaN. Returns if done."""
     score = (adding, removing, data, trees)
     chosen = np.empty(len(order) + 1, np.int64)
     for q in range(len(order)):

@@ -1,8 +1,8 @@
 """Symmetric (n, n) tables about pairs of nodes (correlations too), neighbour lists, and batches of questions.
 
-Questions are checked, renumbered and sorted; a compact set knows those already asked. It is a hash table of 128-bit
-keys with open addressing. The key of a question "x, y given z" mixes its sorted members (splitmix64, two streams). Two
-different questions among a thousand million get the same key with a probability below 1e-20.
+Questions are checked, renumbered and sorted; a hash table with open addressing holds those already asked, as 128-bit
+keys. The key of a question "x, y given z" mixes its sorted members (splitmix64, two streams). Two different questions
+among a thousand million get the same key with a probability below 1e-20.
 """
 
 import numpy as np
@@ -174,8 +174,8 @@ def clear_bits(bits, start, neighbour):
 
 @patient(nogil=True)
 def correlations(products, scale, place, first, end):
-    """Turns rows first to end of products (symmetric to the bit) into correlations in place; new column j was
-    `place[j]`. `scale` (p,) holds the roots of the diagonal of the products, 1 for a constant.
+    """Turns rows first to end of products (symmetric to the bit) into correlations, in place; column `place[j]` moves
+    to place j. `scale` (p,) holds the roots of the diagonal of the products, 1 for a constant.
     """
     row = np.empty(len(place))
     for a in range(first, end):
@@ -232,9 +232,9 @@ def all_in_range(x, y, z, p):
 
 @patient(nogil=True)
 def arranged(place, stored, x, y, z):
-    """Whether all indices are within the table, then the questions with x before y and the members of z ascending. Both
-    are ordered by `place` (p,), the place of each column in the order of the names. Indices that are returned say where
-    columns are stored (`stored` (p,), by place); they mean nothing if an index is outside the table.
+    """Whether all indices are within the table; then the questions with x before y and members of z ascending, both by
+    `place` (p,), the place of each column in the order of the names. Indices that are returned say where columns are
+    stored (`stored` (p,), by place); they mean nothing if an index is outside the table.
     """
     r, last = z.shape[1], np.uint32(len(place) - 1)
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # as unsigned, a negative index is a large one
@@ -286,7 +286,7 @@ def keys_of(x, y, z, keys):
 
 @njit(cache=True)
 def add(table, n_used, keys, is_fresh):
-    """Add keys to the (2^k, 2) table and flag the new ones. Returns the table, grown if necessary, and its count."""
+    """Adds keys to the (2^k, 2) table and flags new ones. Returns the table, grown if necessary, and its count."""
     for i in range(len(keys)):
         if 2 * (n_used + 1) > len(table):
             table = _grown(table)

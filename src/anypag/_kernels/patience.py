@@ -1,24 +1,24 @@
-"""A kernel runs as plain Python until compiling it, or importing the compiler, pays.
+"""Compiles kernels, and runs some as plain Python until it pays to compile them or to import the compiler.
 
 Importing numba takes half a second, loading a compiled kernel from disk 2 to 10 ms, compiling one 0.3 s or more; as
-plain Python a whole search over ten columns takes a few milliseconds. So `njit` here stands for numba's: it makes a
+plain Python a whole search over ten columns takes a few milliseconds. So `njit` here replaces numba's: it makes a
 `Kernel`, which asks numba for machine code when that is first needed. A kernel that is marked `@patient` runs as plain
 Python until one of these is true:
 
 - numba is not imported yet, and all kernels together have spent `BEFORE_NUMBA` seconds;
 - numba is imported, and this kernel has spent `LOADING` seconds (if it can be loaded from disk) or `PATIENCE` seconds
   (if it has to be compiled). So a process never takes much more than twice the time of the better choice;
-- it gets an array of more than `SMALL` numbers, or a list longer than its own limit. A call cannot be interrupted, so
-  one that might take long must not start as Python. A kernel whose work is not bounded by the size of its arguments
-  must not be patient.
+- it gets an array with more numbers than its limits (`SMALL` by default). A call cannot be interrupted, so one that
+  might take long must not start as Python. A kernel whose work is not bounded by the size of its arguments must not be
+  patient.
 
 Both ways give the same results to the bit: no patient kernel is compiled with relaxed arithmetic, and functions of
 `math` are the same C functions for both (if Intel's vector library replaces them in compiled code, every kernel is
 compiled at once).
 
 Kernels that call each other are compiled as usual: to the compiler a `Kernel` has the type of numba's object inside.
-One whose name begins with `_` is called by kernels only: compiled, it cannot be called from Python, nor is it kept on
-disk. `compile_ahead` has a file's kernels compiled in another process.
+A kernel whose name begins with `_` is called by kernels only: once compiled, it cannot be called from Python, and it is
+not cached on disk. `compile_ahead` compiles the kernels of a file in another process.
 """
 
 import atexit
@@ -36,7 +36,7 @@ from types import FunctionType
 from typing import Any, cast
 
 PATIENCE = 0.25
-"""Seconds. The environment variable `ANYPAG_PATIENCE` overrides all three; 0 compiles at once, as benchmarks need."""
+"""Seconds, as the next two. `ANYPAG_PATIENCE` in the environment overrides all three; 0 compiles at once."""
 BEFORE_NUMBA = 0.4
 LOADING = 0.004
 SMALL = 10_000
@@ -47,24 +47,24 @@ INNER = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Numba's options for kernels that only kernels call."""
 
 _names_of_files: dict[str, dict[str, Any]] = {}
-"""For each file the global names that its kernels see when they run as Python."""
+"""For each file, the global names that its kernels see when they run as Python."""
 _spent = 0.0
 """The seconds of CPU time that all kernels together have spent as plain Python."""
 _ahead: dict[str, subprocess.Popen[bytes] | None] = {}
-"""For each file that `compile_ahead` was asked for the process that compiles it; None if there is nothing to do."""
+"""The process that compiles each file that `compile_ahead` was called for; None if there was nothing to compile."""
 
 
 class _Compiling:
-    """The seconds that compiling has taken in this process; `hearers` are called whenever it begins or ends.
+    """The seconds that compiling has taken in this process; calls the callbacks `hearers` whenever it begins or ends.
 
-    Python's garbage collector is off meanwhile: it would take a tenth of the time and find nothing.
+    Python's garbage collector is off while numba compiles: it would take a tenth of the time and find nothing.
     """
 
     def __init__(self) -> None:
         self.hearers: list[Callable[[], None]] = []
         self._done, self._depth, self._since, self._had_collector = 0.0, 0, 0.0, False
         self.is_first = False
-        """Was there nothing on disk that earlier processes compiled?"""
+        """Did the cache on disk hold no kernels that earlier processes had compiled?"""
 
     def begin(self) -> None:
         self._depth += 1
@@ -97,8 +97,8 @@ def njit(signature: str | None = None, **options: Any) -> Callable[[Any], Any]:
     """As numba's decorator, but numba is imported when the kernel is first compiled or loaded.
 
     Args:
-        signature: the types to compile it for, as text; numba's names of types are known. By default a kernel is
-            compiled for the arguments of its calls.
+        signature: the types to compile it for, as text, in numba's notation. By default a kernel is compiled for the
+            arguments of its calls.
         options: those of numba.
     """
 
@@ -117,8 +117,8 @@ def patient(table: int = SMALL, lists: int = SMALL, **options: Any) -> Callable[
     """In place of `@njit(cache=True)`: the kernel starts as plain Python.
 
     Args:
-        table: the most numbers in an array.
-        lists: the most numbers in a one-dimensional array.
+        table: with more numbers than this in an array, the kernel is compiled.
+        lists: the same limit for one-dimensional arrays.
         options: those of numba.
     """
 
@@ -135,7 +135,7 @@ class Kernel:
     """A function that numba can compile; a patient one runs as plain Python while that is faster."""
 
     compiled: Any
-    """Numba's object of this kernel. One with a signature is compiled, or loaded, when this is first asked for."""
+    """Numba's object. A kernel with a signature is compiled, or loaded from disk, when this is first read."""
 
     def __init__(self, function: Any, signature: str | None, options: dict[str, Any]) -> None:
         self.py_func = function
@@ -151,8 +151,8 @@ class Kernel:
         return self.compiled(*arguments)
 
     def __getattr__(self, name: str) -> Any:
-        """Makes `compiled` when it is first asked for. (Python 3.11 would hold a lock of all kernels in a cached
-        property, for which the compiler in another thread might wait, and this thread for the compiler.)
+        """Makes `compiled` when it is first read. A cached property could deadlock: in Python 3.11 it holds a lock that
+        all kernels share. The compiler in another thread might wait for it while this thread waits for the compiler.
         """
         if name != "compiled":
             raise AttributeError(f"A kernel has no {name!r}.", name=name, obj=self)
@@ -214,8 +214,8 @@ class Kernel:
 
 
 def compile_ahead(file: str) -> None:
-    """Begin to compile the kernels of a file that have a signature in another process, which leaves them on disk. Who
-    needs one of them waits for it. Does nothing if they are on disk already or there is only one core.
+    """Starts another process that compiles the kernels of a file that have a signature, and leaves them on disk. A call
+    that needs one of them waits for it. Does nothing if they are on disk already or there is only one core.
     """
     if file not in _ahead:
         is_needed = (os.cpu_count() or 1) > 1 and not all(kernel.is_on_disk for kernel in _with_signature(file))
@@ -228,7 +228,7 @@ def _with_signature(file: str) -> list[Kernel]:
 
 
 def compile_file(file: str) -> None:
-    """Compile the kernels of a file that have a signature."""
+    """Compiles the kernels of a file that have a signature."""
     for kernel in _with_signature(file):
         kernel.compiled  # noqa: B018
 
@@ -239,7 +239,7 @@ def _process_that_compiles(file: str) -> subprocess.Popen[bytes] | None:
     environment = os.environ | ({"NUMBA_CACHE_DIR": folder} if folder else {})
     if "python" not in Path(sys.executable or "").name or getattr(sys, "frozen", False):  # another program
         return None
-    with suppress(OSError):  # processes may be forbidden; then it is compiled here
+    with suppress(OSError):  # processes may be forbidden; then kernels are compiled here
         nowhere = subprocess.DEVNULL
         words = [sys.executable, "-c", code]
         process = subprocess.Popen(words, env=environment, stdin=nowhere, stdout=nowhere, stderr=nowhere)
@@ -249,7 +249,7 @@ def _process_that_compiles(file: str) -> subprocess.Popen[bytes] | None:
 
 
 def _wait_for(module: str) -> None:
-    """Wait for the process that compiles this file, if there is one. Whatever it did not do is done here."""
+    """Waits for the process that compiles this file, if any. What it did not compile is compiled here."""
     process = _ahead.get(module.rpartition(".")[2])
     if process is None or process.poll() is not None:
         return
@@ -274,7 +274,7 @@ def numba() -> Any:
     import numba.core.event
     from numba.extending import typeof_impl
 
-    # Scores are handed to searches as compiled functions, which numba calls experimental, and has since 2020.
+    # Searches take scores as compiled functions. Numba has called such arguments experimental since 2020.
     warnings.filterwarnings("ignore", "First-class function type feature", there.NumbaExperimentalFeatureWarning)
     typeof_impl.register(Kernel)(lambda kernel, context: there.typeof(kernel.compiled))
     if _is_off():

@@ -1,6 +1,6 @@
 """Biconnected blocks, and the pools of nodes from which an edge's candidate sets are taken.
 
-Graphs come as in `_kernels.rules`: `marks[i, j]` is the mark at j on i–j, the neighbours of v are
+Graphs come as in `_kernels.rules`: `marks[i, j]` is the mark at j on i–j, and the neighbours of v are
 `neighbour[start[v]:start[v + 1]]`. Edge k has the nodes x and y; their pools have the numbers 2k and 2k + 1.
 
 Two conventions keep the code quick to compile. Arrays are copied element by element, because assigning a slice makes
@@ -269,7 +269,7 @@ def _sort_pool(found, size, strength, place, x, y, dependence):
 
 @patient(lists=FEW, nogil=True)
 def pools(graph, blocks, above, edges, walks, strengths, later, room):
-    """The two pools of each edge: `first[p]:first[p + 1]` of nodes, distances, and distances in the other pool (or 0).
+    """The two pools of each edge: `first[p]:first[p + 1]` of nodes, distances, distances in the other pool (0: absent).
 
     Pools are narrowed to possible anteriors (`above`: see `anteriors`) only if an edge otherwise has more
     than `max_sets` candidate sets; never if `max_sets` is negative. `later[v, x]`: v is known to cause neither x nor
@@ -277,7 +277,7 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
     says how strongly nodes i and j depend on each other. `blocks`: the block of each edge, the sizes of blocks.
 
     Walks stop early: if one pool alone has more than `max_sets` sets, only the narrowed walk is needed. Narrowing never
-    adds a node to a pool. `room` is a budget of work; once it is spent, the answer ends with the edge just done.
+    adds a node to a pool. `room` is a budget of work; once it is used up, the answer ends with the edge just done.
     """
     _, start, neighbour = graph
     (block, n_in_block), (strength, place), (xs, ys, edge_block) = blocks, strengths, edges
@@ -344,7 +344,7 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
 
 @patient(lists=FEW, nogil=True)
 def possible_d_sep(graph, begin, room):
-    """FCI's Possible-D-Sep of nodes from `begin` on, until `room` is spent: `first[k]:first[k + 1]` of the nodes."""
+    """FCI's Possible-D-Sep of nodes from `begin` on, until `room` is used up: `first[k]:first[k + 1]` of the nodes."""
     _, start, neighbour = graph
     n = len(start) - 1
     block = np.zeros(len(neighbour), np.int64)

@@ -37,8 +37,8 @@ def _propose(marks, wanted, rows, count, i, j, mark, a, b):
 
 @patient()
 def apply(marks, wanted, rows, count, disputed):
-    """Set the proposed marks. Returns the rows that were set and those in conflict. A circle takes a mark if no rule
-    proposes the other one. If arrowhead and tail are both proposed, now or earlier, it stays a circle; a mark that is
+    """Sets the proposed marks. Returns the rows that were set and those in conflict. A circle takes a mark if no rule
+    proposes the other one. If arrowhead and tail are both proposed, now or earlier, it stays a circle. A mark that is
     set stays. Both cases are conflicts; each is returned once (`disputed` records them).
     """
     was_set, conflicts = np.empty((count, 5), np.int32), np.empty((count, 5), np.int32)
@@ -201,7 +201,7 @@ def rule_0_in_mag(marks, start, neighbour, mag, wanted, rows):
 
 @njit(cache=True)
 def _is_leg(marks, known, v, u, patterns, first, end, side):
-    """Is the edge between v and u one that a pattern, from first to end, has as its first (0) or second one (1)?"""
+    """Does the edge v–u fit the first (`side` 0) or second edge (1) of a pattern, among those from first to end?"""
     for k in range(first, end):
         here = patterns[k, 2 * side] >> marks[u, v] & patterns[k, 2 * side + 1] >> marks[v, u] & 1
         if here and (patterns[k, 6] != side + 1 or known[v, u]):
@@ -211,7 +211,7 @@ def _is_leg(marks, known, v, u, patterns, first, end, side):
 
 @patient(lists=FEW)
 def triples(marks, start, neighbour, known, patterns, proposals, wanted, rows):
-    """A rule about a node V and two of its neighbours, A and B. A pattern is a row of allowed marks (bit m for mark m,
+    """Rules about a node V and two of its neighbours, A and B. A pattern is a row of allowed marks (bit m for mark m,
     bit 0 for no edge): at V and A on A–V, at V and B on V–B, at B and A on A–B; then 1 if `known[V, A]` must be true, 2
     if `known[V, B]` must. Its proposals are rows as `_propose` takes them, in which 0, 1, 2 and 3 stand for V, A, B and
     no node; those with mark 0 are padding.
@@ -277,10 +277,10 @@ def rule_3(marks, start, neighbour, other, wanted, rows, stand, room):
 
 @patient(lists=FEW)
 def discriminating_paths(marks, start, neighbour, paths, stand, room):
-    """Adds the shortest discriminating paths <D, ..., A, B, C> for every B o-* C, one for each D; gives all paths. D
+    """Adds the shortest discriminating paths <D, ..., A, B, C> for every B o-* C, one for each D. Returns all paths. D
     and C are not adjacent, and every node between D and B is a collider on the path and a parent of C. A path is a row
-    of nodes, D first, padded with -1 at its end. There are `stand[0]` of them; below these `paths` may have room. All
-    are found when `stand[1]` has passed the last edge.
+    of nodes, D first, padded with -1 at its end. There are `stand[0]` of them; further rows of `paths` are unused.
+    All are found when `stand[1]` has passed the last edge.
     """
     n, count, b = len(marks), stand[0], 0
     parent, queue = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -387,8 +387,8 @@ def rule_4(marks, start, neighbour, paths, is_in_set, wanted, rows, stand, room)
 
 @njit(cache=True)
 def _collider_parents(marks, start, neighbour, d, c, seen, stamp, queue, room):
-    """Writes the nodes that paths from d reach through colliders, if all nodes after d are parents of c. Returns their
-    number. Paths do not enter nodes that have the stamp already.
+    """Writes the parents of c that paths from d reach, if their inner nodes are colliders and parents of c. Returns
+    their number. Paths do not enter nodes that have the stamp already.
     """
     n_queued, done, v = np.int64(0), np.int64(0), d
     while True:
@@ -409,7 +409,7 @@ def _collider_parents(marks, start, neighbour, d, c, seen, stamp, queue, room):
 
 @njit(cache=True)
 def _scratch(n, neighbour):
-    """Room for `_follow_uncovered`: stamps of nodes and of edges, the edge before each edge, a queue."""
+    """Scratch arrays of `_follow_uncovered`: stamps of nodes and of edges, the edge before each edge, a queue."""
     m = len(neighbour)
     return np.zeros(n, np.int64), np.zeros(m, np.int64), np.empty(m, np.int64), np.empty((m + 1, 2), np.int64)
 
@@ -594,7 +594,7 @@ def _first_steps(marks, start, neighbour, a, c, scratch, stamp, stand, room):
 
 @patient(lists=FEW)
 def rule_11(marks, start, neighbour, wanted, rows, stand, room):
-    """B *-> C --> D, B and D not adjacent, A joined to all three, A o-* D: A --> D. Of use only with knowledge."""
+    """B *-> C --> D, B and D not adjacent, A joined to all three, A o-* D: A --> D. Needed only with knowledge."""
     for a in range(len(marks)):
         for e in range(max(start[a], stand[1]), start[a + 1]):
             if room[0] < 0:

@@ -5,12 +5,12 @@ each of these edges and `far` the mark at the neighbour (2 arrow, 3 tail). Sets 
 set if `stamped[v] == stamp`, so that a batch of queries never clears an array.
 
 Marks can contradict each other because of the ancestors they imply. A tail at X on X–Y says that X is an ancestor of Y
-or of selection; an arrowhead at W on W–V that W is neither. Tails make chains: X → Y → ... where each node has a tail
-towards the next. Two things are impossible:
+or of selection; an arrowhead at W on W–V says that W is an ancestor of neither V nor selection. Tails make
+chains: X → Y → ... where each node has a tail towards the next. Two things are impossible:
 
 - a chain from W to V and an arrowhead at W on W–V;
-- a chain from W into a ring of tails and an arrowhead at W on any edge: all nodes of a ring are ancestors of selection,
-  and so is W.
+- a chain from W into a ring (a cycle of tails) and an arrowhead at W on any edge: all nodes of a ring are ancestors of
+  selection, and so is W.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ ARROW, TAIL = 2, 3
 
 @njit(cache=True, nogil=True)
 def _spread_to_ancestors(graph, stamped, stamp, queue, count):
-    """Stamp all ancestors of the `count` nodes in `queue`, which are stamped already, and append them to `queue`."""
+    """Stamps all ancestors of the `count` stamped nodes in `queue`, and appends them. Returns the new length."""
     start, neighbour, near, far = graph
     done = 0
     while done < count:
@@ -40,7 +40,7 @@ def _spread_to_ancestors(graph, stamped, stamp, queue, count):
 
 @njit(cache=True, nogil=True)
 def _walk(graph, conditioned, opened, stamp, visited, queue, count, goal):
-    """Stamps all states that walks reach from the `count` states in `queue`; ends at the node `goal`. Was it reached?
+    """Stamps all states that walks reach from the `count` states in `queue`; ends at node `goal`. Was it reached?
     State 2v + 1 is node v entered by an arrowhead, 2v by a tail. A walk may pass v as a collider if v is opened, and
     otherwise if v is not conditioned on.
     """
@@ -65,7 +65,7 @@ def _walk(graph, conditioned, opened, stamp, visited, queue, count, goal):
 
 @njit(cache=True, nogil=True)
 def _walk_from(x, graph, conditioned, opened, stamp, visited, queue, goal):
-    """`_walk` from one node, which it does not enter again. Is there an m-connecting walk from x to the goal?"""
+    """Is there an m-connecting walk from x to the goal? `_walk` from x, which it does not enter again."""
     start, neighbour, _, far = graph
     visited[2 * x] = visited[2 * x + 1] = stamp
     count = np.int64(0)
@@ -117,7 +117,7 @@ def _stamp_anteriors(graph, x, y, selection, anterior, stamp, queue):
 
 @patient(lists=FEW, nogil=True)
 def project(start, neighbour, near, far, is_latent, is_selection, observed, marks, stand, room):
-    """Writes the marks (zeros before) of the MAG over `observed`, from node `stand[0]` on. Returns True when done. X
+    """Writes the marks (zeros on entry) of the MAG over `observed`, from node `stand[0]` on. Returns whether done. X
     and Y are adjacent if they are connected given selection and every observed ancestor of X, Y or selection: then no
     observed nodes separate them. The mark at X is a tail if X is an ancestor of Y or of selection, else an arrowhead.
     """
@@ -134,7 +134,7 @@ def project(start, neighbour, near, far, is_latent, is_selection, observed, mark
             return False
         room[0] -= 2 * len(neighbour)
         x = observed[i]
-        around[:] = 0  # who may be adjacent to x: paths reach them whose inner nodes are latent or colliders
+        around[:] = 0  # nodes that may be adjacent to x: reached by paths of latent nodes and colliders
         _walk_from(x, graph, not_latent, everyone, np.int64(1), around, queue, np.int64(-1))
         for j in range(i + 1, len(observed)):
             y = observed[j]
@@ -206,7 +206,7 @@ def inducing_path(start, neighbour, near, far):
 
 @patient()
 def transitive(start, after):
-    """(n, n) is there a path of one or more steps from the row node to the column node? Steps are lists per node."""
+    """(n, n) is there a path of one or more steps from the row node to the column node? `after` lists steps."""
     n = len(start) - 1
     reach, stack = np.zeros((n, n), np.bool_), np.empty(n, np.int64)
     for s in range(n):
@@ -320,7 +320,7 @@ def _has_ring(found, count, first, towards, n_before, ready):
 
 @patient(lists=FEW)
 def contradicted(marks, start, neighbour, rows, is_contradicted, stand, room):
-    """Finds out which marks (rows `i, j, mark, ...`) take part in a contradiction, from `stand[0]` on; is all done?"""
+    """Writes which marks (rows `i, j, mark, ...`) contradict others, from `stand[0]` on. Returns whether done."""
     n = len(marks)
     first, towards, last, origin = chain_lists(marks, start, neighbour)
     if first[n] == 0:

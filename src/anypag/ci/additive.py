@@ -6,26 +6,26 @@ ranks scaled to [-1, 1], s² and s³, and then polynomials of degree 4 and 5. Th
 functions of each member of z (seven from 2,500 rows on), and the products of every two members if these products are at
 most a twentieth as many as the rows. An F test asks whether the first three functions of y improve this model; a
 second one swaps x and y. The two p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). The
-response is always the single function s: a test of polynomials on both sides rejects even where everything is linear,
-since the mean of x² given z has products that no sum of functions of z can express.
+response is always the single function s. A test of polynomials on both sides would reject even where everything is
+linear: the mean of x² given z contains products, which no sum of functions of z can express.
 
-A discrete column is represented by one column of zeros and ones for each level. As a response all levels are predicted
-at once (Wilks' lambda with Rao's F), from at most two functions of a continuous column. Probabilities near 0 or 1 are
-not a sum of functions of z. This misfit is not taken for dependence as long as the means of the tested functions given
-z are such sums.
+A discrete column is represented by one column of zeros and ones for each level. If it is the response, all levels are
+predicted at once (Wilks' lambda with Rao's F), from at most two functions of a continuous column. Probabilities near 0
+or 1 are not a sum of functions of z. The test does not mistake this misfit for dependence as long as the means of the
+tested functions given z are such sums.
 
-Where columns are far from normal, the degrees of freedom give R² the variance that it has when rows are permuted
-(`anypag.ci.data_test`), for each pair of columns without their condition set; within 1 % of those of F, F is used.
+Where columns are far from normal, fewer degrees of freedom give R² the variance that it has when rows are permuted
+(`anypag.ci.data_test`; condition sets are left out of it). If it exceeds that of F by at most 1 %, F is used.
 
 p is uniform under independence if the functions of z can express the means of s(x) and s(y) given z, and the spread
-around these means is constant (exactly so if the residuals are normal). The test sees changes of one column's mean with
-the other column, given z; it does not see changes of the spread alone. `docs/tests.md` has its sizes and power,
-failures included.
+around these means is constant. It is exactly uniform if the residuals are also normal. The test sees changes of one
+column's mean with the other column, given z; it does not see changes of the spread alone. `docs/tests.md` has its sizes
+and power, failures included.
 
 Because only ranks enter, any increasing or decreasing transform of a column leaves the answers the same to the bit. All
 answers come from one correlation matrix. Degenerate cases follow the rules of Fisher's z: a column that adds nothing to
-those before it is left out; with nothing left of x or y, or too few rows, p = 1. With fewer than 20 rows per member of
-z the degrees are lower, down to the normal scores alone.
+those before it is left out; p = 1 if nothing is left of x or y, or if there are too few rows. With fewer than 20 rows
+per member of z the degrees are lower, down to the normal scores alone.
 """
 
 from __future__ import annotations
@@ -59,19 +59,19 @@ DEGREE = 5  # how many functions a condition variable has
 DEGREE_OF_MANY_ROWS = 7  # from MANY_ROWS rows on
 MANY_ROWS = 2500
 MOST_WORK = 5e9
-"""Up to this many multiplications, correlations of products are computed in advance; above, by each question."""
+"""Correlations of products are computed in advance if this takes at most this many multiplications."""
 MOST_NUMBERS = 3e7  # the most correlations of products with columns that are kept (a quarter of a gigabyte)
 PANEL = 512  # rows multiplied at once
 
 
 class Additive(DataTest):
-    """The two-way F test of functions of ranks, for any mix of continuous and discrete columns.
+    """The F test, both ways, of functions of ranks, for any mix of continuous and discrete columns.
 
     Args:
         data, names, missing, singular, max_r, threads: as for `FisherZ`; ranks are those among all values of a column.
         kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred.
-        score: whether a score of the same columns will be made; it cannot tell apart two columns that sort the rows in
-            the same order.
+        score: whether a score of the same columns will be made; a score cannot tell apart two columns that sort the
+            rows in the same order.
 
     >>> rng = np.random.default_rng(0)
     >>> a = rng.normal(size=500)
@@ -157,7 +157,7 @@ class Basis(NamedTuple):
     """A table in the form that `additive_tests` takes: p variables, q columns (functions of them), k products."""
 
     gram: Floats  # (q + 1, q + 1 or more) correlations of all columns; zeros in the last row and in columns after q
-    cross: Floats  # (k, q + 2) correlations of products with columns; at the end 0, and 1 if the product varies, else 0
+    cross: Floats  # (k, q + 2) correlations of products with columns; then 0; then 1 if the product varies, else 0
     products: Floats
     """(k, k) correlations of products; (0, 0) if they are computed from rows, or no set has more than one product."""
     columns: Floats  # (q, n) the columns, with mean 0 and length 1; (q, 0) if no question needs them
@@ -201,7 +201,7 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HeadProducts:
-    """The products of the heads of every two variables. A continuous one has the head s; a discrete one, its levels."""
+    """The products of the heads of every two variables: s of a continuous one, all levels of a discrete one."""
 
     count: int
     heads: Counts  # (p,) the number of heads of each variable
@@ -218,7 +218,7 @@ class HeadProducts:
         return cls(int(first[-1]), heads, start[:-1], table)
 
     def cross(self, columns: Floats, threads: int) -> Floats:
-        """(k, q + 2) correlations of products with columns; at the end 0, and 1 if the product varies, else 0."""
+        """(k, q + 2) correlations of products with columns; then 0; then 1 if the product varies, else 0."""
         made = np.zeros((self.count, len(columns) + 2))
 
         def fill(part: slice) -> None:
@@ -286,9 +286,9 @@ def _tested_functions(u: Floats, degree: int) -> Floats:
 def functions(u: Floats, degree: int) -> Floats:
     """(n, degree) normal scores s of ranks u in (-1, 1), Legendre polynomials of degree 2 and 3, s², s³, degree 4, ...
 
-    Often only the extreme values of two columns are related. As a function of u that is a steep rise at the ends, which
-    powers of s fit at once and polynomials of u only with a high degree. Odd functions of -u are minus those of u to
-    the bit, even ones are equal.
+    Often only the extreme values of two columns are related. As a function of u, such a relation rises steeply at the
+    ends: low powers of s fit it, but only high powers of u. Odd functions of -u are minus those of u to the bit, even
+    ones are equal.
     """
     from scipy.special import ndtri
 

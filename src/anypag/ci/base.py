@@ -35,7 +35,7 @@ class Queries:
     Args:
         x: (b,) indices.
         y: (b,) indices.
-        z: (b, r) indices, one condition set a row.
+        z: (b, r) indices, one condition set in each row.
 
     >>> q = Queries([0, 0], [1, 2], [[2], [1]])
     >>> len(q), q.r
@@ -79,9 +79,9 @@ class CITest(Protocol):
     """Anything that answers `Queries` with p-values.
 
     `names` are the variables, in the order of the indices. `exact` says that the answers are never wrong (an oracle),
-    so that marks derived from them can prune the search. `batch` is how many questions to send at a time: a compiled
-    test answers thousands about as fast as one; 1 means that every answer is expensive, so none is asked for before it
-    is needed.
+    so that marks derived from them can prune the search. `batch` is how many questions to send at a time. A compiled
+    test answers thousands about as fast as one. 1 means that every answer is expensive, so that none is asked for
+    before it is needed.
     """
 
     @property
@@ -177,7 +177,7 @@ def rows_behind(test: CITest) -> int | None:
 
 
 def score_for(test: CITest) -> Score:
-    """The score of what the test read (`test.score()`). DataError if it gives none."""
+    """The score of the data that the test read (`test.score()`). DataError if it gives none."""
     bound: Any = innermost(test)
     if not hasattr(bound, "score"):
         raise without_score(bound)
@@ -188,19 +188,19 @@ def score_for(test: CITest) -> Score:
 def without_score(test: CITest) -> DataError:
     """The error for a test that gives no score."""
     return DataError(
-        f"A score needs data that it can read; {type(test).__name__.lstrip('_')} gives none. Give a table with another "
-        f"test, or take a method that goes by tests, {Option('method', 'icd')} for one."
+        f"A score is needed, and the test {type(test).__name__.lstrip('_')} gives none. Give a table with another "
+        f"test, or choose a method that uses only tests, such as {Option('method', 'icd')}."
     )
 
 
 def strength_of(test: CITest, queries: Queries) -> PValues | None:
-    """How strongly x and y depend on each other, or None; p-values do not tell, since all strong dependences have 0."""
+    """How strongly x and y depend on each other, or None; p-values cannot rank strong dependences, as all are 0."""
     measure = getattr(innermost(test), "strength", None)
     return None if measure is None else np.asarray(measure(queries), np.float64)
 
 
 class _Plain(Wrapper):
-    """An object with `names` and `pvalues` that says nothing of `exact` and `batch`."""
+    """A test made of an object with `names` and `pvalues`, which may lack `exact` and `batch`."""
 
     def __init__(self, test: CITest, names: tuple[str, ...]) -> None:
         self.test, self.names = test, names
@@ -228,10 +228,11 @@ def checked_pvalues(pvalues: object, queries: Queries, names: tuple[str, ...]) -
     try:
         p = np.asarray(pvalues, dtype=np.float64)
     except (TypeError, ValueError):
-        raise CITestError(f"A test must answer by numbers between 0 and 1; got {pvalues!r}.") from None
+        raise CITestError(f"A test must answer with numbers between 0 and 1; got {pvalues!r}.") from None
     if p.shape != (len(queries),):
         raise CITestError(
-            f"A test must answer {len(queries)} questions by an array of shape ({len(queries)},); got shape {p.shape}."
+            f"A test must answer {len(queries)} questions with an array of shape ({len(queries)},); "
+            f"got shape {p.shape}."
         )
     wrong = np.flatnonzero(~((p >= 0) & (p <= 1)))  # NaN fails both
     if len(wrong):
@@ -241,7 +242,7 @@ def checked_pvalues(pvalues: object, queries: Queries, names: tuple[str, ...]) -
 
 
 def require_in_range(queries: Queries, n: int, those: str) -> None:
-    """Raises CITestError if the queries are about others than the n variables."""
+    """Raises CITestError if the queries have indices of other variables than these n."""
     from anypag._kernels.pairs import all_in_range
 
     if not all_in_range(queries.x, queries.y, queries.z, n):

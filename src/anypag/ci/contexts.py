@@ -1,12 +1,12 @@
 """Tests of tables with contexts (`anypag.pooled`).
 
-Where nothing acts on contexts, not even something hidden, all of them are given in every question (that about a context
-itself is asked given all others). The answer is the same in the limit, and it cannot be hidden by what other data sets
-do: an indicator alone compares its set with a mixture of all others.
+If nothing acts on contexts, not even a hidden variable, every question is asked given all of them (a question about a
+context, given all others). In the limit the answer is the same. On finite data other data sets cannot hide a change:
+an indicator alone would compare its data set with a mixture of all others.
 
-A set of contexts that determines another one, as in a full design, leaves nothing of it to test: such a set separates
-nothing, and the answer is "dependent". With contexts_test="pairwise" a context is tested in the rows in which all other
-contexts are as in the observed set.
+If a set of contexts determines another context, as in a full design, nothing of that context is left to test. Such a
+set separates it from nothing: the answer is "dependent". With contexts_test="pairwise" a context is tested in the rows
+in which all other contexts are as in the observed set.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ ContextSet = tuple[int, ...]
 
 
 class OfContexts(Wrapper):
-    """A test (of all rows) that knows which columns are contexts. `apart` maps a context to a test of the rows in which
-    it is compared, with this context and the columns that are no contexts.
+    """A test of all rows that knows which columns are contexts. `apart` maps a context to a test of the rows in which
+    it is compared. The columns of that test are this context and those that are no contexts.
     """
 
     answers_alike = False
@@ -49,10 +49,10 @@ class OfContexts(Wrapper):
         return p
 
     def contexts_given(self, x: Indices, y: Indices, z: Indices) -> Indices:
-        """(k, w) the contexts that questions are asked given, padded with -1, as the sets z (k, r) may be."""
+        """(k, w) the contexts that each question is asked given, padded with -1; the sets z (k, r) may be padded."""
         found = np.full((len(x), len(self._contexts)), -1, np.int32)
         for ends, given, rows in self._kinds(x, y, z):
-            is_apart = len(ends) == 1 and ends[0] in self._apart  # where no other context varies
+            is_apart = len(ends) == 1 and ends[0] in self._apart  # tested in rows where no other context varies
             others = [v for v in self._contexts if v not in ends]
             more = others if is_apart else self._with_others(ends, given)
             found[rows, : len(more)] = more
@@ -98,7 +98,7 @@ class OfContexts(Wrapper):
 
 
 def with_contexts(test: CITest, source: object, bind: Callable[[Table], CITest]) -> CITest:
-    """The test, or if its source has contexts, the test that knows of them; `bind` binds it to other rows."""
+    """The test; if its source has contexts, one that takes them into account. `bind` makes the test of other rows."""
     if not isinstance(source, Pooled) or not source.contexts:
         return test
     apart: dict[str, CITest] = {}
@@ -107,6 +107,6 @@ def with_contexts(test: CITest, source: object, bind: Callable[[Table], CITest])
         for name in (name for name in source.contexts if name in test.names):
             rows = comparable(source, name)
             part = None if rows.all() else bind(source.take([*system, name]).take_rows(rows))
-            if part is not None and len(part.names) > len(system):  # else columns are equal there: all rows answer
+            if part is not None and len(part.names) > len(system):  # if not, a column is a copy there: all rows answer
                 apart[name] = part
     return OfContexts(test, source, apart)

@@ -1,16 +1,16 @@
 """The base of tests for discrete columns: tables of counts, and two ways to make them.
 
-Each combination of values of z in the data is a stratum with a table of x against y. The statistic
-is summed over the strata, and so are the degrees of freedom: (levels of x in the stratum - 1) · (levels of y
-in the stratum - 1). A level that does not occur in a stratum has no row or column in its table; a stratum with
-a single level of x or of y adds nothing. If no stratum adds anything, p = 1.
+Each combination of values of z in the data is a stratum with a table of x against y. The statistic is summed over the
+strata, and so are the degrees of freedom: (levels of x in the stratum - 1) · (levels of y in the stratum - 1). A level
+that does not occur in a stratum has no row or column in its table; a stratum with a single level of x or of y adds
+nothing. If no stratum adds anything, p = 1.
 
 In a batch, rows are counted only for a few larger sets of columns. Sums of cells give the tables of the sets within
 them: the table of x, y and z serves every pair of the three given the third.
 
 A table of all combinations of levels is made only if it has at most min(4 · rows, 2²⁶) + 64 cells (four times as many
-with gaps: a gap is one more level there, which no answer reads). Otherwise only the cells that occur are kept, in a
-hash table: memory is bounded by the number of rows.
+with gaps, which are one more level in the table; no answer reads these cells). Otherwise only the cells that occur are
+kept, in a hash table: memory is bounded by the number of rows.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 _MOST_BINARY = 5  # the largest condition set with which binary columns use the formula of 2 x 2 tables
 _WITH_GAPS = 4  # the factor by which a table may have more cells if gaps are counted in it
 MOST_CELLS = 2**26  # the most cells of a table of all combinations without gaps, for any number of rows
-_TIMES_A_SET = 16  # a table of several column sets has at most this many times the cells of the largest, and one a row
-_ROWS_PER_CELL = 4  # such a table may always have one cell for this many rows: summing is cheaper than counting again
+_TIMES_A_SET = 16  # a table for several sets has at most this many times the cells of the largest set, and one a row
+_ROWS_PER_CELL = 4  # but it may always have one cell for this many rows: summing is cheaper than counting again
 _PARTS_OF_A_ROW = 1000  # the parts of an effective row; weights are rounded to whole parts
 NO_WEIGHTED_SCORE = "The score of discrete columns counts whole rows, and weights are not counts"
 Answers = tuple[Floats, npt.NDArray[Any], Counts]
@@ -56,7 +56,7 @@ class CountTest(StatisticTest):
     distinct: npt.NDArray[np.int32]
     """(p, m) the level (0, 1, ...) of each column in each stored row; -1: a gap. Columns are in the order of names."""
     weights: Counts  # (m,) the count of each stored row: 1, unless rows are resampled, counted or weighted
-    has_gaps: bool  # do columns have gaps? Then each test leaves out rows of its own
+    has_gaps: bool  # if columns have gaps, each test leaves out the rows with gaps in its own columns
     _grouped: GroupedCounts | None = None  # the counts that an engine makes when a question needs them
 
     def __init__(
@@ -223,7 +223,7 @@ class CountTest(StatisticTest):
 
 
 def whole_weights(weights: Floats, n: int) -> tuple[Counts, int]:
-    """The weights as whole numbers with the sum n · unit (about), and the unit; the rows are worth n.
+    """The weights as whole numbers whose sum is about n · unit, and the unit; n is the effective number of rows.
 
     Statistics are proportional to the counts, so that the caller can scale them back.
     """

@@ -1,12 +1,12 @@
-"""The base of tests bound to a table: names, rows, the audit, the check of queries; and what p-values allow for.
+"""The base of tests bound to a table: names, rows, audit, check of queries; p-values of columns far from normal.
 
-The squared correlations of two blocks of columns (R², for a single response) have a mean that is the same for columns
-of any shape, but their variance depends on the shape: where both blocks have a few far values (heavy tails, zeros with
-few exceptions, rare levels), one coincidence of two far values decides, and χ² or F reject more often than they say.
-Box and Watson (1962) give the exact variance under permutations of the rows. It is 1 + a · b times the variance
-for normal columns; a and b are the excesses of the two blocks, a number each. Here a beta distribution with
-that mean and variance gives a second p-value, and the larger one counts: columns far from normal never make a test find
-more. Where conditions are given, the excess is that of the columns themselves.
+The mean of the squared correlations of two blocks of columns (R², for a single response) is the same for all
+distributions of the columns, but their variance is not. Where both blocks have a few far values (heavy tails, zeros
+with few exceptions, rare levels), one coincidence of two far values decides, and χ² or F reject too often. Box and
+Watson (1962) give the exact variance under permutations of the rows. It is 1 + a · b times the variance for normal
+columns; the numbers a and b are the excesses of the two blocks. Here a beta distribution with that mean and variance
+gives a second p-value, and the larger one counts: columns far from normal never make a test find more. Given a
+condition set, the excesses are still those of the columns themselves, not of their residuals.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class DataTest(ABC):
     names: tuple[str, ...]
     n: int
     audit: Audit
-    worth: Worth | None = None  # what its rows are worth, where that is not one each: weighted rows, ordered levels
+    worth: Worth | None = None  # what rows are worth, if not one each: weighted rows, ordered levels
     some_rows: Floats | None = None
-    """(m, p) rows for checks of a fitted graph, as the test sees them; None if there are none, or gaps."""
-    is_number: tuple[bool, ...] = ()  # per column: does it hold numbers, not words? Known where `some_rows` are
+    """(m, p) rows for checks of a fitted graph, as the test sees them; None with gaps, or if none were kept."""
+    is_number: tuple[bool, ...] = ()  # per column: does it hold numbers, not words? Empty if `some_rows` is None
 
     def __init__(self, names: tuple[str, ...], n: int, audit: Audit) -> None:
         self.names = names
@@ -90,7 +90,7 @@ class DataTest(ABC):
 
     @property
     def is_weighted(self) -> bool:
-        """Can its resamples be made by weights? Not known for a user's subclass."""
+        """Can its resamples be made by weights? False for a user's subclass, of which this is not known."""
         return type(self).__module__.startswith("anypag.")
 
     @abstractmethod
@@ -106,17 +106,17 @@ class DataTest(ABC):
         """(b,) the number of rows each answer rests on."""
 
     def score(self) -> Score:
-        """The score of what the test read, for graphs over the same columns and rows. DataError if there is none."""
+        """The score of the data that the test read, for graphs over the same columns. DataError if there is none."""
         raise without_score(self)
 
     def _rows(self, queries: Queries) -> Counts:
-        """(b,) the number of rows that answers rest on where nothing is missing."""
+        """(b,) the number of rows each answer rests on if no values are missing."""
         if self.worth is None:
             return np.full(len(queries), self.n)
         return self.worth.rows(queries.x, queries.y, queries.z)
 
     def _keep_some_rows(self, source: Source) -> None:
-        """Keep the rows of a small table, and some from all parts of a large one, if each is worth one."""
+        """Keeps the rows of a small table, and some from all parts of a large one, unless rows are weighted."""
         if "rows" not in source.lacks and self.worth is None and len(source.names) <= MOST_COLUMNS_KEPT:
             values = source.sample().values
             step = -(-len(values) // MOST_ROWS_KEPT)
@@ -124,7 +124,7 @@ class DataTest(ABC):
             self.is_number = tuple(labels is None for labels in source.labels)
 
     def _store_by_name(self) -> None:
-        """Columns are stored in the order of their names from here on."""
+        """Notes that columns are stored in the order of their names from here on."""
         self._stored = np.arange(len(self.names), dtype=np.int32)
 
     def arranged(self, queries: Queries) -> Queries:

@@ -17,7 +17,7 @@ from anypag.data.levels import Codes
 from anypag.errors import Option, Sentence
 
 _PEARSON, _LOG_LIKELIHOOD, _PERMUTATIONS = 1, 2, 3
-_LEAST_SKEWNESS = 1e-3  # below this skewness Pearson's curve is taken as normal
+_LEAST_SKEWNESS = 1e-3  # below this skewness the normal distribution replaces Pearson's curve
 
 
 class PermutationChiSquared(CountTest):
@@ -34,7 +34,7 @@ class PermutationChiSquared(CountTest):
     Strata with fewer than three rows, or with one level of x or of y, are ignored. If none is left, p = 1.
 
     Args:
-        data: any table, every column of which is taken as discrete; see `anypag.data.as_table`. Of a table of counts
+        data: any table, every column of which is taken as discrete; see `anypag.data.as_table`. In a table of counts
             (`anypag.counted`) the counts are weights; a table in an engine (DuckDB, Dask, ...) is counted there.
         names: for an array, the names of its columns; otherwise, which columns to use.
         missing: "error" (missing values raise an error), "drop" (rows with any are left out), "pairwise" (each test
@@ -82,7 +82,7 @@ def sparse_table_findings(names: Sequence[str], levels: Counts, n: int, test: st
             columns = tuple(names[i] for i in np.sort(most[:k]))
             message = (
                 f"The table of {', '.join(map(repr, columns[:-1]))} and {columns[-1]!r} has {cells:,} cells for {n:,} "
-                f"rows. {test} wants {ROWS_PER_LEVEL} rows a cell: with fewer it may find dependences that are not "
+                f"rows. {test} needs {ROWS_PER_LEVEL} rows a cell: with fewer it may find dependences that are not "
                 "there."
             )
             remedy = Sentence("Choose ", Option("test", "permutation"), ".")

@@ -3,8 +3,8 @@
 For rho, the partial correlation of x and y given z, sqrt(n - |z| - 3) · atanh(rho) is close to standard
 normal if x and y are independent given z. One correlation matrix, computed once, answers every question.
 
-If x and y both have heavy tails, or are mostly one value, single rows decide rho. Then p is at least the p-value of
-the squared correlation under permutations of the rows (`anypag.ci.data_test`), unless p is 0.
+If x and y both have heavy tails, or are mostly one value, single rows decide rho. Then p is at least that of the
+squared correlation under permutations of the rows (`anypag.ci.data_test`), unless p is 0.
 
 Three rules keep every answer a number:
 
@@ -173,7 +173,7 @@ class FisherZ(DataTest):
 
     @property
     def has_gaps(self) -> bool:
-        """Do columns have gaps? Then each test leaves out rows of its own."""
+        """Do columns have gaps? Then each test leaves out the rows with gaps in its own columns."""
         return self._gaps is not None
 
     def score(self) -> GaussianScore:
@@ -194,7 +194,7 @@ class FisherZ(DataTest):
 
     @property
     def passes(self) -> Passes | None:
-        """Answers for a whole graph at once; None with gaps, with weights, and in classes with other p-values."""
+        """Answers for a whole graph at once; None with gaps or weights, and in subclasses with other p-values."""
         if self._gaps is not None or self.worth is not None or type(self).pvalues is not FisherZ.pvalues:
             return None
         passes: Passes = self._gpu or CorrelationPasses(self._matrix, self.n, self.place)

@@ -1,9 +1,9 @@
-"""A graphics card: the one module that knows CuPy. Everything else asks a `Card`.
+"""Graphics cards. No other module imports CuPy: all others ask a `Card`.
 
-`Card` keeps one correlation matrix on the card; the test suite replaces it by a card made of NumPy.
+A `Card` keeps one correlation matrix on the card; the test suite replaces it by a card made of NumPy.
 Sums are in float64 and multiplications are not fused with additions, so that the same matrix gives the same bits as on
 the CPU. The card preselects by |rho| (`GPUPasses`), then the CPU decides by the p-value. The matrix itself is summed in
-another order on the card: a decision whose p-value is within `CLOSE` of alpha may differ from the CPU's; it is counted.
+another order on the card. Decisions whose p-values are within `CLOSE` of alpha may differ, and are counted.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Least(NamedTuple):
     n_nodes: Counts  # (m,) how many nodes were tried
     n_near: Counts  # (m,) how many of them are within a margin of the least
     node: Indices  # (m,) one of those within the margin
-    has_both: Flags  # (m,) both pools have a node
+    has_both: Flags  # (m,) do both pools have a node?
 
 
 def cuda_code() -> str:
@@ -63,7 +63,7 @@ def cuda_code() -> str:
 
 
 def cuda_card() -> Card:
-    """The card of this machine. CardError, in a sentence, if there is none, or no driver, or no CuPy."""
+    """The card of this machine. CardError if there is no card, no driver or no CuPy."""
     try:
         import cupy
     except ImportError:
@@ -91,7 +91,7 @@ def _unusable(why: str) -> CardError:
 
 
 class Card(Products):
-    """A card of NVIDIA's, through the module CuPy: it multiplies, keeps a correlation matrix, and answers from it."""
+    """An NVIDIA card, used through CuPy: it multiplies, keeps a correlation matrix, and answers from it."""
 
     def __init__(self, cupy: Any) -> None:
         self._cupy = cupy
@@ -107,7 +107,7 @@ class Card(Products):
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """Turns an error for want of memory on the card into a CardError."""
+        """Turns an out-of-memory error of the card into a CardError."""
         try:
             yield
         except self._cupy.cuda.memory.OutOfMemoryError as error:
@@ -151,8 +151,8 @@ class Card(Products):
         return self._copy
 
     def _fetched(self, threads: int) -> Floats:
-        """A copy of the matrix: piece by piece, through memory that the card can write to by itself (at 18,000 columns
-        0.1 s in 16 threads and 0.7 s in one, where fetching it in one piece takes 1 s).
+        """A copy of the matrix, fetched in pieces through pinned memory. At 18,000 columns this takes 0.1 s in 16
+        threads and 0.7 s in one; the matrix in one piece takes 1 s.
         """
         from cupyx import empty_pinned
 
@@ -167,7 +167,7 @@ class Card(Products):
         return copy
 
     def take(self, correlation: Floats) -> None:
-        """Keep a correlation matrix that was made elsewhere."""
+        """Keeps a correlation matrix that was computed elsewhere."""
         self._n = len(correlation)
         with self._guarded():
             self._matrix = self._cupy.asarray(correlation)
@@ -188,7 +188,7 @@ class Card(Products):
         return cupy.asnumpy(x), cupy.asnumpy(y), cupy.asnumpy(strengths)
 
     def singles(self, order: Indices, edges: NearEdges, tolerance: float, margin: float) -> Least:
-        """Test edges given each single node of their pools of radius 1."""
+        """The outcome of testing edges given each single node of their pools of radius 1."""
         cupy, m = self._cupy, len(edges.x)
         with self._guarded():
             graph = [cupy.asarray(part) for part in (order, *edges)]
@@ -201,8 +201,8 @@ class Card(Products):
 
 
 def on_device(work: Callable[[Card | None], Made], device: str) -> Made:
-    """The value of `work(card)`, or of `work(None)` for the CPU. Where no card can do it, "cuda" raises CardError, and
-    "auto" warns and takes the CPU.
+    """The value of `work(card)`, or of `work(None)` for the CPU. If no card can do the work, "cuda" raises CardError,
+    and "auto" warns and takes the CPU.
     """
     if device == "cpu":
         return work(None)
@@ -216,11 +216,11 @@ def on_device(work: Callable[[Card | None], Made], device: str) -> Made:
 
 
 def _warn_of_leaving(error: CardError) -> None:
-    warnings.warn(f"{error} The CPU goes on, as device = 'auto' allows.", AnypagWarning, stacklevel=3)
+    warnings.warn(f"{error} The CPU takes over, as device = 'auto' allows.", AnypagWarning, stacklevel=3)
 
 
 class GPUPasses:
-    """What a test asks a card for. With `may_leave` the CPU goes on, with a warning, if the card lacks memory."""
+    """The passes of a card. With `may_leave` the CPU takes over, with a warning, if the card lacks memory."""
 
     at_once = AT_ONCE
 
@@ -246,7 +246,7 @@ class GPUPasses:
                 return None
 
     def note(self, p: PValues, alpha: float | None = None) -> None:
-        """Count the p-values, among those that decide, which are close to alpha."""
+        """Counts how many of some p-values that decide are close to alpha."""
         alpha = self.alpha if alpha is None else alpha
         if alpha is not None:
             with self._lock:

@@ -2,16 +2,16 @@
 
 A discrete column with k levels becomes k - 1 columns of zeros and ones, a continuous one stays, and all of them are
 treated as jointly Gaussian. Independence of x and y given z is then independence of two blocks of columns given a
-third: the likelihood ratio is Wilks' lambda, and -(n - 1 - |z| - (|x| + |y| + 1) / 2) · log(lambda), with Bartlett's
-correction and all sizes in columns, is close to χ² with |x| · |y| degrees of freedom. (Andrews, Ramsey and Cooper 2019,
-"Learning high-dimensional directed acyclic graphs with mixed data-types".)
+third. The likelihood ratio is Wilks' lambda. With Bartlett's correction, -(n - 1 - |z| - (|x| + |y| + 1) / 2) ·
+log(lambda) is close to χ² with |x| · |y| degrees of freedom; sizes are numbers of columns. (Andrews, Ramsey and Cooper
+2019, "Learning high-dimensional directed acyclic graphs with mixed data-types".)
 
-One correlation matrix serves all questions, and levels in z only add columns. It sees differences in means, but no
-interactions between discrete columns of z and no differences in spread. For two continuous columns it is a test of
+One correlation matrix serves all questions, and levels in z only add columns. The test sees differences in means, but
+no interactions between discrete columns of z and no differences in spread. For two continuous columns it is a test of
 partial correlation, for two discrete ones close to Pearson's χ².
 
-Where x and y both have rare levels, heavy tails or many zeros, or so many levels that Box's next term counts, p is at
-least that of Pillai's trace under permutations of the rows (`anypag.ci.data_test`).
+Where x and y both have rare levels, heavy tails or many zeros, or so many levels that the next term of Box's expansion
+matters, p is at least that of Pillai's trace under permutations of the rows (`anypag.ci.data_test`).
 
 A column that those before it (in the order of the names) nearly determine is left out with its degrees of freedom, as
 in `FisherZ`. With missing="pairwise" a column that is constant in the rows of a test is left out too, for example

@@ -1,4 +1,4 @@
-// The code for graphics cards (`card.py`). It sums in the same order as `_kernels.gaussian`.
+// The code for graphics cards (`gpu.py`). It sums in the same order as `_kernels.gaussian`.
 
 extern "C" {
 typedef long long whole;

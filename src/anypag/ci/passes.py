@@ -38,7 +38,7 @@ class Singles(NamedTuple):
     is_open: Flags  # (m,) do both pools have a node?
     is_large: Flags  # (m,) was the edge not tested, because it has too many candidates?
     z: Indices  # (m, 1) the node with the largest p-value; arbitrary if there was no node
-    p: Floats  # (m,) its p-value; NaN if there was no node
+    p: Floats  # (m,) the p-value given that node; NaN if there was no node
     n_tests: int
 
 
@@ -95,8 +95,8 @@ class Passes(Protocol):
         """
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
-        """How many more sets were tried, at most `room`; updates `best`. The best set of an edge is r nodes of one of
-        its pools with the largest p-value; of equal sets the first candidate wins.
+        """Tries more sets, at most `room`, and updates `best`. Returns how many. The best set of an edge is r nodes of
+        one of its pools with the largest p-value; of equal sets the first candidate wins.
         """
 
 
@@ -140,8 +140,8 @@ class CorrelationPasses:
 class RaisedPasses:
     """Passes of a test that raises the p-values of some pairs: the best sets of these pairs are tested again.
 
-    p falls with |rho| for every pair, so that the best of several sets stays the best. Only sets that are copies of
-    each other, whose |rho| differ in the last bits, may swap.
+    p falls as |rho| rises for every pair, so the best of several sets stays the best. Only sets that are copies of
+    each other, whose |rho| differ in the last bits, may change places.
     """
 
     def __init__(self, passes: Passes, test: FisherZ) -> None:

@@ -2,7 +2,8 @@
 
 The tests of the package use these counts as weights in their sums or tables, without copying or reading rows again.
 Only what can go wrong in a resample of good rows is checked (too few rows, constant columns, copies, exact relations).
-A test is bound to repeated rows only with missing="pairwise", with ranks, or if it cannot be weighted.
+A test is bound to repeated rows only if it cannot use weights: tests of ranks, of ordered levels, with contexts, with
+weights already or with gaps in numbers (missing="pairwise"), and a user's own classes.
 """
 
 from __future__ import annotations
@@ -78,9 +79,9 @@ def _takes_counts(choices: Choices, source: Source) -> bool:
 def resamples_of(
     test: CITest, source: Table | CountedTable | None, choices: Choices, *, by_sums: bool = True
 ) -> Resamples:
-    """What makes the tests of resamples of the rows behind a test; ParameterError if it has no such rows. `source` is
-    None if the user gave a test instead of data. With `by_sums=False` a wrapper changes the answers of the test
-    (`ci.contexts`): it is then bound to repeated rows.
+    """Makes tests of resamples of the rows behind a test; ParameterError if it has no such rows. `source` is None if
+    the user gave a test instead of data. `by_sums=False` says that a wrapper changes the answers of the test
+    (`ci.contexts`), so that it must be bound to repeated rows.
     """
     choices = choices.strict()
     if getattr(test, "exact", False):  # a user's test may lack `exact`
@@ -112,7 +113,7 @@ def _always(exact: CITest, counts: Counts) -> CITest:
 
 
 def _by_the_test(whole: Any, counts: Counts) -> CITest:
-    """The test that a user's test makes of a resample."""
+    """The test of a resample that a user's test makes."""
     made = as_test(whole.resampled(counts))
     if tuple(made.names) != tuple(whole.names):
         raise CITestError(
@@ -135,7 +136,7 @@ class ByCounts:
     """Tests of discrete columns, which take the counts as weights."""
 
     whole: CountTest
-    begins: Counts  # of the equal rows that a row of the source stands for, the first
+    begins: Counts  # (m,) the first of the equal rows that each row of the source stands for
     is_used: Flags  # False for rows dropped for their gaps
     singular: Singular
 
@@ -172,7 +173,7 @@ def without_absent_levels(codes: Codes) -> Codes:
 
 @dataclass(frozen=True, eq=False)
 class BySums:
-    """Tests that need only correlations, which are made from weighted sums."""
+    """Tests that need only correlations, which weighted sums give."""
 
     kind_of_test: type[DataTest]
     names: tuple[str, ...]

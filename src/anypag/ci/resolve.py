@@ -65,7 +65,7 @@ def _in_contexts(given: type[DataTest] | None, source: Source, choices: Choices)
 
 
 def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> DataTest:
-    """The test of a source, by default the fitting one, after the transform, without columns that no search can use."""
+    """The test of a source (by default the fitting one), transformed, without columns that no search can use."""
     test = given or _fitting(source)
     fits = choices.device == "cpu" or test.takes == "continuous"
     require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)
@@ -83,7 +83,7 @@ def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> Da
 
 
 def _spoken_of(choices: Choices, names: Sequence[str]) -> set[str]:
-    """The columns named in `kinds` or a statement: they are not left out. A place in a tier keeps none."""
+    """The columns named in `kinds` or a statement: they are not left out. A place in a tier alone keeps no column."""
     return {*spelled_out(choices.kinds or {}, names), *(choices.knowledge.spoken_of if choices.knowledge else ())}
 
 
@@ -191,7 +191,7 @@ def from_causal_learn(cit: Any, names: Sequence[str] | None = None) -> CITest:
         names: of the columns of its data; X0, X1, ... if not given.
 
     Raises:
-        CITestError: it is not such an object; later, when asked a question: the test fails or has no answer.
+        CITestError: it is not such an object. Later, when a question is asked: the test fails or has no answer.
     """
     if not is_causal_learn_test(cit):
         raise CITestError(

@@ -4,9 +4,9 @@ KCI (Zhang, Peters, Janzing and Schölkopf 2011) sees dependence of any shape; a
 null distribution. Time is cubic in the rows: use it for a thousand rows at most.
 
 GCM, the generalised covariance measure (Shah and Peters 2020), regresses x and y on z; if the two are independent given
-z, their residuals are uncorrelated. The mean product of the residuals, over its standard error, is close to normal
-if both regressions are good: the product of their errors must fall faster than 1/√n (n rows). Any regressor of
-scikit-learn will do (anything with `fit` and `predict`).
+z, their residuals are uncorrelated. The mean product of the residuals, divided by its standard error, is close to
+normal if both regressions are good: the product of their errors must fall faster than 1/√n (n rows). Any regressor of
+scikit-learn can be used (anything with `fit` and `predict`).
 """
 
 from __future__ import annotations
@@ -184,14 +184,14 @@ def _left_over(x: Floats, y: Floats, inflation: float) -> float:
 
 def _inflation(twice: Floats) -> float:
     """The factor by which the variance of the statistic exceeds its estimate from the residuals; `twice` is RR, where
-    R maps values to residuals. With noise a and b of deviation 1 the mean square of the product of residuals is (RR)ᵢᵢ²
-    in row i, and that of their sum aᵀRRb the sum of the squares of all entries of RR.
+    R maps values to residuals. For noise a and b of deviation 1 the mean square of the product of residuals in row i is
+    (RR)ᵢᵢ². The mean square of the sum of these products, aᵀRRb, is the sum of the squares of all entries of RR.
     """
     return float(np.sum(twice * twice) / np.sum(np.square(np.diag(twice))))
 
 
 def _directions(kernel: Floats) -> Floats:
-    """(n, k) the leading eigenvectors, each as long as the root of its eigenvalue."""
+    """(n, k) the leading eigenvectors, each scaled by the square root of its eigenvalue."""
     values, vectors = np.linalg.eigh((kernel + kernel.T) / 2)
     kept = np.flatnonzero(values > values[-1] * _KEPT)[::-1][: int(np.sqrt(_MOST_PRODUCTS * 8))]
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
@@ -262,8 +262,8 @@ class GCM(SlowTest):
 
 def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
     """Residuals of regressions on cubic splines of columns of z (powers if values are few) and on products of two; and
-    by which factor the variance of a sum of their products exceeds the one estimated from the rows: a regression on k
-    columns lowers the first by the share k/n, the second by about 2k/n.
+    the factor by which the variance of the sum of products of residuals exceeds its estimate from the rows. A
+    regression on k columns lowers this variance by the share k/n, and the estimate by about 2k/n.
     """
     n, k = z.shape
     pairs = list(combinations(range(k), 2))

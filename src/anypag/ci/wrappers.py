@@ -1,10 +1,10 @@
 """Wrappers around tests: counting questions, caching answers, limiting the size of condition sets, and workers.
 
 Workers answer questions one at a time, through joblib. A block of questions is split into tasks of about a quarter of a
-second, by the time that questions took so far; a block has two tasks for every worker. Answers do not depend on the
-worker. What every task needs (the rows, a user's test) is sent to each worker once, not with every task. Worker
-processes of one machine map arrays from shared memory (joblib does that). On a Dask cluster it is sent to all workers
-beforehand, so that a lost worker loses no data.
+second, judged by the time that questions took so far; a block has two tasks for every worker. Answers do not depend on
+the worker. What every task needs (the rows, a user's test) is sent to each worker once, not with every task. Worker
+processes of one machine map arrays from shared memory (joblib does that). On a Dask cluster the data are sent to all
+workers beforehand, so that a lost worker loses no data.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Counted(Wrapper):
             self.evaluated += len(queries)
         try:
             answers = self.test.pvalues(queries)
-        except (AnypagError, SystemError):  # SystemError is how a signal leaves compiled code
+        except (AnypagError, SystemError):  # compiled code that a signal interrupts raises SystemError
             raise
         except Exception as error:
             raise CITestError(f"The test raised {type(error).__name__}: {error}") from error
@@ -120,7 +120,7 @@ def workers_of(n_jobs: int | None) -> int:
 
 
 class Parcel(Generic[Value]):
-    """A value on its way to workers."""
+    """A value that is sent to workers."""
 
     def __init__(self, value: Value) -> None:
         self.value = value
@@ -172,7 +172,7 @@ class Dispatched(Wrapper):
 
     @property
     def workers(self) -> int:
-        """How many questions can be worked on at a time."""
+        """How many workers there are."""
         return workers_of(self._n_jobs)
 
     @property

@@ -291,7 +291,7 @@ def test_the_answer_of_a_diagram_is_that_of_its_mag() -> None:
 
 
 def test_what_cannot_be_scored_is_refused_in_a_sentence() -> None:
-    with pytest.raises(AnypagError, match="needs data"):
+    with pytest.raises(AnypagError, match="A score is needed"):
         ap.learn(ap.Oracle(ap.DAG.from_string("A --> B")), method="bayes")
     with pytest.raises(AnypagError, match="missing"):
         ap.learn({"A": [1.0, np.nan, 3.0] * 9, "B": list(range(27))}, method="bayes", missing="pairwise")

@@ -1,9 +1,9 @@
-"""One answer, anytime: tests first, then a posterior over graphs that starts from what they found.
+"""Tests first, then a posterior over graphs that starts from what the tests found; an answer after every step.
 
-1. Tests: ICD, one r a step. There is a graph after milliseconds, and a sharper one after every r.
-2. Orders, cooling, hidden causes, sampling: the phases of `by_scores.bayes`. The graph by tests stays until the first
-   graphs are scored; from then on the answer is a valid PAG after every step. The last answer is that of "bayes", to
-   the bit.
+1. Tests: ICD, one r in each step. There is a graph after milliseconds, and a sharper one after every r.
+2. Orders, cooling, hidden causes, sampling: the phases of `by_scores.bayes`. The graph by tests is the answer until the
+   first graphs are scored. From then on the answer is a valid PAG after every step. The last answer is that of "bayes",
+   to the bit.
 
 The state keeps what ICD found with all its evidence (`after_tests`). Where a table has no score, "auto" stands for
 "icd"; `anypag.run.bind` decides that before the first step.
@@ -50,14 +50,14 @@ class Tested:
         return cls(state.r, state.marks, state.sepsets, state.evidence.with_notes(), state.done)
 
     def state(self, nodes: Nodes) -> State:
-        """As a state of ICD."""
+        """These results as a state of ICD."""
         settled = np.zeros(self.marks.shape, np.bool_)
         return State(nodes, self.r, self.marks, self.sepsets, settled, self.evidence, done=self.done)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AutoState(BayesState):
-    """A state of ICD until graphs are scored; afterwards one of "bayes" that keeps what ICD found."""
+    """A state of ICD until graphs are scored; afterwards a state of "bayes" that keeps what ICD found."""
 
     tested: Tested = stored(Nested(Tested), kw_only=True)
     n_tests: int = stored(Whole(), default=0, kw_only=True)  # tests that ICD asked for
@@ -99,7 +99,7 @@ def _tested(state: AutoState, problem: Problem, tick: Tick) -> tuple[AutoState, 
 
 
 def _ordered(state: AutoState, problem: Problem, tick: Tick) -> tuple[BayesState, StepInfo]:
-    """Settle one order; after the last one the graphs to start from are scored, and the best is the answer so far."""
+    """Settles one order; after the last one, scores the graphs to start from, of which the best is the answer."""
     compile_ahead("mag_chain")
     orders = settle_next(state.orders, problem, tick)
     settled = replace(state, orders=orders)
@@ -108,7 +108,7 @@ def _ordered(state: AutoState, problem: Problem, tick: Tick) -> tuple[BayesState
 
 
 def _scored(state: AutoState, problem: Problem, tick: Tick) -> BayesState:
-    """The state of a search by scores, without ICD's evidence: the graph does not rest on it from here on."""
+    """The state of a search by scores, without ICD's evidence: from here on the graph does not depend on it."""
     assert state.by_tests is not None
     kept = {name: getattr(state, name) for name in ("orders", "asked", "tested", "n_tests")}
     return bayes.started(of_class(type(state), bayes.init(problem), **kept), state.by_tests, problem, tick)

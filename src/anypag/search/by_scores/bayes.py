@@ -3,22 +3,22 @@
 1. Orders: BOSS from many starts gives DAGs that score well (`by_scores.boss`).
 2. Tests: ICD gives a graph that is right in the limit of many rows. If it contradicts itself, a MAG near it is taken
    (`by_scores.starting_graphs`).
-3. Cooling: from the best DAGs and from that MAG chains walk towards better scores (`by_scores.chain`); the best graph
-   met is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node and
-   its ancestor. A MAG would need extra edges for that, and so overcharge for a hidden cause. Discrete columns have no
-   score for `<->`: graphs are DAGs then, and hidden causes are found as unmeasured columns with a few levels
-   (`by_scores.hidden_columns`), unless edges are known or there are too many rows.
-4. Sampling: from that graph chains at several temperatures swap graphs (parallel tempering), and the PAG of each graph
-   of the coldest, at temperature 1, is counted. Effects are drawn from the graphs of all temperatures, and from two
+3. Cooling: chains start at the best DAGs and at that MAG, and walk towards better scores (`by_scores.chain`); the best
+   graph met is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node
+   and its ancestor. A MAG would need extra edges for that, so its score would make a hidden cause too expensive.
+   Discrete columns have no score for `<->`. Their graphs are DAGs, and hidden causes are found as unmeasured columns
+   with a few levels (`by_scores.hidden_columns`), unless edges are known or there are too many rows.
+4. Sampling: chains at several temperatures start at the best graph and swap graphs (parallel tempering). The PAGs of
+   the coldest chain, at temperature 1, are counted. Effects are drawn from the graphs of all temperatures, and from two
    more chains in which an edge costs less, because a missing edge denies an effect. Hidden columns are drawn again
    before every block of rounds, given the graph of the coldest chain.
 
-The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`); for correlations marks
-count by how often such marks are right (`by_scores.reported`). It is the PAG of a MAG, so it is always valid, and so is
-the PAG after every step. Knowledge holds in every graph of every chain: states that a pair cannot have are not drawn,
-and steps that break a statement are rejected (`by_scores.starting_graphs`). So some member of the answer's class agrees
-with the knowledge. Random numbers come from fixed seeds, and the data decide the order of nodes: the same data give the
-same answer, in any order of columns.
+The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`). For correlations, marks
+are weighted by how often such marks are right (`by_scores.reported`). It is the PAG of a MAG, so it is always valid,
+and so is the PAG after every step. Knowledge holds in every graph of every chain: states that a pair cannot have are
+not drawn, and steps that break a statement are rejected (`by_scores.starting_graphs`). So some member of the answer's
+class agrees with the knowledge. Random numbers come from fixed seeds, and the data decide the order of nodes: the same
+data give the same answer, in any order of columns.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ from anypag.search.state import State, StepInfo, first_state, of_class
 from anypag.stored import SQUARE, Array, Nested, Whole, marks_matrix, stored
 
 NEAREST = 10  # how many of the best DAGs decide which pairs are likely to be joined
-MOST_TESTS = 2_000_000  # after this many tests the search by tests ends
+MOST_TESTS = 2_000_000  # the search by tests starts no further step after this many tests
 
 MOST_ROWS = 1_000_000
 """The most rows for which hidden causes of discrete columns are searched: their levels are drawn row by row."""
@@ -109,7 +109,7 @@ class BayesState(State):
     """The best graph met; hidden causes of discrete columns are its last nodes."""
     best_score: Floats = stored(Array("float64", (1,)), kw_only=True)
     for_effects: Walkers = stored(Nested(Walkers), kw_only=True)
-    """Chains, if there are any, in which an edge costs less, at their start (`draws_for_effects`)."""
+    """The start of the chains in which an edge costs less (`draws_for_effects`); there may be none."""
     hidden: HiddenLevels = stored(Array("uint8", (None, None)), kw_only=True)
     """(k, rows) levels drawn for hidden causes."""
     n_levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)  # (k,) how many levels each hidden cause has
@@ -134,7 +134,7 @@ class BayesState(State):
         )
 
     def landscape(self, problem: Problem) -> Landscape:
-        """What the chains walk on."""
+        """The target and the limits of the chains."""
         facts = facts_of_chain(problem)
         score, near, allowed = _with_hidden_nodes(self, problem, facts)
         return Landscape.of(
@@ -147,15 +147,15 @@ class BayesState(State):
         )
 
     def start_at(self, marks: Marks) -> Bits:
-        """The graph with which a chain starts that is given these marks."""
+        """The graph at which a chain starts, from its marks."""
         return graph_of(marks)
 
     def diagram_of(self, graph: Bits) -> Marks:
-        """The marks of the graph that a chain's graph stands for; of several, if several are given."""
+        """The marks of the path diagram that a chain's graph (or each of several) represents."""
         return marks_of(graph)
 
     def diagram_for_effects(self, diagram: Marks) -> Marks:
-        """The marks of the graph from which effects are drawn, by those of `diagram_of`."""
+        """The marks of the graph from which effects are drawn, made from the marks of `diagram_of`."""
         return diagram
 
     @property
@@ -172,7 +172,7 @@ class BayesState(State):
 
 
 def init(problem: Problem) -> BayesState:
-    """Every pair joined, and the orders to start from."""
+    """The first state: every pair is joined, and no order has been swept."""
     n = problem.n
     empty = graph_of(np.zeros((n, n), np.uint8))
     return of_class(
@@ -254,7 +254,7 @@ def _is_mag(marks: Marks) -> bool:
 
 
 def facts_of_chain(problem: Problem) -> Facts | None:
-    """The facts, if a graph was found that agrees with them; otherwise they are applied at the end of the search."""
+    """The facts, if a graph was found that agrees with them; otherwise None, and they are applied after the search."""
     if problem.facts is None:
         return None
     least = agreeing(np.zeros_like(problem.given), problem.facts, hidden=problem.score_in_order.hidden)
@@ -276,7 +276,7 @@ def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -
 
 
 def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """Cool from the next start; after the last one, set the chains up that sample."""
+    """Cools from the next start; after the last one, sets up the chains that sample."""
     effort, landscape = Effort.of(problem), state.landscape(problem)
     walker = cooled(Walker.at(state.starts[state.cooled], landscape, seed=state.cooled + 1), landscape, effort, tick)
     state = replace(_with_best(state, walker), cooled=state.cooled + 1)
@@ -295,7 +295,7 @@ def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
 
 
 def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """Find another hidden cause of discrete columns; after the last one, set the chains up that sample."""
+    """Finds another hidden cause of discrete columns; after the last one, sets up the chains that sample."""
     discrete = problem.score_in_order
     assert isinstance(discrete, DiscreteScore)
     before = _completed_dag(state, discrete)
@@ -319,10 +319,10 @@ def _latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
 
 
 def _hides_columns(problem: Problem) -> bool:
-    """Are hidden causes looked for as columns? Not where edges are known, which a hidden column makes and takes away in
-    the MAG, where no graph was found that agrees with what is known, or where rows are too many.
+    """Are hidden causes looked for as columns? Not if edges are known (a hidden column adds and removes edges of the
+    MAG), if no graph was found that agrees with the knowledge, or if there are too many rows.
 
-    Their own score is comparable with BDeu, and with no other.
+    The score of hidden columns is comparable with BDeu, and with no other score.
     """
     score, facts = problem.score_in_order, problem.facts
     if not isinstance(score, DiscreteScore) or score.n > MOST_ROWS:
@@ -354,7 +354,7 @@ def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
 
 
 def _for_effects(landscape: Landscape, problem: Problem) -> Landscape | None:
-    """The landscape with the lower price of an edge; None where graphs are sampled at one price only."""
+    """The landscape with the lower price of an edge; None if graphs are sampled at one price only."""
     score = _score_for_effects(problem)
     return None if score is None else replace(landscape, score=score)
 
@@ -364,7 +364,7 @@ def _score_for_effects(problem: Problem) -> Score | None:
 
 
 def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """A block of rounds: every chain makes its steps, its graph is counted, and neighbouring chains may swap graphs."""
+    """Makes a block of rounds: every chain advances, its graph is counted, and adjacent chains may swap graphs."""
     state = _with_hidden_drawn(state, problem, tick)
     effort, landscape = Effort.of(problem), state.landscape(problem)
     walkers, rounds, drawn = state.walkers.each(), state.rounds, list[Bits]()
@@ -390,11 +390,11 @@ def _counted(state: BayesState, effort: Effort, drawn: Sequence[Bits]) -> GraphS
 
 
 def draws_for_effects(state: BayesState, problem: Problem, tick: Tick) -> Iterator[BayesState]:
-    """The state after each round in which graphs that serve effects only are drawn, one of each chain, at a lower price
-    of an edge; as many rounds as were sampled.
+    """Yields the state after each round that draws graphs for effects only: one graph of each chain, at a lower price
+    of an edge. There are as many rounds as were sampled.
 
-    They take longer than the rest of the search together, and few results are asked for an effect: so they are drawn on
-    demand. A state that has some of them gets the others.
+    These graphs take longer than the rest of the search together, and few results are asked for an effect. So they are
+    drawn on demand. A state that has some of them gets the others.
     """
     if not len(state.for_effects.graph):
         return

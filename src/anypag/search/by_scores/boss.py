@@ -1,6 +1,6 @@
 """BOSS (Andrews et al. 2023): the PAG of the DAG that scores best, from many orders of the variables.
 
-It assumes that nothing is hidden: no unmeasured common causes, no selection. A baseline, and the first phase of
+It assumes that nothing is hidden: no unmeasured common causes, no selection. It is a baseline, and the first phase of
 `anypag.search.by_scores.bayes`.
 """
 
@@ -37,11 +37,11 @@ from anypag.stored import Array, Nested, marks_matrix, stored
 from anypag.threads import Look
 
 CLEARLY = 3.0
-"""From 20 times as probable on (Kass and Raftery 1995) the cost of knowledge is reported."""
+"""The cost of knowledge is reported if it lowers the score by this, a factor of 20 (Kass and Raftery 1995)."""
 
 SWEEPS_TIMES_PAIRS = 20_000
-"""A step has at most this number over n² sweeps, so that a run that is killed loses little. Orders of up to 30
-variables settle in one."""
+"""A step has at most this number / n² sweeps (at least 1), so that a run that is killed loses little. Orders of up to
+30 variables settle in one step."""
 
 Kind = TypeVar("Kind", bound=State)
 
@@ -90,7 +90,7 @@ def orders_of(problem: Problem) -> Orders:
 
 
 def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[BossState, StepInfo]:
-    """Improve one order until no sweep moves a variable, or for some sweeps if there are many variables."""
+    """Improves one order until no sweep moves a variable, or for some sweeps if there are many variables."""
     orders = settle_next(state.orders, problem, tick)
     after = replace(with_orders(state, orders, problem, tick), done=orders.all_settled)
     if after.done and problem.facts is not None:
@@ -132,8 +132,8 @@ def with_marks(state: Kind, marks: Marks) -> Kind:
 
 
 def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
-    """Sweep the first order that has not settled until it has, or for as many sweeps as a step has. Once it has, the
-    next one begins at the best so far, if the starts are used up.
+    """Sweeps the first order that has not settled, until it settles or the sweeps of a step are used up. Once it has
+    settled, the next order begins at the best so far, if no starts are left.
     """
     at, look = int(np.argmin(orders.settled)), look_at(orders, tick)
     for _ in range(max(1, SWEEPS_TIMES_PAIRS // problem.n**2)):

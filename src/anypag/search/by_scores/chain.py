@@ -1,4 +1,4 @@
-"""The Markov chain over MAGs: its target and limits (`Landscape`), its current state (`Walker`), and its steps.
+"""The Markov chain over graphs: its target and limits (`Landscape`), its current state (`Walker`), and its steps.
 
 A graph is kept as bits, `(4, n, words)`: parents, children, spouses (`<->`) and neighbours (`---`) of every node.
 """
@@ -37,7 +37,7 @@ LARGEST = 10
 """The most members of a district or an undirected part: larger ones take long to fit, and data rarely support them."""
 
 HOTTEST, COLDEST = 1.6, 0.5
-"""Where cooling begins and ends. Below 1 a chain goes up to the best graph near it, which a chain at 1 only passes."""
+"""The first and last temperature of cooling. Below 1 a chain climbs to the best graph near it; at 1 it passes by."""
 STRIDE = 20  # steps between two samples, for each of n nodes. With n² steps errors were the same (`docs/accuracy.md`)
 LEAST_STEPS = 1000  # shorter rounds, of about a millisecond, are not shared among threads
 
@@ -45,7 +45,7 @@ LEAST_STEPS = 1000  # shorter rounds, of about a millisecond, are not shared amo
 @dataclass(frozen=True)
 class Prior:
     """The prior of a graph. The shares of `-->`, `<->` and `---` among the edges have a Dirichlet distribution with
-    these weights, and both directions of `-->` are equally likely. So the first `<->` costs most, and later ones less.
+    these weights, and both directions of `-->` are equally likely. So the first `<->` costs most; later ones cost less.
     """
 
     directed: float = 4.0
@@ -54,7 +54,7 @@ class Prior:
 
     @cache  # noqa: B019 - a prior is a few numbers, and lives as long as the program
     def terms(self, n: int) -> Floats:
-        """(4, pairs + 2) its logarithm, the sum of four terms: by the number of edges, `-->`, `<->` and `---`."""
+        """(4, pairs + 2) the logarithm of the prior, as four terms: by the number of edges, `-->`, `<->` and `---`."""
         k = np.arange(n * (n - 1) // 2 + 2)
         weights = (self.directed, self.both, self.undirected)
         log_gamma = np.vectorize(lgamma, otypes=[np.float64])
@@ -151,7 +151,7 @@ class Landscape:
         return min(self.round, int(STRIDE * sqrt(self.round)))
 
     def freely(self) -> Landscape:
-        """The landscape without knowledge, but for the design: contexts are not scored, so nothing acts on them."""
+        """The landscape without knowledge, except the design: contexts are not scored, so nothing may act on them."""
         allowed = np.full_like(self.allowed, ANY_STATE)
         if self.design is not None:
             between = flags_of(self.design)
@@ -216,7 +216,7 @@ class Walker:
 
 @dataclass(frozen=True, eq=False)
 class Walkers:
-    """Several chains, as arrays with one entry a chain."""
+    """Several chains, as arrays with one entry for each chain."""
 
     graph: Bits = stored(Array("uint64", (None, 4, None, None)))
     best: Bits = stored(Array("uint64", (None, 4, None, None)))

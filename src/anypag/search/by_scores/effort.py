@@ -10,8 +10,8 @@ from anypag.search.problem import Problem
 
 WARMEST = 1.6
 WARMEST_OF_COUNTS = 6.0
-"""The highest temperature while sampling, for scores from correlations and from counts. The latter needs more heat:
-each drawn hidden column makes the chain too sure of the current graph.
+"""The highest temperature while sampling, for scores from correlations and from counts. It is higher for counts,
+because each drawn hidden column makes the chain too sure of the current graph.
 """
 
 
@@ -21,15 +21,15 @@ class Effort:
 
     Args:
         orders: starts of the search over orders.
-        turns: orders after these, which begin at the best so far with a few edges turned round. Scores from counts have
-            many optima.
-        dags: how many of the DAGs found chains start from.
+        turns: further orders, which begin at the best so far with a few edges reversed. Scores from counts have many
+            optima.
+        dags: how many of the best DAGs chains start from.
         cooling: rounds of cooling for each chain; a round is n² steps.
         samples: rounds of sampling; each gives a graph of every chain.
-        temperatures: of the chains that exchange places while sampling. The answer comes from the graphs at 1, which
+        temperatures: of the chains that swap graphs while sampling. The answer comes from the graphs at 1, which
             make fewer errors. Probabilities are shares of graphs, corrected because scores are too sure of themselves
             (`by_scores.reported`). Effects are drawn from the graphs of all temperatures.
-        tries: hidden causes of discrete columns that are refined, of those that promise most.
+        tries: how many of the most promising hidden causes of discrete columns are refined.
 
     >>> Effort.scaled(1, n=15).samples
     200
@@ -45,7 +45,7 @@ class Effort:
 
     @classmethod
     def scaled(cls, effort: float, n: int, warmest: float = WARMEST) -> Self:
-        """1 is fast, 5 thorough; work grows with the number. `n` is the number of variables."""
+        """How long a search of n variables is; an effort of 1 is fast, 5 is thorough, and work grows with it."""
         return cls(
             orders=max(2, round(2.5 + 7.5 * effort)),
             dags=max(1, round(1 + effort)),
@@ -65,9 +65,9 @@ class Effort:
 
 
 def warmth(n: int, warmest: float = WARMEST) -> float:
-    """The higher of the two temperatures: `warmest`, and nearer to 1 where there are more than 15 variables.
+    """The higher of the two temperatures: `warmest` for up to 15 variables, and nearer to 1 for more.
 
-    What a warm chain adds to a graph by chance grows with the number of pairs: it must be cooler where they are many.
+    What a warm chain adds to a graph by chance grows with the number of pairs: it must be cooler if there are many.
     Chosen on development data, so that as many errors are expected as are made (`docs/accuracy.md`).
 
     >>> warmth(10), warmth(30)

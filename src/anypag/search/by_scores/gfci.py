@@ -1,8 +1,8 @@
 """GFCI (Ogarrio, Spirtes & Ramsey 2016), with BOSS in place of greedy equivalence search.
 
-First the DAG that scores best: pairs that are not joined in it are separated by the parents of the later one. Then FCI
-goes on from there, with tests: an adjacency phase and the Possible-D-Sep phase remove what only something hidden joins,
-and R0–R10 orient.
+First the DAG that scores best is found: two nodes without an edge in it are separated by the parents of the later one.
+FCI continues from its skeleton with tests: an adjacency phase and the Possible-D-Sep phase remove edges that a DAG only
+has because something is hidden, and R0–R10 orient.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def init(problem: Problem) -> GfciState:
 
 
 def step(state: GfciState, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """Sweeps of one order; after the last order, one size of condition sets in one phase of FCI."""
+    """Sweeps one order; after the last order, tries one size of condition sets in one phase of FCI."""
     if state.phase != "orders":
         return fci.step(state, problem, tick)
     orders = settle_next(state.orders, problem, tick)
@@ -50,7 +50,7 @@ def step(state: GfciState, problem: Problem, tick: Tick = no_tick) -> tuple[Stat
 
 
 def _separated_by_parents(state: GfciState, dag: FoundDAG, inquiry: Inquiry) -> GfciState:
-    """The skeleton of a DAG, with what separates all other pairs and what the test says of it."""
+    """The skeleton of a DAG, with the set that separates each other pair, and its p-value."""
     state = with_marks(state, complete_marks(state.n))
     facts = inquiry.problem.facts
     is_joined = np.zeros((state.n, state.n), np.bool_) if facts is None else facts.joined

@@ -1,12 +1,12 @@
 """Hidden causes of discrete columns, found one by one.
 
 A hidden cause is taken as a column with two or three levels that was never measured. One is proposed for every clique
-of the graph so far, in place of the edges within it, and given more children while that pays. The most promising ones
-are then refined in turns: draw plausible levels for it, find the best DAG with that column among the others
-(`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before, because from random
-levels it needs many sweeps when there are several causes. A change is kept if it raises the score of the measured rows
-(`scores.latent`); the search ends when no further cause does. Every graph that is kept agrees with what is known, and
-columns with more than 6 levels are never children of a hidden cause (`scores.discrete`).
+of the graph so far, in place of the edges within it, and is given more children while the score rises. The most
+promising causes are refined in turns: draw plausible levels of the cause, find the best DAG with that column among the
+others (`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before,
+because from random levels it needs many sweeps if there are several causes. A change is kept if it raises the score of
+the measured rows (`scores.latent`); the search ends when no further cause raises it. Every graph that is kept agrees
+with what is known, and columns with more than 6 levels are never children of a hidden cause (`scores.discrete`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CLEARLY = 3.0
 """A further hidden cause, or a further level, must raise the score by this, which makes it 20 times as probable."""
 
 SOMEWHAT = 1.0
-"""One more or one fewer child must raise the score by this: rough fits of EM, which are compared, are a little off."""
+"""One child more or fewer must raise the score by this, because scores after few sweeps of EM are not exact."""
 
 MOST_CAUSES = 5  # how many hidden causes are looked for
 LARGEST_CLIQUE = 4  # the most children that a cause is proposed with; it may get more
@@ -212,7 +212,7 @@ def _best_dag(
     dag: LatentDAG, hidden: HiddenLevels, discrete: DiscreteScore, facts: Facts, tick: Tick
 ) -> tuple[LatentDAG, HiddenLevels]:
     """The best DAG with these levels as columns, over orders that begin with hidden causes and keep to tiers, changed
-    as little as known causes require; idle hidden causes are dropped.
+    as little as known causes require. Hidden causes with fewer than two children are dropped.
     """
     completed = discrete.with_hidden(hidden, dag.n_levels)
     orders = _orders(dag, facts)

@@ -1,9 +1,9 @@
 """Orders of the variables, and the DAGs that score well in them (BOSS, Andrews et al. 2023).
 
 An order is improved by sweeps: every variable in turn goes where the order scores best, until none moves. Starts are
-fixed: the order of the problem (strongest first), its reverse, and shuffles of it by a fixed seed, so the same data
-give the same DAGs. Orders after these begin at the best one so far, with a few edges of its DAG turned round
-(`turned`). All orders respect the tiers, if there are any.
+fixed: the order of the problem (strongest first), its reverse, and shuffles of it by a fixed seed. So the same data
+give the same DAGs. Later orders begin at the best one so far, with a few edges of its DAG reversed (`turned`). All
+orders respect the tiers, if there are any.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from anypag.threads import Look, do_nothing, in_turns
 
 Order = npt.NDArray[np.int64]
 
-TURNED = 3  # how many edges are turned round (`docs/decisions.md`)
+TURNED = 3  # how many edges are reversed (`docs/decisions.md`)
 
 
 @dataclass(frozen=True, eq=False)
 class Orders:
-    """Orders (k, n) that are being improved. In a settled one no sweep moves a variable; tiers (n,) ascend in each."""
+    """Orders (k, n) that are being improved. No sweep moves a variable of a settled one. Tiers (n,) ascend in each."""
 
     order: Order = stored(Array("int64", (None, "n"), 0, "n"))
     settled: Flags = stored(Array("bool", (None,)))
@@ -41,7 +41,7 @@ class Orders:
 
     @property
     def all_settled(self) -> bool:
-        """No sweep moves any more."""
+        """Have all orders settled?"""
         return bool(self.settled.all())
 
 
@@ -78,7 +78,7 @@ def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
 
 
 def turned(orders: Orders, at: int, score: Score, look: Look = do_nothing) -> Orders:
-    """The orders; the one at `at` begins as the best before it, with a few edges of its DAG turned, as `at` decides."""
+    """The orders with a new one at `at`: the best before it, with a few edges of its DAG reversed; `at` is the seed."""
     dags = [_dag_of(row, score, look) for row in orders.order[:at]]
     best = max(range(at), key=lambda k: (round(dags[k].score, 6), -k))
     edges = np.argwhere(dags[best].parents == 1)

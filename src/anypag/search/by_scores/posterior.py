@@ -1,7 +1,7 @@
 """The posterior from sampled graphs: probabilities of edges, marks and causes, and the PAG of least expected error.
 
 Errors are counted as in `anypag.metrics`: extra edges, missing edges, and wrong marks on edges that are there. The
-expected number of a graph needs the probability of every mark of every pair and nothing else.
+expected errors of a graph follow from the probability of every mark of every pair.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class GraphSample:
         return replace(self, pags=np.stack([*self.pags, *fresh]), counts=counts, cold=colds, diagrams=kept)
 
     def adding_for_effects(self, diagrams: Marks) -> Self:
-        """With more graphs that serve effects only."""
+        """The sample with more graphs that serve effects only."""
         before = np.zeros((0, 0), np.uint8) if self.for_effects is None else self.for_effects
         return replace(self, for_effects=_appended(before, diagrams))
 
@@ -85,7 +85,7 @@ class GraphSample:
 
 
 def class_of(mag: Marks) -> Marks:
-    """The marks of the PAG of a MAG, which are kept: chains come back to graphs."""
+    """The marks of the PAG of a MAG, cached because chains return to the same graphs."""
     return _class_of(mag.tobytes(), len(mag))
 
 
@@ -112,7 +112,7 @@ class Posterior:
         from_counts: whether the score was made of counts, not of correlations.
         facts: knowledge about the variables, in the order of `names`; it is not stored.
 
-    `shares` are those of the sampled graphs, with the marks that follow from `facts` (`pags`). All that is called a
+    `shares` are those of the sampled graphs, with the marks that follow from `facts` (`pags`). Everything called a
     probability is a reported one: a share, corrected by how often such shares are right (`by_scores.reported`).
     """
 
@@ -206,8 +206,8 @@ class Posterior:
 
     def causes(self, *, selection: bool = False) -> tuple[Floats, Floats]:
         """Two (n, n) arrays: the share of sampled graphs, at all temperatures, in whose class i causes j in every
-        member, and the share in which it does in none. In the others the class leaves it open; counting members of a
-        class would only reflect the prior. With `selection` a tail claims less.
+        member, and the share in which it does in none. In the others the class leaves it open; counting its members
+        would only reflect the prior. With `selection`, nodes without an arrowhead may cause selection instead.
         """
         size = (len(self.names),) * 2
         known = Facts.none(len(self.names)) if self.facts is None else self.facts
@@ -225,14 +225,14 @@ class Posterior:
 
     @cached_property
     def marks(self) -> Marks:
-        """The marks of the PAG of least expected error, of those met at temperature 1 and the best; without `facts`."""
+        """The marks of the PAG of least expected error, of those met at temperature 1 and `best`; without `facts`."""
         candidates = np.concatenate([self.best[None], self.sample.pags[self.sample.cold > 0]])
         return np.asarray(candidates[least_expected_error(candidates, self._believed)])
 
     @property
     def _believed(self) -> Floats:
-        """(4, n, n) the probabilities of marks by which the answer is chosen: shares, and for correlations corrected
-        ones, unless `facts` say how edges are marked: then graphs of a class differ from those that were corrected for.
+        """(4, n, n) the probabilities of marks by which the answer is chosen: shares, which are corrected if the
+        score is made of correlations and no `facts` concern marks (the correction was fitted without facts).
         """
         if self.from_counts or self._has_facts or not self.n_samples:
             return self._shares_in(self.sample.pags)
@@ -247,7 +247,7 @@ class Posterior:
 
     @property
     def expected_errors(self) -> float:
-        """Of the PAG of least expected error: extra edges, missing edges and wrong marks."""
+        """How many extra edges, missing edges and wrong marks the PAG of least expected error has in expectation."""
         return float(expected_errors(self.with_facts(self.marks)[None], self.reported)[0])
 
     def mark_probability(self, a: str, b: str) -> dict[str, float]:
@@ -294,5 +294,5 @@ def expected_errors(pags: Marks, shares: Floats) -> Floats:
 
 
 def least_expected_error(pags: Marks, shares: Floats) -> int:
-    """Which of the graphs has the fewest expected errors; the first of those that are alike to 1e-9."""
+    """Which of the graphs has the fewest expected errors; the first of those that are equal to 1e-9."""
     return int(np.argmin(np.round(expected_errors(pags, shares), 9)))

@@ -1,10 +1,10 @@
 """A predictive check: does the best DAG make tables like the one that it was learned from?
 
-Three tables are drawn from the DAG, fitted to the rows as its score sees them. For every pair of columns numbers that
-depend on its joint distribution are compared: 2 n times the mutual information of levels; else correlations of the
+Three tables are drawn from the DAG, fitted to the rows as its score sees them. For every pair of columns, statistics of
+its joint distribution are compared: for levels 2 n times their mutual information, otherwise correlations of the
 columns, their squares and their third powers. If many pairs differ, the model behind the score does not fit the table,
-and its probabilities mean nothing. Hidden causes that leave no trace in the pairs are not seen: that nothing differs
-is no proof of anything.
+and its probabilities mean nothing. The check does not see hidden causes that leave no trace in pairs, so a model
+that passes may still be wrong.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from anypag.data.columns import normal_scores
 from anypag.graphs.pag import DAG
 
 TABLES = 3  # how many tables are drawn
-MOST_ROWS = 5000  # more rows than this are thinned out: with very many rows every model fails the check
+MOST_ROWS = 5000  # of more rows only some are used: with very many rows every model fails the check
 NEAR = 10  # a level is copied from one of this many rows
-FAR = 4.0  # a pair differs if some number of it is this many standard errors off
+FAR = 4.0  # a pair differs if a statistic of it is more than this many standard errors off
 
 LevelRows = npt.NDArray[np.integer]
 
@@ -43,7 +43,7 @@ def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
 
 
 def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
-    """(p, p) how many standard errors the dependence of each two columns, (p, n) levels, is off."""
+    """(p, p) how far the dependence of every two columns, (p, n) levels, is off, in standard errors."""
     levels = levels[:, :: _step(levels.shape[1])]
     drawn = [_information(_drawn_levels(levels, parents, rng)) for rng in _generators(levels.T)]
     middle = np.mean(drawn, axis=0)
@@ -96,9 +96,9 @@ def _sum_of_logs(codes: LevelRows) -> float:
 def off_in_columns(
     values: Floats, is_discrete: Flags, parents: Flags, fixed: Flags | None = None, *, functions: bool = False
 ) -> Floats:
-    """(p, p) how many standard errors correlations of each two columns, their squares or third powers are off. With
-    `functions`, effects of numbers are polynomials of normal scores instead of straight lines. Columns that are `fixed`
-    by design are not drawn.
+    """(p, p) how far correlations of every two columns, their squares or third powers are off, in standard errors (the
+    largest). With `functions`, effects of numbers are curves over normal scores instead of straight lines. Columns
+    that are `fixed` by design are not drawn.
     """
     values = in_units(values[:: _step(len(values))])[0]
     fixed = np.zeros_like(is_discrete) if fixed is None else fixed
@@ -118,7 +118,7 @@ def off_in_columns(
 
 
 def _drawn_columns(values: Floats, sizes: Counts, parents: Flags, fixed: Flags, functions: bool) -> list[Floats]:
-    """Tables from the DAG: least squares plus residuals of random rows; levels from rows with like predictions."""
+    """Tables from the DAG: least squares plus residuals of random rows; levels from rows with similar predictions."""
     n, generators = len(values), list(_generators(values))
     tables = [values.copy() for _ in generators]
     for v in (v for v in _causes_first(parents) if not fixed[v]):
@@ -145,7 +145,7 @@ def _random_rows_near(points: Floats, wanted: Floats, rng: np.random.Generator) 
 
 
 def _explaining(columns: Floats, sizes: Counts, functions: bool) -> Floats:
-    """The regressors of some columns: ones, the columns themselves or their powers, and indicators of levels."""
+    """The regressors of some columns: ones, the columns themselves or functions of them, and indicators of levels."""
     parts = [np.ones((len(columns), 1))]
     for column, size in zip(columns.T, sizes, strict=True):
         cut = np.clip(column, -4, 4)

@@ -1,12 +1,12 @@
 """Reported probabilities: shares of sampled graphs, corrected by how often such shares are right.
 
-A score is too sure of itself: it takes its prices and approximations as exact, and a chain stays near one mode. What
-all graphs of a sample have is not certain. For correlations an edge is weighed by its shares at temperature 1 and at
-all temperatures, and its marks by how often such marks are right: a sampled tail is wrong far more often than a sampled
-circle. The numbers were fitted by log loss on tables with known truth, those with even seeds, and are reported on the
-others. For counts there are a least and a most, fitted alike on the development grid and on public networks together,
-so that networks with nothing hidden expect at most 1.55 times the errors made (`benchmarks/grid.py`,
-`docs/accuracy.md`). What knowledge settles stays settled.
+A score is too sure of itself: it takes its prices and approximations as exact, and a chain stays near one mode. An edge
+that all graphs of a sample have is not certain. For correlations an edge is weighted by its shares at temperature 1 and
+at all temperatures, and its marks by how often such marks are right: a sampled tail is wrong far more often than a
+sampled circle. The weights were fitted by log loss on tables with known truth and even seeds; `docs/accuracy.md` has
+errors on odd seeds. For counts, edges have a least and a largest probability, fitted in the same way to the development
+grid and public networks together. With nothing hidden, expected errors are then at most 1.55 times the errors made
+(`benchmarks/grid.py`). What knowledge settles stays settled.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES
 
 MOST, LEAST, LEAST_NEAR = 0.97, 0.035, 0.054
-"""Counts: how probable an edge of all sampled graphs is, and one of none; the last if the two share a neighbour."""
+"""Counts: the probability of an edge in all sampled graphs, and in none; the last if its nodes share a neighbour."""
 WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
-"""Correlations: weights in the log odds of an edge, of a constant, of the log odds of its share at temperature 1 and at
-all temperatures, and of whether the two share a neighbour in the answer.
+"""Correlations: the log odds of an edge are a constant plus weights times the log odds of its share at temperature 1
+and at all temperatures, plus the last number if its nodes share a neighbour in the answer.
 """
 FINEST = 200  # shares stay half a graph away from 0 and 1, as if this many graphs had been sampled
 NO_EDGE = NUMBERS[""]
@@ -43,11 +43,11 @@ WORTH = {
     "o--": 0.065,
     "--o": 0.065,
 }
-"""Correlations: how often an edge is marked like this in the true graph, for each time that it is in sampled graphs; as
-multiples of `o-o`, for many variables (`worth_of`).
+"""Correlations: how often an edge is marked like this in true graphs, for each time that it is in sampled graphs. These
+are multiples of the number for `o-o`, for many variables (`worth_of`).
 """
 FEW = 4  # up to this many variables sampled marks are right as often as circles
-RARE = 0.004  # the share, among graphs that have the edge, that marks count for which none of them has
+RARE = 0.004  # a share, of the graphs that have the edge, which is added for all marks: none has probability 0
 
 
 def reported(
@@ -94,8 +94,8 @@ def _log_odds(share: Floats) -> Floats:
 
 
 def worth_of(n: int) -> dict[str, float]:
-    """The worth of each state for n variables. The more there are, the more edges too weak for the rows are missing in
-    all sampled graphs, and the more marks are wrong that follow from their absence.
+    """The worth of each state for n variables. With more variables, more edges are too weak for the number of rows: all
+    sampled graphs lack them, and marks that follow from their absence are wrong.
 
     >>> round(worth_of(4)["-->"], 2), round(worth_of(40)["-->"], 2)
     (1.0, 0.15)

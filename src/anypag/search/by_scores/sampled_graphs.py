@@ -1,7 +1,7 @@
-"""Sampled graphs: how each joins two variables, all of them one by one, and which of their edges change together.
+"""Sampled graphs: the state of every pair in each, the graphs one by one, and which edges change together.
 
-`changes_with` says which other edges differ in the graphs that join two variables differently from the answer; effects
-are computed for each graph (`Diagrams`).
+Some graphs join two variables differently from the answer: `changes_with` says which other edges differ in these.
+Effects are computed for each graph (`Diagrams`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PairStates = npt.NDArray[np.uint8]
 
 
 class PairChange(NamedTuple):
-    """A pair that has `state`, unlike in the answer, in `share` of the graphs with an alternative."""
+    """A pair that has `state` in `share` of the graphs with an alternative, but not in the answer."""
 
     pair: int
     state: int
@@ -56,7 +56,7 @@ def pairs_of(n: int) -> tuple[Counts, Counts]:
 
 
 def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: int, state: int) -> list[PairChange]:
-    """What else changes in the graphs where a pair has another state than in the answer; the most frequent change
+    """What else changes in the graphs in which a pair has this state and not the answer's; the most frequent change
     first.
 
     A change is reported if most graphs with that state have it, and clearly more than of the graphs with the answer's
@@ -66,7 +66,7 @@ def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: 
     often = state_shares(states, counts, states[:, pair] == state)
     usual = state_shares(states, counts, (states[:, pair] == answers[:, pair, None]).any(axis=0))
     gain = np.where(often >= MOSTLY, often - usual, 0.0)
-    np.put_along_axis(gain, answers.astype(np.intp), 0.0, axis=0)  # no change
+    np.put_along_axis(gain, answers.astype(np.intp), 0.0, axis=0)  # states of the answer are no change
     gain[:, pair] = 0.0
     best = gain.argmax(axis=0)
     most_first = np.argsort(-gain.max(axis=0), kind="stable")[:MOST_CHANGES]
@@ -76,7 +76,7 @@ def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: 
 
 
 def state_shares(states: PairStates, counts: Counts, which: Flags | slice = slice(None)) -> Floats:
-    """(16, p): of all or some of the graphs, the share in which each pair has each state; zeros without graphs."""
+    """(16, p): the share of all (or some) graphs in which each pair has each state; zeros without graphs."""
     chosen, times, p = states[which], counts[which], states.shape[1]
     found = np.zeros(16 * p)
     for part in slices(len(chosen), 64):
@@ -97,7 +97,7 @@ class Diagrams:
         names: of the variables.
         states: (m, p) how each pair of nodes i < j is joined, row by row of the upper triangle (`STATES`).
         n_levels: of each hidden cause of discrete columns; hidden causes are the last nodes.
-        n_counted: the first this many count in shares; the others were sampled with cheaper edges. None: all.
+        n_counted: how many graphs, from the first on, count in shares; the others had cheaper edges. None: all.
 
     >>> Diagrams.of(np.array([[[0, 2], [3, 0]]], np.uint8), ("A", "B")).marks.tolist()
     [[[0, 2], [3, 0]]]

@@ -39,7 +39,7 @@ def tiers_of(facts: Facts) -> Order:
     may_cause = transitive(~facts.not_causes & ~np.eye(n, dtype=np.bool_)) | np.eye(n, dtype=np.bool_)
     together = may_cause & may_cause.T
     first_of = np.argmax(together, axis=1)  # each group is represented by its first member
-    above = (may_cause & ~together).sum(axis=0)  # more nodes reach later groups; equally many, nodes of one group
+    above = (may_cause & ~together).sum(axis=0)  # larger for later groups, equal within a group
     ranked = sorted({(int(above[v]), int(first_of[v])) for v in range(n)})
     place = {group: k for k, (_, group) in enumerate(ranked)}
     return np.array([place[int(group)] for group in first_of], np.int64)
@@ -72,7 +72,7 @@ def with_design(marks: Marks, facts: Facts) -> Marks:
 
 def needs_mags(facts: Facts) -> bool:
     """Do the facts concern edges, which only a MAG shows? In other diagrams hidden causes also join variables without
-    an edge. Nothing acts on a context of a design, and nothing hidden, so its edges are the same in both.
+    an edge. Nothing, hidden or not, acts on a context of a design, so its edges are the same in both.
     """
     others = ~facts.design
     return bool(facts.not_joined.any() or (facts.unconfounded[np.ix_(others, others)].any() and not facts.selection))
@@ -81,7 +81,7 @@ def needs_mags(facts: Facts) -> bool:
 def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
     """A graph with all required edges and as many given ones as agree, or None; `<->` and `---` only if `hidden`."""
     allowed = allowed_states(facts)
-    others = replace(facts, causes=np.zeros_like(facts.causes))  # these may follow from edges added later
+    others = replace(facts, causes=np.zeros_like(facts.causes))  # required causes may follow from edges added later
     found = _with_causes(_with_edges(np.zeros_like(marks), marks, others, allowed, hidden=hidden), facts, allowed)
     if found is None or not agrees(found, facts):
         least = _with_causes(np.zeros_like(marks), facts, allowed)
@@ -134,7 +134,7 @@ def _pairs(marks: Marks, facts: Facts) -> Iterator[tuple[int, int]]:
 
 
 def _tried(own: Ends, *, hidden: bool) -> list[Ends]:
-    """The state that a pair has, then the others, arrows first: large groups joined by `<->` cannot be scored."""
+    """The state that a pair has, then the others, `<->` after `-->`: large groups of `<->` cannot be scored."""
     states = [FORTH, BACK, BOTH, FLAT] if hidden else [FORTH, BACK]
     return sorted(states, key=lambda state: state != own)
 
@@ -158,8 +158,8 @@ def _with(marks: Marks, i: int, j: int, state: Ends) -> Marks:
 def near_mag(pag: Marks, strength: Floats) -> Marks:
     """A maximal ancestral graph with the edges of a PAG, as many of its marks as possible, and few extra edges.
 
-    Each edge, the surest (`strength`) first, gets the state that differs least from the PAG's marks (a circle fits a
-    tail, then an arrowhead) among those that keep the graph ancestral; then edges are added where an inducing path
+    Each edge, the surest (`strength`) first, gets the state that differs least from the PAG's marks (a circle fits
+    both; directed edges first) among those that keep the graph ancestral. Then edges are added where an inducing path
     would make it not maximal.
     """
     n = len(pag)
@@ -194,5 +194,5 @@ def ancestors(marks: Marks) -> Flags:
 
 def is_ancestral(marks: Marks) -> bool:
     """Is the graph ancestral: is no node an ancestor of itself or of a spouse, and no arrowhead at an end of `---`?"""
-    into_ancestor = (marks == Mark.ARROW) & ancestors(marks).T  # i *-> j -> .. -> i: a cycle, or almost a directed one
+    into_ancestor = (marks == Mark.ARROW) & ancestors(marks).T  # i *-> j -> .. -> i: a cycle, directed or almost
     return not into_ancestor.any() and not _points_at_undirected(marks)
