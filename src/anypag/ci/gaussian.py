@@ -36,7 +36,7 @@ from anypag.data.audit.checklist import Audited, audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.files.scan import AS_USUAL, Reading
 from anypag.data.findings import Audit, Singular
-from anypag.data.moments import Moments, moments_of, without_gaps
+from anypag.data.moments import Moments, fisher_freedom, moments_of, without_gaps
 from anypag.data.sources.counted import worth_in
 from anypag.data.sources.covariance import CovarianceTable, covariance_moments
 from anypag.data.sources.door import as_source
@@ -222,7 +222,7 @@ class FisherZ(DataTest):
             p = np.empty(len(queries))
             fisher_z_pvalues(strengths, left_out, roots_of(self.n, queries.r), p)
         else:
-            p = _pvalues(strengths, np.maximum(rows - (queries.r - left_out) - 3, 0))
+            p = _pvalues(strengths, np.maximum(fisher_freedom(rows, queries.r - left_out), 0))
         far = np.flatnonzero((excess > NEARLY_NORMAL) & (p > 0.0))
         if len(far):
             freedom, one = (rows - 1 - (queries.r - left_out))[far], np.ones(1, np.int64)
@@ -240,9 +240,9 @@ class FisherZ(DataTest):
         """(b,) is p > alpha? |rho| is compared with its value at p = alpha; p is computed if that cannot decide."""
         strengths, left_out, rows, excess = self._answers(queries)
         if rows.ndim == 0:
-            found = strengths < _thresholds(self.n - np.arange(queries.r, -1, -1) - 3, alpha)[left_out]
+            found = strengths < _thresholds(fisher_freedom(self.n, np.arange(queries.r, -1, -1)), alpha)[left_out]
         else:
-            found = strengths < _thresholds(rows - (queries.r - left_out) - 3, alpha)
+            found = strengths < _thresholds(fisher_freedom(rows, queries.r - left_out), alpha)
         far = np.flatnonzero((excess > NEARLY_NORMAL) & ~found)
         if len(far):
             found[far] = self.pvalues(queries.take(far)) > alpha

@@ -253,7 +253,7 @@ class GPUPasses:
                 self.close_calls += int(np.count_nonzero(np.abs(p - alpha) <= CLOSE))
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
-        least = least_strength(self._on_cpu.n - 3, min(alpha + 2 * CLOSE, (1 + alpha) / 2))
+        least = least_strength(self._on_cpu.n, min(alpha + 2 * CLOSE, (1 + alpha) / 2))
         found = self._ask_card(lambda card: card.pairs(order, rows, least))
         if found is None:
             return self._on_cpu.dependent_pairs(order, alpha, rows)

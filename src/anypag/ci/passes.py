@@ -14,6 +14,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.ci.base import Queries
+from anypag.data.moments import fisher_freedom
 
 if TYPE_CHECKING:
     from anypag.ci.gaussian import FisherZ
@@ -112,7 +113,7 @@ class CorrelationPasses:
         from anypag._kernels.candidates import pairs_from
         from anypag._kernels.gaussian import fisher_z_pvalues
 
-        x, y, p = pairs_from(self.correlation, order, rows.start, rows.stop, least_strength(self.n - 3, alpha))
+        x, y, p = pairs_from(self.correlation, order, rows.start, rows.stop, least_strength(self.n, alpha))
         fisher_z_pvalues(p, np.zeros(len(p), np.int32), roots_of(self.n, 0), p)
         kept = p <= alpha
         return (x, y, p) if kept.all() else (x[kept], y[kept], p[kept])
@@ -184,14 +185,15 @@ def strength_at(alpha: float, freedom: int | Counts) -> Any:
     return np.tanh(-NormalDist().inv_cdf(alpha / 2.0) / np.sqrt(freedom))
 
 
-def least_strength(freedom: int, alpha: float) -> float:
-    """A little less than the |rho| at which p is alpha: below it p is above alpha, in spite of rounding."""
+def least_strength(n: int, alpha: float) -> float:
+    """A little less than the |rho| at which p given nothing is alpha: below it p is above alpha, despite rounding."""
+    freedom = fisher_freedom(n, 0)
     return 0.0 if freedom <= 0 else float(strength_at(alpha, freedom)) * (1.0 - ROUNDING) - 1e-13
 
 
 @lru_cache(64)
 def roots_of(n: int, r: int) -> Floats:
-    """sqrt((n - k - 3) / 8) for condition sets of k = r, r - 1, ..., 0 members; 0 if n - k - 3 is negative."""
-    roots: Floats = np.sqrt(np.maximum(n - np.arange(r, -1, -1) - 3, 0) / 8.0)
+    """sqrt(degrees of freedom / 8) for condition sets of r, r - 1, ..., 0 members; 0 if there are too few rows."""
+    roots: Floats = np.sqrt(np.maximum(fisher_freedom(n, np.arange(r, -1, -1)), 0) / 8.0)
     roots.setflags(write=False)  # read-only: all callers share the cached array
     return roots

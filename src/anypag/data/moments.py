@@ -242,6 +242,11 @@ def _correlation(products: Floats, scale: Floats, back: npt.NDArray[np.intp], th
     return products
 
 
+def fisher_freedom(n: Any, k: Any) -> Any:
+    """The degrees of freedom of Fisher's z for n rows and k members of the condition set; numbers or arrays."""
+    return n - k - 3
+
+
 def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:
     """The indices that sort the names alphabetically: an order that is the same for any order of the columns."""
     return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)

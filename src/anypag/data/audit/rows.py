@@ -12,6 +12,7 @@ import numpy.typing as npt
 from anypag.arrays import Flags, Floats, in_units
 from anypag.catalogue import METHODS
 from anypag.data.findings import Finding, warning
+from anypag.data.moments import fisher_freedom
 from anypag.data.sources.protocol import Summary
 from anypag.data.table import Missing, Table
 from anypag.errors import Option, Sentence, listed
@@ -100,12 +101,12 @@ def few_rows_findings(n: int) -> list[Finding]:
 
 def _seen(n: int, r: int) -> float:
     """The smallest partial correlation given r columns that is significant at 0.05 in n rows."""
-    return math.tanh(1.96 / math.sqrt(n - r - 3))
+    return math.tanh(1.96 / math.sqrt(fisher_freedom(n, r)))
 
 
 def power_notes(n: int, largest: int) -> tuple[str, ...]:
     """A note on the correlations that n rows mostly miss; none if they are weak, or if a finding warns already."""
-    if n < FEW_ROWS or n - largest - 3 <= 0 or _seen(n, largest) < WEAK:
+    if n < FEW_ROWS or fisher_freedom(n, largest) <= 0 or _seen(n, largest) < WEAK:
         return ()
     others = f"{largest} other column{'s' * (largest > 1)}"
     given = f" ({_seen(n, largest):.2f} given {others})" if largest > 0 else ""
@@ -120,7 +121,7 @@ def largest_set(p: int, max_r: int | None) -> int:
 
 def large_set_findings(n: int, largest: int) -> list[Finding]:
     """A warning if there are too few rows for partial correlations given the largest sets."""
-    if n - largest - 3 > 0:
+    if fisher_freedom(n, largest) > 0:
         return []
     message = (
         f"With {n} rows no dependence can be shown given more than {n - 4} columns: such a test answers "
