@@ -41,9 +41,9 @@ class Method:
     that `state.phase` can have. `orders_nodes`: nodes are numbered by how strongly they depend on each other, so that
     the order of the columns does not matter. `needs_score`: it works on a score of the data (`problem.score`).
     `from_scores`: its edges and marks come from scores; else from tests and rules. `tests_by`: the test-based method of
-    its first phase, which runs alone if no score fits the data. `over_shifts`: in time series it searches over shifts,
-    with one edge for all copies of a pair (`series/`). `takes_knowledge`: the last step draws conclusions from
-    knowledge; else the caller puts all knowledge, also about contexts, into `initial`.
+    its first phase, which runs alone if no score fits the data. `over_shifts`: in time series all copies of a pair in
+    time are searched as one (`series/`). `takes_knowledge`: it reads the choice `knowledge`; else all knowledge, also
+    about contexts, must be in the marks of `initial`.
     """
 
     module: str

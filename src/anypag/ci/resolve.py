@@ -83,7 +83,7 @@ def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> Da
 
 
 def _spoken_of(choices: Choices, names: Sequence[str]) -> set[str]:
-    """The columns named in `kinds` or a statement: they are not left out. A place in a tier alone keeps no column."""
+    """The columns named in `kinds` or a statement: they are not left out; those named only in tiers may be."""
     return {*spelled_out(choices.kinds or {}, names), *(choices.knowledge.spoken_of if choices.knowledge else ())}
 
 

@@ -5,11 +5,13 @@ A–B says that A is a cause of B or of selection into the sample, an arrowhead 
 marginally independent have no common cause, and neither causes the other. Causes of causes are causes, and nothing is a
 cause of itself. `cannot_all_be_true` decides by these rules.
 
-An arrowhead at A says that A does not affect selection, and neither does anything that A causes: for these *unselected*
-variables a tail means "cause of" and nothing else. All others may affect selection, which makes their tails true. So
-statements are contradictory exactly if a chain of tails at unselected variables (1) leads from A to B although there is
-an arrowhead at A on A–B, (2) runs in a circle, or (3) leads from one of two independent variables to the other, or
-chains from one variable lead to both.
+An arrowhead at A says that A does not cause selection, so nothing that A causes does either. For these *unselected*
+variables a tail means "cause of" and nothing else. Every other variable may cause selection, and then its tails are
+true. So the statements contradict each other exactly if there is a chain of tails at unselected variables that
+
+1. leads from A to B, with an arrowhead at A on A–B,
+2. returns to its start, or
+3. leads from one of two independent variables to the other; or two chains from one variable lead to both of them.
 """
 
 from __future__ import annotations

@@ -212,16 +212,16 @@ def learn(
             compiling does not.
         max_tests: the number of tests after which the run ends in the same way; an oracle may exceed it by one batch.
         stop: a function of the state and the step's info, asked after every iteration; True ends the run.
-        checkpoint: a file that keeps the run's state after every iteration and, where single tests are slow, every
-            answer: a run that was killed can be resumed from it.
+        checkpoint: a file from which a killed run can be resumed. It keeps the state after every iteration; if single
+            tests are slow, also every answer.
         resume: continue from the checkpoint if it exists; it must be of the same data and choices.
         progress: True for a progress bar, or a function that is called before every batch of tests.
         initial: a PAG to start from; its marks and missing edges are taken as known. In a PAG, A o-o B o-o C without an
             edge between A and C says that B is no collider: if B is one, give its arrowheads.
         r0: the size of the first condition sets.
-        max_sets: if an edge has more condition sets than this in one iteration, variables that the marks exclude are
-            left out of them; 0 for always. The default is 0 for exact tests and 1,000 for tests on data. The limit is a
-            hundred times higher for sets of one or two variables, unless the test takes one question at a time.
+        max_sets: above this many condition sets of an edge in one iteration, variables that the marks exclude are left
+            out of its pools (all sets that remain are tested); 0 for always. The default is 0 for exact tests and 1,000
+            for tests on data; times 100 for sets of one or two variables, unless a test takes one question at a time.
         sepset: which separating set of an edge is kept: the "first" found, or the one with the "largest-p"; the default
             is "largest-p" for "auto", "icd" and "bayes" on data, else "first".
         possible_dsep: for "fci" and "gfci", which sets of Possible-D-Sep are tried: "all", or only those of nodes

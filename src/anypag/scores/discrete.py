@@ -153,13 +153,12 @@ class DiscreteScore(Score):
 
 
 def rarity_of(levels: npt.NDArray[np.int32]) -> tuple[float, ...]:
-    """For each column, the amount by which BDeu charges too little for an edge at it, per level of the other column
-    (one of its levels does not count).
+    """For each column, the amount m by which BDeu charges too little for an edge: m · (levels of the other column - 1).
 
     An edge should cost log(n) / 2 for every extra parameter. BDeu charges that if all levels are equally common; for a
-    rare level it charges only half the log of the few rows that inform the parameter. The missing part is
-    -½ Σ log(r · s), where s is the share of rows of each of the r levels; it comes from the determinant of the Fisher
-    information. Half a row is added to every level, so that levels that do not occur have a share.
+    rare level it charges only half the log of its few rows. The missing part is m = -½ Σ log(r · s) over the r levels
+    of the column, each with a share s of the rows; it comes from the determinant of the Fisher information. Half a row
+    is added to every level, so that s is above 0 for levels that do not occur.
 
     >>> [round(missing, 2) for missing in rarity_of(np.array([[0, 1] * 50, [0] * 99 + [1]], np.int32))]
     [0.0, 1.42]
