@@ -46,7 +46,7 @@ from anypag.effects.estimate.draws import LinearColumns
 from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
 from anypag.effects.identify.sampled_classes import SampledClasses, classes_of
 from anypag.effects.identify.verdict import verdict
-from anypag.effects.sampled import SURE_OF_NONE
+from anypag.effects.sampled_effect import SURE_OF_NONE
 from anypag.effects.sampled_question import AllDraws
 from anypag.graphs.base import Marks, possible_steps
 from anypag.graphs.pag import DAG

@@ -36,8 +36,8 @@ import numpy.typing as npt
 
 import anypag as ap
 from anypag.graphs.base import transitive
+from anypag.search.by_scores.calibrated import calibrated, mark_probabilities
 from anypag.search.by_scores.posterior import expected_errors
-from anypag.search.by_scores.reported import mark_probabilities, reported
 from anypag.search.by_scores.sampled_graphs import state_shares, states_of
 
 MARKS = {"o": 1, ">": 2, "-": 3}
@@ -219,7 +219,7 @@ class Learned:
 def reported_marks(found: dict[str, npt.NDArray[Any]]) -> Floats:
     """`Posterior.reported` from the shares of states."""
     cold, every = (found[name].astype(np.float64) for name in ("cold", "every"))
-    states = reported(cold, every, found["bayes"], from_counts=bool(found["discrete"]))
+    states = calibrated(cold, every, found["bayes"], from_counts=bool(found["discrete"]))
     return mark_probabilities(states, len(found["bayes"]))
 
 

@@ -20,7 +20,7 @@ from anypag.effects.estimate.draws import DrawnColumn, LinearColumns, total_effe
 from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.sampled_classes import classes_of
 from anypag.effects.identify.verdict import holds_if_selected, verdict
-from anypag.effects.sampled import _limits, _missing_told, headline, sampled_effect
+from anypag.effects.sampled_effect import _limits, _missing_told, headline, sampled_effect
 from anypag.effects.sampled_question import DrawnEffect, Question, Span
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.node_sets import members as nodes_in
@@ -146,7 +146,7 @@ def test_no_effect_is_not_said_where_it_hangs_on_the_price_of_an_edge() -> None:
         classes = classes_of(Diagrams(("x", "y"), states, (), 100), None, selection=False)
         found = sampled_effect(Question(classes, 1, 2, 0, 3))
         assert (found.p_zero, found.status) == (1, status)
-        assert found.question.zero_at_less == 1 - n_edges / 100
+        assert found.question.zero_at_lower_price == 1 - n_edges / 100
         told = " ".join([headline(found, "The effect"), *_limits(found)])
         assert ("at a lower price of an edge" in told) == (status != "zero")
         assert told.startswith(

@@ -10,7 +10,7 @@ import anypag as ap
 from anypag.explain.pair import explain, reading_of
 from anypag.explain.summary import take_away
 from anypag.explain.words import Context, EndClaim, reading
-from anypag.graphs.marks import EDGE_SYMBOLS, Mark, listed
+from anypag.graphs.marks import EDGE_SYMBOLS, Mark, with_and
 from anypag.graphs.node_sets import is_visible
 from anypag.simulate.systems import System, random_system
 
@@ -161,7 +161,7 @@ def test_an_edge_that_may_still_go_promises_no_unmeasured_cause() -> None:
 
 
 def test_listed() -> None:
-    assert [listed(("A",)), listed(("A", "B")), listed(("A", "B", "C"))] == ["A", "A and B", "A, B and C"]
+    assert [with_and(("A",)), with_and(("A", "B")), with_and(("A", "B", "C"))] == ["A", "A and B", "A, B and C"]
 
 
 def test_a_variable_and_itself_are_no_pair() -> None:

@@ -14,8 +14,8 @@ import pytest
 
 import anypag as ap
 from anypag.plot import svg
+from anypag.plot.colours import LIGHT
 from anypag.plot.geometry import Point, kind_of, picture
-from anypag.plot.labels import LIGHT
 
 GRAPH = ap.PAG.from_string("smoking o-> tar; tar --> cancer; cough <-> asthma; tar --> cough; sick --- seen")
 

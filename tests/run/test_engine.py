@@ -28,7 +28,7 @@ Question = tuple[int, int, tuple[int, ...]]
 @pytest.fixture(autouse=True)
 def whole_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """How many calls a run makes must not depend on how slow the machine is."""
-    monkeypatch.setattr("anypag.search.progress.SECONDS_PER_CHUNK", 1e9)
+    monkeypatch.setattr("anypag.search.progress.SECONDS_BETWEEN_TICKS", 1e9)
 
 
 class Interrupted:

@@ -37,7 +37,7 @@ class Slow:
 
 def test_the_answers_are_those_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ap.learn(SAMPLE, method="icd")
-    monkeypatch.setattr("anypag.search.progress.SECONDS_PER_CHUNK", 1e-7)  # every chunk is too slow: one question each
+    monkeypatch.setattr("anypag.search.progress.SECONDS_BETWEEN_TICKS", 1e-7)  # every chunk is too slow: one question
     pieces = ap.learn(SAMPLE, method="icd")
     assert pieces.pag == whole.pag and dict(pieces.sepsets) == dict(whole.sepsets)
     assert [item.info for item in pieces.history] == [item.info for item in whole.history]

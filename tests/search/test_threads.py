@@ -23,7 +23,7 @@ DATA = FisherZ(SYSTEM.linear_gaussian(400, seed=3))
 @pytest.fixture(autouse=True)
 def everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """However little there is to do."""
-    monkeypatch.setattr(tested_edges, "SECONDS_PER_CHUNK", 1e-9)
+    monkeypatch.setattr(tested_edges, "LEAST_CHUNK_SECONDS", 1e-9)
     monkeypatch.setattr(orient, "LEAST_PAIRS", 1)
     monkeypatch.setattr(tested_edges, "LEAST_PAIRS", 1)
     monkeypatch.setattr(tested_edges, "LEAST_SINGLES", 1)

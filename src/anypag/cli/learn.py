@@ -99,7 +99,7 @@ def learn(
         with interrupts.held():
             of_search = choices if resampling is None else resampling.of_search
             is_kept = terminal.as_json or any(path.suffix in {".json", ".html"} for path in outputs)
-            run = partial(_learned, search, of_search, interrupts, terminal, clock, is_kept)
+            run = partial(_run_search, search, of_search, interrupts, terminal, clock, is_kept)
             if resampling is not None:
                 run = partial(_resampled, resampling, run, interrupts, terminal)
             has_rows = not (reading.counts or reading.weights or covariance)
@@ -191,7 +191,7 @@ def _ended(run: Callable[[], Result], terminal: Terminal, data: Any) -> Ending:
     return Ending(terminal, result, data, failures)
 
 
-def _learned(
+def _run_search(
     search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal, clock: Clock, is_kept: bool
 ) -> Result:
     """The result of a search, shown on the terminal while it runs; one that is kept in a file has draws for effects."""

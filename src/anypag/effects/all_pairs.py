@@ -13,7 +13,7 @@ from anypag.effects.effect import effect
 from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.learned import Adjusting
-from anypag.effects.sampled import SampledEffect, sampled_effect
+from anypag.effects.sampled_effect import SampledEffect, sampled_effect
 from anypag.effects.sampled_question import AllDraws, Question, Shared
 from anypag.errors import DataError, Option, ParameterError
 from anypag.results.result import Result

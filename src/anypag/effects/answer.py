@@ -20,7 +20,7 @@ from anypag.effects.identify.verdict import Status
 from anypag.effects.learned import ONE_PAIR, Adjusting, is_one_pair
 from anypag.effects.numbers import NEEDS_SAMPLED_GRAPHS, EffectBasis, of_one_graph, of_sampled_graphs
 from anypag.effects.question import WITHOUT_KNOWLEDGE, AFewNodes
-from anypag.effects.sampled import SampledEffect, headline, told
+from anypag.effects.sampled_effect import SampledEffect, headline, told
 from anypag.effects.sampled_question import ClassGroup, DrawnEffect, Span
 from anypag.errors import Option, ParameterError
 from anypag.files import write_whole

@@ -21,7 +21,7 @@ from anypag.effects.identify.sampled_classes import classes_of
 from anypag.effects.identify.verdict import Verdict, holds_if_selected, reason, verdict
 from anypag.effects.numbers import ZERO_NOTES, EffectBasis
 from anypag.effects.question import AFewNodes, EffectAsked
-from anypag.effects.sampled import sampled_effect, shares_told
+from anypag.effects.sampled_effect import sampled_effect, shares_told
 from anypag.effects.sampled_question import Question
 from anypag.errors import GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node

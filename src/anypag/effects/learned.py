@@ -16,7 +16,7 @@ from anypag.effects.estimate.learners import Learner, partially_linear
 from anypag.effects.identify.adjustment import Between, between, canonical, is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.question import nodes_of
-from anypag.effects.sampled import SampledEffect
+from anypag.effects.sampled_effect import SampledEffect
 from anypag.effects.sampled_question import DrawnEffect
 from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.base import ancestry

@@ -19,7 +19,7 @@ from anypag.effects.identify.expressions import Expression, P, mentioned
 from anypag.effects.identify.verdict import Verdict, adjustment_formula
 from anypag.effects.learned import Adjusting, Beside
 from anypag.effects.question import AFewNodes, nodes_of
-from anypag.effects.sampled import SampledEffect
+from anypag.effects.sampled_effect import SampledEffect
 from anypag.errors import DataError, Option, ParameterError, listed
 from anypag.graphs.node_sets import NodeSet
 

@@ -19,7 +19,7 @@ from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.effects.identify.verdict import Verdict
 from anypag.graphs.base import ancestry
-from anypag.graphs.marks import listed
+from anypag.graphs.marks import with_and
 from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
 
@@ -37,7 +37,7 @@ class ClassGroup(NamedTuple):
     mean: float | None = None  # with data, the mean draw of these graphs
 
     def __str__(self) -> str:
-        z = "" if self.adjustment_set is None else listed(tuple(map(quote, self.adjustment_set))) or "nothing"
+        z = "" if self.adjustment_set is None else with_and(tuple(map(quote, self.adjustment_set))) or "nothing"
         words = f"identified, adjusting for {z}" if z else IN_WORDS[self.verdict]
         mean = "" if self.mean is None or self.verdict == "zero" else f", mean {number(self.mean)}"
         return f"{share(self.share)} of the graphs: {words}{mean}"
@@ -77,10 +77,10 @@ class Question:
         return float(self.graphs_of(word)[self.classes.counts].mean())
 
     @property
-    def zero_at_less(self) -> float | None:
+    def zero_at_lower_price(self) -> float | None:
         """The share of the graphs sampled at a lower price of an edge whose class says "zero", if any."""
-        at_less = ~self.classes.counts
-        return float(self.graphs_of("zero")[at_less].mean()) if at_less.any() else None
+        at_lower = ~self.classes.counts
+        return float(self.graphs_of("zero")[at_lower].mean()) if at_lower.any() else None
 
     def graphs_of(self, word: Said) -> Flags:
         """(m,) whether a graph's class has this status."""
@@ -222,8 +222,8 @@ class DrawnEffect:
     cause: DrawnColumn  # the column that is set: a variable, or one level of it in place of the first
     outcome: DrawnColumn  # the column whose change is measured: a variable, or one level of it
     draws: Floats = field(repr=False)  # (m,) one for each sampled graph, zeros included; NaN if a graph gives none
-    if_causal_draws: Floats = field(repr=False)  # of the classes that allow an effect, if no arrow hides a cause
-    hidden_draws: Floats | None = field(default=None, repr=False)  # the same if arrows hide causes (`confounding`)
+    if_causal_draws: Floats = field(repr=False)  # of graphs whose class allows an effect, if no arrow hides a cause
+    hidden_draws: Floats | None = field(default=None, repr=False)  # of these graphs, if arrows hide causes
     group: str = ""  # in tables, the levels of the conditions, in words
 
     @property
@@ -237,12 +237,12 @@ class DrawnEffect:
 
     @cached_property
     def if_causal(self) -> Span | None:
-        """Median and interval over the classes that allow an effect; None where too few do."""
+        """Median and interval over the graphs whose class allows an effect; None if there are too few of them."""
         return Span.of(self.if_causal_draws)
 
     @cached_property
     def if_hidden(self) -> Span | None:
-        """Median and interval over the classes that allow an effect, if arrows hide common causes."""
+        """Median and interval over the graphs whose class allows an effect, if arrows hide common causes."""
         return None if self.hidden_draws is None else Span.of(self.hidden_draws)
 
     @property

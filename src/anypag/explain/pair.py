@@ -10,7 +10,7 @@ from anypag.errors import GraphError
 from anypag.explain.facts import PairFacts, facts_of, oriented_by
 from anypag.explain.sampled import hedged
 from anypag.explain.words import MARK_NAMES, Context, EdgeWords, EndClaim, reading, resample_notes
-from anypag.graphs.marks import A_MARK, Edge, Mark, Separation, listed
+from anypag.graphs.marks import A_MARK, Edge, Mark, Separation, with_and
 from anypag.graphs.node_sets import is_visible
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import KNOWN, why
@@ -181,7 +181,7 @@ def tests_alone(alone: Explanation, edge: Edge | None, alpha: float) -> tuple[st
     given = "the same" if alone.edge == edge else f"`{alone.edge}`" if alone.edge else "no edge"
     found, p = alone.separation, alone.kept_p
     if found is not None:
-        others = f" given {listed(found.given)}" if found.given else ""
+        others = f" given {with_and(found.given)}" if found.given else ""
         why = f"one test found them independent{others}, p = {found.p:.3g} (alpha = {alpha:g})"
     else:
         why = "no test separated them" if alone.edge else "no separating set is known"
@@ -285,7 +285,7 @@ def no_edge_summary(a: str, b: str, found: Separation | None) -> str:
     """Why two variables have no edge, and what that means."""
     if found is None:
         return NO_EDGE["unknown"].format(a=a, b=b)
-    return NO_EDGE["given" if found.given else "alone"].format(a=a, b=b, given=listed(found.given))
+    return NO_EDGE["given" if found.given else "alone"].format(a=a, b=b, given=with_and(found.given))
 
 
 def found_by(found: Separation) -> str:

@@ -10,7 +10,7 @@ from anypag.catalogue import METHODS, method_named
 from anypag.errors import Option
 from anypag.explain.sampled import text_of
 from anypag.graphs.contradictions import doubted_pairs
-from anypag.graphs.marks import Edge, Mark, listed
+from anypag.graphs.marks import Edge, Mark, with_and
 from anypag.graphs.text import quote
 from anypag.markup import counted, shown_share, time_shown
 from anypag.results.result import Result
@@ -191,7 +191,7 @@ def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
         rest = max(others, key=lambda row: row.probability or 0.0)
         limit = "" if rest.probability is None else f" (at most {shown_share(rest.probability)}, {rest.variable})"
     ways = (("acts directly", on), ("may act directly", perhaps))
-    told = [f"{verb} on {listed(tuple(map(_shown, some)))}" for verb, some in ways if some]
+    told = [f"{verb} on {with_and(tuple(map(_shown, some)))}" for verb, some in ways if some]
     if not told:
         return f"{rows[0].context} acts on nothing that was measured{limit}."
     return f"{rows[0].context} {', '.join(told)}{f', on no other{limit}' if others else ''}."

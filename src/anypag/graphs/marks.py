@@ -108,6 +108,6 @@ class MarkReason(NamedTuple):
     because: tuple[str, ...]
 
 
-def listed(names: tuple[str, ...]) -> str:
+def with_and(names: tuple[str, ...]) -> str:
     """Names in a sentence: `A`, `A and B`, `A, B and C`."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

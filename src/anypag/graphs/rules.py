@@ -1,8 +1,8 @@
 """The orientation rules: each has a kernel that proposes marks, and a sentence that explains a mark.
 
 The rest of the package only uses `RULES`: orientation runs them, results and checkpoints accept their numbers,
-explanations use their sentences. A new rule is a kernel in `anypag._kernels.rules` and one entry at the end of this
-file. Importing it does not load the compiler.
+explanations use their sentences. A new rule is one entry at the end of this file; unless it is a pattern of three
+nodes (`Triple`), also a kernel in `anypag._kernels.rules`. Importing this file does not load the compiler.
 
 In every sentence `at` is the variable at the mark and `other` the one at the other end of the edge. The meaning of
 `because` depends on the rule; see `anypag._kernels.rules`.
@@ -18,7 +18,7 @@ import numpy as np
 
 from anypag._kernels import rules as kernel
 from anypag.arrays import Counts
-from anypag.graphs.marks import Mark, MarkReason, SeparationsByPair, listed
+from anypag.graphs.marks import Mark, MarkReason, SeparationsByPair, with_and
 from anypag.threads import in_turns
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _saying(sentence: str) -> Explain:
 
     def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:
         named = dict(zip(because, reason.because, strict="{because}" not in sentence))
-        return sentence.format(at=reason.at, other=reason.other, because=listed(reason.because), **named)
+        return sentence.format(at=reason.at, other=reason.other, because=with_and(reason.because), **named)
 
     return words
 
@@ -173,7 +173,7 @@ def _separated(a: str, b: str, sepsets: SeparationsByPair) -> str:
     found = sepsets.get((a, b))
     if found is None:
         return f"{a} and {b} have no edge"
-    return f"{a} and {b} are independent" + (f" given {listed(found.given)}" if found.given else "")
+    return f"{a} and {b} are independent" + (f" given {with_and(found.given)}" if found.given else "")
 
 
 def _rule_0(reason: MarkReason, sepsets: SeparationsByPair) -> str:

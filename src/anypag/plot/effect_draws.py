@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anypag.arrays import Floats
-from anypag.effects.sampled import SampledEffect
+from anypag.effects.sampled_effect import SampledEffect
 
 WIDTH, HEIGHT, BASE = 300, 120, 72  # of the picture, and where the axis of the density is
 N_BINS = 28

@@ -1,41 +1,15 @@
-"""The colours of pictures, the legend, and where the numbers of edges are placed."""
+"""The legend of a picture, and where the numbers of edges are placed."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from anypag.arrays import Floats
 from anypag.graphs.marks import Edge, Mark
 from anypag.plot.geometry import MARK_LENGTH, Box, Line, Picture, Point, Tip, text_width
-
-
-class Colours(NamedTuple):
-    """Paper, text, soft text, boxes and their rims, and the four kinds of edges."""
-
-    paper: str
-    ink: str
-    soft: str
-    box: str
-    rim: str
-    open: str
-    cause: str
-    confounded: str
-    selected: str
-
-
-LIGHT = Colours("#ffffff", "#1d2733", "#5b6775", "#f3f6fa", "#8493a5", "#6b7785", "#1259a8", "#b3470e", "#7a3aa0")
-DARK = Colours("#14191f", "#e8edf3", "#a5b1bf", "#222b35", "#6d7c8e", "#9aa7b5", "#6cb2ff", "#ffa06b", "#d09cf5")
-KINDS = ("open", "cause", "confounded", "selected")  # the colours that edges have, by the names of their kinds
-
-
-def variables(colours: Colours) -> str:
-    """The colours as CSS variables."""
-    return ";".join(f"--{name}:{colour}" for name, colour in colours._asdict().items())
-
 
 _LINE_HEIGHT, _SAMPLE, _LEFT, _TEXT_SIZE = 22.0, 44.0, 24.0, 13.0
 

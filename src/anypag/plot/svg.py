@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from anypag.graphs.marks import Mark
 from anypag.markup import counted, shown_share
 from anypag.plot import geometry
+from anypag.plot.colours import DARK, KINDS, LIGHT, variables
 from anypag.plot.geometry import Box, Line, Picture, Tip, kind_of
-from anypag.plot.labels import DARK, KINDS, LIGHT, Legend, size_of, variables
+from anypag.plot.labels import Legend, size_of
 
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -10,8 +10,9 @@ from typing import Any
 from anypag.graphs.marks import Mark
 from anypag.markup import shown_share
 from anypag.plot import geometry
+from anypag.plot.colours import LIGHT
 from anypag.plot.geometry import Box, Line, Picture, Point, Tip, kind_of
-from anypag.plot.labels import LIGHT, Legend, size_of
+from anypag.plot.labels import Legend, size_of
 from anypag.plot.layout import plotting
 from anypag.plot.svg import svg_text
 

@@ -10,7 +10,7 @@ from anypag.effects.all_pairs import effects_of
 from anypag.effects.answer import HEADINGS
 from anypag.effects.effect import IN_THE_SAMPLE, effect_of_graph
 from anypag.effects.question import EffectAsked, checked_graph, is_selection_possible
-from anypag.effects.sampled import headline, told
+from anypag.effects.sampled_effect import headline, told
 from anypag.errors import ContradictionError, DataError, GraphError
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG

@@ -141,7 +141,7 @@ def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection:
 
 def _states_of_pairs(posterior: Posterior) -> tuple[dict[tuple[str, str], States], States]:
     """The states of the pairs that sampled graphs say something about, and the states that all other pairs have."""
-    from anypag.search.by_scores.reported import reported
+    from anypag.search.by_scores.calibrated import calibrated
     from anypag.search.by_scores.sampled_graphs import STATES
 
     def told(probabilities: Floats, shares: Floats) -> States:
@@ -152,7 +152,7 @@ def _states_of_pairs(posterior: Posterior) -> tuple[dict[tuple[str, str], States
     nothing = np.array([[1.0]] + 15 * [[0.0]])
     n = max(len(posterior.names), 2)
     nowhere = np.repeat(nothing, n * (n - 1) // 2, axis=1)
-    usual = reported(nowhere, nowhere, np.zeros((n, n), np.uint8), from_counts=posterior.from_counts)[:, :1]
+    usual = calibrated(nowhere, nowhere, np.zeros((n, n), np.uint8), from_counts=posterior.from_counts)[:, :1]
     found, shares = posterior.state_probabilities, posterior.state_shares
     differ = np.flatnonzero((found != usual).any(axis=0) | (shares != nothing).any(axis=0)).tolist()
     ends = _pairs_of(posterior.names)

@@ -55,7 +55,7 @@ def no_tick(progress: Progress) -> None:
     """Do nothing."""
 
 
-SECONDS_PER_CHUNK = 0.1
+SECONDS_BETWEEN_TICKS = 0.1
 FIRST_CHUNK = 64  # questions in the first chunk, before it is known how long they take
 
 
@@ -80,6 +80,6 @@ class Pace:
             seconds = max(time.perf_counter() - began, 1e-9)
             if len(part) >= FIRST_CHUNK or self.per_second is None:
                 self.per_second = max(len(part), 1) / seconds
-            self._size = int(min(max(1, len(part) * SECONDS_PER_CHUNK / seconds), self._batch))
+            self._size = int(min(max(1, len(part) * SECONDS_BETWEEN_TICKS / seconds), self._batch))
             done += len(part)
         return parts[0] if all_at_once else np.concatenate(parts)

@@ -21,7 +21,7 @@ from anypag.effects.estimate.linear import per_unit
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.errors import DataError
-from anypag.graphs.marks import listed
+from anypag.graphs.marks import with_and
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 
@@ -200,7 +200,7 @@ class Robustness:
     def __str__(self) -> str:
         begin = "To"
         if self.adjusting_for is not None:
-            z = listed(tuple(map(quote, self.adjusting_for))) or "nothing"
+            z = with_and(tuple(map(quote, self.adjusting_for))) or "nothing"
             begin = f"In the largest class that allows an effect, adjusting for {z}: to"
         return (
             f"{begin} explain this away a hidden cause must account for {self.value:.1%} of what is left of both cause "

@@ -13,8 +13,7 @@ from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.expressions import Expression, P, mentioned, product, simplified, summed
 from anypag.effects.identify.idp import Stuck, Torn, identified_given
 from anypag.graphs.base import Marks, possible_steps
-from anypag.graphs.marks import Mark
-from anypag.graphs.marks import listed as in_a_sentence
+from anypag.graphs.marks import Mark, with_and
 from anypag.graphs.node_sets import NodeSet, bucket_sets, members, pc_component_set, rows_as_sets, spread
 from anypag.graphs.text import quote
 from anypag.markup import counted
@@ -88,7 +87,7 @@ MOST_EDGES = 3  # how many edges a reason names
 
 def reason(causal: CausalGraph, found: Verdict, *, within: NodeSet | None = None) -> str:
     """The reason for a verdict in words; `within`: the columns that adjustment sets were limited to, if they were."""
-    x, y, given = (listed(causal, part) for part in (found.way.x, found.way.y, found.way.given))
+    x, y, given = (named(causal, part) for part in (found.way.x, found.way.y, found.way.given))
     if found.formula is None:
         return _unidentified(causal, found)
     if found.status == "zero" and given:
@@ -98,18 +97,18 @@ def reason(causal: CausalGraph, found: Verdict, *, within: NodeSet | None = None
     if found.z is not None:
         if not found.z:
             return f"Nothing needs to be adjusted for: no path between {x} and {y} is open but the causal ones."
-        return f"Adjusting for {listed(causal, found.z)} closes every path between {x} and {y} but the causal ones."
+        return f"Adjusting for {named(causal, found.z)} closes every path between {x} and {y} but the causal ones."
     if within is None:
         return f"No adjustment set gives the effect of {x} on {y}, but a formula does."
     path = _left_open(causal, found, within)
     which = f": {path} stays open" if path else ""
     others = mentioned(found.formula) & ~(within | found.way.x | found.way.y | found.way.given)
-    also = f", which also uses {listed(causal, others)}" if others else ""
+    also = f", which also uses {named(causal, others)}" if others else ""
     return f"No adjustment set within the columns given gives the effect of {x} on {y}{which}. A formula does{also}."
 
 
-def listed(causal: CausalGraph, nodes: NodeSet) -> str:
-    return in_a_sentence(tuple(map(quote, causal.names(nodes))))
+def named(causal: CausalGraph, nodes: NodeSet) -> str:
+    return with_and(tuple(map(quote, causal.names(nodes))))
 
 
 def _left_open(causal: CausalGraph, found: Verdict, within: NodeSet) -> str:
@@ -179,11 +178,11 @@ def _stuck(causal: CausalGraph, stopped: Stuck) -> str:
             a, b = quote(causal.pag.names[path[0]]), quote(causal.pag.names[path[-1]])
             told = f"along this path hidden causes may join {a} to {b}, which comes after it."
             return f"{causal.pag.path_text(path)}: {told}"
-    return f"Hidden common causes may join {listed(causal, stopped.wanted)} in ways that leave the effect open."
+    return f"Hidden common causes may join {named(causal, stopped.wanted)} in ways that leave the effect open."
 
 
 def _undirected(causal: CausalGraph, bucket: NodeSet) -> str:
-    return f"The graph does not say which of {listed(causal, bucket)} causes which, and the effect depends on it."
+    return f"The graph does not say which of {named(causal, bucket)} causes which, and the effect depends on it."
 
 
 def _collider_path(causal: CausalGraph, sources: NodeSet, targets: NodeSet, inside: NodeSet) -> tuple[int, ...]:

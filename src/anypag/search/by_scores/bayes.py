@@ -14,7 +14,7 @@
    before every block of rounds, given the graph of the coldest chain.
 
 The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`). For correlations, marks
-are weighted by how often such marks are right (`by_scores.reported`). It is the PAG of a MAG, so it is always valid,
+are weighted by how often such marks are right (`by_scores.calibrated`). It is the PAG of a MAG, so it is always valid,
 and so is the PAG after every step. Knowledge holds in every graph of every chain: states that a pair cannot have are
 not drawn, and steps that break a statement are rejected (`by_scores.starting_graphs`). So some member of the answer's
 class agrees with the knowledge. Random numbers come from fixed seeds, and the data decide the order of nodes: the same

@@ -28,7 +28,7 @@ class Effort:
         samples: rounds of sampling; each gives a graph of every chain.
         temperatures: of the chains that swap graphs while sampling. The answer comes from the graphs at 1, which
             make fewer errors. Probabilities are shares of graphs, corrected because scores are too sure of themselves
-            (`by_scores.reported`). Effects are drawn from the graphs of all temperatures.
+            (`by_scores.calibrated`). Effects are drawn from the graphs of all temperatures.
         tries: how many of the most promising hidden causes of discrete columns are refined.
 
     >>> Effort.scaled(1, n=15).samples

@@ -22,7 +22,7 @@ from anypag.graphs.projection import marks_of_class
 from anypag.graphs.validity import completed
 from anypag.knowledge.closure import class_with_knowledge
 from anypag.knowledge.facts import Facts
-from anypag.search.by_scores.reported import believed, mark_probabilities, reported
+from anypag.search.by_scores.calibrated import believed, calibrated, mark_probabilities
 from anypag.search.by_scores.sampled_graphs import MOST_NODES, STATES, Diagrams, PairStates, state_shares, states_of
 from anypag.stored import Array, marks_matrix, stored
 
@@ -113,7 +113,7 @@ class Posterior:
         facts: knowledge about the variables, in the order of `names`; it is not stored.
 
     `shares` are those of the sampled graphs, with the marks that follow from `facts` (`pags`). Everything called a
-    probability is a reported one: a share, corrected by how often such shares are right (`by_scores.reported`).
+    probability is calibrated: a share of graphs, corrected by how often such shares are right (`by_scores.calibrated`).
     """
 
     names: tuple[str, ...]
@@ -192,7 +192,7 @@ class Posterior:
     def state_probabilities(self) -> Floats:
         """(16, p) the reported probability of each state of each pair."""
         every = self._state_shares(self.sample.counts)
-        return reported(self.state_shares, every, self.marks, self.facts, from_counts=self.from_counts)
+        return calibrated(self.state_shares, every, self.marks, self.facts, from_counts=self.from_counts)
 
     @cached_property
     def reported(self) -> Floats:

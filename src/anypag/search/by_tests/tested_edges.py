@@ -29,9 +29,9 @@ from anypag.search.sepsets import padded
 from anypag.search.state import PairTests, State
 from anypag.threads import map_in_threads, runs_of, slices
 
-SAMPLE = 64  # one edge in 64 is tested first, to measure the cost of an edge; of fewer than 128 edges two or three are
+SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first; with fewer than 128 edges two or three
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
-SECONDS_PER_CHUNK = 0.002  # a chunk should take at least this long: starting it on another thread costs a tenth of that
+LEAST_CHUNK_SECONDS = 0.002  # a chunk should take this long: starting it on another thread costs a tenth of that
 SECONDS_TO_START = 0.0003  # about the fixed cost of a chunk
 MOST_EDGES = 2048  # of a chunk: its pools are made at once, so a larger one would delay a deadline and take memory
 QUESTIONS_PER_EDGE = 32  # chunks have more edges if a batch of the test has more than this many questions for each
@@ -87,9 +87,9 @@ def without_separated(
 ) -> Removal:
     """The state without the edges that sets of r nodes separate.
 
-    `test_some` tests some edges given the r-subsets of their pools. `shrunk` makes the separating sets minimal, if not
-    all smaller ones from the same pools have been tried. If pools are the neighbours in the same block, one pass may
-    test single nodes: for each edge that has at most `most_singles` of them.
+    `test_some` tests some edges given the r-subsets of their pools. `shrunk` makes separating sets minimal; without it
+    all smaller sets from the same pools must have been tried. `most_singles`: pools are neighbours in the same block;
+    one pass may test all edges given single nodes; an edge with more nodes than this is tested by `test_some`.
     """
     if r == 0 and (after := _without_independent_pairs(state, inquiry)) is not None:
         return Removal(after, state.n * (state.n - 1) // 2, after.edges(), (_NO_NODES, _NO_NODES))
@@ -131,7 +131,7 @@ def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry
         tested = [test_chunk(sample[0])]
         seconds = max(time.perf_counter() - began - SECONDS_TO_START, 0.0) * (one_of - 1)
         edges = np.flatnonzero(np.arange(len(x)) % one_of)
-        n_shares = max(1, min(inquiry.threads, int(seconds / SECONDS_PER_CHUNK)))
+        n_shares = max(1, min(inquiry.threads, int(seconds / LEAST_CHUNK_SECONDS)))
         n_chunks = n_shares * -(-len(edges) // (n_shares * most))
         # each from the whole list: a few edges may have most of the candidates, and these may be next to each other
         rest = [edges[k::n_chunks] for k in range(n_chunks)]

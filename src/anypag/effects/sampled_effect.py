@@ -1,4 +1,4 @@
-"""An effect by sampled graphs: shares of classes, and draws."""
+"""`SampledEffect`: the shares of sampled graphs that exclude or identify an effect, draws of it, and both in words."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.verdict import Verdict
 from anypag.effects.sampled_question import AllDraws, ClassGroup, DrawnEffect, Question, Shared, Span, share
-from anypag.graphs.marks import listed
+from anypag.graphs.marks import with_and
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 from anypag.scores.base import GAMMA
 
-SURE_OF_NONE = 0.95  # with this share of classes without effect, at both prices of an edge, the answer is "no effect"
-MOSTLY_OPEN = 0.5  # if at least this share of classes leaves the effect open, it is not identified
+SURE_OF_NONE = 0.95  # "no effect": the class of at least this share of graphs excludes it, at both prices of an edge
+MOSTLY_OPEN = 0.5  # "not identified": the class of at least this share of graphs leaves the effect open
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +44,9 @@ class SampledEffect:
 
     @property
     def status(self) -> Literal["zero", "identified", "unidentified"]:
-        """The status by shares of classes. It is "zero" only if graphs sampled at both prices of an edge say so."""
-        at_less = self.question.zero_at_less
-        if self.p_zero >= SURE_OF_NONE and (at_less is None or at_less >= SURE_OF_NONE):
+        """The status by shares of graphs. It is "zero" only if the graphs of both prices of an edge say so."""
+        at_lower = self.question.zero_at_lower_price
+        if self.p_zero >= SURE_OF_NONE and (at_lower is None or at_lower >= SURE_OF_NONE):
             return "zero"
         return "unidentified" if self.p_open >= MOSTLY_OPEN or not self.p_identified else "identified"
 
@@ -126,7 +126,7 @@ def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
 def _as_numbers_told(table: Table) -> list[str]:
     columns = zip(table.names, table.kinds, table.values.T, strict=True)
     two = [quote(name) for name, kind, column in columns if kind == "discrete" and len(np.unique(column)) == 2]
-    return [f"Columns with two levels are taken as numbers, 0 and 1: {listed(tuple(two))}."] if two else []
+    return [f"Columns with two levels are taken as numbers, 0 and 1: {with_and(tuple(two))}."] if two else []
 
 
 LEAST_TOLD = 0.01  # smaller groups of classes are not told in words
@@ -181,10 +181,10 @@ def told(found: SampledEffect) -> list[str]:
 
 def _limits(found: SampledEffect) -> list[str]:
     """The lines on how much depends on the price of an edge, and on the smallest effect that these rows would show."""
-    lines, at_less = list[str](), found.question.zero_at_less
+    lines, at_lower = list[str](), found.question.zero_at_lower_price
     depends_on_it = found.p_zero >= SURE_OF_NONE and found.status != "zero"
-    if at_less is not None and (abs(at_less - found.p_zero) >= MUCH or depends_on_it):
-        lines.append(f"Of graphs sampled at a lower price of an edge, {share(at_less)} say that there is no effect.")
+    if at_lower is not None and (abs(at_lower - found.p_zero) >= MUCH or depends_on_it):
+        lines.append(f"Of graphs sampled at a lower price of an edge, {share(at_lower)} say that there is no effect.")
     if found.rows and found.lines:
         least = smallest_seen(found.rows, 1 if found.is_discrete else len(found.question.classes.names))
         lines.append(f"With {found.rows:,} rows, effects below {least:.2g} standard units would mostly not be seen.")

@@ -11,7 +11,7 @@ import anypag as ap
 import naive_posterior
 from anypag.graphs.pag import MAG
 from anypag.knowledge.facts import Facts
-from anypag.search.by_scores.reported import (
+from anypag.search.by_scores.calibrated import (
     LEAST,
     LEAST_NEAR,
     MOST,
@@ -19,8 +19,8 @@ from anypag.search.by_scores.reported import (
     USUAL,
     WORTH,
     believed,
+    calibrated,
     mark_probabilities,
-    reported,
     worth_of,
 )
 from anypag.search.by_scores.sampled_graphs import NUMBERS, state_shares, states_of
@@ -40,26 +40,26 @@ def test_probabilities_of_a_pair_sum_to_one_in_any_order_of_nodes(found: list[MA
     cold, every, turned = shares_of(pags[:2]), shares_of(pags), [4, 2, 0, 1, 3]
     moved = pags[:, turned][:, :, turned]
     for from_counts in (False, True):
-        states = reported(cold, every, pags[0], from_counts=from_counts)
+        states = calibrated(cold, every, pags[0], from_counts=from_counts)
         np.testing.assert_allclose(states.sum(axis=0), 1)
         assert states.min() >= 0 and 1 - states[0].max() > 0.001 and states[0].min() > 0.001  # nothing is certain
         marks = mark_probabilities(states, 5)
         np.testing.assert_allclose(marks.sum(axis=0), 1)
         np.testing.assert_allclose(marks[0], marks[0].T)
-        again = reported(shares_of(moved[:2]), shares_of(moved), moved[0], from_counts=from_counts)
+        again = calibrated(shares_of(moved[:2]), shares_of(moved), moved[0], from_counts=from_counts)
         np.testing.assert_allclose(mark_probabilities(again, 5), marks[:, turned][:, :, turned], atol=1e-12)
 
 
 def test_an_edge_by_hand() -> None:
     pags = np.zeros((4, 3, 3), np.uint8)
     pags[:3, 0, 1], pags[:3, 1, 0] = 2, 3  # A --> B in three of four graphs
-    states = reported(shares_of(pags), shares_of(pags), pags[0], from_counts=True)
+    states = calibrated(shares_of(pags), shares_of(pags), pags[0], from_counts=True)
     edge = LEAST + (MOST - LEAST) * 0.75
     assert states[NUMBERS["-->"], 0] == pytest.approx(edge * (0.842 + 0.158 * USUAL["-->"]))
     assert states[0].tolist() == pytest.approx([1 - edge, 1 - LEAST, 1 - LEAST])
     answer = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]], np.uint8)  # A and B share the neighbour C
     nothing = np.eye(16)[:, [0, 0, 0]]
-    assert reported(nothing, nothing, answer, from_counts=True)[0].tolist() == pytest.approx(
+    assert calibrated(nothing, nothing, answer, from_counts=True)[0].tolist() == pytest.approx(
         [1 - LEAST_NEAR, 1 - LEAST, 1 - LEAST]
     )
 
@@ -82,7 +82,7 @@ def test_marks_by_hand() -> None:
     assert marks[0, 0, 1] == 0
     assert marks[2, 0, 1] == pytest.approx(sum(given_edge[symbol] for symbol in ("-->", "o->", "<->")))
     assert marks[1, 0, 1] == pytest.approx(sum(given_edge[symbol] for symbol in ("o-o", "<-o", "--o")))
-    states = reported(cold, every, pags[0])
+    states = calibrated(cold, every, pags[0])
     assert states[NUMBERS["-->"], 0] / (1 - states[0, 0]) == pytest.approx(given_edge["-->"])
 
 
@@ -91,7 +91,7 @@ def test_marks_by_hand() -> None:
 def test_marks_are_weighed_pair_by_pair(found: list[MAG]) -> None:
     states = states_of(np.stack([mag.to_pag().marks for mag in found]))
     shares, graphs = state_shares(states, np.ones(len(states), np.int64)), [(one, 1) for one in states.tolist()]
-    said = reported(shares, shares, found[0].to_pag().marks)
+    said = calibrated(shares, shares, found[0].to_pag().marks)
     worth = {NUMBERS[symbol]: number for symbol, number in worth_of(5).items()}
     for pair in range(10):
         by_hand = naive_posterior.weighed(graphs, pair, worth, RARE)
@@ -104,7 +104,7 @@ def test_what_is_known_stays_certain() -> None:
     facts: Facts = known.facts(("A", "B", "C"), selection=False)
     pags = np.zeros((1, 3, 3), np.uint8)
     pags[0, 0, 1], pags[0, 1, 0], pags[0, 1, 2], pags[0, 2, 1] = 2, 3, 1, 1
-    states = reported(shares_of(pags), shares_of(pags), pags[0], facts, from_counts=True)
+    states = calibrated(shares_of(pags), shares_of(pags), pags[0], facts, from_counts=True)
     np.testing.assert_allclose(states.sum(axis=0), 1)
     assert states[0].tolist() == pytest.approx([0, 1, 1 - MOST])
     assert states[NUMBERS["<--"], 0] == states[NUMBERS["<->"], 0] == states[NUMBERS["<-o"], 0] == 0

@@ -1,4 +1,4 @@
-"""Reported probabilities: shares of sampled graphs, corrected by how often such shares are right.
+"""Calibrated probabilities: shares of sampled graphs, corrected by how often such shares are right.
 
 A score is too sure of itself: it takes its prices and approximations as exact, and a chain stays near one mode. An edge
 that all graphs of a sample have is not certain. For correlations an edge is weighted by its shares at temperature 1 and
@@ -43,14 +43,14 @@ WORTH = {
     "o--": 0.065,
     "--o": 0.065,
 }
-"""Correlations: how often an edge is marked like this in true graphs, for each time that it is in sampled graphs. These
-are multiples of the number for `o-o`, for many variables (`worth_of`).
+"""Correlations: how much a sampled mark counts. The number is (how often true graphs have an edge with these marks) /
+(how often sampled graphs have it), divided by the same ratio for `o-o`; for many variables (`worth_of`).
 """
 FEW = 4  # up to this many variables sampled marks are right as often as circles
 RARE = 0.004  # a share, of the graphs that have the edge, which is added for all marks: none has probability 0
 
 
-def reported(
+def calibrated(
     cold: Floats, every: Floats, answer: Marks, facts: Facts | None = None, *, from_counts: bool = False
 ) -> Floats:
     """(16, p) the probability of each state of each pair i < j, row by row of the upper triangle; they sum to 1.
@@ -76,7 +76,7 @@ def reported(
 
 def believed(cold: Floats, every: Floats, n: int) -> Floats:
     """(4, n, n) the probabilities of marks by which an answer is chosen: edges have their shares at temperature 1, and
-    their marks are corrected as for correlations. Arguments as for `reported`.
+    their marks are corrected as for correlations. Arguments as for `calibrated`.
     """
     found = _weighed(every, None, n) * (1 - cold[NO_EDGE])
     found[NO_EDGE] = cold[NO_EDGE]
