@@ -154,16 +154,33 @@ def test_every_recipe_is_carried_out() -> None:
     assert all(f'carry_out("{recipe}", copy)' in text for recipe in RECIPES)
 
 
-def test_the_map_names_files_that_are_there() -> None:
-    """A room of the map holds every file that its line names; no room is left out."""
-    text = (
-        (ROOT / "CONTRIBUTING.md").read_text().partition("Files of `src/anypag`")[2].partition("Compiled loops are")[0]
-    )
+def files_of_the_map() -> list[str]:
+    """The files that the map has rows for; a line that is not indented names the room of the rows below it."""
+    rows = (ROOT / "CONTRIBUTING.md").read_text().partition("```text\n")[2].partition("```")[0].splitlines()
+    room, files = "", []
+    for row in rows:
+        if row.startswith("  "):
+            name, _, holds = row.strip().partition(" ")
+            assert holds.strip(), f"{room}{name}: what does it hold?"
+            files.append(room + name)
+        else:
+            room = row
+    return files
+
+
+def test_the_map_has_one_row_for_every_file() -> None:
     package = ROOT / "src" / "anypag"
-    rooms = re.split(r"\*\*([a-z]+)/?\*\*", text)[1:]
-    for room, line in zip(rooms[::2], rooms[1::2], strict=True):
-        folder = package if room == "root" else package / room
-        for name in re.findall(r"`([a-z_*]+\.(?:py|js|css))`", line):
-            assert [*folder.glob(name)] if room == "root" else [*folder.rglob(name)], f"{room} has no {name}"
-    there = {path.parent.name for path in package.glob("*/__init__.py")} - {"_kernels"}
-    assert there == set(rooms[::2]) - {"root"}
+    files = [path for path in package.rglob("*") if path.suffix in {".py", ".js", ".css", ".cu"}]
+    there = [str(path.relative_to(package)) for path in files if path.name != "__init__.py"]
+    assert sorted(files_of_the_map()) == sorted(there)
+
+
+def test_places_named_in_the_guide_are_there() -> None:
+    """In the table of facts, a name in backticks beside a file's name is in that file."""
+    package = ROOT / "src" / "anypag"
+    table = (ROOT / "CONTRIBUTING.md").read_text().partition("| to change | open |")[2].partition("\n\n")[0]
+    named = re.findall(r"`([\w.]+)` in `([\w/]+\.py)`", table)
+    assert len(named) >= 10
+    for name, file in named:
+        assert name.rpartition(".")[2] in (package / file).read_text(), f"{file} has no {name}"
+    assert all((package / file).exists() for file in re.findall(r"`(\w+/[\w/]+\.py)`", table))

@@ -1,5 +1,5 @@
-"""The orientation rules: R0 (unshielded colliders) and R1–R10 of Zhang (2008). One function, `triples`, serves all
-rules about three nodes, whose patterns are in `anypag.graphs.rules`; every other rule has its own.
+"""The orientation rules: R0 (unshielded colliders), R1–R10 of Zhang (2008), and R11 and R12, which use knowledge. One
+function, `triples`, serves all rules about three nodes; their patterns are in `anypag.graphs.rules`.
 
 `marks[i, j]` is the mark at j on the edge i–j. A rule reads the marks as they stand and *proposes* marks; `apply` then
 sets them all at once. So within a pass no rule sees what it has just done, and the outcome does not depend on the order

@@ -1,4 +1,4 @@
-"""The numbers of an effect: the rows and the model that they come from, and what is reported with them."""
+"""The numbers of an effect: their rows, model and formula (with which adjustment set), and the notes beside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question to sampled graphs: the verdict of each class, groups of classes, and draws of the effect by graph."""
+"""A question to sampled graphs: the verdict of each class, groups of classes, draws by graph, and their intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interface of a score.
+"""The interface of a score (`Score`), and the price of an edge.
 
 A score is bound to data once. It gives a number to every component of a MAG: a district (nodes joined by `<->`) with
 its parents, or the nodes joined by `---`. The score of a graph is the sum over its components; in a DAG every node is a

@@ -1,7 +1,7 @@
 """The equivalence classes of sampled graphs, and what each of them says about an effect.
 
-Data cannot distinguish the members of a class, so how often one of them was sampled says nothing. Each class is asked
-what it identifies, and a probability is the share of sampled graphs whose class says so.
+Data cannot tell the members of a class apart, so how often one of them was sampled says nothing. The verdict about an
+effect is therefore that of the class; a probability is the share of sampled graphs whose class has that verdict.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Candidate separating sets: which sets of r nodes an iteration tries for each edge, and in which order.
+"""Candidate separating sets: the pools of each edge, and blocks of their sets in the order of `_kernels.candidates`.
 
 The pool of X for an edge X–Y is the paper's PDSep_r(X, Y): the nodes that a PDS-walk of at most r edges reaches from X.
-The candidates are the r-subsets of the two pools, those with the least mean distance first (the paper's d̂), then those
-whose members depend most on X and Y. Sets are generated in blocks on demand, so a million candidates cost nothing until
-they are tested.
+The candidates are the r-subsets of the two pools. Sets with the least mean distance come first (the paper's d̂;
+`next_sets` of the kernels), then those whose members depend most on X and Y (`_kernels.pools` sorts pools so). Blocks
+are made on demand, so a million candidates cost nothing until they are tested.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Orientation with checks.
+"""Orientation whose R0 and R4 are checked: the edges that they rest on are tested first.
 
 While superfluous edges are left, R0 and R4 can be wrong: the middle node of an unshielded triple may be missing from
 the separating set although it is a cause, because one of its two edges is superfluous. The checks (Colombo et al. 2012)
-test exactly these edges first and may remove them. With an exact test every arrowhead and tail that is set afterwards
-is right, even if the search is stopped early.
+test these edges and may remove them. With an exact test every arrowhead and tail that is set afterwards is right, even
+if the search is stopped early.
 """
 
 from __future__ import annotations
