@@ -133,7 +133,7 @@ def largest_beside(table, first, end):
 
 @patient(nogil=True)
 def rounded_sums(table, first, end, scale, sums):
-    """Writes sums of rows first to end, without the diagonal: of the |values| as float32, times `scale`, rounded."""
+    """Writes for rows first to end, without the diagonal, the sum of round(`scale` · |value| as float32)."""
     for i in range(first, end):
         total = 0.0
         for j in range(i):
@@ -232,9 +232,9 @@ def all_in_range(x, y, z, p):
 
 @patient(nogil=True)
 def arranged(place, stored, x, y, z):
-    """Whether all indices are within the table; then the questions with x before y and members of z ascending, both by
-    `place` (p,), the place of each column in the order of the names. Indices that are returned say where columns are
-    stored (`stored` (p,), by place); they mean nothing if an index is outside the table.
+    """Are all indices within the table? And the questions as stored: x before y, and the members of z ascending, both
+    by `place` (p,), the place of each column in the order of the names; `stored` (p,) has the index of the column at
+    each place. The questions mean nothing if an index is outside the table.
     """
     r, last = z.shape[1], np.uint32(len(place) - 1)
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # as unsigned, a negative index is a large one

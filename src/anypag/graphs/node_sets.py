@@ -26,8 +26,8 @@ from anypag.graphs.marks import Mark
 def is_visible(graph: MixedGraph, a: Node, b: Node) -> bool:
     """Is `a --> b` *visible*: can no unmeasured variable act directly on both (Zhang 2008, Definition 8)?
 
-    It is visible if some C that is not adjacent to b has an edge into a, or a path into a whose inner nodes are
-    colliders on it and parents of b: a common cause of a and b would then make C and b adjacent.
+    It is visible if some C that is not adjacent to b has an edge into `a`, or a path into `a` on which all inner nodes
+    are colliders and parents of b: a common cause of a and b would then make C and b adjacent.
 
     Args:
         graph: a PAG or a MAG without selection.
@@ -107,9 +107,9 @@ def spread(steps: tuple[NodeSet, ...], sources: NodeSet, inside: NodeSet) -> Nod
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The edges of a PAG, as sets of neighbours of each node. By the marks of their edges, the node may cause its
-    `children`, and its `parents` may cause it. An `o-o` joins it to `circles`, an edge that is not visible to
-    `invisible` (and if that has an arrowhead at the node, to `invisible_into`), and visible arrows lead to `visible`.
+    """For each node of a PAG, sets of its neighbours. The node may cause its `children`, and its `parents` may cause it
+    (by the marks of their edges). `circles`: joined to it by `o-o`. `visible`: a visible arrow leads to them.
+    `invisible`: the edge is not visible; `invisible_into`: and has an arrowhead at the node.
     """
 
     children: tuple[NodeSet, ...]

@@ -48,12 +48,12 @@ class Probabilities:
     """What sampled graphs say about pairs.
 
     `pairs` holds every pair that some sampled graph joins or that shares a neighbour in the answer, from the first to
-    the second name; `elsewhere` stands for all other pairs. `causes` has two shares of the graphs for a pair: those in
-    whose class the first is a cause of the second, directly or not, in every member, and those in which it is in none
-    (0 and 1 for a pair without a row). `graphs` are the most probable of the `n_classes` sampled classes, each with its
-    share and its edges. If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities
-    assume that there are none. `changes` says of a pair what else changes with its alternative. `as_sampled` has the
-    edges of the answer with marks from knowledge that rules alone do not find, as they are in sampled graphs.
+    the second name; `elsewhere` stands for all other pairs. `causes` has two shares of the graphs for a pair (a, b): a
+    is a cause of b (directly or not) in every member of the graph's class, and in no member; a pair without a row has 0
+    and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its share and its edges. If
+    `hidden` is False, only graphs without hidden causes were sampled, and all probabilities assume that there are none.
+    `changes` says of a pair what else changes with its alternative. `as_sampled` has the edges of the answer that
+    knowledge changed, with their marks before.
     """
 
     n_samples: int
@@ -217,7 +217,7 @@ def reversed_symbol(symbol: str) -> str:
 LEAST_ROWS_PER_NUMBER = 1.0
 """With fewer rows for each number that the best graph must learn, probabilities of tables with levels are wrong."""
 MOST_OFF = 0.05  # with a larger share of pairs unlike those of tables drawn from the best graph, the model does not fit
-LEAST_PAIRS = 2  # the least pairs that show a misfit: a single one of several may be unlike by chance
+LEAST_PAIRS = 2  # a misfit shows in at least this many pairs: a single one of several may differ by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
 LESS_THAN_HALF = 0.5  # functions of the causes explain a misfit if they leave less than this part of it
 

@@ -133,7 +133,7 @@ def _kind(now: Settings, name: Any, kind: Any) -> Changes:
 def _reading(now: Settings, name: Any, value: Any) -> Changes:
     wanted = _READING.get(_text(name))
     if wanted is None or not (value is None or isinstance(value, wanted)):
-        raise ParameterError(f"A file is read by {', '.join(_READING)}; got {abbreviated((name, value))}.")
+        raise ParameterError(f"The page can set {', '.join(_READING)}; got {abbreviated((name, value))}.")
     others = {other: given for other, given in now.reading.items() if other != name}
     if isinstance(value, list):
         words = list(dict.fromkeys(["", *(_text(word) for word in value if word != "")]))

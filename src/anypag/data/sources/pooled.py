@@ -126,8 +126,7 @@ def pooled(
     A sample with contexts is assumed not to be selected.
 
     Returns:
-        a table for `learn`, `bootstrap` and `effect`. Columns that are not in every data set are left out, which the
-        audit reports.
+        a table for `learn`, `bootstrap` and `effect`, with the columns that all data sets have; the audit names others.
 
     >>> import numpy as np, anypag as ap
     >>> rng = np.random.default_rng(0)
@@ -269,7 +268,9 @@ def _checked_targets(
 
 
 def comparable(table: Pooled, *contexts: str) -> Flags:
-    """Rows in which all other contexts are as in the observed set; all rows if one of `contexts` is constant there."""
+    """(n,) rows whose contexts, but `contexts`, are as in the observed set; all rows if one of `contexts` is constant
+    there.
+    """
     others = [table.names.index(name) for name in table.contexts if name not in contexts]
     first = table.values[np.argmax(table.of_set == 0), others]
     alike = (table.values[:, others] == first).all(axis=1)
@@ -278,8 +279,9 @@ def comparable(table: Pooled, *contexts: str) -> Flags:
 
 
 def design_of(contexts: Any, sets: tuple[str, ...], order: Sequence[int], *, continuous: bool) -> Table:
-    """The contexts, a row for each data set; row i is row `order[i]` of a given table. If all other columns are
-    continuous, contexts with numbers or two levels are too: the linear score, which allows for hidden causes, fits.
+    """The contexts, a row for each data set; row i is row `order[i]` of a given table. `continuous`: all other columns
+    are continuous. Then contexts of numbers or of two levels count as continuous too, so that the linear score fits,
+    which allows for hidden causes.
     """
     if isinstance(contexts, str) and contexts == "indicator":
         table = Table(sets[1:], np.eye(len(sets))[:, 1:], (None,) * (len(sets) - 1), (None,) * (len(sets) - 1))
@@ -303,7 +305,7 @@ def design_of(contexts: Any, sets: tuple[str, ...], order: Sequence[int], *, con
 
 
 def _observed_levels_first(design: Table) -> Table:
-    """The design with levels numbered as they come, so that estimates compare with the level of the observed set."""
+    """The design with levels numbered by first appearance: estimates compare with the first, that of the observed set."""
     values, labels = np.array(design.values), list(design.labels)
     for i, own in enumerate(design.labels):
         if own:

@@ -39,8 +39,8 @@ class Adjustment:
     cause: str
     outcome: str
     levels: tuple[Level, Level] | None  # of a cause with two levels
-    rows: AdjustedRows  # the columns as numbers below 1; a cause with two levels as 0 and 1
-    exponent: int  # slopes of these are to be multiplied by 2 to this power
+    rows: AdjustedRows  # the columns, scaled by powers of 2 to numbers below 1; a cause with two levels as 0 and 1
+    exponent: int  # slopes of the scaled columns times 2**exponent are slopes in the units of the data
     scores: Scores
     n_dropped: int
 
@@ -185,9 +185,9 @@ class Robustness:
     """How strong a hidden cause of both cause and outcome must be to explain an estimate away.
 
     A hidden cause that explains the share `value` of what is left of the cause and of the outcome makes the estimate 0
-    (robustness value, Cinelli and Hazlett 2020); none that explains less of both can. `e_value` is the risk ratio that
-    it must have with both (VanderWeele and Ding 2017). For numbers it comes from the standardised mean difference, in
-    which a cause without two levels changes by one standard deviation.
+    (robustness value, Cinelli and Hazlett 2020); one that explains less of both cannot. `e_value` is the risk ratio
+    that it must have with both (VanderWeele and Ding 2017). Unless both have two levels, it comes from the standardised
+    mean difference, for one standard deviation of a cause without two levels.
     """
 
     partial_r2: float  # of the variance that adjusting leaves in the outcome, the share that the cause explains

@@ -71,7 +71,7 @@ WHAT_HELPS_BESIDE_KNOWLEDGE = (
 
 
 def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGraph:
-    """The prepared graph; an error if it implies selection, or (with `what_helps`) if it is no PAG."""
+    """The prepared graph; an error if it implies selection, or if it is no PAG (the message ends with `what_helps`)."""
     return _causal_graph_of(_Exactly(graph), what_helps)
 
 
@@ -106,8 +106,8 @@ class _Exactly:
 
 
 def causal_graph_under(shown: PAG, alone: PAG, known: Knowledge | None) -> CausalGraph | None:
-    """The graph with the marks that contexts and other knowledge decide, from the graph `shown`, which has marks from
-    knowledge, and the graph of the data `alone`; None without contexts, or if no member of its class agrees.
+    """The graph with the marks that contexts and other knowledge decide; None without contexts, or if no member of the
+    class agrees. `shown`: the graph with marks from knowledge; `alone`: the graph by the data alone.
     """
     return _causal_graph_under(_Exactly(shown), _Exactly(alone), known) if known and known.contexts else None
 
