@@ -1,7 +1,6 @@
 """anypag: anytime causal discovery with latent confounders and selection bias.
 
-The names below are the public ones. They load when first used, so that `import anypag` and the command line's `--help`
-stay quick.
+The names below are the public ones. They load when first used, so that `import anypag` and `anypag --help` are quick.
 """
 
 from importlib import import_module as _import_module

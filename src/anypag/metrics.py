@@ -23,8 +23,7 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, edge_symbol
 class Agreement:
     """How many of the learned edges (or marks) are right, and how many of the true ones were found.
 
-    Precision is 1 if nothing was learned, and recall is 1 if there is nothing to find. So a graph compared with itself
-    always scores 1.
+    Precision is 1 if nothing was learned, recall if there is nothing to find; so a graph compared with itself scores 1.
 
     Args:
         right: how many are both in the learned graph and in the true one.

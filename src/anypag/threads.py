@@ -1,14 +1,12 @@
 """Threads for work that releases the global interpreter lock (compiled loops, linear algebra); long kernels in turns.
 
 The threads are started once and reused: starting them costs more than a small step of a search takes. Callers split
-work so that the number of threads does not affect the result, and merge the pieces in order. So results are the same to
-the bit.
+work in the same way for any number of threads, and merge the pieces in order, so results are the same to the bit.
 
 Long kernels run in turns, so that a run hears a signal or sees its deadline between two calls. Such a kernel takes
 `room` as its last argument: an array with one number, from which it subtracts its work, in units of about a nanosecond.
 When the room is used up it returns False, with what it has done in its other arguments, and is called again until it
-returns True. The result does not depend on where it returns, nor on a clock. An exception raised in `look` abandons the
-work.
+returns True. The result does not depend on where it returns, nor on a clock. An exception in `look` ends the work.
 """
 
 from __future__ import annotations

@@ -202,7 +202,7 @@ def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
     return score
 
 
-LEAST = 1e-12  # no level is impossible
+LEAST = 1e-12  # the least probability of a level
 TOO_SMALL = 1e-200  # smaller products are computed by logarithms
 
 
@@ -320,7 +320,7 @@ def _refit(counts, hidden_counts, n_rows, n_levels, sizes, ess, tables, shares):
 
 @njit(cache=True, nogil=True)
 def _completed(counts, fitted, n_rows, n_levels, prior):
-    """Log marginal likelihood of a table of counts, less its log-likelihood as fitted."""
+    """Log marginal likelihood of a table of counts, minus its log-likelihood with the fitted probabilities."""
     value = 0.0
     for g in range(n_rows):
         whole = 0.0

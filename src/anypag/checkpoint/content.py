@@ -31,8 +31,8 @@ DEEPEST = 12  # the deepest level of members that is inspected; deeper values co
 
 
 def content_hash(value: Any, *, declared: bool = False) -> str:
-    """The hash, in hexadecimal. CheckpointError if something in the value cannot be inspected and declares no identity;
-    with `declared` it is ignored, because the user declares changes (`version`).
+    """The hash, in hexadecimal. CheckpointError if a part of the value cannot be inspected and declares no identity;
+    with `declared` such a part is left out: the user declares changes by `version`.
 
     >>> content_hash(np.zeros(2)) == content_hash(np.zeros(2)) != content_hash(np.zeros(3))
     True

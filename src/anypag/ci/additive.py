@@ -287,8 +287,8 @@ def functions(u: Floats, degree: int) -> Floats:
     """(n, degree) normal scores s of ranks u in (-1, 1), Legendre polynomials of degree 2 and 3, s², s³, degree 4, ...
 
     Often only the extreme values of two columns are related. As a function of u, such a relation rises steeply at the
-    ends: low powers of s fit it, but only high powers of u. Odd functions of -u are minus those of u to the bit, even
-    ones are equal.
+    ends: low powers of s fit it, but only high powers of u. Odd functions change sign with u, to the bit; even ones do
+    not.
     """
     from scipy.special import ndtri
 

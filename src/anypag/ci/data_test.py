@@ -41,8 +41,7 @@ class DataTest(ABC):
     """A test bound to data.
 
     `names` are the columns, `n` the rows, `audit` what was found in them. Condition sets are worked through in the
-    order of the names (`arranged`), so that an answer depends neither on how a set is written nor on the order of the
-    columns.
+    order of the names (`arranged`), so the order of a set or of the columns does not matter.
     """
 
     exact: ClassVar[bool] = False

@@ -27,7 +27,7 @@ class PermutationChiSquared(CountTest):
     observed, e = R C / n expected, R and C the rows of the cell's two levels. The added 1 limits the influence of
     levels with few rows. If x and y are independent given z, all ways to assign the values of y to the rows of a
     stratum are equally likely; the first three cumulants of X over all of them have a closed form. X and its cumulants
-    are summed over strata, and p is the upper tail of Pearson's type III distribution (a shifted gamma) that has these
+    are summed over strata; p is the upper tail of Pearson's type III distribution (a shifted gamma) with these
     cumulants.
 
     Its error rate is right where G² and χ² fail: many levels, many strata, rare or uneven levels (`docs/tests.md`).
@@ -40,8 +40,7 @@ class PermutationChiSquared(CountTest):
         missing: "error" (missing values raise an error), "drop" (rows with any are left out), "pairwise" (each test
             leaves out the rows in which its own columns have gaps).
         singular: "error" (columns that repeat others raise an error), "keep" (they stay).
-        max_r: the largest condition set that will be asked for, if known; only for the warning about too few
-            rows.
+        max_r: the size of the largest condition set of the search, if known; used only to warn of too few rows.
 
     >>> coins = np.random.default_rng(0).integers(0, 2, size=(500, 2))
     >>> test = PermutationChiSquared(np.column_stack([coins, coins.sum(axis=1)]), ["a", "b", "sum"])

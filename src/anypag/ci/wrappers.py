@@ -91,8 +91,7 @@ class _UpTo(Wrapper):
 
 
 def n_oracle(test: CITest, n: int) -> CITest:
-    """The paper's n-oracle: the given test, except that it answers "dependent" for condition sets with more than n
-    members.
+    """The paper's n-oracle: the given test, but for condition sets of more than n members it answers "dependent".
 
     >>> from anypag import DAG, Oracle, Queries
     >>> test = n_oracle(Oracle(DAG.from_string("A --> B; B --> C")), 0)

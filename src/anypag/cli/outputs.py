@@ -84,7 +84,9 @@ class Inputs:
         return ", ".join(f"{name}={file.name}" if name else file.name for name, file in self.files.items())
 
     def chosen(self, *also: str | None) -> ChosenColumns:
-        """The columns of each file, without counts and weights, with `also`; a dropped name may be in one file only."""
+        """The columns to use of each file, without counts and weights, plus `also`; not every file must have a dropped
+        one.
+        """
         if not self.columns.columns and not self.columns.drop:
             return dict.fromkeys(self.files)
         from anypag.data.files.read_table import INDEX_NAMES
@@ -151,7 +153,7 @@ class Inputs:
 
 
 def check_files(outputs: list[Path], typed: Typed, inputs: list[Path]) -> None:
-    """Check outputs and the checkpoint; ParameterError also if a checkpoint is there and not resumed from."""
+    """Check outputs and the checkpoint; ParameterError also if the checkpoint exists and is not to be resumed from."""
     from anypag.saving import check_ending
 
     for path in outputs:

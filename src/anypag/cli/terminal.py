@@ -184,7 +184,7 @@ def guarded_streams() -> Iterator[None]:
 
 @contextmanager
 def panics_held(path: Path) -> Iterator[None]:
-    """A context that holds back what a compiled library prints while a binary file is read; an error drops it."""
+    """A context that holds back what a compiled library prints while it reads a binary file; dropped if it fails."""
     from anypag.data.files.scan import TEXT_ENDINGS, ending_of
     from anypag.errors import AnypagError
 

@@ -2,8 +2,7 @@
 
 The rules are in `anypag.graphs.rules`. They run until none sets a mark; after every change the first one runs again.
 Two rules need more than marks: R0 asks whether an unshielded triple is a collider, R4 whether the node that a path
-discriminates is one. A `Colliders` object answers: from separating sets during a search, or from the MAG if it is
-known.
+discriminates is one. A `Colliders` object answers: during a search from separating sets, else from the known MAG.
 """
 
 from __future__ import annotations
@@ -159,8 +158,7 @@ class Pass:
 
     def _without_contradictions(self, was_set: LogRows) -> tuple[LogRows, LogRows]:
         """Turn new marks that contradict the ancestors implied by other marks back into circles. All new marks of a
-        contradiction are withdrawn, so that the order of the nodes does not matter. With an exact test there are no
-        contradictions.
+        contradiction are withdrawn, so that the order of the nodes does not matter. An exact test gives none.
         """
         if not len(was_set):
             return was_set, was_set

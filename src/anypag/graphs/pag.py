@@ -37,8 +37,7 @@ class PAG(MixedGraph):
         marks: (n, n), `marks[i, j]` the mark at j on the edge i–j (see `Mark`), 0 where there is no edge.
         names: one per node; X0, X1, ... if left out.
 
-    Any marks are accepted, because a graph learned from finite data may not be the PAG of any MAG; `validate()` checks
-    that.
+    Any marks are accepted: a graph learned from finite data may not be the PAG of any MAG (`validate()` checks this).
 
     >>> pag = PAG.from_string("smoking o-> tar; tar --> cancer")
     >>> print(pag.edge("tar", "smoking"))

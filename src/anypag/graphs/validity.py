@@ -27,8 +27,7 @@ class Validity:
     """Whether a PAG is the PAG of some MAG; `bool()` of it says so.
 
     `reason` says in a sentence why not (empty when valid); `path` names the nodes of an offending path or cycle, or the
-    edge whose mark is wrong; `mag` is the MAG that was tried (a member, when valid), and `pag` is the PAG of `mag`, if
-    it was computed.
+    edge whose mark is wrong; `mag` is the MAG that was tried (a member, when valid), and `pag` is its PAG, if known.
     """
 
     valid: bool

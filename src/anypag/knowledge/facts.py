@@ -25,8 +25,7 @@ class Facts:
 
     `causes[a, b]`: a is a cause of b, directly or through others. `not_causes[a, b]`: a is no cause of b.
     `not_selecting[a]`: a is no cause of being in the sample. `joined`, `not_joined` and `unconfounded` (no unmeasured
-    variable is a cause of both) are symmetric. `design[a]`: a is a context, and the design decides how contexts depend
-    on each other.
+    variable is a cause of both) are symmetric. `design[a]`: a is a context, and the design relates contexts.
     """
 
     causes: Flags

@@ -133,8 +133,7 @@ def withdrawn_marks(result: Result) -> list[Counts]:
 
     On an edge that stayed: a mark that changed. On an edge that was removed: a mark whose claim the graph no longer
     makes. An arrowhead at A on A–B is withdrawn if a possibly directed path now leads from A to B, a tail if no
-    directed path does. Removing an edge is not a withdrawal: the edge only said that nothing had separated the two so
-    far.
+    directed path does. Removing an edge is no withdrawal: the edge only said that nothing had separated the two yet.
     """
     final = result.pag.marks
     still = cache(lambda: [np.packbits(about(final), axis=1) for about in (causes, not_causes)])

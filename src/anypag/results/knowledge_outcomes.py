@@ -181,7 +181,7 @@ class _Judge:
         return [self.problem.nodes.names[k] for k in self.problem.nodes.order]
 
     def _against_with_others(self, statement: Statement) -> str:
-        """Why the data contradict it together with others, each of which alone agrees with them; empty if not."""
+        """Why the data contradict this and other statements together, but none of them alone; empty if they do not."""
         if not any(one is statement for one in self._at_odds):
             return ""
         others = [str(one) for one in self._at_odds if one is not statement]
@@ -189,7 +189,7 @@ class _Judge:
 
     @cached_property
     def _at_odds(self) -> list[Statement]:
-        """A minimal set (perhaps of several) of statements that agree with the data one by one but not together."""
+        """A minimal set (one of several, perhaps) of statements that agree with the data singly, but not together."""
         if _agree(self.facts, self._all):
             return []
         left = [one for one in self.statements if not self._against(self._alone(one), self._closed_alone(one))]

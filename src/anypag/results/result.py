@@ -68,8 +68,7 @@ class Result:
 
     `complete` is True when no further iteration could change the graph; else `stopped` says what ended the run
     ("max_r", "time", "tests", "interrupt", "stop", "error") and the graph is the one of the last finished iteration.
-    With a perfect test every claim of it is right; on data, as far as the tests are right (see `contradictions` and
-    `withdrawn`).
+    With a perfect test all its claims are right; on data, as far as tests are right (`contradictions`, `withdrawn`).
     """
 
     method: str

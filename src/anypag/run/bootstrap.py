@@ -76,8 +76,8 @@ class Bootstrap:
 
 class Resampling:
     """A bootstrap set up and ready to run: everything checked, nothing tested yet. Budgets and checkpoint are for all
-    searches together. `cluster`: a column, or a value for each row, that says which rows are drawn together; it is not
-    searched over.
+    searches together. `cluster`: a column (left out of the search) or a value for each row; equal values are drawn
+    together.
     """
 
     def __init__(self, data_or_test: Any, choices: Choices, plan: Plan, cluster: Any = None) -> None:
@@ -109,8 +109,7 @@ class Resampling:
         self, whole: Callable[[], Result] | None = None, tick: Tick = no_tick, listening: Listening = nullcontext
     ) -> Bootstrap:
         """Search the whole data (by `whole`, if given), then the resamples. When a budget is spent or on Ctrl-C, the
-        finished ones are returned. Resamples run in the context that `listening` makes, where signals may raise
-        `Stopped`.
+        finished ones are returned. Resamples run in the context `listening()`, where signals may raise `Stopped`.
         """
         with self._replicates() as done:
             budget = Budget(self.search.problem.choices, self.choices.n_jobs)

@@ -2,8 +2,7 @@
 
 Chains change a pair at its latest copy, which is scored once and stands for all copies. The score is that of the latest
 slice given the past. So earlier nodes are joined to each other in every graph of a chain, and always in the same way:
-each is a cause of all later ones. A sampled graph is read with its edges at all their copies, and without those between
-earlier nodes.
+each is a cause of all later ones. These edges are then left out of a sampled graph, and all others copied in time.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]
 
 
 def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, costly: str) -> list[Finding]:
-    """An error for missing values, or a warning with the cost of `missing`; `costly`: a clause of `costly_columns`."""
+    """An error for missing values, or a warning with the price of `missing`. `costly`: a clause of `costly_columns`."""
     gaps = {name: count for name, count in zip(names, summary.missing.tolist(), strict=True) if count}
     if not gaps:
         return []
@@ -207,7 +207,7 @@ _ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rou
 
 
 def order_findings(table: Table) -> list[Finding]:
-    """A warning about columns in which neighbouring rows are alike; not monotone ones: rows may be sorted by these."""
+    """A warning about columns in which neighbouring rows are alike, except monotone ones: rows may be sorted by them."""
     rises, falls = changes(table.values[:_GLANCE])
     continuous = table.of_kind("continuous")
     chosen = [i for i in continuous if (rises[i] and falls[i]) or not is_monotone(table.values[:, i])]

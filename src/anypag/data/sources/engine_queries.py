@@ -1,8 +1,7 @@
 """Queries to tables in an engine (DuckDB, Dask, Spark, ...). Rows stay in the engine.
 
 narwhals translates a query for every engine. Products of columns are summed block by block: a query has at most
-`EXPRESSIONS` products and reads the columns of two blocks, so that a wide table does not become a query with a million
-expressions.
+`EXPRESSIONS` products and reads the columns of two blocks, so a wide table does not become a query of a million terms.
 """
 
 from __future__ import annotations

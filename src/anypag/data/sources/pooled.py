@@ -305,7 +305,7 @@ def design_of(contexts: Any, sets: tuple[str, ...], order: Sequence[int], *, con
 
 
 def _observed_levels_first(design: Table) -> Table:
-    """The design with levels numbered by first appearance: estimates compare with the first, that of the observed set."""
+    """The design, levels numbered by first appearance: estimates compare with the first, that of the observed set."""
     values, labels = np.array(design.values), list(design.labels)
     for i, own in enumerate(design.labels):
         if own:

@@ -113,7 +113,7 @@ def entries_of(causal: CausalGraph, part: Table, model: Model, way: Between, num
 
 
 def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Table, int]:
-    """The columns that the effect needs, ordered as the nodes, without incomplete rows; and how many those are."""
+    """The columns that the effect needs, in the order of nodes, in complete rows; and how many rows were left out."""
     part = table.take(causal.names(needed))
     Audit.of(infinity_findings(part.names, np.isinf(part.values).sum(axis=0))).require_usable()
     complete = complete_rows(part, part.names)

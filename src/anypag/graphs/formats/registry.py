@@ -81,8 +81,7 @@ def loads(text: str, format: str, *, kind: type[MixedGraph] | None = None) -> Mi
     Args:
         text: the text.
         format: see `dumps`.
-        kind: `PAG`, `MAG` or `DAG`. If left out, what the text says (as "json" and "dagitty" can), else a
-            `PAG`.
+        kind: `PAG`, `MAG` or `DAG`; if left out, what the text says (in "json" and "dagitty"), else `PAG`.
 
     Raises:
         FormatError: the text holds no such graph; the message says what is wrong.
@@ -156,8 +155,7 @@ def read_graph(
 
 
 def write_graph(graph: Any, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Write a graph to a file, whole or not at all: an older file stays as it is until the new one is
-    complete.
+    """Write a graph to a file, whole or not at all: an older file stays until the new one is complete.
 
     Args:
         graph: the graph; see `as_graph` for the objects that can stand for one.
@@ -239,8 +237,7 @@ def from_networkx(graph: Any, *, kind: type[MixedGraph] | None = None) -> MixedG
 
     Args:
         graph: the graph; its nodes are names.
-        kind: `PAG`, `MAG` or `DAG`. Default: `graph.graph["kind"]`, or else a DAG if no edge has a mark and a PAG if
-            edges have.
+        kind: `PAG`, `MAG` or `DAG`; if left out, `graph.graph["kind"]`, else a PAG if edges have marks, or a DAG.
 
     >>> import networkx
     >>> print(from_networkx(networkx.DiGraph([("A", "B")])))

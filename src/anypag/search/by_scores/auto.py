@@ -2,8 +2,8 @@
 
 1. Tests: ICD, one r in each step. There is a graph after milliseconds, and a sharper one after every r.
 2. Orders, cooling, hidden causes, sampling: the phases of `by_scores.bayes`. The graph by tests is the answer until the
-   first graphs are scored. From then on the answer is a valid PAG after every step. The last answer is that of "bayes",
-   to the bit.
+   first graphs are scored. From then on the answer is a valid PAG after every step; the last is that of "bayes", to the
+   bit.
 
 The state keeps what ICD found with all its evidence (`after_tests`). Where a table has no score, "auto" stands for
 "icd"; `anypag.run.bind` decides that before the first step.

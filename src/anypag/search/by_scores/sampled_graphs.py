@@ -56,8 +56,7 @@ def pairs_of(n: int) -> tuple[Counts, Counts]:
 
 
 def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: int, state: int) -> list[PairChange]:
-    """What else changes in the graphs in which a pair has this state and not the answer's; the most frequent change
-    first.
+    """What else changes in graphs where a pair has this state and not the answer's; the most frequent change first.
 
     A change is reported if most graphs with that state have it, and clearly more than of the graphs with the answer's
     state. `states` (c, p) are those of the sampled classes, `answers` (k, p) those of the answer: several rows if

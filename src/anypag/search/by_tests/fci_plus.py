@@ -118,7 +118,7 @@ def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
     if problem.choices.max_r is None:
         return 0
     last_r = problem.last_r
-    if any(len(known) >= last_r for *_, known in _additions(state)):  # no node was tested for breaking an independence
+    if any(len(known) >= last_r for *_, known in _additions(state)):  # adding a node would go beyond `max_r`
         return state.n_edges
     degree = np.diff(state.skeleton.start)
     x, y = state.edges()
