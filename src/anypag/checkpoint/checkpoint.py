@@ -162,8 +162,8 @@ class Checkpoint:
 def store_of_run(
     path: Path, facts: Fingerprint, first: dict[str, Any], read: Callable[[Store], None], *, resume: bool
 ) -> Store:
-    """The file of a run: a new one with its `first` facts, or the one that is there, once `read` has loaded it.
-    CheckpointError if there is a file of another run, or a file and no `resume`.
+    """The file of a run: the existing one, which `read` loads; or a new one, with the facts `first`. CheckpointError if
+    there is a file of another run, or a file and no `resume`.
     """
     if not path.exists():
         return Store.create(path, {"run": facts, **first})

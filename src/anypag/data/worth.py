@@ -54,7 +54,7 @@ class Worth(NamedTuple):
 
 
 def worth(n_rows: int, n: float, factors: Floats, steps: Mapping[int, Floats]) -> Worth:
-    """The worth of rows that are worth `n` for two columns with the factor 1. `steps`: the f_k of ordered levels."""
+    """The worth of rows; `n` is that for two columns with the factor 1. `steps`: the f_k of ordered levels."""
     kept = np.ones(len(factors))
     kept[list(steps)] = [own[0] ** 2 for own in steps.values()]
     mean, scored = float((factors / kept).mean()), n / float(factors.mean()) ** 2 * float(kept.mean()) ** SCORED_AS

@@ -35,12 +35,12 @@ COLUMNS = (
 `edge` is the edge as text (`o->`), empty where there is none; marks are `circle`, `arrow`, `tail` or `none`. `p` is the
 largest p-value among the tests that kept an edge, or the p-value of the separation; `n` the rows it rests on; `given`
 and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R12`, or `K0` to `K7`
-where they rest on what was known beforehand. `conflict` says whether some rule wanted another mark. `probability` is
-that of the two being joined in this way, by sampled graphs (method "bayes"); `p_cause` and `p_no_cause` are the shares
-of them in whose class `from` is a cause of `to` in every member, and in none; `p_open` is the rest. `contradiction`
-names other claims that cannot be true together with this one (empty if there are none). Where the rows were resampled,
-`resamples` is how many gave a graph, `same` the share of them with the same edge (or none, where there is none),
-`joined` the share with any edge, and `else_mostly` what most of the others have (`none` for no edge).
+where they rest on what was known beforehand. `conflict` says whether some rule wanted another mark. `probability`: how
+probable it is by sampled graphs (method "bayes") that the two are joined in this way. `p_cause`: the share of sampled
+graphs in whose class `from` is a cause of `to` in every member; `p_no_cause`: in no member; `p_open`: the rest.
+`contradiction` names other claims that cannot be true together with this one (empty if there are none). Where the rows
+were resampled, `resamples` is how many gave a graph, `same` the share of these that have the same edge (or also have
+none), `joined` the share with any edge, and `else_mostly` what most of the others have (`none` for no edge).
 """
 
 

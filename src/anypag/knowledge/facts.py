@@ -25,7 +25,7 @@ class Facts:
 
     `causes[a, b]`: a is a cause of b, directly or through others. `not_causes[a, b]`: a is no cause of b.
     `not_selecting[a]`: a is no cause of being in the sample. `joined`, `not_joined` and `unconfounded` (no unmeasured
-    variable is a cause of both) are symmetric. `design[a]`: a is a context, and the design relates contexts.
+    variable is a cause of both) are symmetric. `design[a]`: a is a context, joined to others by design.
     """
 
     causes: Flags
@@ -92,8 +92,8 @@ class Facts:
         return bool(((rank[:, None] > rank[None, :]) == self.not_causes).all())
 
     def seeds(self, marks: Marks, *, final: bool = False) -> Marks:
-        """The marks that the facts give to the edges of a graph; circles at all other ends. If all edges are right
-        (`final`) and two joined variables have no hidden common cause, one that is no effect of the other causes it.
+        """The marks that the facts give to the edges of a graph; circles at all other ends. With `final` all edges are
+        right: if joined a and b have no hidden common cause and b is no cause of a, then a is a cause of b.
         """
         seeds = (marks != Mark.NONE).astype(np.uint8)
         seeds[(seeds > 0) & self.not_anterior.T] = Mark.ARROW

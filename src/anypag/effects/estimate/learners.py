@@ -26,7 +26,7 @@ CLIP = 0.02  # chances of a level nearer to 0 or 1 than this are moved here: the
 MOST_CLIPPED = 0.05  # from this share of rows on the two groups hardly overlap, and AIPW gives no interval
 LEAST_ROWS = 2_000  # with fewer rows AIPW gives no interval: see `benchmarks/effects_learners.md`
 MOST_KNOTS = 8
-PENALTIES = np.logspace(-6, 1, 8)  # of squared weights of standardised columns, for each row
+PENALTIES = np.logspace(-6, 1, 8)  # on squared weights of standardised columns; multiplied by the number of rows
 MOST_STEPS = 30
 
 One = Regressor | Callable[[], Regressor]
@@ -166,7 +166,7 @@ class SplineLogit(Splines):
 
 
 def _logit(design: Floats, y: Floats, penalty: float, weights: Floats) -> tuple[Floats, float]:
-    """The weights of a penalised logistic regression by Newton's method, and its AIC; the first has no penalty."""
+    """The weights of a logistic regression, all but the first penalised, by Newton's method; and its AIC."""
     ridge = np.diag(np.append(0.0, np.full(design.shape[1] - 1, penalty)))
     for _ in range(MOST_STEPS):
         chance = _chance(design @ weights)
