@@ -56,7 +56,7 @@ class Assertion(NamedTuple):
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Statements that cannot all be true, although any fewer can; or, without statements, why no system has the graph.
+    """A minimal set of statements that cannot all be true; or, without statements, why no system has the graph.
 
     `pairs` are the pairs of variables it is about; `sentence` says it in words; `str()` gives the sentence.
     """

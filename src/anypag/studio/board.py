@@ -17,7 +17,7 @@ from anypag.plot.geometry import Picture
 from anypag.results.result import Iteration, Result
 from anypag.studio.page_parts import laid_out, scene, steps_shown
 
-MOST_SCENES = 40  # how many graphs of one run a page that connects late is shown
+MOST_SCENES = 40  # a page that connects late gets at most this many graphs of the run
 Event = tuple[str, Any]  # a name and its content, as JSON holds it
 
 

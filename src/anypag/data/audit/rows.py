@@ -207,7 +207,7 @@ _ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rou
 
 
 def order_findings(table: Table) -> list[Finding]:
-    """A warning about columns in which neighbouring rows are alike, except monotone ones: rows may be sorted by them."""
+    """A warning about columns with neighbouring rows alike; not about monotone ones: rows may be sorted by these."""
     rises, falls = changes(table.values[:_GLANCE])
     continuous = table.of_kind("continuous")
     chosen = [i for i in continuous if (rises[i] and falls[i]) or not is_monotone(table.values[:, i])]

@@ -225,7 +225,7 @@ class Posterior:
 
     @cached_property
     def marks(self) -> Marks:
-        """The marks of the PAG of least expected error, of those met at temperature 1 and `best`; without `facts`."""
+        """The marks of the PAG of least expected error among `best` and those met at temperature 1; without `facts`."""
         candidates = np.concatenate([self.best[None], self.sample.pags[self.sample.cold > 0]])
         return np.asarray(candidates[least_expected_error(candidates, self._believed)])
 
