@@ -204,7 +204,7 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
 
 @njit(f"boolean({_SCORE}, int64[::1], uint8[:, ::1], float64[::1], int64[::1])", cache=True, nogil=True)
 def parents_in(adding, removing, data, trees, order, parents, scores, room):
-    """Writes the DAG of an order (`parents[i, j]`: i is a parent of j), and scores that are NaN. Returns whether done."""
+    """Writes an order's DAG (`parents[i, j]`: is i a parent of j?), and scores that are NaN. Returns whether done."""
     score = (adding, removing, data, trees)
     chosen = np.empty(len(order) + 1, np.int64)
     for q in range(len(order)):

@@ -62,7 +62,7 @@ _STOPPED = {
 
 
 def end_told(result: Result, spell: Callable[[Option], str] = str) -> str:
-    """How the search ended; for one by tests that was stopped, also what its method promises at such a stop."""
+    """How the search ended. If a search by tests was stopped: also what its method promises then."""
     method = method_named(result.method).tests_by or result.method
     has_r = bool(result.history) and not result.from_scores and not result.tests_done
     promised = METHODS[method].promises.on_the_way if method in METHODS and has_r and not result.complete else None
@@ -147,7 +147,7 @@ def acts_on(result: Result, among: Collection[str] = ()) -> list[ActsOn]:
 
 
 def by_design(result: Result) -> list[str]:
-    """The contexts that are joined by design, if there are several: their edges are told in one line."""
+    """The contexts that are joined by design, if there are several: their edges are shown in one line."""
     known = result.choices.knowledge
     contexts = [name for name in known.design if name in result.pag.names] if known else []
     return contexts if len(contexts) > 1 else []
