@@ -12,7 +12,7 @@ import numpy.typing as npt
 from anypag.arrays import Floats
 from anypag.data.audit.rows import FEW_ROWS, ROWS_PER_LEVEL, is_monotone
 from anypag.data.findings import Finding, as_one, warning
-from anypag.data.levels import has_fractions, is_date, is_number, looks_like_number
+from anypag.data.levels import is_date, is_number, looks_like_number
 from anypag.data.sources.protocol import Source
 from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence, listed
@@ -203,10 +203,8 @@ def matrix_findings(table: Table) -> list[Finding]:
 
 def identifier_findings(table: Table) -> list[Finding]:
     """Whole numbers, all different, that count the rows or are named as identifiers are."""
-    findings, fractions = [], has_fractions(table.values)
-    for i in table.of_kind("continuous"):
-        if fractions[i]:
-            continue
+    findings = []
+    for i in (i for i in table.of_kind("continuous") if not table.fractions[i]):
         name, column = table.names[i], table.values[:, i]
         column = column[~np.isnan(column)]
         if len(column) < FEW_ROWS or not _is_whole(column):

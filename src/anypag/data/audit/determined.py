@@ -117,10 +117,9 @@ def _worth_a_look(values: Floats, moments: Moments) -> list[tuple[int, int]]:
     rises, falls = changes(values[few])
     may_go = ~(rises & falls)
     np.fill_diagonal(may_go, False)
-    goes_along = np.zeros_like(may_go)
-    for i in np.flatnonzero(may_go.any(axis=1)):
-        goes_along[i] = np.not_equal(*changes(values[order[:, i]]))
-    is_near = (goes_along | goes_along.T) & (np.abs(moments.correlation) < NEARLY_THE_SAME)
+    i, j = np.nonzero(may_go)
+    may_go[i, j] = np.not_equal(*changes(values[order[:, i], j]))
+    is_near = (may_go | may_go.T) & (np.abs(moments.correlation) < NEARLY_THE_SAME)
     return [(int(i), int(j)) for i, j in np.argwhere(np.triu(is_near, 1))]
 
 

@@ -20,7 +20,6 @@ import numpy as np
 
 from anypag.arrays import Floats, Indices
 from anypag.data.findings import Finding, Severity, Singular, warning
-from anypag.data.levels import has_fractions
 from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import listed
@@ -147,7 +146,7 @@ def indicator_findings(table: Table) -> list[Finding]:
 def _of_zeros_and_ones(table: Table) -> list[int]:
     """Columns of numbers that hold both 0 and 1, and nothing else."""
     ends = table.summary()
-    perhaps = (ends.low == 0.0) & (ends.high == 1.0) & ~has_fractions(table.values)
+    perhaps = (ends.low == 0.0) & (ends.high == 1.0) & ~table.fractions
     chosen = [i for i in np.flatnonzero(perhaps).tolist() if table.labels[i] is None]
     return [i for i in chosen if not ((table.values[:, i] > 0.0) & (table.values[:, i] < 1.0)).any()]
 
