@@ -191,4 +191,4 @@ def _numbered(rule: int, rows: LogRows) -> LogRows:
 
 def as_circles(marks: Marks) -> Marks:
     """The marks of the same edges with a circle at every end."""
-    return np.asarray(marks != Mark.NONE, np.uint8)
+    return np.asarray(marks != Mark.NONE.value, np.uint8)

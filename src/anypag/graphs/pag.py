@@ -103,15 +103,16 @@ class MAG(MixedGraph):
 
     def _check_undirected(self) -> None:
         marks = self.marks
-        undirected = (marks == Mark.TAIL) & (marks.T == Mark.TAIL)
-        wrong = np.argwhere(undirected & (marks == Mark.ARROW).any(axis=0)[:, None])
+        tail, arrow = marks == Mark.TAIL.value, marks == Mark.ARROW.value
+        wrong = np.argwhere(tail & tail.T & arrow.any(axis=0)[:, None])
         if len(wrong):
             b, c = (int(i) for i in wrong[0])
-            a = int(np.argmax(marks[:, b] == Mark.ARROW))
+            a = int(np.argmax(arrow[:, b]))
             self._refuse("is not ancestral: an arrowhead points at an end of an undirected edge", (a, b, c))
 
     def _check_ancestral(self) -> None:
-        steps, spouses = arrows(self.marks), (self.marks == Mark.ARROW) & (self.marks.T == Mark.ARROW)
+        steps, arrow = arrows(self.marks), self.marks == Mark.ARROW.value
+        spouses = arrow & arrow.T
         cycle = find_cycle(steps.astype(np.uint8))
         if cycle:
             self._refuse("is not ancestral: it has a directed cycle", cycle)

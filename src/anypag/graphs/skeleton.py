@@ -39,7 +39,7 @@ class Skeleton(NamedTuple):
 
     def narrowed(self, marks: Marks) -> Self:
         """The edges that a matrix of marks still has; faster than a scan of all pairs."""
-        is_left = marks[self.node, self.neighbour] != Mark.NONE
+        is_left = marks[self.node, self.neighbour] != Mark.NONE.value
         if is_left.all():
             return self
         node = self.node[is_left]

@@ -82,10 +82,10 @@ def _wrong_mark(pag: PAG, truth: PAG, i: int, j: int) -> str:
 
 def completed(marks: Marks) -> tuple[Marks, list[int]]:
     """The marks of a member, if there is one; or a chordless cycle of `o-o` edges that shows there is none."""
-    completed = np.array(marks)
-    completed[(marks == Mark.CIRCLE) & (marks.T == Mark.ARROW)] = Mark.TAIL
-    completed[(marks == Mark.CIRCLE) & (marks.T == Mark.TAIL)] = Mark.ARROW
-    undecided = (marks == Mark.CIRCLE) & (marks.T == Mark.CIRCLE)
+    completed, circle = np.array(marks), marks == Mark.CIRCLE.value
+    completed[circle & (marks.T == Mark.ARROW.value)] = Mark.TAIL
+    completed[circle & (marks.T == Mark.TAIL.value)] = Mark.ARROW
+    undecided = circle & circle.T
     rank = np.zeros(len(marks), np.int64)
     nodes = np.flatnonzero(undecided.any(axis=1))
     rank[nodes[_maximum_cardinality_order(undecided[np.ix_(nodes, nodes)])]] = np.arange(len(nodes))
