@@ -68,7 +68,7 @@ class Skeleton(NamedTuple):
 
     def _for_all(self, work: Callable[[slice], None], threads: int) -> None:
         n = len(self.start) - 1
-        costs = np.diff(self.start) + n // BYTES_PER_EDGE
+        costs = self.start[1:] - self.start[:-1] + n // BYTES_PER_EDGE
         map_in_threads(work, runs_of(costs, threads, LEAST_EDGES, MOST_EDGES), threads)
 
     @property

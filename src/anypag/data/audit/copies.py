@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
@@ -45,9 +46,9 @@ def copies_in(table: Table) -> dict[str, str]:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         sums = table.values.sum(axis=0)
-    group = np.unique(sums, return_inverse=True, equal_nan=True)[1].tolist()
+    known = [None if math.isnan(one) else one for one in sums.tolist()]
     sketches = [
-        group[i] if kind == "continuous" else _by_first_appearance(table.codes(i)[:_BEGINNING])
+        known[i] if kind == "continuous" else _by_first_appearance(table.codes(i)[:_BEGINNING])
         for i, kind in enumerate(table.kinds)
     ]
     return _repeated(table.names, sketches, lambda i: (table.kinds[i], _content(table, i)))
