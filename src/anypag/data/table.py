@@ -100,10 +100,15 @@ class Table:
         return {}
 
     @cached_property
-    def is_finite(self) -> bool:
-        """Are all values finite? Usually their sum is enough to decide."""
+    def sums(self) -> Floats:
+        """(p,) the sums of the columns."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(self.values.sum())) or bool(np.isfinite(self.values).all())
+            return np.asarray(self.values.sum(axis=0))
+
+    @cached_property
+    def is_finite(self) -> bool:
+        """Are all values finite? Usually the sums of the columns are enough to decide."""
+        return bool(np.isfinite(self.sums).all()) or bool(np.isfinite(self.values).all())
 
     @cached_property
     def has_gaps(self) -> bool:
@@ -307,7 +312,7 @@ class Table:
         return CountedTable(self.take(self.names if names is None else names), np.ones(self.n, np.int64))
 
 
-_OF_VALUES = ("is_finite", "has_gaps", "fractions", "_summary")  # cached properties that depend on values only
+_OF_VALUES = ("sums", "is_finite", "has_gaps", "fractions", "_summary")  # cached properties that depend on values only
 
 
 def clusters_in(cluster: Any, table: Table) -> Counts | None:

@@ -82,9 +82,10 @@ def _wrong_mark(pag: PAG, truth: PAG, i: int, j: int) -> str:
 
 def completed(marks: Marks) -> tuple[Marks, list[int]]:
     """The marks of a member, if there is one; or a chordless cycle of `o-o` edges that shows there is none."""
-    completed, circle = np.array(marks), marks == Mark.CIRCLE.value
-    completed[circle & (marks.T == Mark.ARROW.value)] = Mark.TAIL
-    completed[circle & (marks.T == Mark.TAIL.value)] = Mark.ARROW
+    completed = np.array(marks)
+    circle, arrow, tail = (marks == mark.value for mark in (Mark.CIRCLE, Mark.ARROW, Mark.TAIL))
+    completed[circle & arrow.T] = Mark.TAIL
+    completed[circle & tail.T] = Mark.ARROW
     undecided = circle & circle.T
     rank = np.zeros(len(marks), np.int64)
     nodes = np.flatnonzero(undecided.any(axis=1))
