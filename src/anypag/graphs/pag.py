@@ -91,15 +91,19 @@ class MAG(MixedGraph):
 
     def __init__(self, marks: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
         super().__init__(marks, names)
-        self._check_undirected()
-        self._check_ancestral()
-        self._check_maximal()
+        self.check()
 
     def to_pag(self) -> PAG:
         """The PAG of the Markov equivalence class of this MAG."""
         from anypag.graphs.projection import pag_of_mag
 
         return pag_of_mag(self)
+
+    def check(self) -> None:
+        """Raise NotMaximalOrAncestralError if the graph is not ancestral or not maximal."""
+        self._check_undirected()
+        self._check_ancestral()
+        self._check_maximal()
 
     def _check_undirected(self) -> None:
         marks = self.marks

@@ -57,8 +57,9 @@ def validate(pag: PAG) -> Validity:
         path = tuple(pag.names[i] for i in cycle)
         text = " o-o ".join(map(quote, path))
         return Validity(False, f"in a PAG a cycle of o-o edges has an o-o chord; {text} has none.", path)
+    mag = MAG.trusted(marks, pag.names)
     try:
-        mag = MAG(marks, pag.names)
+        mag.check()
     except NotMaximalOrAncestralError as error:
         return Validity(False, f"no MAG fits. The one that comes closest: {error}", error.path)
     truth = pag_of_mag(mag)
