@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels.separation import inducing_path
+from anypag.arrays import Flags
 from anypag.errors import CycleError, GraphError, NotMaximalOrAncestralError
 from anypag.graphs.base import (
     Marks,
     MixedGraph,
-    arrows,
     check_edge_kinds,
     checked_names,
     marks_of_arrows,
@@ -101,22 +101,19 @@ class MAG(MixedGraph):
 
     def check(self) -> None:
         """Raise NotMaximalOrAncestralError if the graph is not ancestral or not maximal."""
-        self._check_undirected()
-        self._check_ancestral()
+        tail, arrow = self.marks == Mark.TAIL.value, self.marks == Mark.ARROW.value
+        self._check_undirected(tail & tail.T, arrow)
+        self._check_ancestral(arrow & tail.T, arrow & arrow.T)
         self._check_maximal()
 
-    def _check_undirected(self) -> None:
-        marks = self.marks
-        tail, arrow = marks == Mark.TAIL.value, marks == Mark.ARROW.value
-        wrong = np.argwhere(tail & tail.T & arrow.any(axis=0)[:, None])
+    def _check_undirected(self, undirected: Flags, arrow: Flags) -> None:
+        wrong = np.argwhere(undirected & arrow.any(axis=0)[:, None])
         if len(wrong):
             b, c = (int(i) for i in wrong[0])
             a = int(np.argmax(arrow[:, b]))
             self._refuse("is not ancestral: an arrowhead points at an end of an undirected edge", (a, b, c))
 
-    def _check_ancestral(self) -> None:
-        steps, arrow = arrows(self.marks), self.marks == Mark.ARROW.value
-        spouses = arrow & arrow.T
+    def _check_ancestral(self, steps: Flags, spouses: Flags) -> None:
         cycle = find_cycle(steps.astype(np.uint8))
         if cycle:
             self._refuse("is not ancestral: it has a directed cycle", cycle)

@@ -32,9 +32,7 @@ STRAIGHT = 0.96  # if straight lines explain more than this share of the varianc
 MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is looked for
 MOST_PAIRWISE = 40  # up to this many columns with gaps every pair is checked, on the rows that have both
 COLUMNS_AT_ONCE = 16
-"""How many columns are prepared at a time: with 1,000 rows, 128 kB. A larger block of memory would be allocated and
-cleared anew each time.
-"""
+"""How many columns are prepared at a time: 128 kB. A larger block would be allocated and cleared anew each time."""
 _NOTHING = 1e-6  # shares below this count as 0
 
 
@@ -131,19 +129,24 @@ def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32
     """(c, 5, 5) the coefficients that make an orthonormal basis from the (5, c, n) parts of each column, up to a
     constant; and the columns whose parts are too nearly dependent for single precision.
     """
-    p, n = parts.shape[1:]
-    sums, products = (parts @ np.ones(n, np.float32)).T.astype(np.float64), np.zeros((p, 5, 5))
-    for k, part in enumerate(parts):
-        products[:, k:, k] = (part[:, None, :] @ parts[k:].transpose(1, 2, 0))[:, 0]
-    products -= sums[:, :, None] * sums[:, None, :] / n
+    products = _centred_products(parts)
     whole = np.diagonal(products, axis1=1, axis2=2)
-    products += np.eye(5) * np.where(whole > 0, _NOTHING * whole, 1.0)[:, None]
+    products += np.eye(5) * np.where(whole > 0, _NOTHING * whole, 1.0)[:, None]  # so that a part may be 0
     try:
         factor = np.linalg.cholesky(products)
     except np.linalg.LinAlgError:
-        return np.zeros((p, 5, 5), np.float32), np.arange(p)
+        return np.zeros(products.shape, np.float32), np.arange(len(products))
     is_clear = (np.square(np.diagonal(factor, axis1=1, axis2=2)) > 1e-4 * whole).all(axis=1)
     return np.linalg.inv(factor).astype(np.float32), np.flatnonzero(~is_clear)
+
+
+def _centred_products(parts: npt.NDArray[np.float32]) -> Floats:
+    """(c, 5, 5) the inner products of the (5, c, n) parts of each column, less their means; only up to the diagonal."""
+    n, sums = parts.shape[2], (parts @ np.ones(parts.shape[2], np.float32)).T.astype(np.float64)
+    products = -sums[:, :, None] * sums[:, None, :] / n
+    for k, part in enumerate(parts):
+        products[:, k:, k] += (part[:, None, :] @ parts[k:].transpose(1, 2, 0))[:, 0]
+    return products
 
 
 def _basis(values: Floats) -> Floats:
