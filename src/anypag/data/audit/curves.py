@@ -131,12 +131,12 @@ def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32
     """
     products = _centred_products(parts)
     whole = np.diagonal(products, axis1=1, axis2=2)
-    products += np.eye(5) * np.where(whole > 0, _NOTHING * whole, 1.0)[:, None]  # so that a part may be 0
+    products += np.eye(5) * np.where(whole > 0, 1e-5 * whole, 1.0)[:, None]  # a part may be 0
     try:
         factor = np.linalg.cholesky(products)
     except np.linalg.LinAlgError:
         return np.zeros(products.shape, np.float32), np.arange(len(products))
-    is_clear = (np.square(np.diagonal(factor, axis1=1, axis2=2)) > 1e-4 * whole).all(axis=1)
+    is_clear = (np.square(np.diagonal(factor, axis1=1, axis2=2)) > 2e-4 * whole).all(axis=1)
     return np.linalg.inv(factor).astype(np.float32), np.flatnonzero(~is_clear)
 
 
