@@ -107,7 +107,7 @@ class MAG(MixedGraph):
         self._check_maximal()
 
     def _check_undirected(self, undirected: Flags, arrow: Flags) -> None:
-        wrong = np.argwhere(undirected & arrow.any(axis=0)[:, None])
+        wrong = np.argwhere(undirected & np.asarray(arrow.any(axis=0))[:, None])
         if len(wrong):
             b, c = (int(i) for i in wrong[0])
             a = int(np.argmax(arrow[:, b]))

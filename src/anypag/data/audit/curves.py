@@ -143,7 +143,7 @@ def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32
 def _centred_products(parts: npt.NDArray[np.float32]) -> Floats:
     """(c, 5, 5) the inner products of the (5, c, n) parts of each column, less their means; only up to the diagonal."""
     n, sums = parts.shape[2], (parts @ np.ones(parts.shape[2], np.float32)).T.astype(np.float64)
-    products = -sums[:, :, None] * sums[:, None, :] / n
+    products: Floats = -sums[:, :, None] * sums[:, None, :] / n
     for k, part in enumerate(parts):
         products[:, k:, k] += (part[:, None, :] @ parts[k:].transpose(1, 2, 0))[:, 0]
     return products
