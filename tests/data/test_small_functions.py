@@ -22,7 +22,6 @@ from anypag.data.levels import (
     coded,
     codes_of,
     distinct,
-    has_fractions,
     is_date,
     is_number,
     kind_of_levels,
@@ -39,13 +38,14 @@ NAN = float("nan")
 
 
 def test_kinds() -> None:
-    assert kind_reason(np.tile([0.0, 1.0, 2.0], 10), None, None, "discrete").startswith("whole numbers, 3 different")
+    of_three = kind_reason(np.tile([0.0, 1.0, 2.0], 10), None, None, "discrete", is_clear=False)
+    assert of_three.startswith("whole numbers, 3 different")
     assert [is_number(text) for text in ("-1.5e3", "1_000", "A1")] == [True, False, False]
     dates = ("2020-01-31", "31.01.2020", "1/31/20 14:05", "2020-01-31T10:00:00Z", "12-3", "1.5")
     assert [is_date(text) for text in dates] == [True] * 4 + [False] * 2
     like = ("1,5", "1,234.5", "12.3 %", "€ 1 200", "01.02.2020", "A1")
     assert [looks_like_number(text) for text in like] == [True] * 4 + [False] * 2
-    assert has_fractions(np.array([[1.5, 2.0], [1.0, 3.0]])).tolist() == [True, False]
+    assert as_table(np.array([[1.5, 2.0], [1.0, 3.0]])).fractions.tolist() == [True, False]
     assert [kind_of_levels(np.array([0.0, 1.0]), n) for n in (9, 10)] == ["continuous", "discrete"]
 
 

@@ -53,8 +53,7 @@ class Queries:
                 "Queries are x of shape (b,), y of shape (b,) and z of shape (b, r); "
                 f"got shapes {x.shape}, {y.shape} and {z.shape}."
             )
-        for name, part in (("x", x), ("y", y), ("z", z)):
-            object.__setattr__(self, name, part)
+        self.__dict__.update(x=x, y=y, z=z)
 
     @classmethod
     def one(cls, x: int, y: int, z: Iterable[int] = ()) -> Self:
@@ -70,7 +69,9 @@ class Queries:
         return len(self.x)
 
     def take(self, rows: npt.NDArray[np.intp] | Flags | slice) -> Self:
-        """Some of the questions."""
+        """Some of the questions; the same batch if a slice has them all."""
+        if isinstance(rows, slice) and rows.indices(len(self)) == (0, len(self), 1):
+            return self
         return type(self)(self.x[rows], self.y[rows], self.z[rows])
 
 
@@ -234,8 +235,9 @@ def checked_pvalues(pvalues: object, queries: Queries, names: tuple[str, ...]) -
             f"A test must answer {len(queries)} questions with an array of shape ({len(queries)},); "
             f"got shape {p.shape}."
         )
-    wrong = np.flatnonzero(~((p >= 0) & (p <= 1)))  # NaN fails both
-    if len(wrong):
+    is_right = (p >= 0) & (p <= 1)  # NaN fails both
+    if not is_right.all():
+        wrong = np.flatnonzero(~is_right)
         asked = question_text(queries.take(wrong), names)
         raise CITestError(f"A p-value must lie between 0 and 1; the test answered {p[wrong[0]]} for {asked}.")
     return p

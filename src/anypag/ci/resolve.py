@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any, Literal
 
@@ -71,12 +72,12 @@ def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> Da
     require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)
     if choices.transform != "none":
         source = _scored(source if test.takes == "any" else source.with_kinds(dict.fromkeys(source.names, test.takes)))
-    told = replace(choices, transform="none", names=None, kinds=None)
+    told = partial(replace, choices, transform="none", names=None, kinds=None)
     if isinstance(source, Pooled):  # all data sets need the same columns
-        return _without_copies(test, source, told.strict())[0]
+        return _without_copies(test, source, told().strict())[0]
 
     def read(rest: Source, missing: Missing, singular: Singular) -> tuple[DataTest, Audit]:
-        return _without_copies(given or _fitting(rest), rest, replace(told, missing=missing, singular=singular))
+        return _without_copies(given or _fitting(rest), rest, told(missing=missing, singular=singular))
 
     bound, left_out = leaving_out(source, choices.missing, choices.singular, _spoken_of(choices, source.names), read)
     return _with_findings(bound, left_out)

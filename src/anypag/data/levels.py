@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts, Flags, Floats
+from anypag.arrays import Counts, Floats
 from anypag.data.moments import name_order
 from anypag.errors import DataError, Option
 
@@ -106,7 +106,6 @@ def sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 MOST_LEVELS = 10
 ROWS_PER_LEVEL = 5
-_FIRST = 16  # the first rows, in which most continuous columns have a fraction
 _GLANCE = 1000  # the first rows, in which many other continuous columns show that they have many levels
 _NUMBER_LIKE = re.compile(
     r"""\s* [-+−]? \s* [$€£¥]? \s*
@@ -130,13 +129,13 @@ def infer_kind(values: Floats, labels: Sequence[str] | None = None) -> Literal["
     return kind_of_levels(distinct(present), len(present))
 
 
-def kind_reason(values: Floats, labels: Sequence[str] | None, given: str | None, kind: str) -> str:
-    """Why a column has its kind, in a few words."""
+def kind_reason(values: Floats, labels: Sequence[str] | None, given: str | None, kind: str, *, is_clear: bool) -> str:
+    """Why a column has its kind, in a few words; `is_clear`: its first rows have fractions."""
     if given is not None:
         return "given by its type or by you"
     if labels is not None:
         return "text that reads as numbers" if kind == "continuous" else "text"
-    if has_fractions(values[:, None])[0]:
+    if is_clear:
         return "numbers with fractions"
     present = values[np.isfinite(values)]
     if kind == "discrete":
@@ -164,12 +163,6 @@ def is_date(text: str) -> bool:
 def looks_like_number(text: str) -> bool:
     """Would people read the text as a number, such as 1,5 or 1.234,5 or 12 % or $3?"""
     return is_number(text) or _NUMBER_LIKE.fullmatch(text) is not None
-
-
-def has_fractions(values: Floats) -> Flags:
-    """(p,) does a column have fractions within its first rows, so that it is continuous?"""
-    first = values[:_FIRST]
-    return np.asarray((np.isfinite(first) & (first != np.floor(first))).any(axis=0))
 
 
 def _has_few_levels(values: Floats) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts, Floats
+from anypag.arrays import Counts, Flags, Floats
 from anypag.data.columns import (
     Column,
     checked_column_names,
@@ -27,7 +27,7 @@ from anypag.data.columns import (
 )
 from anypag.data.files.scan import require_threads
 from anypag.data.findings import Finding
-from anypag.data.levels import Codes, codes_of, has_fractions, infer_kind, sortable_names, spread_out, starts_of
+from anypag.data.levels import Codes, codes_of, infer_kind, sortable_names, spread_out, starts_of
 from anypag.data.libraries import narwhals as nw
 from anypag.data.moments import Moments, Products, moments_of
 from anypag.data.sources.protocol import Lacked, Levels, Spread, Summary
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 Kind = Literal["continuous", "discrete", "ordinal"]
 Missing = Literal["auto", "error", "drop", "pairwise"]
 KINDS: tuple[Kind, ...] = ("continuous", "discrete", "ordinal")
+_FIRST = 16  # the first rows, in which most continuous columns have a fraction
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +100,15 @@ class Table:
         return {}
 
     @cached_property
-    def is_finite(self) -> bool:
-        """Are all values finite? Usually their sum is enough to decide."""
+    def sums(self) -> Floats:
+        """(p,) the sums of the columns."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(self.values.sum())) or bool(np.isfinite(self.values).all())
+            return np.asarray(self.values.sum(axis=0))
+
+    @cached_property
+    def is_finite(self) -> bool:
+        """Are all values finite? Usually the sums of the columns are enough to decide."""
+        return bool(np.isfinite(self.sums).all()) or bool(np.isfinite(self.values).all())
 
     @cached_property
     def has_gaps(self) -> bool:
@@ -110,9 +116,15 @@ class Table:
         return not self.is_finite and bool(np.isnan(self.values).any())
 
     @cached_property
+    def fractions(self) -> Flags:
+        """(p,) does a column have fractions within its first rows, so that it is continuous?"""
+        first = self.values[:_FIRST]
+        return np.asarray((np.isfinite(first) & (first != np.floor(first))).any(axis=0))
+
+    @cached_property
     def kinds(self) -> tuple[Kind, ...]:
         """The kind of each column: as given, else by the rule of `infer_kind`."""
-        is_clear = has_fractions(self.values) & np.array([labels is None for labels in self.labels])
+        is_clear = self.fractions & np.array([labels is None for labels in self.labels])
 
         def kind(i: int) -> Kind:
             return "continuous" if is_clear[i] else infer_kind(self.values[:, i], self.labels[i])
@@ -300,7 +312,7 @@ class Table:
         return CountedTable(self.take(self.names if names is None else names), np.ones(self.n, np.int64))
 
 
-_OF_VALUES = ("is_finite", "has_gaps", "_summary")  # cached properties of a table that depend on its values only
+_OF_VALUES = ("sums", "is_finite", "has_gaps", "fractions", "_summary")  # cached properties that depend on values only
 
 
 def clusters_in(cluster: Any, table: Table) -> Counts | None:

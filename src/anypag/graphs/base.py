@@ -37,7 +37,7 @@ class MixedGraph:
     __slots__ = ("_marked_edges", "_marks", "_names", "_places", "_sparse")
 
     def __init__(self, marks: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
-        array = square_matrix(marks, max(Mark), "Marks are 0 (none), 1 (circle), 2 (arrow) or 3 (tail)")
+        array = square_matrix(marks, max(Mark).value, "Marks are 0 (none), 1 (circle), 2 (arrow) or 3 (tail)")
         self._marks: Marks | None = array.astype(np.uint8)  # a copy, so that the caller may change his array
         self._marks.flags.writeable = False
         self._sparse: SparseMarks | None = None
@@ -47,7 +47,7 @@ class MixedGraph:
         self._check_edges()
 
     def _check_edges(self) -> None:
-        present = self.marks != Mark.NONE
+        present = self.marks != Mark.NONE.value
         if present.diagonal().any():
             k = int(present.diagonal().argmax())
             raise GraphError(f"A node has no edge with itself; marks[{k}, {k}] is not 0.")
@@ -360,7 +360,7 @@ def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Ma
 
 def arrows(marks: Marks) -> Flags:
     """(..., n, n) is there an edge row --> column?"""
-    return np.asarray((marks == Mark.ARROW) & (np.swapaxes(marks, -1, -2) == Mark.TAIL))
+    return np.asarray((marks == Mark.ARROW.value) & (np.swapaxes(marks, -1, -2) == Mark.TAIL.value))
 
 
 def marks_of_arrows(arrows: Flags) -> Marks:

@@ -95,9 +95,10 @@ def contradictions(
 def statements_of(pag: PAG) -> Iterator[Assertion]:
     """What the marks of a graph say."""
     kinds: tuple[tuple[Mark, AssertionKind], ...] = ((Mark.TAIL, "cause"), (Mark.ARROW, "not"))
+    names = pag.names
     for mark, kind in kinds:
-        for a, b in np.argwhere(pag.marks.transpose() == mark).tolist():
-            yield Assertion(kind, pag.names[a], pag.names[b])
+        for a, b in np.argwhere(pag.marks.transpose() == mark.value).tolist():
+            yield Assertion(kind, names[a], names[b])
 
 
 def cannot_all_be_true(statements: Iterable[Assertion], *, selection: bool = True) -> bool:

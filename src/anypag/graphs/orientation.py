@@ -138,7 +138,7 @@ class Pass:
 
     def follow(self, rule: Rule, colliders: Colliders) -> bool:
         """Set the marks that a rule proposes. Returns whether any changed."""
-        if not all(self._n_edges(symbol) >= least for symbol, least in rule.needs_edges):
+        if rule.needs_edges and any(self._n_edges(symbol) < least for symbol, least in rule.needs_edges):
             return False
         count = rule.propose(self, colliders)
         if count == 0:
@@ -147,7 +147,7 @@ class Pass:
         was_set, conflicts = kernel.apply(self.marks, self.wanted, self.rows, count, self.disputed)
         was_set, withdrawn = self._without_contradictions(was_set)
         self.log.append(_numbered(rule.number, was_set))
-        self.conflicts.append(_numbered(rule.number, np.concatenate([conflicts, withdrawn])))
+        self.conflicts += [_numbered(rule.number, rows) for rows in (conflicts, withdrawn) if len(rows)]
         return len(was_set) > 0
 
     def _n_edges(self, symbol: str) -> int:
@@ -189,4 +189,4 @@ def _numbered(rule: int, rows: LogRows) -> LogRows:
 
 def as_circles(marks: Marks) -> Marks:
     """The marks of the same edges with a circle at every end."""
-    return np.asarray(marks != Mark.NONE, np.uint8)
+    return np.asarray(marks != Mark.NONE.value, np.uint8)

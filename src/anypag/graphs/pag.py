@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels.separation import inducing_path
+from anypag.arrays import Flags
 from anypag.errors import CycleError, GraphError, NotMaximalOrAncestralError
 from anypag.graphs.base import (
     Marks,
     MixedGraph,
-    arrows,
     check_edge_kinds,
     checked_names,
     marks_of_arrows,
@@ -90,9 +90,7 @@ class MAG(MixedGraph):
 
     def __init__(self, marks: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
         super().__init__(marks, names)
-        self._check_undirected()
-        self._check_ancestral()
-        self._check_maximal()
+        self.check()
 
     def to_pag(self) -> PAG:
         """The PAG of the Markov equivalence class of this MAG."""
@@ -100,17 +98,21 @@ class MAG(MixedGraph):
 
         return pag_of_mag(self)
 
-    def _check_undirected(self) -> None:
-        marks = self.marks
-        undirected = (marks == Mark.TAIL) & (marks.T == Mark.TAIL)
-        wrong = np.argwhere(undirected & (marks == Mark.ARROW).any(axis=0)[:, None])
+    def check(self) -> None:
+        """Raise NotMaximalOrAncestralError if the graph is not ancestral or not maximal."""
+        tail, arrow = self.marks == Mark.TAIL.value, self.marks == Mark.ARROW.value
+        self._check_undirected(tail & tail.T, arrow)
+        self._check_ancestral(arrow & tail.T, arrow & arrow.T)
+        self._check_maximal()
+
+    def _check_undirected(self, undirected: Flags, arrow: Flags) -> None:
+        wrong = np.argwhere(undirected & np.asarray(arrow.any(axis=0))[:, None])
         if len(wrong):
             b, c = (int(i) for i in wrong[0])
-            a = int(np.argmax(marks[:, b] == Mark.ARROW))
+            a = int(np.argmax(arrow[:, b]))
             self._refuse("is not ancestral: an arrowhead points at an end of an undirected edge", (a, b, c))
 
-    def _check_ancestral(self) -> None:
-        steps, spouses = arrows(self.marks), (self.marks == Mark.ARROW) & (self.marks.T == Mark.ARROW)
+    def _check_ancestral(self, steps: Flags, spouses: Flags) -> None:
         cycle = find_cycle(steps.astype(np.uint8))
         if cycle:
             self._refuse("is not ancestral: it has a directed cycle", cycle)

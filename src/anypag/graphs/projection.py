@@ -68,7 +68,7 @@ def true_pag(dag: DAG, latent: Iterable[Node] = (), selection: Iterable[Node] = 
 
 def pag_of_mag(mag: MAG) -> PAG:
     """The PAG of the Markov equivalence class of a MAG."""
-    return PAG(marks_of_class(mag.marks), mag.names)
+    return PAG.trusted(marks_of_class(mag.marks), mag.names)
 
 
 def marks_of_class(mag: Marks) -> Marks:

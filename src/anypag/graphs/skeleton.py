@@ -39,7 +39,7 @@ class Skeleton(NamedTuple):
 
     def narrowed(self, marks: Marks) -> Self:
         """The edges that a matrix of marks still has; faster than a scan of all pairs."""
-        is_left = marks[self.node, self.neighbour] != Mark.NONE
+        is_left = marks[self.node, self.neighbour] != Mark.NONE.value
         if is_left.all():
             return self
         node = self.node[is_left]
@@ -68,7 +68,7 @@ class Skeleton(NamedTuple):
 
     def _for_all(self, work: Callable[[slice], None], threads: int) -> None:
         n = len(self.start) - 1
-        costs = np.diff(self.start) + n // BYTES_PER_EDGE
+        costs = self.start[1:] - self.start[:-1] + n // BYTES_PER_EDGE
         map_in_threads(work, runs_of(costs, threads, LEAST_EDGES, MOST_EDGES), threads)
 
     @property

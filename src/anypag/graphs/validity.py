@@ -56,8 +56,9 @@ def validate(pag: PAG) -> Validity:
         path = tuple(pag.names[i] for i in cycle)
         text = " o-o ".join(map(quote, path))
         return Validity(False, f"in a PAG a cycle of o-o edges has an o-o chord; {text} has none.", path)
+    mag = MAG.trusted(marks, pag.names)
     try:
-        mag = MAG(marks, pag.names)
+        mag.check()
     except NotMaximalOrAncestralError as error:
         return Validity(False, f"no MAG fits. The one that comes closest: {error}", error.path)
     truth = pag_of_mag(mag)
@@ -82,9 +83,10 @@ def _wrong_mark(pag: PAG, truth: PAG, i: int, j: int) -> str:
 def completed(marks: Marks) -> tuple[Marks, list[int]]:
     """The marks of a member, if there is one; or a chordless cycle of `o-o` edges that shows there is none."""
     completed = np.array(marks)
-    completed[(marks == Mark.CIRCLE) & (marks.T == Mark.ARROW)] = Mark.TAIL
-    completed[(marks == Mark.CIRCLE) & (marks.T == Mark.TAIL)] = Mark.ARROW
-    undecided = (marks == Mark.CIRCLE) & (marks.T == Mark.CIRCLE)
+    circle, arrow, tail = (marks == mark.value for mark in (Mark.CIRCLE, Mark.ARROW, Mark.TAIL))
+    completed[circle & arrow.T] = Mark.TAIL
+    completed[circle & tail.T] = Mark.ARROW
+    undecided = circle & circle.T
     rank = np.zeros(len(marks), np.int64)
     nodes = np.flatnonzero(undecided.any(axis=1))
     rank[nodes[_maximum_cardinality_order(undecided[np.ix_(nodes, nodes)])]] = np.arange(len(nodes))

@@ -45,7 +45,8 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest |
     choices = with_design(data_or_test, choices)
     if choices.knowledge and choices.knowledge.contexts:  # Joint Causal Inference is about samples without selection
         choices = replace(choices, selection_bias=False)
-    test = bound or resolve_test(data_or_test, replace(choices, threads=choices.threads or _cores()))
+    told = choices if choices.threads else replace(choices, threads=_cores())
+    test = bound or resolve_test(data_or_test, told)
     if is_test(data_or_test) or is_causal_learn_test(data_or_test):
         choices = replace(choices, test=name_of(innermost(test)))
     audit = getattr(innermost(test), "audit", None)
@@ -54,12 +55,11 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest |
         choices = replace(choices, knowledge=known)
     test = _counted(test, choices.n_jobs if "n_jobs" in method.facts.uses else 1)
     _check_together(choices, test)
-    threads = (choices.threads or _cores()) if test.batch > 1 else 1
     method, score, chosen = _settled(method, choices, test)
     other = chosen is not None and chosen.method != algorithm(choices.method).name
-    choices = replace(choices, threads=threads, method=method.name if other else choices.method)
-    if "effort" not in method.facts.uses:  # "auto" may have chosen tests alone
-        choices = replace(choices, effort=DEFAULTS["effort"])
+    effort = choices.effort if "effort" in method.facts.uses else DEFAULTS["effort"]  # "auto" may go by tests alone
+    threads, name = told.threads if test.batch > 1 else 1, method.name if other else choices.method
+    choices = replace(choices, threads=threads, method=name, effort=effort)
     problem = pose(test, method.filled_in(choices, test), score, chosen)
     largest = f"at most {problem.last_r}, the size of the largest condition sets"
     require(choices.r0 <= problem.last_r, "r0", largest, choices.r0)

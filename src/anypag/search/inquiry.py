@@ -123,19 +123,19 @@ class Inquiry:
 
     def ask(self, queries: Queries, phase: str) -> PValues:
         """The p-values of questions, asked in batches; all are counted."""
-        parts, done = [np.empty(0)], 0
+        parts, done = list[PValues](), 0
         while done < len(queries):
             batch = queries.take(slice(done, done + self.batch))
             parts.append(self.evaluate(batch, phase, done, len(queries)))
             self.count(batch)
             done += len(batch)
-        return np.concatenate(parts)
+        return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0), *parts])
 
     def ask_padded(self, x: Indices, y: Indices, z: Indices, phase: str) -> PValues:
         """The p-values of questions with condition sets of different sizes, padded with -1 at the end."""
         p = np.empty(len(x))
         size = (z >= 0).sum(axis=1)
-        for s in np.flatnonzero(np.bincount(size)):
+        for s in sorted({*size.tolist()}):
             rows = size == s
             p[rows] = self.ask(Queries(x[rows], y[rows], z[rows, :s]), phase)
         return p

@@ -70,11 +70,11 @@ class Pace:
     def answers(self, answer: Callable[[Queries], PValues], queries: Queries, pause: Callable[[], None]) -> PValues:
         """The answers, chunk by chunk; `pause` is called between chunks and may raise."""
         parts: list[PValues] = []
-        done, all_at_once = 0, len(queries) <= self._size
+        done = 0
         while done < len(queries) or not parts:
             if done:
                 pause()
-            part = queries if all_at_once else queries.take(slice(done, done + self._size))
+            part = queries.take(slice(done, done + self._size))
             began = time.perf_counter()
             parts.append(answer(part))
             seconds = max(time.perf_counter() - began, 1e-9)
@@ -82,4 +82,4 @@ class Pace:
                 self.per_second = max(len(part), 1) / seconds
             self._size = int(min(max(1, len(part) * SECONDS_BETWEEN_TICKS / seconds), self._batch))
             done += len(part)
-        return parts[0] if all_at_once else np.concatenate(parts)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)

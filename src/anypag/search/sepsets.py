@@ -85,14 +85,14 @@ class Sepsets:
             return self
         low, high = np.minimum(x, y).astype(np.int64), np.maximum(x, y).astype(np.int64)
         has_members = (z >= 0).any(axis=1)
-        rows = np.zeros(len(x), np.int32)
-        rows[has_members] = len(self.members) + np.arange(np.count_nonzero(has_members))
-        members = stacked(self.members, _ascending(z[has_members])) if has_members.any() else self.members
+        rows = np.where(has_members, len(self.members) - 1 + has_members.cumsum(), 0).astype(np.int32)
+        members = stacked(self.members, _ascending(z[has_members])) if rows.any() else self.members
         empty = self.empty
         if not has_members.all() or (self.slot(low, high) == 0).any():
             empty = np.array(empty)
             kernel.set_bits(empty, low, high, ~has_members)
-        pairs, rows = _merged(np.append(self.pairs, low * self.n + high), np.append(self.rows, rows))
+        pairs, rows = np.concatenate([self.pairs, low * self.n + high]), np.concatenate([self.rows, rows])
+        pairs, rows = _merged(pairs, rows)
         return type(self)(empty, pairs[rows > 0], rows[rows > 0], members)
 
     def including(self, given: Flags, asked: Callable[[Indices, Indices, Indices], Indices]) -> Self:
@@ -118,7 +118,7 @@ class Sepsets:
 
 def _merged(pairs: Counts, rows: Indices) -> tuple[Counts, Indices]:
     """The pairs in ascending order, with their rows; of equal pairs the last one stays."""
-    if (np.diff(pairs) > 0).all():
+    if (pairs[1:] > pairs[:-1]).all():
         return pairs, rows
     order = np.argsort(pairs, kind="stable")
     pairs, rows = pairs[order], rows[order]
@@ -128,9 +128,7 @@ def _merged(pairs: Counts, rows: Indices) -> tuple[Counts, Indices]:
 
 def _ascending(z: Indices) -> Indices:
     """The rows, each sorted, with the padding last."""
-    last = np.iinfo(np.int32).max
-    rows = np.sort(np.where(z < 0, last, z), axis=1)
-    return np.where(rows == last, -1, rows).astype(np.int32)
+    return np.sort(z.astype(np.uint32), axis=1).astype(np.int32)  # without a sign -1 is the largest number
 
 
 def stacked(*sets: Indices) -> Indices:

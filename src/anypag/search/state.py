@@ -145,12 +145,15 @@ class State:
         return x[is_unsettled], y[is_unsettled]
 
     def but(self, **changes: object) -> Self:
-        """The state with other fields; what was computed from its marks is kept unless the marks change."""
+        """The state with other fields; what was computed from its marks is kept unless the marks change. Their skeleton
+        may come with them if it is known.
+        """
         new = object.__new__(type(self))
-        new.__dict__.update(self.__dict__, **changes)
+        new.__dict__.update(self.__dict__)
         if "marks" in changes:
             for computed in ("skeleton", "blocks", "anteriors"):
                 new.__dict__.pop(computed, None)
+        new.__dict__.update(changes)
         return new
 
     def keeping(self, x: Indices, y: Indices, p: Floats) -> Self:
@@ -169,7 +172,7 @@ class State:
             edges = Skeleton.of(marks)
         sepsets = self.sepsets.adding(found.x, found.y, found.z)
         evidence = self.evidence.adding(PairBatch(self.n, found.x, found.y, found.p, r))
-        return self.but(marks=marks, sepsets=sepsets, evidence=evidence, earlier_edges=edges)
+        return self.but(marks=marks, sepsets=sepsets, evidence=evidence, earlier_edges=edges, skeleton=edges)
 
     def joined_by(self, x: Indices, y: Indices, p: Floats, threads: int = 1) -> Self:
         """The state of a complete graph (all o-o) after all edges but these were removed. The edges are ordered row by
@@ -178,7 +181,8 @@ class State:
         """
         edges = Skeleton(*kernel.neighbours_of_pairs(self.n, x, y))
         sepsets = self.sepsets.emptying(edges.start, edges.neighbour)
-        return self.but(marks=edges.circles(threads), sepsets=sepsets, earlier_edges=edges).keeping(x, y, p)
+        marks = edges.circles(threads)
+        return self.but(marks=marks, sepsets=sepsets, earlier_edges=edges, skeleton=edges).keeping(x, y, p)
 
     def settling(self, x: Indices, y: Indices) -> Self:
         """The state in which no later iteration tests these edges."""
@@ -188,7 +192,8 @@ class State:
 
     def with_orientation(self, found: Orientation) -> Self:
         """The state with these marks, and with the record of what set them."""
-        return self.but(marks=found.marks, evidence=self.evidence.oriented(found.log, found.conflicts))
+        evidence = self.evidence.oriented(found.log, found.conflicts)
+        return self.but(marks=found.marks, evidence=evidence, skeleton=self.skeleton)
 
     def listed(self) -> Self:
         """The state with its edge lists computed, so that later states can start from them."""

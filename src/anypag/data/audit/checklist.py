@@ -260,8 +260,8 @@ def _costly(source: Source) -> str:
 
 def _kinds(source: Source) -> tuple[ColumnKind, ...]:
     table = source.sample()
-    of_each = zip(source.names, source.kinds, table.values.T, table.labels, table.given_kinds, strict=True)
+    of_values = zip(table.values.T, table.labels, table.given_kinds, table.fractions.tolist(), strict=True)
     return tuple(
-        ColumnKind(name, kind, kind_reason(values, labels, given, kind))
-        for name, kind, values, labels, given in of_each
+        ColumnKind(name, kind, kind_reason(values, labels, given, kind, is_clear=is_clear))
+        for name, kind, (values, labels, given, is_clear) in zip(source.names, source.kinds, of_values, strict=True)
     )

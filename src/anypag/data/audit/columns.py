@@ -12,7 +12,7 @@ import numpy.typing as npt
 from anypag.arrays import Floats
 from anypag.data.audit.rows import FEW_ROWS, ROWS_PER_LEVEL, is_monotone
 from anypag.data.findings import Finding, as_one, warning
-from anypag.data.levels import has_fractions, is_date, is_number, looks_like_number
+from anypag.data.levels import is_date, is_number, looks_like_number
 from anypag.data.sources.protocol import Source
 from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence, listed
@@ -20,7 +20,7 @@ from anypag.errors import Option, Sentence, listed
 MANY_LEVELS = 20
 PLAIN_NUMBERS = "Write them with a decimal point and no other sign, as in 1234.5"
 AS_MANY_AS_PERSONS = 100  # with more levels than this a column is taken to name persons, units or sessions
-_CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888)
+_CODES = {-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888}
 _WORDS = {"?", "-", "--", ".", "unknown", "missing", "na", "n/a", "none", "not available", "unk"}
 _DUPLICATED = re.compile(r"(.+)_duplicated_\d+")
 _IDENTIFIER = re.compile(r"(^|[_\s.-])(id|ids|key|index|idx|nr|no|number|code|row)$|^id[_\s.-]|^unnamed", re.IGNORECASE)
@@ -203,10 +203,8 @@ def matrix_findings(table: Table) -> list[Finding]:
 
 def identifier_findings(table: Table) -> list[Finding]:
     """Whole numbers, all different, that count the rows or are named as identifiers are."""
-    findings, fractions = [], has_fractions(table.values)
-    for i in table.of_kind("continuous"):
-        if fractions[i]:
-            continue
+    findings = []
+    for i in (i for i in table.of_kind("continuous") if not table.fractions[i]):
         name, column = table.names[i], table.values[:, i]
         column = column[~np.isnan(column)]
         if len(column) < FEW_ROWS or not _is_whole(column):
@@ -230,11 +228,10 @@ def _is_whole(column: Floats) -> bool:
 
 def code_findings(table: Table) -> list[Finding]:
     """Numbers or words that may be codes for missing values."""
-    findings, ends = [], np.stack([table.summary().low, table.summary().high], axis=1)
-    may_hold = set(np.flatnonzero(np.isin(ends, _CODES).any(axis=1)).tolist())
-    for i, name in enumerate(table.names):
+    findings, ends = [], zip(table.summary().low.tolist(), table.summary().high.tolist(), strict=True)
+    for i, (name, extremes) in enumerate(zip(table.names, ends, strict=True)):
         is_word = table.labels[i] is not None
-        found = _code_in(table, i, *ends[i].tolist()) if is_word or i in may_hold else None
+        found = _code_in(table, i, *extremes) if is_word or not _CODES.isdisjoint(extremes) else None
         if found is None:
             continue
         typed, shown = found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
@@ -43,11 +44,9 @@ def copies_in(table: Table) -> dict[str, str]:
     """Columns that repeat an earlier one, each mapped to it; labels of discrete copies may differ. Continuous columns
     are compared if their sums are equal, others if their first rows agree up to relabelling.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = table.values.sum(axis=0)
-    group = np.unique(sums, return_inverse=True, equal_nan=True)[1].tolist()
+    sums = [None if math.isnan(one) else one for one in table.sums.tolist()]
     sketches = [
-        group[i] if kind == "continuous" else _by_first_appearance(table.codes(i)[:_BEGINNING])
+        sums[i] if kind == "continuous" else _by_first_appearance(table.codes(i)[:_BEGINNING])
         for i, kind in enumerate(table.kinds)
     ]
     return _repeated(table.names, sketches, lambda i: (table.kinds[i], _content(table, i)))

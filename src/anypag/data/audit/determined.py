@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import compress
 
 import numpy as np
 
@@ -113,15 +114,13 @@ def _worth_a_look(values: Floats, moments: Moments) -> list[tuple[int, int]]:
     if len(values) < LEAST_ROWS or values.shape[1] < 2:
         return []
     order = np.argsort(values, axis=0)
-    few = order[np.linspace(0, len(values) - 1, FEW).astype(int)]
+    few = order[np.arange(FEW) * (len(values) - 1) // (FEW - 1)]
     rises, falls = changes(values[few])
-    may_go = ~(rises & falls)
-    np.fill_diagonal(may_go, False)
-    goes_along = np.zeros_like(may_go)
-    for i in np.flatnonzero(may_go.any(axis=1)):
-        goes_along[i] = np.not_equal(*changes(values[order[:, i]]))
-    is_near = (goes_along | goes_along.T) & (np.abs(moments.correlation) < NEARLY_THE_SAME)
-    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(is_near, 1))]
+    i, j = np.nonzero(~(rises & falls))
+    is_near = (i != j) & (np.abs(moments.correlation[i, j]) < NEARLY_THE_SAME)
+    i, j = i[is_near], j[is_near]
+    along = np.not_equal(*changes(values[order[:, i], j])).tolist()
+    return sorted({(min(pair), max(pair)) for pair in compress(zip(i.tolist(), j.tolist(), strict=True), along)})
 
 
 def _way(x: Floats, y: Floats) -> str | None:

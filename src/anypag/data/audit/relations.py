@@ -20,7 +20,6 @@ import numpy as np
 
 from anypag.arrays import Floats, Indices
 from anypag.data.findings import Finding, Severity, Singular, warning
-from anypag.data.levels import has_fractions
 from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import listed
@@ -135,6 +134,8 @@ MOST_TOLD = 10
 def indicator_findings(table: Table) -> list[Finding]:
     """Groups of 0/1 columns where no row has a 1 in two of them."""
     chosen = _of_zeros_and_ones(table)
+    if not chosen:
+        return []
     values = table.values[:: math.ceil(table.n / MOST_ROWS), chosen]
     present, ones = (~np.isnan(values)).astype(np.float32), (values == 1.0).astype(np.float32)
     counts, here = (present.T @ present).astype(np.float64), (ones.T @ present).astype(np.float64)
@@ -147,7 +148,7 @@ def indicator_findings(table: Table) -> list[Finding]:
 def _of_zeros_and_ones(table: Table) -> list[int]:
     """Columns of numbers that hold both 0 and 1, and nothing else."""
     ends = table.summary()
-    perhaps = (ends.low == 0.0) & (ends.high == 1.0) & ~has_fractions(table.values)
+    perhaps = (ends.low == 0.0) & (ends.high == 1.0) & ~table.fractions
     chosen = [i for i in np.flatnonzero(perhaps).tolist() if table.labels[i] is None]
     return [i for i in chosen if not ((table.values[:, i] > 0.0) & (table.values[:, i] < 1.0)).any()]
 
@@ -160,7 +161,7 @@ def _groups(expected: Floats) -> list[list[int]]:
     enough, to_join = math.log(max(p * (p - 1) / 2, 1.0) / CHANCE), math.log(max(p, 1) / CHANCE_OF_JOINING)
     left, groups = expected.copy(), []
     np.fill_diagonal(left, -np.inf)
-    while p and left.max() > enough:
+    while left.max() > enough:
         group = [int(k) for k in np.unravel_index(np.argmax(left), left.shape)]
         for k in range(p):
             if k not in group and left[k, group].sum() > to_join:  # −inf if a row has a 1 in it and in a member

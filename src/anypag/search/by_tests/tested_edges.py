@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -167,7 +166,7 @@ def _without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
         parts = _mapped(test_run, _runs_for(passes, work, LEAST_PAIRS, inquiry), inquiry)
     x, y, p = (np.concatenate(column) for column in zip(*parts, strict=True))
     inquiry.add(0, n * (n - 1) // 2)
-    return replace(state, r=0).joined_by(x, y, p, inquiry.threads)
+    return state.but(r=0).joined_by(x, y, p, inquiry.threads)
 
 
 def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> TestedEdges | None:
