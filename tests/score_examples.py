@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import anypag as ap
+from anypag._kernels.gaussian_score import SCORE
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.marks import Mark
 from anypag.scores.base import Score
@@ -61,12 +62,13 @@ def components(marks: Marks) -> list[Component]:
     return found
 
 
+def asked(score: Score, part: Component, what: int = SCORE) -> float:
+    """What a score says about a component (`_kernels.gaussian_score.component`)."""
+    given = (part.nodes, part.size, len(part.nodes), part.relation, score.of_components[2], what)
+    return float(score.component(*score.bound, *given))
+
+
 def score_of(score: Score, graph: MixedGraph | Marks) -> float:
     """The score of a whole DAG or MAG, over the variables of the score in their order."""
     marks = graph.marks if isinstance(graph, MixedGraph) else graph
-    return float(
-        sum(
-            score.component(*score.bound, part.nodes, part.size, len(part.nodes), part.relation)
-            for part in components(marks)
-        )
-    )
+    return sum(asked(score, part) for part in components(marks))

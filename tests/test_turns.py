@@ -66,7 +66,7 @@ PARTS = {
     "determined": {"is_determined"},
     "discrete_score": {"component", "adding", "removing", "of_set"},
     "gaussian_score": {
-        *("component", "ceiling", "adding", "removing", "adding_blocks", "removing_blocks"),
+        *("component", "adding", "removing", "adding_blocks", "removing_blocks"),
         *("ricf", "undirected_deviance"),
     },
     "separation": {"chain_lists"},

@@ -28,7 +28,7 @@ SMALL = 64  # the term of a cell with fewer rows than this is computed once for 
 FORBIDDEN = 1e8  # an edge with a higher price is in no graph
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
-COMPONENT = f"float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1])"
+COMPONENT = f"float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1], float64[:, :, ::1], int64)"
 ADDING = f"float64({_DATA}, int64, int64[::1], int64, int64[::1], int64, float64[::1], int64[::1])"
 REMOVING = f"float64({_DATA}, int64, int64[::1], int64, float64[::1], int64[::1])"
 
@@ -149,8 +149,8 @@ def _price(matrix, v, parents, k):
 
 
 @njit(COMPONENT, cache=True, nogil=True)
-def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
-    """The score of a node given its parents; `IMPOSSIBLE` for a district of several nodes."""
+def component(matrix, table, numbers, keys, values, nodes, d, m, relation, fits, asked):
+    """The score of a node given its parents, whatever is asked; `IMPOSSIBLE` for a district of several nodes."""
     if d > 1:
         return IMPOSSIBLE
     alone, data = nodes[1:m].copy(), (table, numbers, keys, values, np.zeros(1, np.int64))

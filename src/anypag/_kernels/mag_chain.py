@@ -10,7 +10,8 @@ One step draws a pair (i, j), from a list of likely ones or from all, and then
 - gives two edges at i new states.
 The step is accepted with the Metropolis probability for a target proportional to exp(score / temperature). Other
 graphs are rejected. A fit of several members takes long, and most steps are rejected. So an upper bound on the score,
-its ceiling, is tried first. Scores are rounded to 2⁻²⁰, so that sums and differences are exact: the running
+its ceiling, is tried first; and for an edge that is added to a district, how much it can gain at most, from the fit of
+the district without it. Scores are rounded to 2⁻²⁰, so that sums and differences are exact: the running
 score equals the score of the graph to the bit after any number of steps. With background knowledge the chain stays
 among the graphs that agree with it: `allowed` says which states a pair may have, `agrees` checks required and forbidden
 causes.
@@ -25,13 +26,17 @@ from anypag._kernels.patience import njit
 PARENTS, CHILDREN, SPOUSES, NEIGHBOURS = 0, 1, 2, 3
 NONE, FORTH, BACK, BOTH, FLAT = 0, 1, 2, 3, 4  # i–j is nothing, i --> j, i <-- j, i <-> j, i --- j
 
+SCORE, CEILING, FIT, RISE = range(4)  # what is asked about a component; see `_kernels.gaussian_score.component`
+UNFITTED = -1.0  # in place of a number of parameters: the component was not fitted since it changed
+
 IMPOSSIBLE = -1e15
 ONE_EDGE = 0.6  # the share of steps that change one edge
 MOVE_EDGE = 0.8  # the share of steps that change or move one edge; the rest change two
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
-_COMPONENT = f"FunctionType(float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1]))"
-_SCORE = f"{_COMPONENT}, {_COMPONENT}, Tuple(({_DATA})), Tuple((uint64[::1], float64[::1], int64)), float64[:, ::1]"
+_COMPONENT = f"FunctionType(float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1], float64[:, :, ::1], int64))"
+_MEMORY = "Tuple((uint64[::1], float64[::1], float64[:, :, ::1], int64))"
+_SCORE = f"{_COMPONENT}, Tuple(({_DATA})), {_MEMORY}, float64[:, ::1]"
 _MOVES = "Tuple((uint8[::1], uint8[:, ::1], int32[:, ::1], uint64[:, ::1]))"
 _FACTS = "Tuple((uint64[:, ::1], uint64[:, ::1], uint8[::1]))"
 _GRAPH = "uint64[:, :, ::1]"
@@ -386,11 +391,11 @@ def _work(matrix, table, n, d, m):
 
 
 @njit(cache=True, nogil=True)
-def _fresh_score(score, graph, members, d, only_ceiling, room):
-    """The rounded score of a component, or its ceiling. The component is first written in the form that scores take
-    (members ascending).
+def _asked(score, graph, members, d, what, room):
+    """The rounded score of a component, its ceiling, or its fit. The component is first written in the form that scores
+    take (members ascending).
     """
-    component, ceiling, data, _ = score
+    component, data, (_, _, fits, _) = score
     n, words = graph.shape[1], graph.shape[2]
     nodes = np.empty(n, np.int64)
     place = np.full(n, -1, np.int64)
@@ -424,12 +429,9 @@ def _fresh_score(score, graph, members, d, only_ceiling, room):
             elif y < d and _has(graph[NEIGHBOURS, nodes[x]], nodes[y]):
                 relation[x, y] = 3
     matrix, table, _, _, _ = data
-    if only_ceiling:
-        room[0] -= _work(matrix, table, n, 1, m)
-        return ceiling(*data, nodes[:m].copy(), d, m, relation)
-    room[0] -= _work(matrix, table, n, d, m)
-    score = component(*data, nodes[:m].copy(), d, m, relation)
-    return max(math.floor(score * 1048576.0 + 0.5) / 1048576.0, IMPOSSIBLE)
+    room[0] -= _work(matrix, table, n, 1 if what == CEILING else d, m)
+    found = component(*data, nodes[:m].copy(), d, m, relation, fits, what)
+    return found if what == CEILING else max(math.floor(found * 1048576.0 + 0.5) / 1048576.0, IMPOSSIBLE)
 
 
 @njit(cache=True, nogil=True)
@@ -439,7 +441,7 @@ def _component_score(score, graph, key, members, d, ceiling_will_do, room):
 
     The key of a score is odd; the key of its ceiling is smaller by 1.
     """
-    known, score_of, largest = score[3]
+    known, score_of, _, largest = score[2]
     if d > largest:
         return IMPOSSIBLE, True
     whole = np.uint64(d)
@@ -457,7 +459,7 @@ def _component_score(score, graph, key, members, d, ceiling_will_do, room):
             break
         slot = (slot + np.uint64(1)) & mask
     is_score = d == 1 or not ceiling_will_do
-    found = _fresh_score(score, graph, members, d, not is_score, room)
+    found = _asked(score, graph, members, d, SCORE if is_score else CEILING, room)
     if known[slot] == 0 or known[slot] | np.uint64(1) == whole:
         known[slot] = whole if is_score else whole - np.uint64(1)
         score_of[slot] = found
@@ -521,7 +523,7 @@ def _prior(terms, count):
 
 
 @njit(f"boolean({_SCORE}, {_GRAPH}, float64[::1], int64[::1])", cache=True, nogil=True)
-def total(ceiling, component, data, memory, terms, graph, parts, room):
+def total(component, data, memory, terms, graph, parts, room):
     """Writes the parts of the score of a whole graph. Returns whether all are done.
 
     `parts` (n + 1,) holds the score of each component at its first node, 0 at its other nodes, and the prior at the
@@ -535,7 +537,7 @@ def total(ceiling, component, data, memory, terms, graph, parts, room):
     count = np.empty(4, np.int64)
     count_edges(graph, count)
     parts[n] = _prior(terms, count)
-    score = (component, ceiling, data, memory)
+    score = (component, data, memory)
     for v in range(n):
         if stamp[v] >= 0:
             parts[v] = 0.0
@@ -550,12 +552,38 @@ def total(ceiling, component, data, memory, terms, graph, parts, room):
 
 @njit(cache=True, nogil=True)
 def _score_part(score, graph, v, key, stamp, now, members, part, part_score, room):
-    """Writes v and the score of v's component for each of its members."""
+    """Writes the first member and the score of v's component for each of its members."""
     d = _members(graph, v, stamp, now, members)
     found = _component_score(score, graph, key, members, d, np.bool_(False), room)[0]
     for x in range(d):
+        v = min(v, members[x])
+    for x in range(d):
         part[members[x]] = v
         part_score[members[x]] = found
+    score[2][2][v, 0, 0] = UNFITTED
+
+
+@njit(cache=True, nogil=True)
+def _rise(score, graph, i, j, state, stamp, now, members, part, room):
+    """By how much the score rises at most if an edge is added to a district or between two; infinite for other edges.
+
+    Only the graph decides this, not what is in the cache: the same steps are rejected whatever ran before.
+    """
+    component, data, (_, _, fits, _) = score
+    if not ((state != BACK and _any(graph[SPOUSES, j])) or (state != FORTH and _any(graph[SPOUSES, i]))):
+        return np.inf
+    if state == FORTH:
+        i, j = j, i
+    parts = np.empty(1 + (state == BOTH and part[i] != part[j]), np.int64)
+    parts[-1], parts[0] = part[j], part[i]
+    for v in parts:
+        if fits[v, 0, 0] == UNFITTED:
+            d = _members(graph, v, stamp, now, members)
+            _asked(score, graph, members, d, FIT, room)
+    room[0] -= 1000
+    if state == BOTH:
+        j += len(part)
+    return component(*data, parts, i, j, np.empty((0, 0), np.uint8), fits, RISE)
 
 
 @njit(
@@ -565,30 +593,14 @@ def _score_part(score, graph, v, key, stamp, now, members, part, part_score, roo
     nogil=True,
 )
 def advance(
-    ceiling,
-    component,
-    data,
-    memory,
-    terms,
-    moves,
-    facts,
-    ancestral,
-    temperature,
-    steps,
-    random,
-    graph,
-    best,
-    scores,
-    made,
-    room,
+    component, data, memory, terms, moves, facts, ancestral, temperature, steps, random, graph, best, scores, made, room
 ):
     """Make steps of the chain. Returns whether all are made.
 
     Args:
-        ceiling: takes what `component` takes; an upper bound on the score of a component with several members.
         component, data: the score; see `_kernels.gaussian_score`.
-        memory: a cache of components' scores (keys and values; their length is a power of two), and the most members of
-            a component: graphs with larger ones are rejected.
+        memory: a cache of components' scores (keys and values; their length is a power of two), room for the fits of
+            components, and the most members of a component: graphs with larger ones are rejected.
         terms: (4, pairs + 2) see above.
         moves: states, which of FORTH, BACK, BOTH and FLAT an edge may have; allowed, (n, n) bit s of [i, j] says that
             i–j may have state s; likely, (k, 2) ordered pairs, of which two steps in three draw one; the likely pairs
@@ -613,7 +625,7 @@ def advance(
     count = np.empty(4, np.int64)
     new_count = np.empty(4, np.int64)
     count_edges(graph, count)
-    part = np.empty(n, np.int64)  # for each node a member that identifies its component, and the component's score
+    part = np.empty(n, np.int64)  # for each node the first member of its component, and the component's score
     part_score = np.empty(n)
     stamp = np.full(n, -1, np.int64)
     now = np.int64(0)
@@ -622,7 +634,7 @@ def advance(
     touched = np.empty(3, np.int64)
     n_touched = 0
     gain = 0.0
-    score = (component, ceiling, data, memory)
+    score = (component, data, memory)
     for v in range(n):
         if stamp[v] != now:
             _score_part(score, graph, v, key, stamp, now, members, part, part_score, room)
@@ -680,7 +692,11 @@ def advance(
         if k != i:
             put(graph, key, i, k, NONE)
         fits = stays_ancestral(graph, i, j, new, ancestral, sets)
+        most = np.inf
         if fits:
+            if old == NONE and k == i and new != FLAT:
+                now += 1
+                most = _rise(score, graph, i, j, new, stamp, now, members, part, room)
             put(graph, key, i, j, new)
             if k != i:
                 fits = stays_ancestral(graph, i, k, new_k, ancestral, sets)
@@ -699,8 +715,10 @@ def advance(
             _recount(new_count, new, 1)
             _recount(new_count, old_k, -1)
             _recount(new_count, new_k, 1)
-            before -= _prior(terms, new_count) - _prior(terms, count)
+            of_prior = _prior(terms, new_count) - _prior(terms, count)
+            before -= of_prior
             drawn = math.log(_uniform(random) + 1e-300)
+            fits = drawn < (most + of_prior) / temperature + ratio
             is_score = False
             for ceiling_will_do in (True, False):  # most steps are rejected by ceilings
                 if is_score or not fits:

@@ -64,6 +64,7 @@ class Score(ABC):
     hidden: ClassVar[bool]  # can it score `<->` and `---`? Otherwise it scores DAGs only
     kernels: ClassVar[tuple[str, str, str, str]]
     """A file of `anypag._kernels`, and the names that `component`, `adding` and `removing` have there."""
+    fit_rows: ClassVar[int] = 1  # how many rows of numbers a chain keeps of the fit at each variable
     names: tuple[str, ...]
     n: int  # the number of rows
 
@@ -88,13 +89,8 @@ class Score(ABC):
 
     @property
     def component(self) -> Any:
-        """Compiled: the score of a component."""
+        """Compiled: the score of a component, and what bounds it."""
         return self._kernel(self.kernels[1])
-
-    @property
-    def ceiling(self) -> Any:
-        """Compiled: an upper bound on the score of a component with several members, which is found quickly."""
-        return self.component
 
     @property
     def adding(self) -> Any:
@@ -122,10 +118,10 @@ class Score(ABC):
         return {}
 
     @cached_property
-    def of_components(self) -> tuple[npt.NDArray[np.uint64], Floats]:
-        """A cache of the scores of components, for chains: 64-bit keys, and scores."""
-        size = 1 << (18 if len(self.names) <= 20 else 20)
-        return np.zeros(size, np.uint64), np.zeros(size)
+    def of_components(self) -> tuple[npt.NDArray[np.uint64], Floats, Floats]:
+        """A cache of the scores of components, for chains: 64-bit keys, scores; and room for a graph's fits."""
+        size, n = 1 << (18 if len(self.names) <= 20 else 20), len(self.names)
+        return np.zeros(size, np.uint64), np.zeros(size), np.empty((n, self.fit_rows, max(n, self.fit_rows)))
 
     @cached_property
     def twin(self) -> Self:

@@ -15,6 +15,7 @@ from anypag.scores.base import Bound, Score
 
 STOP = 0.01  # far less than the differences of log-likelihood between graphs
 MOST_REMEMBERED = 1 << 22  # the size of the cache of `_kernels.gaussian_score.adding`, in numbers
+MOST_PARAMETERS = 64  # of a district whose fit is kept: one with more is fitted for every edge that is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +35,13 @@ class GaussianScore(Score):
     regression per node and sweep; a node without either has its regression on its parents in closed form.
 
     >>> score = GaussianScore(("A", "B"), 100, np.array([[1.0, 0.6], [0.6, 1.0]]))
-    >>> nodes, relation = np.array([1, 0]), np.array([[0, 1]], np.uint8)  # B, and its parent A
-    >>> round(score.component(*score.bound, nodes, 1, 2, relation), 2)  # -50 log(1 - 0.36) - log(100) / 2
+    >>> nodes, relation, fits = np.array([1, 0]), np.array([[0, 1]], np.uint8), score.of_components[2]  # B <-- A
+    >>> round(score.component(*score.bound, nodes, 1, 2, relation, fits, 0), 2)  # -50 log(1 - 0.36) - log(100) / 2
     20.01
     """
 
     hidden = True
+    fit_rows = 8 + MOST_PARAMETERS
     kernels = ("gaussian_score", "component", "adding", "removing")
 
     names: tuple[str, ...]
@@ -71,10 +73,6 @@ class GaussianScore(Score):
     def _numbers(self) -> Floats:
         price = self.discount * np.log(self.n) / 2
         return np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop])
-
-    @property
-    def ceiling(self) -> Any:
-        return self._kernel("ceiling")
 
     @cached_property
     def association(self) -> Floats:

@@ -27,7 +27,7 @@ from anypag.search.by_scores.orders import (
     turned,
 )
 from naive_scores import best_order, regression_deviance
-from score_examples import components, gaussian_score, mixed_score, score_of
+from score_examples import Component, asked, components, gaussian_score, mixed_score, score_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -183,8 +183,7 @@ def test_other_scores_find_what_they_should(kind: str) -> None:
             less = np.delete(part.nodes, k)
             relation = np.ones((1, len(less)), np.uint8)
             relation[0, 0] = 0
-            whole = score.component(*score.bound, part.nodes, 1, len(part.nodes), part.relation)
-            assert score.component(*score.bound, less, 1, len(less), relation) <= whole + 1e-6
+            assert asked(score, Component(less, 1, relation)) <= asked(score, part) + 1e-6
 
 
 def random_parents(rng: np.random.Generator, n: int) -> npt.NDArray[np.uint8]:

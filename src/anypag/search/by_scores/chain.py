@@ -186,7 +186,7 @@ class Landscape:
     def given(self) -> tuple[Any, ...]:
         """The score and the prior as the kernels of chains take them."""
         score = self.score
-        return score.ceiling, score.component, tuple(score.bound), (*score.of_components, self.largest), self.terms
+        return score.component, tuple(score.bound), (*score.of_components, self.largest), self.terms
 
 
 @dataclass(frozen=True, eq=False)
