@@ -424,26 +424,6 @@ def _cost(table, numbers, nodes, d, m, relation):
 
 
 @njit(cache=True, nogil=True)
-def _score(matrix, table, numbers, nodes, d, m, relation):
-    """The score of a component: its log-likelihood minus the prices of its parameters and edges."""
-    half_rows = numbers[0]
-    cost, undirected = _cost(table, numbers, nodes, d, m, relation)
-    if d == 1:
-        deviance = _regression(matrix, table, nodes, m, relation)
-    else:
-        columns, c, between = _spread(table, nodes, d, m, relation)
-        part = _submatrix(matrix, columns)
-        stop = numbers[3] / half_rows
-        if undirected:
-            deviance = undirected_deviance(part, between, stop)
-        else:
-            deviance = ricf(part, c, between, stop, np.zeros((c, len(part))), np.zeros((c, c)))
-    if deviance >= -IMPOSSIBLE:
-        return IMPOSSIBLE
-    return -half_rows * deviance - cost
-
-
-@njit(cache=True, nogil=True)
 def _log_variance(s, v, given, factor):
     """The log of the variance of v given a set of others (bits); `UNKNOWN` if they nearly determine each other."""
     k = 0
@@ -519,20 +499,7 @@ def _least_of_district(s, d, relation):
     return total
 
 
-@njit(cache=True, nogil=True)
-def _ceiling(matrix, table, numbers, nodes, d, m, relation):
-    """An upper bound on the score of a district, found without iterations. It is infinite if columns nearly determine
-    each other, or if there are too many; and for nodes joined by `---`.
-    """
-    cost, undirected = _cost(table, numbers, nodes, d, m, relation)
-    columns, c, between = _spread(table, nodes, d, m, relation)
-    if undirected or len(columns) > 63:
-        return np.inf
-    least = _least_of_district(_submatrix(matrix, columns), c, between)
-    return np.inf if least == UNKNOWN else SLACK - numbers[0] * (least - SLACK_OF_DEVIANCE) - cost
-
-
-@njit(cache=True, nogil=True)
+@njit("float64(float64[:, :, ::1], int64, int64)", nogil=True)
 def _slope(fits, i, p):
     """The first derivative of the deviance by a parameter: the coefficient of p in the equation of i; if p is n or
     more, the entry of i and p - n in Ω.
@@ -546,7 +513,7 @@ def _slope(fits, i, p):
     return 2.0 * total
 
 
-@njit(cache=True, nogil=True)
+@njit("float64(float64[:, ::1], float64[:, :, ::1], int64, int64, int64, int64)", nogil=True)
 def _curvature(matrix, fits, i, p, j, q):
     """The second derivative of the deviance by two parameters. With K the inverse of Ω, the row `BEND` is that of
     2 K E K - K.
@@ -556,57 +523,55 @@ def _curvature(matrix, fits, i, p, j, q):
         return 2.0 * fits[i, INVERSE, j] * matrix[p, q]
     if p < n:
         i, p, j, q = j, q, i, p
-    a, b = fits[i], fits[p - n]
+    p -= n
     if q < n:
-        return -2.0 * (a[INVERSE, j] * b[SLOPE, q] + b[INVERSE, j] * a[SLOPE, q])
-    straight = a[INVERSE, j] * b[BEND, q - n] + a[BEND, j] * b[INVERSE, q - n]
-    return straight + a[INVERSE, q - n] * b[BEND, j] + a[BEND, q - n] * b[INVERSE, j]
+        return -2.0 * (fits[i, INVERSE, j] * fits[p, SLOPE, q] + fits[p, INVERSE, j] * fits[i, SLOPE, q])
+    q -= n
+    straight = fits[i, INVERSE, j] * fits[p, BEND, q] + fits[i, BEND, j] * fits[p, INVERSE, q]
+    return straight + fits[i, INVERSE, q] * fits[p, BEND, j] + fits[i, BEND, q] * fits[p, INVERSE, j]
 
 
 @njit(cache=True, nogil=True)
-def _fit(matrix, numbers, nodes, d, m, relation, fits):
-    """Fits a component and writes what `_rise` needs. Returns how many parameters it has; 0 if it cannot be used."""
+def _keep(matrix, nodes, d, m, relation, b, inverse, fits):
+    """Writes what `_rise` needs of a fit. Returns how many parameters the component has; 0 if it cannot be used."""
     n = len(fits)
-    if len(matrix) != n:  # some variable has several columns
-        return 0
-    b, inverse = np.zeros((d, m)), np.zeros((d, d))
-    if ricf(_submatrix(matrix, nodes), d, relation, numbers[3] / numbers[0], b, inverse) >= -IMPOSSIBLE:
-        return 0
     for x in range(d):
-        row = fits[nodes[x]]
+        i = nodes[x]
         for c in range(n):
-            row[INVERSE, c] = row[WEIGHT, c] = row[SLOPE, c] = row[BEND, c] = 0.0
+            fits[i, INVERSE, c] = fits[i, WEIGHT, c] = fits[i, SLOPE, c] = fits[i, BEND, c] = 0.0
         for y in range(d):
-            row[INVERSE, nodes[y]] = inverse[x, y]
+            fits[i, INVERSE, nodes[y]] = inverse[x, y]
             for z in range(m):
-                row[WEIGHT, nodes[z]] += inverse[x, y] * b[y, z]
+                fits[i, WEIGHT, nodes[z]] += inverse[x, y] * b[y, z]
         for z in range(m):
+            by = fits[i, WEIGHT, nodes[z]]
             for c in range(n):
-                row[SLOPE, c] += row[WEIGHT, nodes[z]] * matrix[nodes[z], c]
-    own, other, factor = fits[nodes[0], OWN], fits[nodes[0], OTHER], fits[nodes[0], FACTOR:]
-    k = 0
+                fits[i, SLOPE, c] += by * matrix[nodes[z], c]
+    v, k = nodes[0], 0
     for x in range(d):
         for y in range(d):
             fits[nodes[x], BEND, nodes[y]] = inverse[x, y] - _slope(fits, nodes[x], nodes[y] + n)
         for y in range(m):
             if x == y or relation[x, y] == PARENT or (relation[x, y] == SPOUSE and y < x):
-                if k == len(factor):
+                if k == fits.shape[1] - FACTOR:
                     return 0
-                own[k], other[k] = nodes[x], nodes[y] if relation[x, y] == PARENT else nodes[y] + n
+                fits[v, OWN, k], fits[v, OTHER, k] = nodes[x], nodes[y] + (0 if relation[x, y] == PARENT else n)
                 k += 1
     for s in range(k):
+        i, p = np.int64(fits[v, OWN, s]), np.int64(fits[v, OTHER, s])
         for t in range(s, k):
-            factor[s, t] = _curvature(
-                matrix, fits, np.int64(own[s]), np.int64(other[s]), np.int64(own[t]), np.int64(other[t])
+            fits[v, FACTOR + s, t] = _curvature(
+                matrix, fits, i, p, np.int64(fits[v, OWN, t]), np.int64(fits[v, OTHER, t])
             )
         for u in range(s):
+            by = fits[v, FACTOR + u, s]
             for t in range(s, k):
-                factor[s, t] -= factor[u, s] * factor[u, t]
-        if not factor[s, s] > LEAST:
+                fits[v, FACTOR + s, t] -= by * fits[v, FACTOR + u, t]
+        if not fits[v, FACTOR + s, s] > LEAST:
             return 0
-        root = math.sqrt(factor[s, s])
+        root = math.sqrt(fits[v, FACTOR + s, s])
         for t in range(s, k):
-            factor[s, t] /= root
+            fits[v, FACTOR + s, t] /= root
     return k
 
 
@@ -620,18 +585,18 @@ def _rise(matrix, numbers, parts, i, p, fits):
     curvature = _curvature(matrix, fits, i, p, i, p)
     left = curvature
     shared = np.empty(fits.shape[1])
-    for v in parts:
+    for x in range(len(parts)):
+        v = parts[x]
         k = np.int64(fits[v, COUNT, 0])
         if k == 0:
             return np.inf
-        own, other, factor = fits[v, OWN], fits[v, OTHER], fits[v, FACTOR:]
         for s in range(k):
-            shared[s] = _curvature(matrix, fits, np.int64(own[s]), np.int64(other[s]), i, p)
+            shared[s] = _curvature(matrix, fits, np.int64(fits[v, OWN, s]), np.int64(fits[v, OTHER, s]), i, p)
         for s in range(k):
-            by = shared[s] / factor[s, s]
+            by = shared[s] / fits[v, FACTOR + s, s]
             left -= by * by
             for t in range(s + 1, k):
-                shared[t] -= by * factor[s, t]
+                shared[t] -= by * fits[v, FACTOR + s, t]
     if not left > CLEAR * curvature:
         return np.inf
     slope = _slope(fits, i, p)
@@ -640,17 +605,28 @@ def _rise(matrix, numbers, parts, i, p, fits):
 
 @njit(COMPONENT, cache=True, nogil=True)
 def component(matrix, table, numbers, keys, values, nodes, d, m, relation, fits, asked):
-    """What is `asked` about a component: its SCORE, or a CEILING of it. FIT prepares for RISE (see `_rise`), which is
+    """What is `asked` about a component. SCORE: its log-likelihood minus the prices of its parameters and edges.
+    CEILING: an upper bound on that, found without iterations; infinite for nodes joined by `---`, and if columns
+    nearly determine each other or are too many. FIT: the score; from then on `fits` serves RISE (see `_rise`), which is
     asked about the parameter (d, m), where `nodes` are the first members of the components it belongs to.
     """
     if asked == RISE:
         return _rise(matrix, numbers, nodes, d, m, fits)
-    if asked == FIT:
-        fits[nodes[0], COUNT, 0] = _fit(matrix, numbers, nodes, d, m, relation, fits)
-        return 0.0
+    cost, undirected = _cost(table, numbers, nodes, d, m, relation)
+    if d == 1 and asked == SCORE:
+        return -numbers[0] * _regression(matrix, table, nodes, m, relation) - cost
+    columns, c, between = _spread(table, nodes, d, m, relation)
+    part, stop = _submatrix(matrix, columns), numbers[3] / numbers[0]
     if asked == CEILING:
-        return _ceiling(matrix, table, numbers, nodes, d, m, relation)
-    return _score(matrix, table, numbers, nodes, d, m, relation)
+        least = UNKNOWN if undirected or len(columns) > 63 else _least_of_district(part, c, between)
+        return np.inf if least == UNKNOWN else SLACK - numbers[0] * (least - SLACK_OF_DEVIANCE) - cost
+    b, inverse = np.zeros((c, len(part))), np.zeros((c, c))
+    deviance = undirected_deviance(part, between, stop) if undirected else ricf(part, c, between, stop, b, inverse)
+    if asked == FIT:
+        fits[nodes[0], COUNT, 0] = 0
+        if deviance < -IMPOSSIBLE and len(matrix) == len(fits):  # every variable has one column
+            fits[nodes[0], COUNT, 0] = _keep(matrix, nodes, d, m, relation, b, inverse, fits)
+    return -numbers[0] * deviance - cost if deviance < -IMPOSSIBLE else IMPOSSIBLE
 
 
 @njit(cache=True, nogil=True)
@@ -794,7 +770,9 @@ def _of_node(matrix, table, numbers, keys, values, nodes, m, room):
     for x in range(m):
         columns += table[0, nodes[x] + 1] - table[0, nodes[x]]
     room[0] -= columns * columns * (columns // 3 + 2) + 200
-    return _score(matrix, table, numbers, nodes, 1, m, relation)
+    return (
+        -numbers[0] * _regression(matrix, table, nodes, m, relation) - _cost(table, numbers, nodes, 1, m, relation)[0]
+    )
 
 
 @njit(ADDING, cache=True, nogil=True)

@@ -576,9 +576,9 @@ def _rise(score, graph, i, j, state, stamp, now, members, part, room):
         i, j = j, i
     parts = np.empty(1 + (state == BOTH and part[i] != part[j]), np.int64)
     parts[-1], parts[0] = part[j], part[i]
-    for v in parts:
-        if fits[v, 0, 0] == UNFITTED:
-            d = _members(graph, v, stamp, now, members)
+    for x in range(len(parts)):
+        if fits[parts[x], 0, 0] == UNFITTED:
+            d = _members(graph, parts[x], stamp, now, members)
             _asked(score, graph, members, d, FIT, room)
     room[0] -= 1000
     if state == BOTH:
