@@ -321,3 +321,32 @@ def rows_apart(levels: npt.NDArray[np.int64]) -> dict[int, float]:
     """The first of the equal rows of (k, rows) levels, and how many there are of each."""
     rows = [tuple(row) for row in levels.T.tolist()]
     return {rows.index(row): float(rows.count(row)) for row in rows}
+
+
+def merged_groups(levels: npt.NDArray[np.int64], column: int) -> list[int]:
+    """The group of each level of a column, one merge at a time, from tables of counts made anew."""
+    codes, penalty = levels[column].copy(), log(levels.shape[1]) / 2
+    group = list(range(int(codes.max()) + 1))
+    while len(set(codes.tolist())) > 2:
+        pairs = {
+            (a, b): max(_gain_apart(codes, levels[j], a, b, penalty) for j in range(len(levels)) if j != column)
+            for a, b in combinations(sorted(set(codes.tolist())), 2)
+        }
+        (a, b), gain = min(pairs.items(), key=lambda item: (round(item[1], 9), item[0]))
+        if round(gain, 9) > 0:
+            break
+        codes[codes == b] = a
+        group = [a if one == b else one for one in group]
+    numbers = {one: k for k, one in enumerate(sorted(set(group)))}
+    return [numbers[one] for one in group]
+
+
+def _gain_apart(codes: npt.NDArray[np.int64], other: npt.NDArray[np.int64], a: int, b: int, penalty: float) -> float:
+    """The log-likelihood that another column gains by telling two levels apart, less the price of its parameters."""
+    values = sorted(set(other[(codes == a) | (codes == b)].tolist()))
+    gain = 0.0
+    for group, sign in (([a], 1), ([b], 1), ([a, b], -1)):
+        rows = other[np.isin(codes, group)]
+        counts = [int((rows == value).sum()) for value in values]
+        gain += sign * sum(count * log(count / len(rows)) for count in counts if count)
+    return gain - penalty * max(len(values) - 1, 1)

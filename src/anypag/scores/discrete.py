@@ -14,6 +14,7 @@ from anypag.arrays import Flags, Floats
 from anypag.data.table import as_table
 from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Score
+from anypag.scores.merged_levels import merged
 
 MOST_LEVELS = 100  # of a column; with more, its tables are nearly empty and no parent raises the score
 
@@ -83,9 +84,12 @@ class DiscreteScore(Score):
 
     @classmethod
     def priced(cls, names: tuple[str, ...], levels: npt.NDArray[np.int32]) -> Self:
-        """The score as searches use it: an edge pays for rare levels, and log(p) because p columns could be at its
-        other end, as in the score of numbers (`scores.base.GAMMA`).
+        """The score as searches use it: levels that no other column tells apart are merged (`merged_levels`), an edge
+        pays for rare levels, and log(p) because p columns could be at its other end, as in the score of numbers
+        (`scores.base.GAMMA`).
         """
+        checked = cls(names, levels)  # too many levels are refused, not merged
+        levels = merged(checked.levels, MOST_LEVELS_OF_A_CHILD)
         return cls(names, levels, rarity=rarity_of(levels), price=float(np.log(len(names))))
 
     @property

@@ -1,0 +1,72 @@
+"""Columns with fewer levels: levels that no other column tells apart are merged.
+
+Between two columns with r levels an edge has (r - 1)² parameters, which few tables have the rows for: true edges do not
+pay. Two levels are merged if, for each other column, the gain of telling them apart (half of G²) is less than BIC
+charges for its parameters. Such a merge loses no edge between two columns that BIC would find.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Counts, Floats
+
+Levels = npt.NDArray[np.int32]
+
+
+def merged(levels: Levels, most: int) -> Levels:
+    """(p, n) the levels, in which columns with more than `most` levels have fewer if they can.
+
+    >>> merged(np.array([[0, 1, 2, 3] * 50, [0, 0, 1, 1] * 50], np.int32), most=3)[0, :4].tolist()
+    [0, 0, 1, 1]
+    """
+    n_levels, found = levels.max(axis=1) + 1, levels.copy()
+    for i in np.flatnonzero(n_levels > most).tolist() if len(levels) > 1 else ():
+        others = [j for j in range(len(levels)) if j != i]
+        tables = [_counts(levels[i], levels[j], n_levels[i], n_levels[j]) for j in others]
+        first = np.cumsum([0, *n_levels[others[:-1]]])
+        found[i] = groups(np.hstack(tables), first, np.log(levels.shape[1]) / 2)[levels[i]]
+    return found
+
+
+def _counts(rows: Levels, columns: Levels, n_rows: int, n_columns: int) -> Floats:
+    cells = np.bincount(rows.astype(np.int64) * n_columns + columns, minlength=int(n_rows) * int(n_columns))
+    return cells.reshape(n_rows, n_columns).astype(np.float64)
+
+
+def groups(counts: Floats, first: Counts, price: float) -> Levels:
+    """(r,) the group of each level, numbered in the order of their first levels; at least two groups remain.
+
+    Args:
+        counts: (r, m) how many rows have each level and each level of the other columns, which stand side by side.
+        first: (p,) where each other column begins.
+        price: of a parameter.
+    """
+    counts, group, left = counts.copy(), np.arange(len(counts)), np.arange(len(counts))
+    gains = np.full((len(counts),) * 2, np.inf)
+    for a in left[:-1]:
+        gains[a, a + 1 :] = _gains(counts, first, price, a, left[a + 1 :])
+    while len(left) > 2 and gains.min() <= 0:
+        a, b = np.unravel_index(np.argmin(gains), gains.shape)
+        counts[a] += counts[b]
+        group[group == b] = a
+        gains[b], gains[:, b] = np.inf, np.inf
+        left = left[left != b]
+        others = left[left != a]
+        gains[np.minimum(a, others), np.maximum(a, others)] = _gains(counts, first, price, a, others)
+    return np.unique(group, return_inverse=True)[1].astype(np.int32)
+
+
+def _gains(counts: Floats, first: Counts, price: float, a: np.intp, others: Counts) -> Floats:
+    """What it gains, less its price, to tell level `a` from each of the others: by the column that gains most."""
+    both, size = counts[a] + counts[others], counts.sum(axis=1) / len(first)  # each column has all rows
+    apart = np.add.reduceat(_log(counts[a]) + _log(counts[others]) - _log(both), first, axis=1)
+    apart -= (_log(size[a]) + _log(size[others]) - _log(size[a] + size[others]))[:, None]
+    n_levels = np.add.reduceat((both > 0).astype(np.float64), first, axis=1)
+    return np.asarray(np.round((apart - price * np.maximum(n_levels - 1, 1)).max(axis=1), 9))
+
+
+def _log(counts: Floats) -> Floats:
+    """Counts times their logarithms; 0 for 0."""
+    return np.asarray(counts * np.log(np.maximum(counts, 1.0)))
