@@ -26,11 +26,11 @@ from anypag.search.problem import Chosen, Problem, pose
 if TYPE_CHECKING:
     from anypag.scores.base import Score
 
-MOST_SECONDS = 60.0  # if the posterior would take longer, "auto" uses tests alone: from 224 columns of numbers on
-SECONDS_A_PAIR, SECONDS_A_CELL, SECONDS_A_BLOCK = 1.2e-3, 1.2e-6, 6e-7
+MOST_SECONDS = 60.0  # if the posterior would take longer, "auto" uses tests alone: from 317 columns of numbers on
+SECONDS_A_PAIR, SECONDS_A_CELL, SECONDS_A_BLOCK = 6e-4, 1.2e-6, 6e-7
 """About how long the posterior of n variables takes: at least SECONDS_A_PAIR · n²; at least SECONDS_A_CELL · n² · rows
 if the score counts rows; at least SECONDS_A_BLOCK · n · Σ (kᵢ⁵ - 1) if variable i is kᵢ columns in the score. Measured:
-3 to 10 s for 100 columns of numbers, 39 s for 180; 27 s for 35 columns of levels with 20,000 rows; 12 columns of
+3 to 4 s for 100 columns of numbers, 17 s for 180; 27 s for 35 columns of levels with 20,000 rows; 12 columns of
 numbers and one of 15 levels take 7 s, with one of 30 levels 163 s.
 """
 _A_MARK = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
