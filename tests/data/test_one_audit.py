@@ -13,7 +13,9 @@ import anypag as ap
 from anypag.choices import Choices
 from anypag.ci import gpu
 from anypag.ci.resolve import resolve_test
+from anypag.data import as_table
 from anypag.data.findings import Audit
+from anypag.data.sources.file import FileTable
 from anypag.errors import DataError
 from numpy_card import NumpyCard
 
@@ -45,6 +47,18 @@ def test_a_file_is_audited_by_the_same_checks_whatever_the_test(test: str, tmp_p
     from_file, in_memory = audit_of(tmp_path / "series.csv", test=test), audit_of(series(), test=test)
     assert {"code", "order"} <= problems(from_file)
     assert from_file.checked == in_memory.checked and from_file.unchecked == ()
+
+
+@pytest.mark.parametrize("missing", ["auto", "drop"])
+@pytest.mark.parametrize("test", ["fisherz", "mixed"])
+def test_a_streamed_file_is_audited_as_the_same_rows_in_memory(test: str, missing: str, tmp_path: Path) -> None:
+    table = series() | {"twice": series()["walk"], "same": np.ones(300)}
+    frame = pd.DataFrame(table)
+    frame.loc[5:20, "other"] = np.nan
+    frame.to_csv(tmp_path / "series.csv", index=False)
+    streamed = audit_of(FileTable.of(tmp_path / "series.csv"), test=test, missing=missing)
+    assert {"code", "order", "copy", "left out", "missing"} <= problems(streamed)
+    assert streamed == audit_of(as_table(tmp_path / "series.csv"), test=test, missing=missing)
 
 
 def test_normal_scores_are_audited_as_the_values_they_were() -> None:
