@@ -178,9 +178,7 @@ def _complete_rows(has_value, members, rows):
 
 @njit(cache=True, nogil=True)
 def _centre(values, rows, centred):
-    """Writes the values in these rows, scaled to about 1 by a power of two and centred. Returns whether they vary.
-    `arrays.in_units` scales arrays by the same rule; a kernel can call nothing outside its file.
-    """
+    """Writes the values in these rows, centred and in units as by `arrays.in_units`. Returns whether they vary."""
     low, high = values[rows[0]], values[rows[0]]
     for i in range(1, len(rows)):
         low, high = min(low, values[rows[i]]), max(high, values[rows[i]])

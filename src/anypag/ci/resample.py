@@ -183,8 +183,7 @@ class BySums:
 
     @classmethod
     def of(cls, whole: FisherZ | DegenerateGaussian, table: Table, singular: Singular) -> Self:
-        as_numbers: tuple[Kind, ...] = tuple("continuous" for _ in table.names)
-        kinds = whole.kinds if isinstance(whole, DegenerateGaussian) else as_numbers
+        kinds = whole.kinds if isinstance(whole, DegenerateGaussian) else table.all_of_kind("continuous").kinds
         is_complete = np.logical_not(np.isnan(table.values).any(axis=1))
         spread, codes = [column[:, None] for column in table.values.T], dict[int, Codes]()
         for i in (i for i, kind in enumerate(kinds) if kind == "discrete"):
