@@ -182,3 +182,11 @@ def test_a_covariance_matrix_has_all_checks_that_need_no_rows() -> None:
     assert "near copy" in problems(audit) and {"exact linear relations", "near copies"} <= set(audit.checked)
     reasons = {item.about: item.reason for item in audit.unchecked}
     assert reasons["codes for missing values"] == reasons["rows in time order"] == "a covariance matrix has no rows"
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e300, 1e-300])
+def test_conditions_in_blocks_are_seen_in_units_of_any_size(unit: float) -> None:
+    condition = np.repeat(["control", "drug"], 100)
+    numbers = np.random.default_rng(0).normal(size=(3, 200)) + 2.0 * (condition == "drug")
+    table = {**dict(zip("abc", numbers * unit, strict=True)), "arm": condition}
+    assert "conditions" in problems(ap.audit(table))
