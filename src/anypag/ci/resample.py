@@ -55,9 +55,7 @@ def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
     source = as_source(data, choices.names, choices.kinds)
     if isinstance(source, Table):
         return source
-    is_counted = not isinstance(source, FileTable) and _takes_counts(choices, source)
-    groups = source.groups() if is_counted else None
-    if groups is not None:
+    if not isinstance(source, FileTable) and _takes_counts(choices, source) and (groups := source.groups()):
         return groups
     count = source.n * len(source.names)
     if count > MOST_NUMBERS:
@@ -222,7 +220,7 @@ class BySums:
     def _columns(self, i: int, weights: Counts) -> npt.NDArray[np.int64]:
         """The columns of a variable: one for each level in the resample except the most frequent one."""
         columns = np.arange(self.start[i], self.start[i + 1])
-        if self.kinds[i] == "continuous":
+        if i not in self.codes:
             return columns
         times = np.bincount(self.codes[i], weights, len(columns))
         is_there = times > 0
@@ -236,12 +234,11 @@ class BySums:
 
     def _related(self, moments: Moments, weights: Counts) -> list[Finding]:
         """Copies among discrete variables, exact relations among continuous ones."""
-        discrete = [i for i, kind in enumerate(self.kinds) if kind == "discrete"]
-        if not discrete:
+        if not self.codes:
             return relation_findings(replace(moments, names=self.names), self.singular)
-        codes = np.stack([self.codes[i][weights > 0] for i in discrete])
-        copies = coded_copies([self.names[i] for i in discrete], codes)
-        continuous = [i for i, kind in enumerate(self.kinds) if kind == "continuous"]
+        codes = np.stack([own[weights > 0] for own in self.codes.values()])
+        copies = coded_copies([self.names[i] for i in self.codes], codes)
+        continuous = [i for i in range(len(self.names)) if i not in self.codes]
         part = moments.at(self.start[continuous], [self.names[i] for i in continuous])
         relations = relation_findings(part, self.singular) if continuous else []
         return [*copy_findings(copies, self.singular), *relations]
