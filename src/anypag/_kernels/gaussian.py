@@ -231,7 +231,7 @@ def _excess(values, rows):
         largest = mean = second = fourth = 0.0
         for row in rows:
             largest = max(largest, abs(values[0, row]))
-        unit = 1.0 / max(largest, 1e-300)  # in which squares cannot overflow
+        unit = 1.0 / max(largest, 1e-300)  # squares cannot overflow; the excess has no unit, so rounding does no harm
         for row in rows:
             mean += values[0, row] * unit / n
         for row in rows:
