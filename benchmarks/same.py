@@ -6,9 +6,10 @@
     python benchmarks/same.py --quick --against REV    runs here and in a temporary worktree of REV, and compares
     python benchmarks/same.py --quick --compare FILE   runs here, and compares with lines written before
 
-The cases cover every pair of two settings: method, test, source of the data, missing values, transform, knowledge,
-order of columns, and whether the run is whole, resumed or resampled. Forty more tables are for "bayes". Only public
-names are used, so that the file runs on any commit; `--against` runs this very file on the code of the other one.
+The cases cover every pair of two settings: method, test, source of the data (also several data sets, and weighted
+rows), missing values, transform, knowledge, order of columns, and whether the run is whole, resumed or resampled. Forty
+more tables are for "bayes". Only public names are used, so that the file runs on any commit; `--against` runs this very
+file on the code of the other one.
 
 A line holds the case, a few counts to read, and a digest for each part of what the result says:
 
@@ -53,13 +54,15 @@ SLOW = ("additive", "kci", "gcm")
 """Tests that take so long that their tables are small."""
 WITHOUT_DATA = ("oracle", "function")
 NEEDS_SCORE = ("bayes", "boss", "gfci")
-DISCRETE = ("gsq", "chisq")
+DISCRETE = ("gsq", "chisq", "permutation")
+WEIGHING = ("auto", "fisherz", "mixed", "gsq", "chisq")
+"""Tests that can weight rows."""
 GAUSSIAN = ("fisherz",)
 
 SETTINGS: dict[str, tuple[str, ...]] = {
-    "method": ("icd", "icd-paper", "fci", "anytime-fci", "rfci", "fci+", *NEEDS_SCORE),
+    "method": ("auto", "icd", "icd-paper", "fci", "anytime-fci", "rfci", "fci+", *NEEDS_SCORE),
     "test": ("auto", "fisherz", *DISCRETE, "mixed", *SLOW, *WITHOUT_DATA),
-    "source": ("memory", "csv", "parquet", "counted", "duckdb", "covariance"),
+    "source": ("memory", "csv", "parquet", "counted", "duckdb", "covariance", "contexts", "weighted"),
     "missing": ("whole", "drop", "pairwise"),
     "transform": ("none", "normal-scores"),
     "knowledge": ("nothing", "tiers", "pairs"),
@@ -101,6 +104,9 @@ class Case(NamedTuple):
             return self.test in {"auto", "fisherz"} and (self.missing, self.transform) == ("whole", "none")
         if self.source == "counted":
             return self.test in {"auto", "mixed", *DISCRETE} and self.transform == "none"
+        if self.source == "weighted":
+            by_score = self.method in NEEDS_SCORE and self.has_levels_only  # that score counts whole rows
+            return self.test in WEIGHING and self.missing != "pairwise" and not by_score
         return not (self.source == "duckdb" and self.test in SLOW[1:])
 
     @property
@@ -251,6 +257,21 @@ def _covariance(columns: Columns, _: Path) -> Any:
     return ap.FisherZ.from_covariance(np.cov(values, rowvar=False), len(values), list(columns))
 
 
+def _in_contexts(columns: Columns, _: Path) -> Any:
+    """Two or three data sets; in all but the first, a column has its least value in every second row."""
+    parts = 2 + len(columns) % 2
+    sets = {f"set {k}": {name: values[k::parts] for name, values in columns.items()} for k in range(parts)}
+    for k, name in zip(range(1, parts), columns, strict=False):
+        own = sets[f"set {k}"][name]
+        sets[f"set {k}"][name] = np.where(np.arange(len(own)) % 2, own, np.nanmin(own))
+    return ap.pooled(sets, contexts_test=("all", "pairwise")[len(columns) % 2])
+
+
+def _weighted(columns: Columns, _: Path) -> Any:
+    n = len(next(iter(columns.values())))
+    return ap.weighted({**columns, "weight": 1.0 + np.arange(n) % 3}, "weight")
+
+
 SOURCES: dict[str, Callable[[Columns, Path], Any]] = {
     "memory": _in_memory,
     "csv": _in_csv,
@@ -258,6 +279,8 @@ SOURCES: dict[str, Callable[[Columns, Path], Any]] = {
     "counted": _counted,
     "duckdb": _in_duckdb,
     "covariance": _covariance,
+    "contexts": _in_contexts,
+    "weighted": _weighted,
 }
 
 
@@ -269,10 +292,12 @@ def options_of(case: Case) -> dict[str, Any]:
     chosen: dict[str, Any] = {
         "method": case.method,
         "alpha": (0.01, 0.05)[case.seed % 2],
-        "max_r": None if case.method in {"icd", "rfci", "bayes"} and case.seed % 2 else 3,
+        "max_r": None if case.method == "auto" or (case.method in {"icd", "rfci", "bayes"} and case.seed % 2) else 3,
         "knowledge": knowledge_of(case),
         "selection_bias": case.knowledge != "tiers" or case.seed % 4 > 0,
     }
+    if case.method == "auto":
+        chosen["effort"] = 0.3
     if case.method in {"icd", "fci"} and case.seed % 3 == 0:
         chosen["threads"] = 2
     if case.test in WITHOUT_DATA or case.source == "covariance":

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
-from anypag.arrays import in_units
+import anypag
+from anypag.arrays import in_units, scaled_down
 from anypag.catalogue import method_named
 from anypag.errors import Option, Sentence, absent, matching, shortened
 from anypag.markup import aligned, duration, paragraphs, plain, shown_share, table
@@ -55,6 +58,16 @@ def test_forms_of_types() -> None:
 def test_columns_are_scaled_without_rounding() -> None:
     scaled, exponent = in_units(np.array([[1e300, 3.0], [-1e299, 0.5]]))
     assert (np.abs(scaled) < 1).all() and np.ldexp(scaled, exponent)[0].tolist() == [1e300, 3.0]
+    assert in_units(np.array([5e-324, -1e-323]))[0].tolist() == [0.25, -0.5]
+    values = np.array([1e308, -3.0])
+    assert scaled_down(values, np.array([1024], np.int32), out=values) is values and values[1] == -3 * 2.0**-1024
+
+
+def test_arrays_are_scaled_by_one_rule_in_one_place() -> None:
+    """Engines and cards scale by expressions of their own, and kernels call nothing outside their file."""
+    root = Path(anypag.__file__).parent
+    files = {str(path.relative_to(root)) for path in root.rglob("*.py") if "ldexp(1.0" in path.read_text()}
+    assert files == {"arrays.py", "data/sources/engine_queries.py", "_kernels/gaussian.py", "ci/gpu.py"}
 
 
 def test_work_is_shared_out_and_cut_into_turns() -> None:

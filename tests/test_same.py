@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import anypag as ap
+from anypag.catalogue import METHODS, TESTS
 from anypag.results import schema
 from anypag.stored import As, Number
 
@@ -78,3 +79,15 @@ def test_a_field_of_the_file_is_seen_in_the_json_alone(monkeypatch: pytest.Monke
     before = same.line_of(CASE)
     monkeypatch.setitem(schema.CHOICES, "alpha", As(Number(), lambda alpha, _: 0.5))
     assert changed(before, same.line_of(CASE)) == {"json"}
+
+
+def test_every_method_and_every_test_of_data_is_among_the_cases() -> None:
+    assert set(same.SETTINGS["method"]) == {*METHODS}
+    assert set(same.SETTINGS["test"]) == {"auto", *TESTS, *same.WITHOUT_DATA}
+    assert set(same.SETTINGS["source"]) == {*same.SOURCES}
+
+
+def test_data_sets_and_weights_reach_the_search(tmp_path: Path) -> None:
+    of_sets, of_weights = (same.found_by(CASE._replace(source=name), tmp_path) for name in ("contexts", "weighted"))
+    assert of_sets.sets is not None and {"set 1"} <= {*of_sets.pag.names}
+    assert "weights" in {finding.problem for finding in of_weights.audit.findings}

@@ -17,9 +17,15 @@ AnyArray = npt.NDArray[Any]
 
 def in_units(values: Floats, axis: int = 0) -> tuple[Floats, Indices]:
     """The values divided by powers of two so that all are below 1 in absolute value, and the exponents; values along
-    the axis share a power. Sums of their squares neither overflow nor vanish, and scaling rounds nothing. Kernels, sums
-    in an engine and the moments of large tables scale in place, by the same powers.
+    the axis share a power. Sums of their squares neither overflow nor vanish, and scaling rounds nothing.
     """
     exponent = np.frexp(np.abs(values).max(axis=axis))[1].astype(np.int32)
-    half = np.expand_dims(-exponent // 2, axis)  # two factors, neither of which overflows: much faster than ldexp
-    return values * np.ldexp(1.0, half) * np.ldexp(1.0, -np.expand_dims(exponent, axis) - half), exponent
+    return scaled_down(values, np.expand_dims(exponent, axis)), exponent
+
+
+def scaled_down(values: Floats, exponent: Indices, out: Floats | None = None) -> Floats:
+    """The values divided by 2**exponent: by two factors, neither of which overflows, much faster than by ldexp."""
+    half = -exponent // 2
+    found: Floats = np.multiply(values, np.ldexp(1.0, half), out=out)
+    found *= np.ldexp(1.0, -exponent - half)
+    return found

@@ -38,7 +38,8 @@ class Method:
 
     `module`: the module that declares it, under the name `declared_as`; empty for an algorithm outside the package.
     `about`: what it is, in a few words. `uses`: the choices declared `by_method` that it reads. `phases`: the names
-    that `state.phase` can have. `orders_nodes`: nodes are numbered by how strongly they depend on each other, so that
+    that `state.phase` can have. `without_r`: phases of many short steps that belong to no size of condition sets, also
+    work that is reported as one. `orders_nodes`: nodes are numbered by how strongly they depend on each other, so that
     the order of the columns does not matter. `needs_score`: it works on a score of the data (`problem.score`).
     `from_scores`: its edges and marks come from scores; else from tests and rules. `tests_by`: the test-based method of
     its first phase, which runs alone if no score fits the data. `over_shifts`: in time series all copies of a pair in
@@ -51,6 +52,7 @@ class Method:
     promises: Promises
     uses: frozenset[str] = frozenset()
     phases: tuple[str, ...] = ("iteration",)
+    without_r: frozenset[str] = frozenset()
     orders_nodes: bool = False
     needs_score: bool = False
     from_scores: bool = False
@@ -65,7 +67,8 @@ class Method:
         return self.promises.at_the_end is AtTheEnd.NOTHING_HIDDEN
 
 
-_by_scores = partial(Method, orders_nodes=True, needs_score=True, from_scores=True)
+_SHORT = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling", "sampling for effects"})
+_by_scores = partial(Method, orders_nodes=True, needs_score=True, from_scores=True, without_r=_SHORT)
 _OF_SETS = frozenset({"sepset", "threads", "n_jobs"})
 _OF_ICD = _OF_SETS | {"initial", "r0", "max_sets"}
 
@@ -152,9 +155,6 @@ ANOTHER = Method("", "an algorithm of your own", Promises(OnTheWay.NOTHING, AtTh
 TEST_METHODS = tuple(name for name, method in METHODS.items() if not method.needs_score)
 """Methods that use the answers of conditional-independence tests and nothing else."""
 
-_WITHOUT_R = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling", "sampling for effects"})
-"""Phases of many short steps that belong to no size of condition sets."""
-
 
 def method_named(name: str) -> Method:
     """The facts about the method of that name; those of `ANOTHER` if it is not listed."""
@@ -163,7 +163,7 @@ def method_named(name: str) -> Method:
 
 def has_r(phase: str) -> bool:
     """Does each step of a phase belong to a size of condition sets?"""
-    return phase not in _WITHOUT_R
+    return not any(phase in method.without_r for method in METHODS.values())
 
 
 TESTS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import polars
 import pytest
 
+import anypag
 from anypag.choices import Choices
 from anypag.ci.base import CITest, Queries
 from anypag.ci.discrete import ChiSquared, GSquared, PermutationChiSquared
@@ -114,3 +116,42 @@ def test_files_large_and_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_table_goes_straight_in() -> None:
     assert type(resolve_test(as_table(DISCRETE))) is PermutationChiSquared
+
+
+def test_a_test_that_was_bound_keeps_its_audit() -> None:
+    """What is left out or stands for a copy is told by the test that `resolve_test` returns, not by the one bound."""
+    bound: list[FisherZ] = []
+
+    class Kept(FisherZ):
+        @classmethod
+        def bind(cls, data: Any, choices: Choices) -> Any:
+            bound.append(super().bind(data, choices))
+            return bound[-1]
+
+    table = CONTINUOUS | {"copy": CONTINUOUS["a"], "same": np.ones(60)}
+    test: Any = resolve_test(table, Choices(method="icd", test=Kept))
+    assert {finding.problem for finding in test.audit.findings} == {"copy", "left out"}
+    assert [finding.problem for finding in bound[-1].audit.findings] == [] and test.audit.checked
+    assert test.pvalues(Queries.one(0, 1)) == bound[-1].pvalues(Queries.one(0, 1))
+
+
+def assigned_from_outside(path: Path, member: str) -> list[str]:
+    """The assignments to a member of anything but `self`, except in classes that declare the member."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    homes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and member in declared(node)]
+    own = {id(node) for home in homes for node in ast.walk(home)}
+    return [
+        ast.unparse(node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr == member
+        if ast.unparse(node.value) != "self" and id(node) not in own
+    ]
+
+
+def declared(home: ast.ClassDef) -> set[str]:
+    return {ast.unparse(node.target) for node in home.body if isinstance(node, ast.AnnAssign)}
+
+
+def test_only_tests_themselves_set_their_audit() -> None:
+    room = Path(anypag.__file__).parent / "ci"
+    assert [found for path in room.rglob("*.py") for found in assigned_from_outside(path, "audit")] == []

@@ -13,7 +13,9 @@ import anypag as ap
 from anypag.choices import Choices
 from anypag.ci import gpu
 from anypag.ci.resolve import resolve_test
+from anypag.data import as_table
 from anypag.data.findings import Audit
+from anypag.data.sources.file import FileTable
 from anypag.errors import DataError
 from numpy_card import NumpyCard
 
@@ -45,6 +47,18 @@ def test_a_file_is_audited_by_the_same_checks_whatever_the_test(test: str, tmp_p
     from_file, in_memory = audit_of(tmp_path / "series.csv", test=test), audit_of(series(), test=test)
     assert {"code", "order"} <= problems(from_file)
     assert from_file.checked == in_memory.checked and from_file.unchecked == ()
+
+
+@pytest.mark.parametrize("missing", ["auto", "drop"])
+@pytest.mark.parametrize("test", ["fisherz", "mixed"])
+def test_a_streamed_file_is_audited_as_the_same_rows_in_memory(test: str, missing: str, tmp_path: Path) -> None:
+    table = series() | {"twice": series()["walk"], "same": np.ones(300)}
+    frame = pd.DataFrame(table)
+    frame.loc[5:20, "other"] = np.nan
+    frame.to_csv(tmp_path / "series.csv", index=False)
+    streamed = audit_of(FileTable.of(tmp_path / "series.csv"), test=test, missing=missing)
+    assert {"code", "order", "copy", "left out", "missing"} <= problems(streamed)
+    assert streamed == audit_of(as_table(tmp_path / "series.csv"), test=test, missing=missing)
 
 
 def test_normal_scores_are_audited_as_the_values_they_were() -> None:
@@ -168,3 +182,11 @@ def test_a_covariance_matrix_has_all_checks_that_need_no_rows() -> None:
     assert "near copy" in problems(audit) and {"exact linear relations", "near copies"} <= set(audit.checked)
     reasons = {item.about: item.reason for item in audit.unchecked}
     assert reasons["codes for missing values"] == reasons["rows in time order"] == "a covariance matrix has no rows"
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e300, 1e-300])
+def test_conditions_in_blocks_are_seen_in_units_of_any_size(unit: float) -> None:
+    condition = np.repeat(["control", "drug"], 100)
+    numbers = np.random.default_rng(0).normal(size=(3, 200)) + 2.0 * (condition == "drug")
+    table = {**dict(zip("abc", numbers * unit, strict=True)), "arm": condition}
+    assert "conditions" in problems(ap.audit(table))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from dataclasses import fields, replace
+from itertools import filterfalse
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import anypag as ap
-from anypag.catalogue import METHODS, TEST_METHODS, AtTheEnd, OnTheWay
+from anypag.catalogue import METHODS, TEST_METHODS, AtTheEnd, OnTheWay, has_r
 from anypag.checkpoint.checkpoint import state_parts
 from anypag.choices import DECLARED, Choices
 from anypag.report import report_html
@@ -18,7 +19,7 @@ from anypag.run.engine import Search
 from anypag.search.algorithm import algorithm
 from anypag.search.by_tests import icd
 from anypag.search.problem import Problem
-from anypag.search.progress import Tick
+from anypag.search.progress import Progress, Tick
 from anypag.search.state import State, StepInfo
 from search_examples import random_system
 
@@ -33,6 +34,15 @@ def test_an_algorithm_says_what_it_is(method: str) -> None:
     assert found.name == method and found.facts is facts and facts.about and algorithm(found) is found
     assert facts.uses <= {name for name, choice in DECLARED.items() if choice.by_method}
     assert set(found.on_data) <= facts.uses
+    assert [phase for phase in facts.phases if has_r(phase)] == [
+        *filterfalse(facts.without_r.__contains__, facts.phases)
+    ]
+
+
+def test_a_new_method_says_which_of_its_phases_have_no_r(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METHODS, "walks", replace(METHODS["icd"], phases=("walks",), without_r=frozenset({"walks"})))
+    assert StepInfo(0, "iteration", 0, 0, 0, 0, {}, 0, 0).has_r
+    assert not StepInfo(0, "walks", 0, 0, 0, 0, {}, 0, 0).has_r and str(Progress(2, "walks", 0, 0, 0).where) == "walks"
 
 
 FACTS = {"icd", "bayes", "boss", "gfci", "fci+", "icd-paper", "anytime-fci", "fci", "rfci"}

@@ -17,11 +17,11 @@ from anypag.checkpoint.checkpoint import state_parts
 from anypag.choices import Choices
 from anypag.ci.base import Queries
 from anypag.run.engine import Search
-from anypag.search.inquiry import Asked
+from anypag.search.inquiry import Asked, Inquiry
 from anypag.search.state import State
 from search_examples import random_system
 
-SYSTEM = random_system(np.random.default_rng(3), 8)
+SYSTEM = random_system(np.random.default_rng(9), 8)  # dense enough that questions of three sizes are asked
 SAMPLE = SYSTEM.linear_gaussian(300, seed=3)
 ORACLE = ap.Oracle(SYSTEM.dag, SYSTEM.latent, SYSTEM.selection)
 
@@ -40,12 +40,12 @@ def assert_equal(one: State, other: State) -> None:
 
 
 def assert_pure(search: Search) -> None:
-    after = [state for state, _ in search.steps()]  # the first step comes after the nodes are ordered
-    for state in [search.start, *after[:-1]]:
-        first, first_info = search.algorithm.step(state, search.problem, lambda _: None)
-        again, again_info = search.algorithm.step(state, search.problem, lambda _: None)
-        assert replace(first_info, n_evaluated=0) == replace(again_info, n_evaluated=0)
-        assert_equal(first, again)
+    """Each step of a run, made once more when the run is over, gives the state and the info that it gave in the run."""
+    run = list(search.steps())  # the first step comes after the nodes are ordered
+    for before, (after, info) in zip([search.start, *(state for state, _ in run)], run, strict=False):
+        again, again_info = search.algorithm.step(before, search.problem, lambda _: None)
+        assert replace(again_info, n_evaluated=0) == replace(info, n_evaluated=0)
+        assert_equal(again, after)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -62,6 +62,24 @@ def test_a_step_with_an_oracle(method: str) -> None:
 @pytest.mark.parametrize("method", TEST_METHODS)
 def test_a_step_with_a_test_that_takes_one_question_at_a_time(method: str) -> None:
     assert_pure(Search(one_at_a_time(), Choices(method=method, max_r=2)))
+
+
+@pytest.mark.parametrize("method", TEST_METHODS)
+@pytest.mark.parametrize("made", [lambda: ORACLE, one_at_a_time])
+def test_a_step_that_remembers_questions_in_its_test_is_seen(
+    method: str, made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts that are differences on a counter in the problem: equal from the first repeat on, but not to the run."""
+    as_it_is = Inquiry.__init__
+
+    def remembering(self: Any, problem: Any, *rest: Any) -> None:
+        as_it_is(self, problem, *rest)
+        self._asked = vars(problem.test).setdefault("_asked", self._asked)
+        self._asked.tests = {}
+
+    monkeypatch.setattr(Inquiry, "__init__", remembering)
+    with pytest.raises(AssertionError):
+        assert_pure(Search(made(), Choices(method=method, max_r=2)))
 
 
 def test_counts_are_those_of_a_run_without_repeats() -> None:

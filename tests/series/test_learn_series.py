@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,27 @@ def test_a_result_is_saved_and_read(sampled: SeriesResult, tmp_path: Path) -> No
     ap.learn(two_processes(), method="icd").save(tmp_path / "plain.json")
     with pytest.raises(FormatError, match="no result of a time series"):
         ap.read_series(tmp_path / "plain.json")
+
+
+def test_what_a_file_says_of_the_window_is_declared(sampled: SeriesResult, tmp_path: Path) -> None:
+    sampled.save(tmp_path / "found.json")
+    document = json.loads((tmp_path / "found.json").read_text())
+    header = {"processes": ["x", "y"], "max_lag": 1, "contexts": [], "told": sampled.told}
+    assert document["meta"]["series"] == header and [*document["meta"]["series"]] == [*header]
+
+    def read(**changed: object) -> SeriesResult:
+        document["meta"]["series"] = {key: value for key, value in (header | changed).items() if value is not None}
+        (tmp_path / "changed.json").write_text(json.dumps(document))
+        return ap.read_series(tmp_path / "changed.json")
+
+    assert read(contexts=None).window == sampled.window  # as files from before there were contexts have it
+    for key, wrong in {"processes": "xy", "max_lag": "1", "told": 3, "contexts": [1], "lags": 2}.items():
+        with pytest.raises(FormatError, match=f"changed.json: .*{key}"):
+            read(**{key: wrong})
+    with pytest.raises(FormatError, match='"told" is missing'):
+        read(told=None)
+    with pytest.raises(FormatError, match="are not those of its graph"):
+        read(max_lag=2)
 
 
 def test_pictures_name_lags_and_processes(sampled: SeriesResult) -> None:

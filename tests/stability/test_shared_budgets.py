@@ -21,7 +21,7 @@ from anypag.errors import ParameterError
 from anypag.results.files import read_result
 from anypag.results.result import Result
 from anypag.run import clock as clocks
-from anypag.run.replicates import Budget, Made
+from anypag.run.replicates import Budget, Replicate
 
 sys.path.append(str(Path(__file__).parents[1] / "cli"))
 from commands import anypag
@@ -88,7 +88,7 @@ def test_tests_are_never_promised_twice(n_jobs: int, seed: int) -> None:
             done = int(rng.choice(list(working)))
             took = min(working.pop(done), int(rng.integers(400)))
             used += took
-            budget.took(Made(done, None, "", took))
+            budget.took(Replicate(done, None, "", took))
     assert budget.n_tests == used <= 10_000 + least
 
 

@@ -178,7 +178,7 @@ def _complete_rows(has_value, members, rows):
 
 @njit(cache=True, nogil=True)
 def _centre(values, rows, centred):
-    """Writes the values in these rows, scaled to about 1 by a power of two and centred. Returns whether they vary."""
+    """Writes the values in these rows, centred and in units as by `arrays.in_units`. Returns whether they vary."""
     low, high = values[rows[0]], values[rows[0]]
     for i in range(1, len(rows)):
         low, high = min(low, values[rows[i]]), max(high, values[rows[i]])
@@ -231,7 +231,7 @@ def _excess(values, rows):
         largest = mean = second = fourth = 0.0
         for row in rows:
             largest = max(largest, abs(values[0, row]))
-        unit = 1.0 / max(largest, 1e-300)  # in which squares cannot overflow
+        unit = 1.0 / max(largest, 1e-300)  # squares cannot overflow; the excess has no unit, so rounding does no harm
         for row in rows:
             mean += values[0, row] * unit / n
         for row in rows:

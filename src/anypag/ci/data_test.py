@@ -12,6 +12,9 @@ condition set, the excesses are still those of the columns themselves, not of th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -21,7 +24,7 @@ from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries, require_in_range, without_score
 from anypag.data.audit.relations import NOTHING_LEFT
-from anypag.data.findings import Audit
+from anypag.data.findings import Audit, Finding
 from anypag.data.moments import name_order
 from anypag.data.sources.protocol import Source
 from anypag.data.worth import Worth
@@ -91,6 +94,12 @@ class DataTest(ABC):
     def is_weighted(self) -> bool:
         """Can its resamples be made by weights? False for a user's subclass, of which this is not known."""
         return type(self).__module__.startswith("anypag.")
+
+    def with_findings(self, found: Sequence[Finding]) -> Self:
+        """The test, with findings that were made before it was bound."""
+        made = copy(self)
+        made.audit = replace(self.audit, findings=Audit.of([*found, *self.audit.findings]).findings)
+        return made if found else self
 
     @abstractmethod
     def pvalues(self, queries: Queries) -> PValues:

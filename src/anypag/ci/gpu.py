@@ -39,7 +39,7 @@ BLOCK = 256
 PIECE = 8_000_000  # bytes fetched from the card at a time
 CLOSE = 1e-9
 AT_ONCE = 2_000_000_000  # questions of a pass that are sent at once
-Made = TypeVar("Made")
+Computed = TypeVar("Computed")
 
 
 class CardError(AnypagError):
@@ -200,7 +200,7 @@ class Card(Products):
         return Least(*(cupy.asnumpy(part) for part in found))
 
 
-def on_device(work: Callable[[Card | None], Made], device: str) -> Made:
+def on_device(work: Callable[[Card | None], Computed], device: str) -> Computed:
     """The value of `work(card)`, or of `work(None)` for the CPU. If no card can do the work, "cuda" raises CardError,
     and "auto" warns and takes the CPU.
     """
@@ -231,7 +231,7 @@ class GPUPasses:
         self.alpha: float | None = None  # the significance level of decisions; None if it is not known
         self.close_calls = 0  # decisions with a p-value within `CLOSE` of alpha
 
-    def _ask_card(self, work: Callable[[Card], Made]) -> Made | None:
+    def _ask_card(self, work: Callable[[Card], Computed]) -> Computed | None:
         """The answer of the card, one thread at a time; None if the CPU has taken over."""
         with self._lock:
             if self._card is None:

@@ -30,7 +30,7 @@ from anypag.data.audit.copies import coded_copies, copy_findings
 from anypag.data.audit.relations import relation_findings
 from anypag.data.audit.rows import few_rows_findings
 from anypag.data.findings import Audit, Finding, Singular
-from anypag.data.levels import Codes, codes_of, sortable_names
+from anypag.data.levels import Codes, coded, sortable_names
 from anypag.data.moments import Moments, StandardRows
 from anypag.data.sources.counted import MOST_NUMBERS, CountedTable
 from anypag.data.sources.door import as_source
@@ -55,9 +55,7 @@ def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
     source = as_source(data, choices.names, choices.kinds)
     if isinstance(source, Table):
         return source
-    is_counted = not isinstance(source, FileTable) and _takes_counts(choices, source)
-    groups = source.groups() if is_counted else None
-    if groups is not None:
+    if not isinstance(source, FileTable) and _takes_counts(choices, source) and (groups := source.groups()):
         return groups
     count = source.n * len(source.names)
     if count > MOST_NUMBERS:
@@ -94,13 +92,12 @@ def resamples_of(
             "Resamples need rows: give a table and the name of a test, or a test that has `n_rows` and "
             f"`resampled(counts)`; {type(test).__name__.lstrip('_')} has no `resampled`."
         )
-    by_sums = by_sums and source.weights is None and "ordinal" not in source.kinds
-    if isinstance(test, CountTest) and test.is_weighted and by_sums:
-        return Resamples(source.n, ByCounts.of(test, source, choices.singular).test)
-    table = source.rows() if isinstance(source, CountedTable) else source
-    has_gaps = choices.missing == "pairwise" and bool(np.isnan(table.values).any())
-    is_summed = by_sums and test.is_weighted and not has_gaps and choices.transform == "none"
-    if is_summed and isinstance(test, FisherZ | DegenerateGaussian):
+    by_sums = by_sums and test.is_weighted and source.weights is None and "ordinal" not in source.kinds
+    if by_sums and isinstance(test, CountTest):
+        return Resamples(source.n, ByCounts.of(test, source.groups(), choices.singular).test)
+    table = source.rows()
+    by_sums = by_sums and choices.transform == "none" and not (choices.missing == "pairwise" and table.has_gaps)
+    if by_sums and isinstance(test, FisherZ | DegenerateGaussian):
         return Resamples(table.n, BySums.of(test, table, choices.singular).test)
     told = replace(choices, test=type(test), names=None, kinds=None, n_jobs=None)
     table = table.with_kinds(dict(zip(table.names, table.kinds, strict=True)))
@@ -141,11 +138,9 @@ class ByCounts:
     singular: Singular
 
     @classmethod
-    def of(cls, whole: CountTest, source: Table | CountedTable, singular: Singular) -> Self:
-        table = source.table if isinstance(source, CountedTable) else source
-        times = source.counts if isinstance(source, CountedTable) else np.ones(table.n, np.int64)
-        is_dropped = np.isnan(table.values).any(axis=1) & (whole.n < source.n)
-        return cls(whole, np.cumsum(times) - times, np.logical_not(is_dropped), singular)
+    def of(cls, whole: CountTest, source: CountedTable, singular: Singular) -> Self:
+        is_dropped = np.isnan(source.table.values).any(axis=1) & (whole.n < source.n)
+        return cls(whole, np.cumsum(source.counts) - source.counts, np.logical_not(is_dropped), singular)
 
     def test(self, counts: Counts) -> CountTest:
         of_rows = counts if len(self.begins) == len(counts) else np.add.reduceat(counts, self.begins)
@@ -186,15 +181,12 @@ class BySums:
 
     @classmethod
     def of(cls, whole: FisherZ | DegenerateGaussian, table: Table, singular: Singular) -> Self:
-        as_numbers: tuple[Kind, ...] = tuple("continuous" for _ in table.names)
-        kinds = whole.kinds if isinstance(whole, DegenerateGaussian) else as_numbers
+        kinds = whole.kinds if isinstance(whole, DegenerateGaussian) else table.all_of_kind("continuous").kinds
         is_complete = np.logical_not(np.isnan(table.values).any(axis=1))
-        columns = table.values.T
-        codes: dict[int, Codes] = {}
-        spread = [column[:, None] for column in columns]
+        spread, codes = [column[:, None] for column in table.values.T], dict[int, Codes]()
         for i in (i for i, kind in enumerate(kinds) if kind == "discrete"):
-            codes[i] = codes_of(columns[i, is_complete])
-            spread[i] = (columns[i][:, None] == np.unique(columns[i, is_complete])).astype(np.float64)
+            levels, codes[i] = coded(table.values[is_complete, i])
+            spread[i] = (spread[i] == levels).astype(np.float64)
         widths = [some.shape[1] for some in spread]
         values = np.where(is_complete[:, None], np.column_stack(spread), np.nan)
         rows = StandardRows.of(sortable_names(table.names, widths), values)
@@ -228,7 +220,7 @@ class BySums:
     def _columns(self, i: int, weights: Counts) -> npt.NDArray[np.int64]:
         """The columns of a variable: one for each level in the resample except the most frequent one."""
         columns = np.arange(self.start[i], self.start[i + 1])
-        if self.kinds[i] == "continuous":
+        if i not in self.codes:
             return columns
         times = np.bincount(self.codes[i], weights, len(columns))
         is_there = times > 0
@@ -242,12 +234,11 @@ class BySums:
 
     def _related(self, moments: Moments, weights: Counts) -> list[Finding]:
         """Copies among discrete variables, exact relations among continuous ones."""
-        discrete = [i for i, kind in enumerate(self.kinds) if kind == "discrete"]
-        if not discrete:
+        if not self.codes:
             return relation_findings(replace(moments, names=self.names), self.singular)
-        codes = np.stack([self.codes[i][weights > 0] for i in discrete])
-        copies = coded_copies([self.names[i] for i in discrete], codes)
-        continuous = [i for i, kind in enumerate(self.kinds) if kind == "continuous"]
+        codes = np.stack([own[weights > 0] for own in self.codes.values()])
+        copies = coded_copies([self.names[i] for i in self.codes], codes)
+        continuous = [i for i in range(len(self.names)) if i not in self.codes]
         part = moments.at(self.start[continuous], [self.names[i] for i in continuous])
         relations = relation_findings(part, self.singular) if continuous else []
         return [*copy_findings(copies, self.singular), *relations]

@@ -17,7 +17,7 @@ from anypag.ci.contexts import with_contexts
 from anypag.ci.data_test import DataTest
 from anypag.data.audit.left_out import leaving_out
 from anypag.data.columns import checked_column_names
-from anypag.data.findings import STANDS_FOR_BOTH, Audit, Finding, Singular
+from anypag.data.findings import STANDS_FOR_BOTH, Audit, Singular
 from anypag.data.sources.counted import weights_of
 from anypag.data.sources.door import as_source
 from anypag.data.sources.file import FileTable
@@ -80,7 +80,7 @@ def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> Da
         return _without_copies(given or _fitting(rest), rest, told(missing=missing, singular=singular))
 
     bound, left_out = leaving_out(source, choices.missing, choices.singular, _spoken_of(choices, source.names), read)
-    return _with_findings(bound, left_out)
+    return bound.with_findings(left_out)
 
 
 def _spoken_of(choices: Choices, names: Sequence[str]) -> set[str]:
@@ -97,15 +97,10 @@ def _without_copies(test: type[DataTest], source: Source, choices: Choices) -> t
         seen = error.audit.with_stand_ins() if isinstance(error.audit, Audit) else Audit(())
         if not seen.copies:
             raise
-    bound = test.bind(source.take([name for name in source.names if name not in seen.copies]), choices)
+    rest = source.take([name for name in source.names if name not in seen.copies])
     stood_in = [finding for finding in seen.findings if finding.problem == STANDS_FOR_BOTH]
-    return _with_findings(bound, stood_in), bound.audit
-
-
-def _with_findings(bound: DataTest, found: list[Finding]) -> DataTest:
-    if found:
-        bound.audit = replace(bound.audit, findings=Audit.of([*found, *bound.audit.findings]).findings)
-    return bound
+    bound = test.bind(rest, choices).with_findings(stood_in)
+    return bound, bound.audit
 
 
 def _fitting(source: Source) -> type[DataTest]:

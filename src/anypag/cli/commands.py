@@ -56,18 +56,18 @@ def command(*choices: str) -> Callable[[Callable[..., ExitCode]], click.Command]
     return decorate
 
 
-class _Entry(NamedTuple):
+class _Help(NamedTuple):
     """What a docstring says of a parameter."""
 
     metavar: str | None
     help: str
 
 
-def _described(documented: Any) -> tuple[str, dict[str, _Entry]]:
+def _described(documented: Any) -> tuple[str, dict[str, _Help]]:
     """The text of a docstring, each paragraph on one line, for the terminal to wrap; and its entries under "Args:"."""
     text, _, listed = (inspect.getdoc(documented) or "").partition("\nArgs:\n")
     found = re.findall(r"^    (\w+)(?: (\S+))?: (.*(?:\n      .*)*)", listed, re.MULTILINE)
-    entries = {name: _Entry(metavar or None, " ".join(about.split())) for name, metavar, about in found}
+    entries = {name: _Help(metavar or None, " ".join(about.split())) for name, metavar, about in found}
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")), entries
 
 
@@ -91,10 +91,10 @@ def _of_choice(name: str) -> click.Parameter:
     kind = click.Choice(choice.check.names) if choice.typed == "name" else TYPES[str(choice.typed)]
     metavar = choice.metavar or ("VALUE" if choice.typed == "number" else None)
     default = False if choice.typed == "off" else default
-    return _parameter(name, kind, default, _Entry(metavar, choice.help), (spelled(Option(name)),))
+    return _parameter(name, kind, default, _Help(metavar, choice.help), (spelled(Option(name)),))
 
 
-def _parameter(name: str, kind: Any, default: Any, entry: _Entry, spellings: tuple[str, ...]) -> click.Parameter:
+def _parameter(name: str, kind: Any, default: Any, entry: _Help, spellings: tuple[str, ...]) -> click.Parameter:
     """An option with these spellings; an argument if there are none."""
     kind = get_args(kind)[0] if NoneType in get_args(kind) else kind
     is_list = get_origin(kind) is list

@@ -121,7 +121,7 @@ def _oriented(item: Iteration) -> int:
     return int((item.pag.marks > Mark.CIRCLE).sum())
 
 
-class _Steps:
+class _StepLines:
     """Prints finished steps: one line for an iteration, and one for a whole phase of short steps."""
 
     def __init__(self, terminal: Terminal) -> None:
@@ -148,7 +148,7 @@ def shown_on(terminal: Terminal, choices: Choices, interrupts: Interrupts, clock
     """A context that gives listeners of a run, which show it on the terminal."""
     from anypag.run.watcher import Estimated, Listeners, bar
 
-    steps, goes_on = _Steps(terminal), partial(_say_where_it_goes_on, terminal, choices)
+    steps, goes_on = _StepLines(terminal), partial(_say_where_it_goes_on, terminal, choices)
     try:
         with bar(terminal.console) if terminal.is_interactive else nullcontext(_Foretold(terminal)) as tick:
             yield Listeners(Estimated(tick), steps.add, goes_on, interrupts, clock)

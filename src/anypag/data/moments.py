@@ -18,7 +18,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts, Flags, Floats, in_units
+from anypag.arrays import Counts, Flags, Floats, in_units, scaled_down
 from anypag.threads import map_in_threads, single_blas, slices, threads_for
 
 PANEL = 256  # columns multiplied at once
@@ -199,9 +199,7 @@ def without_gaps(values: Floats) -> Floats:
 
 def _centre(columns: Floats, origin: Floats, exponent: npt.NDArray[np.int32]) -> Floats:
     """Scales (p, m) columns by 2**-exponent and centres them. Returns the scaled means, less the origin."""
-    half = -exponent // 2  # two steps, neither of which overflows: much faster than ldexp on every value
-    columns *= np.ldexp(1.0, half)[:, None]
-    columns *= np.ldexp(1.0, -exponent - half)[:, None]
+    scaled_down(columns, exponent[:, None], out=columns)
     columns -= np.ldexp(origin, -exponent)[:, None]
     first = columns.mean(axis=1)
     columns -= first[:, None]

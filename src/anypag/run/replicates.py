@@ -94,7 +94,7 @@ class Plan:
         return n_rows // 2 if self.resample == "half" else int(n_rows * (1 - np.exp(-1)))
 
 
-class Made(NamedTuple):
+class Replicate(NamedTuple):
     """The outcome of a replicate: its marks, in the order of the variables, or why there are none."""
 
     k: int
@@ -120,27 +120,27 @@ class Allowed(NamedTuple):
         return replace(self.choices, time_budget=max(self.until - time.time(), LEAST_SECONDS))
 
 
-def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Made:
+def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Replicate:
     """Learn the graph of resample k of the rows in the parcel `sent`, within what is left of the budgets."""
     rows: Resamples = opened(sent)
     choices = allowed.from_now()
     try:
         search = Search.again(rows.test(plan.counts(k, rows.n)), choices)
     except AnypagError as error:
-        return Made(k, None, str(error), 0)
+        return Replicate(k, None, str(error), 0)
     watcher = Watcher(choices, search.problem.test)
     try:
         result = search.run(watcher)
     except AnypagError as error:
-        return Made(k, None, str(error), watcher.n_used)
+        return Replicate(k, None, str(error), watcher.n_used)
     if result.stopped in {"time", "tests", "interrupt"}:
-        return Made(k, None, None, watcher.n_used, result.stopped)
-    return Made(k, result.pag.marks, None, result.n_tests)
+        return Replicate(k, None, None, watcher.n_used, result.stopped)
+    return Replicate(k, result.pag.marks, None, result.n_tests)
 
 
 def made_through_joblib(
     rows: Resamples, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
-) -> Iterator[Made]:
+) -> Iterator[Replicate]:
     """The replicates of these numbers, as they finish. `rows` go once to each worker. `left` says what a replicate may
     use, and is called when it is dispatched. Without a budget two replicates are dispatched for each worker. With a
     budget it is one, because dispatched replicates share what is left; with `max_tests` they are dispatched one by one.
@@ -201,7 +201,7 @@ class Budget:
             self._promised[k] = max(1, free // max(1, self._places - len(self._promised)))
             return Allowed(replace(self._of_a_replicate, max_tests=self._promised[k]), until)
 
-    def took(self, made: Made) -> None:
+    def took(self, made: Replicate) -> None:
         """Count the tests of a replicate that has ended, and free those that it did not use."""
         with self._lock:
             self._promised.pop(made.k, None)

@@ -2,20 +2,19 @@
 
 Between two columns with r levels an edge has (r - 1)² parameters, which few tables have the rows for: true edges do not
 pay. Two levels are merged if, for each other column, the gain of telling them apart (half of G²) is less than BIC
-charges for its parameters. Such a merge loses no edge between two columns that BIC would find.
+charges for its parameters. Columns are looked at one by one: levels that differ only together with a third column are
+merged.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
+from anypag.data.levels import Codes
 
-Levels = npt.NDArray[np.int32]
 
-
-def merged(levels: Levels, most: int) -> Levels:
+def merged(levels: Codes, most: int) -> Codes:
     """(p, n) the levels, in which columns with more than `most` levels have fewer if they can.
 
     >>> merged(np.array([[0, 1, 2, 3] * 50, [0, 0, 1, 1] * 50], np.int32), most=3)[0, :4].tolist()
@@ -30,12 +29,12 @@ def merged(levels: Levels, most: int) -> Levels:
     return found
 
 
-def _counts(rows: Levels, columns: Levels, n_rows: int, n_columns: int) -> Floats:
+def _counts(rows: Codes, columns: Codes, n_rows: int, n_columns: int) -> Floats:
     cells = np.bincount(rows.astype(np.int64) * n_columns + columns, minlength=int(n_rows) * int(n_columns))
     return cells.reshape(n_rows, n_columns).astype(np.float64)
 
 
-def groups(counts: Floats, first: Counts, price: float) -> Levels:
+def groups(counts: Floats, first: Counts, price: float) -> Codes:
     """(r,) the group of each level, numbered in the order of their first levels; at least two groups remain.
 
     Args:

@@ -27,7 +27,7 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.orient import SepsetColliders, given_marks
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick
-from anypag.search.state import Kind, State, StepInfo
+from anypag.search.state import AnyState, State, StepInfo
 from anypag.threads import Look, do_nothing
 
 FEWEST_TRIALS = 20
@@ -122,7 +122,7 @@ def _by_rules(facts: Facts, base: Base, state: State, problem: Problem, final: b
     return Orientation(found.marks, np.concatenate([log, rows, more]), conflicts)
 
 
-def close_state(state: Kind, problem: Problem, *, final: bool, look: Look = do_nothing) -> Kind:
+def close_state(state: AnyState, problem: Problem, *, final: bool, look: Look = do_nothing) -> AnyState:
     """The last state of a search with all that follows from knowledge; `final`: are all edges known to be right?"""
     assert problem.facts is not None
     base = base_of(state, problem, final=final, look=look)
@@ -133,8 +133,8 @@ def close_state(state: Kind, problem: Problem, *, final: bool, look: Look = do_n
 
 
 def closed_step(
-    algorithm: Algorithm, state: Kind, info: StepInfo, problem: Problem, tick: Tick
-) -> tuple[Kind, StepInfo]:
+    algorithm: Algorithm, state: AnyState, info: StepInfo, problem: Problem, tick: Tick
+) -> tuple[AnyState, StepInfo]:
     """The last step of a search, with all that follows from knowledge if there is any."""
     if problem.facts is None:
         return state, info
@@ -157,7 +157,7 @@ def _rows(rule: int, before: Marks, after: Marks) -> LogRows:
     return np.column_stack([np.full(len(i), rule), i, j, after[i, j], none, none]).astype(np.int32)
 
 
-def _without_edges(state: Kind, facts: Facts) -> Kind:
+def _without_edges(state: AnyState, facts: Facts) -> AnyState:
     """The state without edges that knowledge excludes although no test separated their ends. They stay until all marks
     are set: no separating set is known, so no rule may use their absence.
     """

@@ -29,7 +29,7 @@ from anypag.stored import BY_SIZE, KEYS, PATHS, SQUARE, Array, Flag, Nested, Tex
 Keys = npt.NDArray[np.uint64]
 """(2^k, 2) a table of 128-bit keys of questions (`_kernels.pairs`), at least half of it empty (zeros)."""
 
-Kind = TypeVar("Kind", bound="State")
+AnyState = TypeVar("AnyState", bound="State")
 
 
 class PairTests(NamedTuple):
@@ -216,7 +216,7 @@ def first_state(problem: Problem) -> State:
     )
 
 
-def of_class(kind: type[Kind], state: State, **more: object) -> Kind:
+def of_class(kind: type[AnyState], state: State, **more: object) -> AnyState:
     """The state as an instance of a class with more fields."""
     fields = {name: getattr(state, name) for name in type(state).__dataclass_fields__}
     return kind(**{**fields, **more})

@@ -26,7 +26,10 @@ from anypag.saving import PICTURES, check_ending
 from anypag.series.edges import SeriesEdge, SummaryEdge
 from anypag.series.series_result import SeriesResult
 from anypag.series.window import Window
+from anypag.stored import Object, Text, Variables, plain_object
 
+HEADER = Object({**plain_object(Window).forms, "told": Text()}, missing={"contexts": ()}, get=dict.__getitem__)
+"""What a file says of the window; the first files did not say that there were no contexts."""
 COLUMNS = ("from", "to", "lag", "edge", "probability", "resamples", "in_words")
 
 
@@ -39,8 +42,7 @@ def save(result: SeriesResult, path: str | os.PathLike[str]) -> None:
         raise ParameterError(f"{path} cannot be written: there is no folder {path.resolve().parent}.")
     if ending == ".json":
         document = streamed_document(result.result)
-        document["meta"]["series"] = {"processes": list(result.window.processes), "max_lag": result.window.max_lag}
-        document["meta"]["series"] |= {"contexts": list(result.window.contexts), "told": result.told}
+        document["meta"]["series"] = HEADER.write({**vars(result.window), "told": result.told}, Variables(()))
         write_pieces(path, (piece.encode() for piece in json_pieces(document)))
     elif ending == ".csv":
         write_whole(path, csv_text([COLUMNS, *edge_rows(result)]).encode())
@@ -68,13 +70,12 @@ def read_series(path: str | os.PathLike[str]) -> SeriesResult:
     if not isinstance(said, dict):
         raise FormatError(f"{Path(path).name} holds no result of a time series; read_result reads other results.")
     try:
-        contexts = tuple(map(str, said.get("contexts", ())))
-        window = Window(tuple(map(str, said["processes"])), int(said["max_lag"]), contexts)
-        found = load_result(document)
+        header = HEADER.read(said, Variables(()))
+        told, window, found = header.pop("told"), Window(**header), load_result(document)
         if set(window.names) != set(found.pag.names):
             raise FormatError("the processes and lags are not those of its graph")
-        return SeriesResult(window, found, str(said["told"]))
-    except (KeyError, TypeError, ValueError, FormatError) as error:
+        return SeriesResult(window, found, told)
+    except ValueError as error:
         raise FormatError(f"{Path(path).name}: {error}") from None
 
 

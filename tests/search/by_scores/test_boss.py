@@ -205,3 +205,14 @@ def test_classes_of_nearly_equal_scores_stay_apart() -> None:
     collider = np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0]], np.uint8)
     dags = [FoundDAG(-10.0, chain), FoundDAG(-10.0002, collider), FoundDAG(-10.3, np.ascontiguousarray(chain.T))]
     assert of_distinct_classes(dags) == dags[:2]
+
+
+def test_dags_of_nearly_equal_scores_are_all_found() -> None:
+    """Of one class or of two, with scores that differ by less than 0.001."""
+    score = gaussian(data_of(3, 0))
+    chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], np.uint8)
+    collider = np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0]], np.uint8)
+    dags = [FoundDAG(-10.0, chain), FoundDAG(-10.0002, collider), FoundDAG(-10.0004, np.ascontiguousarray(chain.T))]
+    orders = Orders(np.array([[0, 1, 2], [0, 2, 1], [2, 1, 0]]), np.ones(3, np.bool_), np.zeros(3, np.int64))
+    score.of_orders.update((row.tobytes(), dag) for row, dag in zip(orders.order, dags, strict=True))
+    assert found(orders, score) == dags

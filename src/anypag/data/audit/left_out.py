@@ -31,12 +31,12 @@ _WHY = {
 """The reason for leaving out a column, by the problem that the audit found."""
 MOST_SPELLED_OUT = 4  # a relation of more columns is not spelled out
 Left = dict[str, str]  # the columns that are left out, each with the reason
-T = TypeVar("T")
+Read = TypeVar("Read")
 
 
 def leaving_out(
-    source: Source, missing: Missing, singular: Singular, kept: Iterable[str], read: Callable[..., tuple[T, Audit]]
-) -> tuple[T, list[Finding]]:
+    source: Source, missing: Missing, singular: Singular, kept: Iterable[str], read: Callable[..., tuple[Read, Audit]]
+) -> tuple[Read, list[Finding]]:
     """What was read from the columns that can be used, and the finding that names the others. `kept` are columns that
     are never left out, because the user said something about them. `read` is called with the source, `missing` and
     `singular` without "auto"; it returns what was read and its audit, or raises DataError with the audit.

@@ -176,7 +176,7 @@ def condition_findings(table: Table) -> list[Finding]:
         codes = table.complete().codes(i)
         n_levels, n_blocks = int(codes.max(initial=-1)) + 1, 1 + int((np.diff(codes) != 0).sum())
         is_in_blocks = 2 <= n_levels <= MOST_CONDITIONS and n_blocks == n_levels and len(codes) >= 20 * n_levels
-        if is_in_blocks and (p_of_equal_means(numbers, codes) < SURELY).mean() >= MOSTLY:
+        if is_in_blocks and (p_of_equal_means(in_units(numbers)[0], codes) < SURELY).mean() >= MOSTLY:
             message = (
                 f"The rows stand in blocks by {table.names[i]!r}, with different means in most columns: this looks "
                 "like several conditions or experiments in one table."

@@ -101,14 +101,12 @@ def _decoded(path: Path, content: bytes, encoding: str, *, is_whole: bool = True
 def _require_text_encoding(encoding: str) -> None:
     """Refuses names that are not text encodings; Python also has codecs such as rot13, hex and zlib."""
     try:
-        is_text = getattr(codecs.lookup(encoding), "_is_text_encoding", True) and encoding.lower() != "undefined"
-    except (LookupError, ValueError):  # ValueError: the name holds a null character
-        is_text = False
-    if not is_text:
+        "".encode(encoding)
+    except (LookupError, ValueError):  # ValueError: the codec "undefined", or a null character in the name
         raise DataError(
             f"The option {Option('encoding')} names no encoding that Python knows: {encoding!r}. Common ones are "
             "utf-8, latin-1 and cp1252."
-        )
+        ) from None
 
 
 def not_in_encoding(path: Path, encoding: str, byte: int | None = None) -> DataError:

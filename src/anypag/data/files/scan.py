@@ -50,7 +50,7 @@ class Reading(NamedTuple):
 AS_USUAL = Reading()
 _FIRST_ROWS = 10_000  # from which the types of columns are inferred
 _LONGEST_REASON = 300  # characters of an error of polars that a message quotes
-Made = TypeVar("Made")
+FromFile = TypeVar("FromFile")
 
 
 def ending_of(path: Path) -> str:
@@ -59,7 +59,7 @@ def ending_of(path: Path) -> str:
     return Path(path.stem if packed else path.name).suffix.lower()
 
 
-def made_from_file(path: Path, make: Callable[[polars.LazyFrame], Made], reading: Reading = AS_USUAL) -> Made:
+def made_from_file(path: Path, make: Callable[[polars.LazyFrame], FromFile], reading: Reading = AS_USUAL) -> FromFile:
     """The value of `make(frame)` for the lazy table in a file. DataError if the file is missing or cannot be read."""
     with _reading(path):
         if ending_of(path) not in TEXT_ENDINGS:

@@ -150,7 +150,7 @@ class Engine:
         return Centres(int(n), mean, low, high)
 
     def moments(self, summary: Centres) -> Moments:
-        """The moments, from products of centred, scaled columns; the last digits may differ from those in memory."""
+        """The moments, from products of columns that the engine centres and scales; last digits may differ."""
         n, mean, low, high = summary
         order = name_order(self.names)
         exponent = np.frexp(np.maximum(high - mean, mean - low))[1].astype(np.int32)

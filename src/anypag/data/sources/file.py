@@ -47,7 +47,7 @@ class FileTable(ThroughRows):
     is_complete: bool = False
     _texts: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
     _rows: dict[tuple[str, ...], Table] = field(default_factory=dict)
-    _passes: dict[tuple[str, ...], _Pass] = field(default_factory=dict)
+    _passes: dict[tuple[str, ...], _Totals] = field(default_factory=dict)
 
     @classmethod
     def of(cls, path: str | Path, names: Sequence[str] | None = None) -> Self:
@@ -130,11 +130,11 @@ class FileTable(ThroughRows):
         return Summary(found.rows, found.n, missing, infinite, low, high)
 
     @property
-    def _pass(self) -> _Pass:
+    def _pass(self) -> _Totals:
         """The result of one pass over the columns of numbers."""
         numbers = tuple(name for name, labels in zip(self.names, self.labels, strict=True) if labels is None)
         if numbers not in self._passes:
-            made = made_from_file(self.path, lambda frame: _Pass.over(self._parts(frame, numbers), numbers))
+            made = made_from_file(self.path, lambda frame: _Totals.over(self._parts(frame, numbers), numbers))
             self._passes[numbers] = made
         return self._passes[numbers]
 
@@ -174,7 +174,7 @@ class FileTable(ThroughRows):
         return table.complete() if self.is_complete else table
 
 
-class _Pass:
+class _Totals:
     """The results of a pass so far: counts over all rows, extremes and sums over complete ones."""
 
     def __init__(self, names: Sequence[str]) -> None:

@@ -39,7 +39,7 @@ class Members(NamedTuple):
 
 def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None) -> Members:
     """All MAGs without `---` that have this PAG, or a random sample of more than `most`; `one` is a member."""
-    search = _Search(pag.to_mag() if one is None else one)
+    search = _MemberWalk(pag.to_mag() if one is None else one)
     steps = search.from_marks(pag.marks)
     tried = islice(steps, STEPS_PER_MEMBER * most)
     found = tuple(islice((mag for mag in tried if mag is not None), most))
@@ -51,7 +51,7 @@ def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None)
     return Members(tuple(dict.fromkeys(mag for mag in first if mag is not None)), False)
 
 
-class _Search:
+class _MemberWalk:
     """Sets circles one by one, each time with all marks that follow."""
 
     def __init__(self, one: MAG) -> None:

@@ -84,7 +84,9 @@ def causal_graph_with(mag: MAG, facts: Facts) -> CausalGraph:
 
 
 def agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:
-    """Does a graph agree with the known causes, and have a `---` only if the sample may be selected?"""
+    """Does a graph agree with the known causes, and have a `---` only if the sample may be selected? Stricter than
+    `Facts.disagreement`: the tail at a node without arrowheads counts as a cause, though selection may explain it.
+    """
     tail = marks == Mark.TAIL
     if not selection and (tail & tail.T).any():
         return False

@@ -16,10 +16,10 @@ from typing import TypeVar
 
 from anypag.graphs.node_sets import NodeSet
 
-T = TypeVar("T")
+Folded = TypeVar("Folded")
 
 
-class _Part:
+class _Formula:
     """A formula that caches the variables it depends on, because parts are shared by many formulas."""
 
     @cached_property
@@ -32,7 +32,7 @@ class _Part:
 
 
 @dataclass(frozen=True)
-class P(_Part):
+class P(_Formula):
     """P(of | given)."""
 
     of: NodeSet
@@ -40,14 +40,14 @@ class P(_Part):
 
 
 @dataclass(frozen=True)
-class Product(_Part):
+class Product(_Formula):
     """The product of its factors; 1 if there are none."""
 
     factors: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)
-class Quotient(_Part):
+class Quotient(_Formula):
     """top / bottom."""
 
     top: Expression
@@ -55,7 +55,7 @@ class Quotient(_Part):
 
 
 @dataclass(frozen=True)
-class Sum(_Part):
+class Sum(_Formula):
     """The sum of the body over all values of some variables, which are bound inside the sum."""
 
     over: NodeSet
@@ -84,11 +84,11 @@ def n_written(expression: Expression) -> int:
     return folded(expression, lambda part, inner: 1 if isinstance(part, P) else sum(inner))
 
 
-def folded(expression: Expression, value: Callable[[Expression, tuple[T, ...]], T]) -> T:
+def folded(expression: Expression, value: Callable[[Expression, tuple[Folded, ...]], Folded]) -> Folded:
     """The value of a formula from the values of its parts, each computed once, because formulas share parts."""
-    known = dict[int, T]()
+    known = dict[int, Folded]()
 
-    def of(part: Expression) -> T:
+    def of(part: Expression) -> Folded:
         if id(part) not in known:
             known[id(part)] = value(part, tuple(of(inner) for inner in parts(part)))
         return known[id(part)]

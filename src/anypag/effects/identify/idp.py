@@ -31,7 +31,7 @@ class Stuck(NamedTuple):
 def identified(causal: CausalGraph, x: NodeSet, y: NodeSet) -> Expression | Stuck:
     """A formula for P(y | do(x)), or where identification failed."""
     wanted = spread(causal.near.parents, y, causal.everyone & ~x)
-    plan = _Plan(causal)
+    plan = _Derivation(causal)
     stuck = plan.stuck(wanted, causal.everyone)
     return stuck or summed(wanted & ~y, plan.formula(wanted, causal.everyone, P(causal.everyone)))
 
@@ -44,7 +44,7 @@ class Regions(NamedTuple):
     both: NodeSet
 
 
-class _Plan:
+class _Derivation:
     """The plan to compute Q[wanted] from Q[over], by sets alone; formulas are written only if it succeeds."""
 
     def __init__(self, causal: CausalGraph) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self, TypeVar
+from typing import Self
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from anypag.search.by_scores.starting_graphs import (
 )
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
-from anypag.search.state import State, StepInfo, first_state, of_class
+from anypag.search.state import AnyState, State, StepInfo, first_state, of_class
 from anypag.stored import Array, Nested, marks_matrix, stored
 from anypag.threads import Look
 
@@ -42,8 +42,6 @@ CLEARLY = 3.0
 SWEEPS_TIMES_PAIRS = 20_000
 """A step has at most this number / n² sweeps (at least 1), so that a run that is killed loses little. Orders of up to
 30 variables settle in one step."""
-
-Kind = TypeVar("Kind", bound=State)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +124,7 @@ def free_dag(problem: Problem, tick: Tick) -> Marks:
     return dag_marks(found(orders, problem.score_in_order, look_at(orders, tick))[0].parents)
 
 
-def with_marks(state: Kind, marks: Marks) -> Kind:
+def with_marks(state: AnyState, marks: Marks) -> AnyState:
     """The state with other marks; edges may be new."""
     return replace(state, marks=marks, earlier_edges=None)
 
@@ -145,7 +143,7 @@ def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
     return turned(orders, at + 1, problem.score_in_order, look) if orders.settled[at] and more else orders
 
 
-def with_orders(state: Kind, orders: Orders, problem: Problem, tick: Tick) -> Kind:
+def with_orders(state: AnyState, orders: Orders, problem: Problem, tick: Tick) -> AnyState:
     """The state with these orders, and with the marks of the best of them."""
     after = replace(state, orders=orders)  # type: ignore[call-arg]
     if orders.settled.any() and np.array_equal(orders.settled, state.orders.settled):  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from anypag.search.by_tests.candidates import Candidates, places_of
 from anypag.search.inquiry import Inquiry
 from anypag.search.sepsets import padded
 from anypag.search.state import PairTests, State
-from anypag.threads import map_in_threads, runs_of, slices
+from anypag.threads import Made, map_in_threads, runs_of, slices
 
 SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first; with fewer than 128 edges two or three
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
@@ -42,7 +42,6 @@ MOST_NEAR = 1024  # nodes of a pool whose correlations are copied into one matri
 FIRST_SETS = 4096  # sets that the first call of a pass tries
 MOST_SETS = 262_144  # the most sets that are tried between two ticks: some ten milliseconds
 
-Made = TypeVar("Made")
 _NO_NODES: Indices = np.empty(0, np.int32)
 
 
