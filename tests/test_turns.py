@@ -15,7 +15,7 @@ import anypag as ap
 from anypag import _kernels, threads
 from anypag._kernels import determined, pools, rules, separation
 from anypag.arrays import Flags, Floats
-from anypag.graphs.base import Marks
+from anypag.graphs.base import Marks, marks_of_arrows
 from anypag.graphs.orientation import LogRows, Paths, Scratch, orient, orient_in_place
 from anypag.graphs.projection import LatentDAG
 from anypag.graphs.rules import rules_after_0
@@ -24,7 +24,7 @@ from anypag.scores.base import Score, Trees
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore
 from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of
-from anypag.search.by_scores.orders import Orders, dag_marks, first_orders, found, swept
+from anypag.search.by_scores.orders import Orders, first_orders, found, swept
 from anypag.search.sepsets import Sepsets
 from naive_scores import grow_shrink
 from score_examples import gaussian_score, mixed_score
@@ -440,7 +440,7 @@ def test_a_sweep_over_many_rows_of_levels_looks_up_often() -> None:
 def test_a_chain_over_200_dense_variables_looks_up_often() -> None:
     score = gaussian_score(table_of(200, 1000, 1, neighbours=8.0))
     order = Orders(first_orders(200, 1).order, np.ones(1, np.bool_), np.zeros(200, np.int64))
-    start = graph_of(dag_marks(found(order, score)[0].parents))
+    start = graph_of(marks_of_arrows(found(order, score)[0].parents))
     landscape, looks = Landscape.of(score, ancestral=False), Looks()
     advance(Walker.at(graph_of(np.zeros((8, 8), np.uint8)), Landscape.of(scores()["gaussian"]), 1), landscape, 0, 1.0)
     walker = Walker.at(start, landscape, 1)

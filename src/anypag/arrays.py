@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 Indices = npt.NDArray[np.int32]  # nodes or columns by their number
-
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -24,7 +23,7 @@ def in_units(values: Floats, axis: int = 0) -> tuple[Floats, Indices]:
 
 
 def scaled_down(values: Floats, exponent: Indices, out: Floats | None = None) -> Floats:
-    """The values divided by 2**exponent: by two factors, neither of which overflows, much faster than by ldexp."""
+    """The values divided by 2**exponent, by two factors that do not overflow; much faster than by ldexp."""
     half = -exponent // 2
     found: Floats = np.multiply(values, np.ldexp(1.0, half), out=out)
     found *= np.ldexp(1.0, -exponent - half)

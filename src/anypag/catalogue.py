@@ -38,8 +38,8 @@ class Method:
 
     `module`: the module that declares it, under the name `declared_as`; empty for an algorithm outside the package.
     `about`: what it is, in a few words. `uses`: the choices declared `by_method` that it reads. `phases`: the names
-    that `state.phase` can have. `without_r`: phases of many short steps that belong to no size of condition sets, also
-    work that is reported as one. `orders_nodes`: nodes are numbered by how strongly they depend on each other, so that
+    that `state.phase` can have. `without_r`: phases (or work that is reported as a phase) whose many short steps belong
+    to no size of condition sets. `orders_nodes`: nodes are numbered by how strongly they depend on each other, so that
     the order of the columns does not matter. `needs_score`: it works on a score of the data (`problem.score`).
     `from_scores`: its edges and marks come from scores; else from tests and rules. `tests_by`: the test-based method of
     its first phase, which runs alone if no score fits the data. `over_shifts`: in time series all copies of a pair in

@@ -278,8 +278,7 @@ class Choices:
 
     def recorded(self) -> dict[str, Any]:
         """The choices that are kept with a result, as JSON can hold them."""
-        values = {name: getattr(self, name) for name, choice in DECLARED.items() if choice.recorded}
-        return {name: _plain(value) for name, value in values.items()}
+        return {name: _plain(getattr(self, name)) for name, choice in DECLARED.items() if choice.recorded}
 
 
 def _plain(value: Any) -> Any:
@@ -298,7 +297,6 @@ def _plain(value: Any) -> Any:
 
 
 def is_default(name: str, value: Any) -> bool:
-    """Does the choice have its default value?"""
     default = DEFAULTS[name]
     return value is default or (isinstance(value, str | bool | int | float) and value == default)
 

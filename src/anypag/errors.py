@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 if TYPE_CHECKING:
     from anypag.results.result import Result
 
-
 _MARKED = re.compile("\0(\\[.*?\\])\0")  # an option inside a text
 
 
@@ -139,9 +138,7 @@ class KnowledgeError(AnypagError, ValueError):
 
 
 class CITestError(AnypagError, ValueError):
-    """A conditional-independence test failed, did not return a p-value, or was asked something it cannot answer. If
-    the test raised an exception, that is the `__cause__`.
-    """
+    """A conditional-independence test failed (`__cause__` says how), gave no p-value, or cannot answer a question."""
 
 
 class CheckpointError(AnypagError, ValueError):
@@ -174,9 +171,7 @@ def abbreviated(value: object, most: int = 60) -> str:
 
 
 def matching(asked: Iterable[str], names: Sequence[str], kind: str = "column") -> list[str]:
-    """The names that are asked for, each once; a pattern with `*`, `?` or `[` stands for all names that match it.
-    ParameterError if a name does not exist, or no name matches a pattern.
-    """
+    """The names asked for, each once; a pattern stands for all names that match it. ParameterError if there is none."""
     there, found = frozenset(names), list[str]()
     for one in asked:
         some = [one] if one in there else [name for name in names if is_pattern(one) and fnmatchcase(name, one)]

@@ -43,7 +43,7 @@ def target_of(path: Path) -> Path:
 
 @contextmanager
 def part_beside(path: Path) -> Iterator[Path]:
-    """A new file beside `path`; the caller moves it there when it is complete, and otherwise it is removed at the end.
+    """A new file beside `path`. When it is complete, the caller renames it to `path`; otherwise it is removed.
     It is locked while it is written, so that leftovers of killed processes can be recognised.
     """
     _clear_parts(path)

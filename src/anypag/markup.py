@@ -1,6 +1,4 @@
-"""HTML for notebooks, objects as JSON can hold them, and how shares and durations are written. Texts in HTML are
-escaped, because names may contain any character.
-"""
+"""HTML for notebooks, with escaped texts; objects as JSON can hold them; how shares and durations are written."""
 
 from __future__ import annotations
 

@@ -63,7 +63,6 @@ class Form:
 
 
 def refuse_unless(holds: bool, wanted: str, got: object) -> None:
-    """Raise RefusedError unless the condition holds."""
     if not holds:
         raise RefusedError(f"{wanted} was wanted; got {abbreviated(got)}")
 

@@ -5,7 +5,7 @@ work in the same way for any number of threads, and merge the pieces in order, s
 
 Long kernels run in turns, so that a run hears a signal or sees its deadline between two calls. Such a kernel takes
 `room` as its last argument: an array with one number, from which it subtracts its work, in units of about a nanosecond.
-When the room is used up it returns False, with what it has done in its other arguments, and is called again until it
+When the room is used up, it leaves what it has done in its other arguments, returns False, and is called again until it
 returns True. The result does not depend on where it returns, nor on a clock. An exception in `look` ends the work.
 """
 

@@ -1,6 +1,6 @@
 """F tests of one variable's response on functions of another, given functions of others, from one correlation matrix.
 
-Every variable is a block of columns. The columns of a continuous one are functions of its ranks, of which the first is
+Every variable is a block of columns. The columns of a continuous one are functions of its ranks; the first function is
 the response. Those of a discrete one are indicators, and all of them are responses. For each question the columns of
 the condition set are swept out of those of x and y. The residuals show how much the first columns of y explain of x's
 response, and the reverse. The two p-values are combined by Cauchy's rule, which is symmetric.

@@ -60,7 +60,7 @@ def _next_with_sum(distances, r, total, chosen, is_fresh):
 
 @njit(cache=True, nogil=True)
 def _repeats(others, low, chosen, r, total, side):
-    """Did the other pool give out this set, by a smaller sum of distances or (for the second pool) an equal one?"""
+    """Did the other pool give out this set, with a smaller sum of distances, or (for the second pool) an equal one?"""
     elsewhere = 0
     for k in range(r):
         if others[low + chosen[k]] == 0:
@@ -90,7 +90,7 @@ def _most(distances, first, p, r):
     return total
 
 
-@patient(table=1_000_000, lists=1_000_000, nogil=True)  # bounds on what is written bound the work
+@patient(table=1_000_000, lists=1_000_000, nogil=True)  # the bounds on what is written also bound the work
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
     """Writes up to `quota` more candidate sets of each of these edges, nearest first. Returns how many. `cursor[k]` is
     the position of edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side, whether this side begins
@@ -513,7 +513,7 @@ def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _squares(xy, of_x, of_y, count, tolerance, squares):
-    """rho² of x and y given each node, up to rounding; -1 if it nearly determines one. Without a branch, for speed."""
+    """rho² of x and y given each node, up to rounding; -1 if the node nearly determines one. No branch, for speed."""
     for i in range(count):
         left_x, left_y = 1.0 - of_x[i] * of_x[i], 1.0 - of_y[i] * of_y[i]
         joint = xy - of_x[i] * of_y[i]

@@ -351,8 +351,8 @@ def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
     """The likelihood-ratio statistic of independence of two blocks of Gaussian columns given others.
 
     `blocks`: correlation (q, q); start (p + 1,): columns start[i]:start[i + 1] belong to variable i; values and
-    has_value (q, n), with n = 0 if there are no gaps. If there are, a column that is constant in the rows of a question
-    (a level that does not occur in them) is left out of it. χ² is used while the product of the two excesses and the
+    has_value (q, n), with n = 0 if there are no gaps. With gaps, a column that is constant in the rows of a question
+    (a level that does not occur in them) is left out. χ² is used while the product of the two excesses and the
     next term of Box's expansion are at most `nearly_normal`. `answers` are written: statistics (b,), with Bartlett's
     correction; freedoms (b,), columns kept of x times columns kept of y, 0 if there are too few rows; rows_used and
     excess (b,), only where there are gaps; widths (b, 3), columns kept of z, x and y; traces (b,), Pillai's trace, only

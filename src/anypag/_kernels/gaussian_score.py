@@ -44,8 +44,7 @@ CLEAR = 1e-4
 """No ceiling is computed if a column has less variance than this given others: rounding errors might matter."""
 
 SLACK, SLACK_OF_DEVIANCE = 1e-3, 1e-6
-"""A ceiling exceeds its formula by the first number plus half the rows times the second: room for errors of rounding.
-"""
+"""A ceiling exceeds its formula by the first number plus half the rows times the second: room for rounding errors."""
 
 UNKNOWN = -np.inf
 
@@ -59,9 +58,7 @@ derivatives of its deviance.
 """
 
 TIMES, MORE = 2.0, 1.0
-"""An edge is taken to gain at most its estimate times the first number plus the second. Of 70,000 edges added to random
-graphs 3 gained more.
-"""
+"""An edge is taken to gain at most its estimate times the first number plus the second: 3 of 70,000 gained more."""
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
 COMPONENT = f"float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1], float64[:, :, ::1], int64)"
@@ -501,9 +498,7 @@ def _least_of_district(s, d, relation):
 
 @njit("float64(float64[:, :, ::1], int64, int64)", nogil=True)
 def _slope(fits, i, p):
-    """The first derivative of the deviance by a parameter: the coefficient of p in the equation of i; if p is n or
-    more, the entry of i and p - n in Ω.
-    """
+    """The first derivative of the deviance by the coefficient of p in the equation of i; for p >= n by Ω[i, p - n]."""
     n = len(fits)
     if p < n:
         return 2.0 * fits[i, SLOPE, p]
@@ -515,9 +510,7 @@ def _slope(fits, i, p):
 
 @njit("float64(float64[:, ::1], float64[:, :, ::1], int64, int64, int64, int64)", nogil=True)
 def _curvature(matrix, fits, i, p, j, q):
-    """The second derivative of the deviance by two parameters. With K the inverse of Ω, the row `BEND` is that of
-    2 K E K - K.
-    """
+    """The second derivative of the deviance by two parameters. With K = Ω⁻¹, the row `BEND` is that of 2 K E K - K."""
     n = len(fits)
     if p < n and q < n:
         return 2.0 * fits[i, INVERSE, j] * matrix[p, q]

@@ -2,17 +2,17 @@
 
 A graph is `graph[kind, v]`: the parents, children, spouses (`<->`) and neighbours (`---`) of v as bit sets. Its score
 is the sum over its components (see `anypag.scores.base`), each cached under a 64-bit key of its members and edges, plus
-`terms[0, k] + terms[1, d] + terms[2, b] + terms[3, u]` for k edges of which d are `-->`, b `<->` and u `---`.
+`terms[0, k] + terms[1, d] + terms[2, b] + terms[3, u]` for k edges: d `-->`, b `<->` and u `---`.
 
 One step draws a pair (i, j), from a list of likely ones or from all, and then
 - gives i–j another state, or
 - takes the edge i–j away and joins i to another node, or
 - gives two edges at i new states.
-The step is accepted with the Metropolis probability for a target proportional to exp(score / temperature). Other
-graphs are rejected. A fit of several members takes long, and most steps are rejected. So an upper bound on the score,
-its ceiling, is tried first; and for an edge that is added to a district, how much it can gain at most, from the fit of
-the district without it. Scores are rounded to 2⁻²⁰, so that sums and differences are exact: the running
-score equals the score of the graph to the bit after any number of steps. With background knowledge the chain stays
+The step is accepted with the Metropolis probability for a target proportional to exp(score / temperature). Graphs
+of other kinds are rejected. A fit of several members takes long, and most steps are rejected. So an upper bound on the
+score, its ceiling, is tried first; and for an edge that is added to a district, how much it can gain at most, from the
+fit of the district without it. Scores are rounded to 2⁻²⁰, so that sums and differences are exact: the running score
+equals the score of the graph to the bit after any number of steps. With background knowledge the chain stays
 among the graphs that agree with it: `allowed` says which states a pair may have, `agrees` checks required and forbidden
 causes.
 """
@@ -217,7 +217,7 @@ def stays_ancestral(graph, i, j, state, ancestral, sets):
         return not _has(above, i)
     if not ancestral:
         return True
-    _reach(j, graph[CHILDREN], below, todo)  # ancestors of i become ancestors of these, so none may be their spouse
+    _reach(j, graph[CHILDREN], below, todo)  # the ancestors of i become ancestors of these: none may be their spouse
     for w in range(len(below)):
         rest = below[w]
         while rest != 0:
@@ -231,7 +231,7 @@ def stays_ancestral(graph, i, j, state, ancestral, sets):
 
 @njit(cache=True, nogil=True)
 def _walk(graph, i, within, seen, todo):
-    """Writes to `seen` the nodes of `within` that one `-->` or `<->` reaches from i, and further `<->` from these."""
+    """Writes to `seen` the nodes of `within` on walks from i whose first edge is `-->` or `<->`, all others `<->`."""
     words = len(within)
     for w in range(words):
         seen[w] = todo[w] = (graph[CHILDREN, i, w] | graph[SPOUSES, i, w]) & within[w]
@@ -318,7 +318,7 @@ def is_maximal(graph):
 
 @njit(cache=True, nogil=True)
 def agrees(graph, causes, not_causes, not_selecting, sets):
-    """Is every node an ancestor of the nodes in `causes`, and of none in `not_causes`? A node that may be a cause of
+    """Is every node an ancestor of its `causes`, and of no node in its `not_causes`? A node that may be a cause of
     selection (no arrowhead at it, and not in `not_selecting`) is not checked against `not_causes`.
 
     `causes` and `not_causes` are bits, (n, words); (0, words) without knowledge.
@@ -392,9 +392,7 @@ def _work(matrix, table, n, d, m):
 
 @njit(cache=True, nogil=True)
 def _asked(score, graph, members, d, what, room):
-    """The rounded score of a component, its ceiling, or its fit. The component is first written in the form that scores
-    take (members ascending).
-    """
+    """The rounded score of a component, its ceiling, or its fit. Its members are first written in ascending order."""
     component, data, (_, _, fits, _) = score
     n, words = graph.shape[1], graph.shape[2]
     nodes = np.empty(n, np.int64)
@@ -501,9 +499,7 @@ def _recount(count, state, by):
 
 @njit(cache=True, nogil=True)
 def _touched(i, j, k, old, new, old_k, new_k, found):
-    """Writes the nodes whose components change with the edges i–j and i–k. Returns their number. The score of a node
-    does not depend on its children.
-    """
+    """Writes the nodes whose components change with i–j and i–k (a child changes no component). Returns how many."""
     count = 0
     if old > FORTH or new > FORTH or old_k > FORTH or new_k > FORTH:
         found[0] = i
@@ -603,7 +599,7 @@ def advance(
             components, and the most members of a component: graphs with larger ones are rejected.
         terms: (4, pairs + 2) see above.
         moves: states, which of FORTH, BACK, BOTH and FLAT an edge may have; allowed, (n, n) bit s of [i, j] says that
-            i–j may have state s; likely, (k, 2) ordered pairs, of which two steps in three draw one; the likely pairs
+            i–j may have state s; likely, (k, 2) ordered pairs: two steps in three draw one of them; the same pairs
             as bits, (n, words).
         facts: causes, not_causes and not_selecting; see `agrees`. The graph must agree with them.
         ancestral: walk over maximal ancestral graphs only; else over all graphs without directed cycles.

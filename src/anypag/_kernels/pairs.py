@@ -232,9 +232,9 @@ def all_in_range(x, y, z, p):
 
 @patient(nogil=True)
 def arranged(place, stored, x, y, z):
-    """Are all indices within the table? And the questions as stored: x before y, and the members of z ascending, both
-    by `place` (p,), the place of each column in the order of the names; `stored` (p,) has the index of the column at
-    each place. The questions mean nothing if an index is outside the table.
+    """Whether all indices are within the table, and the questions as stored: x before y, and the members of z
+    ascending, both by `place` (p,), the place of each column in the order of the names; `stored` (p,) has the index of
+    the column at each place. The questions mean nothing if an index is outside the table.
     """
     r, last = z.shape[1], np.uint32(len(place) - 1)
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # as unsigned, a negative index is a large one

@@ -296,7 +296,7 @@ def _reach_by_tails(source, first, towards, found, stamp, now):
 
 @njit(cache=True)
 def _has_ring(found, count, first, towards, n_before, ready):
-    """Is there a ring of tails among these nodes? Nodes without a predecessor are removed until all have one."""
+    """Is there a ring of tails among these nodes? Nodes without a predecessor are removed in turn; a ring remains."""
     for k in range(count):
         n_before[found[k]] = 0
     for k in range(count):

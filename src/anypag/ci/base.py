@@ -110,12 +110,8 @@ class _Callable:
 
     def pvalues(self, queries: Queries) -> PValues:
         rows = zip(queries.x.tolist(), queries.y.tolist(), queries.z.tolist(), strict=True)
-        return np.array([float(self._function(*self._called(x, y, z))) for x, y, z in rows])
-
-    def _called(self, x: int, y: int, z: list[int]) -> tuple[object, object, tuple[object, ...]]:
-        if not self._by_name:
-            return x, y, tuple(z)
-        return self.names[x], self.names[y], tuple(self.names[k] for k in z)
+        called = self.names if self._by_name else range(len(self.names))
+        return np.array([float(self._function(called[x], called[y], tuple(called[k] for k in z))) for x, y, z in rows])
 
 
 def from_callable(

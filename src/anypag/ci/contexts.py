@@ -1,8 +1,8 @@
 """Tests of tables with contexts (`anypag.pooled`).
 
 If nothing acts on contexts, not even a hidden variable, every question is asked given all of them (a question about a
-context, given all others). In the limit the answer is the same. On finite data other data sets cannot hide a change:
-an indicator alone would compare its data set with a mixture of all others.
+context, given all others). In the limit the answer is the same. On finite data more changes are seen: an indicator
+alone would compare its data set with a mixture of all others, in which a change may be hidden.
 
 If a set of contexts determines another context, as in a full design, nothing of that context is left to test. Such a
 set separates it from nothing: the answer is "dependent". With contexts_test="pairwise" a context is tested in the rows
@@ -107,6 +107,6 @@ def with_contexts(test: CITest, source: object, bind: Callable[[Table], CITest])
         for name in (name for name in source.contexts if name in test.names):
             rows = comparable(source, name)
             part = None if rows.all() else bind(source.take([*system, name]).take_rows(rows))
-            if part is not None and len(part.names) > len(system):  # if not, a column is a copy there: all rows answer
+            if part is not None and len(part.names) > len(system):  # else a column is a copy there, and all rows answer
                 apart[name] = part
     return OfContexts(test, source, apart)

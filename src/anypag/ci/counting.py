@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _MOST_BINARY = 5  # the largest condition set with which binary columns use the formula of 2 x 2 tables
 _WITH_GAPS = 4  # the factor by which a table may have more cells if gaps are counted in it
 MOST_CELLS = 2**26  # the most cells of a table of all combinations without gaps, for any number of rows
-_TIMES_A_SET = 16  # a table for several sets has at most this many times the cells of the largest set, and one a row
+_TIMES_A_SET = 16  # a table for several sets has at most this many times the cells of the largest set, and one per row
 _ROWS_PER_CELL = 4  # but it may always have one cell for this many rows: summing is cheaper than counting again
 _PARTS_OF_A_ROW = 1000  # the parts of an effective row; weights are rounded to whole parts
 NO_WEIGHTED_SCORE = "The score of discrete columns counts whole rows, and weights are not counts"
@@ -223,10 +223,7 @@ class CountTest(StatisticTest):
 
 
 def whole_weights(weights: Floats, n: int) -> tuple[Counts, int]:
-    """The weights as whole numbers whose sum is about n · unit, and the unit; n is the effective number of rows.
-
-    Statistics are proportional to the counts, so that the caller can scale them back.
-    """
+    """The weights as whole numbers with a sum of about n · unit, and the unit, by which statistics are scaled back."""
     unit = min(_PARTS_OF_A_ROW, MOST_ROWS // n)
     return np.maximum(np.rint(weights / weights.sum() * n * unit), 1.0).astype(np.int64), unit
 

@@ -33,7 +33,6 @@ from anypag.errors import DataError, Option
 if TYPE_CHECKING:
     from anypag.scores.base import Score
 
-
 NEARLY_NORMAL = 0.01  # no correction if the variance exceeds that for normal columns by at most this share
 LEAST_SHARE = 1e-3  # a correction leaves at least this share of the degrees of freedom
 TESTED = 3  # how many functions of a column the additive test tests; the powers of normal scores come after them

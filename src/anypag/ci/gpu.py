@@ -201,9 +201,7 @@ class Card(Products):
 
 
 def on_device(work: Callable[[Card | None], Computed], device: str) -> Computed:
-    """The value of `work(card)`, or of `work(None)` for the CPU. If no card can do the work, "cuda" raises CardError,
-    and "auto" warns and takes the CPU.
-    """
+    """`work(card)`, or `work(None)` on the CPU. If no card can do it, "auto" warns and takes the CPU, "cuda" raises."""
     if device == "cpu":
         return work(None)
     try:

@@ -86,8 +86,8 @@ class Passes(Protocol):
         """About how many questions one call should answer."""
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
-        """The pairs of nodes i < j, i in `rows`, whose p-value given nothing is at most alpha, row by row, and these
-        p-values. Node i is column `order[i]`.
+        """The pairs of nodes i < j whose p-values given nothing are at most alpha, and these p-values, row by row; i is
+        in `rows`, and node i is column `order[i]`.
         """
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:

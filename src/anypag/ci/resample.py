@@ -49,9 +49,7 @@ class Resamples(NamedTuple):
 
 
 def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
-    """The rows that resamples are drawn from: counts of different rows where the test takes counts, else all rows.
-    DataError if too many rows would have to be read into memory.
-    """
+    """The rows that resamples are drawn from: counts if the test takes them, else all rows. DataError if too many."""
     source = as_source(data, choices.names, choices.kinds)
     if isinstance(source, Table):
         return source

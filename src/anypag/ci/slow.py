@@ -297,7 +297,7 @@ def _largest_tail(products: Floats, least: Floats, inflation: float, random: np.
     """The p-value of the largest standardised mean of several columns, whose means are 0 under independence.
 
     Variances are raised to at least `least`: two levels that meet in no row have products that hardly vary, and their
-    mean would look far from 0. Then they are multiplied by `inflation`.
+    mean would look far from 0. The raised variances are multiplied by `inflation`.
     """
     from scipy.special import erfc
 

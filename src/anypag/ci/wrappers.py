@@ -129,10 +129,8 @@ def parcel(value: Value) -> Any:
     """The value as an argument of joblib's tasks: a `Parcel`, or with a Dask client a future of one."""
     from joblib.parallel import get_active_backend
 
-    backend, _ = get_active_backend()
-    client = getattr(backend, "client", None)
-    packed = Parcel(value)
-    return packed if client is None else client.scatter(packed, broadcast=True, hash=False)
+    client = getattr(get_active_backend()[0], "client", None)
+    return Parcel(value) if client is None else client.scatter(Parcel(value), broadcast=True, hash=False)
 
 
 def opened(sent: Any) -> Any:
@@ -170,14 +168,9 @@ class Dispatched(Wrapper):
         self._sent: Any = None
 
     @property
-    def workers(self) -> int:
-        """How many workers there are."""
-        return workers_of(self._n_jobs)
-
-    @property
     def block(self) -> int:
         """How many questions to send at a time."""
-        return self.workers * TASKS_PER_WORKER * self._per_task
+        return workers_of(self._n_jobs) * TASKS_PER_WORKER * self._per_task
 
     def pvalues(self, queries: Queries) -> PValues:
         parts = [queries.take(part) for part in slices(len(queries), self._per_task)] if len(queries) else []

@@ -48,8 +48,7 @@ def column_from_array(name: str, column: npt.NDArray[Any]) -> Column:
         return _from_texts(column.tolist())
     if column.dtype.kind == "O":
         return _from_objects(name, column.tolist())
-    wrong = f"Column {name!r} is of type {column.dtype}, which is neither numbers nor text."
-    raise DataError(f"{wrong} Turn it into numbers or drop it.")
+    raise DataError(f"Column {name!r} is of type {column.dtype}, which is neither numbers nor text. {NO_NUMBERS}")
 
 
 def column_from_series(name: str, series: Any) -> Column:

@@ -106,7 +106,7 @@ def sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 MOST_LEVELS = 10
 ROWS_PER_LEVEL = 5
-_GLANCE = 1000  # the first rows, in which many other continuous columns show that they have many levels
+_GLANCE = 1000  # the first rows, in which most continuous columns of whole numbers show many levels
 _NUMBER_LIKE = re.compile(
     r"""\s* [-+−]? \s* [$€£¥]? \s*
     ( \d+ | \d*[.,]\d+ ([eE][-+]?\d+)? | \d{1,3} ([.,'’_\s]\d{3})+ ([.,]\d+)? )

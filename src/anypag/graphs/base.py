@@ -363,7 +363,7 @@ def arrows(marks: Marks) -> Flags:
     return np.asarray((marks == Mark.ARROW.value) & (np.swapaxes(marks, -1, -2) == Mark.TAIL.value))
 
 
-def marks_of_arrows(arrows: Flags) -> Marks:
+def marks_of_arrows(arrows: Flags | Marks) -> Marks:
     """(n, n) the marks of a DAG, as bytes: Python's integers would take eight times the memory."""
     return arrows * np.uint8(Mark.ARROW) + arrows.T * np.uint8(Mark.TAIL)
 

@@ -117,9 +117,7 @@ def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tupl
 
 
 def _needs_all(candidate: Sequence[Assertion]) -> bool:
-    """Is a contradiction of two independent variables surely minimal? It is if its chains form a tree, because then
-    only one path leads to each variable.
-    """
+    """Is a contradiction surely minimal? It is if its chains form a tree, so that one path leads to each variable."""
     tails = [statement for statement in candidate if statement.kind == "cause"]
     names = {name for tail in tails for name in (tail.a, tail.b)}
     return len(tails) == len(names) - 1 and not any(one.kind == "not" and one.b in names for one in candidate)

@@ -53,8 +53,8 @@ class Orientation(NamedTuple):
     marks: Marks
     log: LogRows  # one row for each mark set, in the order they were set
     conflicts: LogRows
-    """One row for each conflict: a rule wanted another mark than the one set, two rules disagreed, or the mark would
-    contradict other marks by the ancestors it implies.
+    """One row for each conflict: a rule wanted another mark than the one set, two rules disagreed, or the ancestors
+    that a mark implies would contradict other marks.
     """
 
 

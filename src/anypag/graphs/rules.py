@@ -158,7 +158,7 @@ Explain = Callable[[MarkReason, SeparationsByPair], str]
 
 
 def _saying(sentence: str) -> Explain:
-    """A sentence with fields for `at`, `other` and the nodes of `because`, one for each of these or one for all."""
+    """A sentence with fields for `at`, `other` and `because`: one for each of its nodes, or one for all."""
     because = list(dict.fromkeys(re.findall(r"{(?!at}|other}|because})(\w+)}", sentence)))
 
     def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:

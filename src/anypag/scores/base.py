@@ -24,9 +24,7 @@ from anypag.arrays import Counts, Floats
 
 MOST_WORTHS = 1 << 23  # the most worths of parents that are cached, 12 bytes each; only those written take memory
 GAMMA = 0.5
-"""Gamma of EBIC: an edge costs log(n) / 2 plus log(p), since p · (p - 1) / 2 edges are possible (`docs/accuracy.md`).
-"""
-
+"""Gamma of EBIC: an edge costs log(n) / 2 plus log(p), as p · (p - 1) / 2 edges are possible (`docs/accuracy.md`)."""
 FEW_VARIABLES = 15  # for up to this many variables, graphs for effects are sampled with plain BIC
 
 
@@ -64,7 +62,7 @@ class Score(ABC):
     hidden: ClassVar[bool]  # can it score `<->` and `---`? Otherwise it scores DAGs only
     kernels: ClassVar[tuple[str, str, str, str]]
     """A file of `anypag._kernels`, and the names that `component`, `adding` and `removing` have there."""
-    fit_rows: ClassVar[int] = 1  # how many rows of numbers a chain keeps of the fit at each variable
+    fit_rows: ClassVar[int] = 1  # how many rows of numbers a chain keeps for the fit at each variable
     names: tuple[str, ...]
     n: int  # the number of rows
 

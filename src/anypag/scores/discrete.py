@@ -94,7 +94,6 @@ class DiscreteScore(Score):
 
     @property
     def n(self) -> int:  # type: ignore[override]  # it follows from the levels
-        """The number of rows."""
         return int(self.levels.shape[1])
 
     @cached_property

@@ -164,7 +164,6 @@ class LatentScore:
         return self._rows[key]
 
     def _layout(self, component: LatentDAG, rows: Counts) -> Layout:
-        """The layout of these rows of the data."""
         level = np.array(list(product(*(range(size) for size in component.n_levels))), np.int64)
         children, sizes = np.flatnonzero(component.children.any(axis=0)), np.array(component.n_levels, np.int64)
         codes = 2 ** np.arange(len(sizes)) @ component.children[:, children]

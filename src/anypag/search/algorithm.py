@@ -10,7 +10,6 @@ from typing import Any
 from anypag.catalogue import METHODS, Method
 from anypag.choices import DECLARED, Choices, is_default, require
 from anypag.ci.base import CITest
-from anypag.errors import Option, ParameterError
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick
 from anypag.search.state import State, StepInfo
@@ -58,9 +57,7 @@ def algorithm(method: str | Algorithm) -> Algorithm:
     """The algorithm of that name; an `Algorithm` is returned unchanged."""
     if not isinstance(method, str):
         return method
-    if method not in METHODS:
-        wanted = f"one of {', '.join(map(repr, METHODS))}"
-        raise ParameterError("The option ", Option("method"), f" must be {wanted}; got {method!r}.")
+    require(method in METHODS, "method", f"one of {', '.join(map(repr, METHODS))}", method)
     facts = METHODS[method]
     found: Algorithm = getattr(import_module(facts.module), facts.declared_as)
     return found

@@ -81,7 +81,6 @@ class Evidence:
     batches: tuple[PairBatch, ...] = field(default=(), repr=False)
 
     def adding(self, batch: PairBatch) -> Self:
-        """The evidence with one more batch of p-values."""
         if "notes" in self.__dict__ or len(self.batches) == MOST_BATCHES:
             return replace(self, pairs=self.notes, batches=(batch,))
         return type(self)(self.pairs, self.log, self.conflicts, (*self.batches, batch))

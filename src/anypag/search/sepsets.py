@@ -86,7 +86,8 @@ class Sepsets:
         low, high = np.minimum(x, y).astype(np.int64), np.maximum(x, y).astype(np.int64)
         has_members = (z >= 0).any(axis=1)
         rows = np.where(has_members, len(self.members) - 1 + has_members.cumsum(), 0).astype(np.int32)
-        members = stacked(self.members, _ascending(z[has_members])) if rows.any() else self.members
+        larger = np.sort(z[has_members].astype(np.uint32), axis=1).astype(np.int32)  # as unsigned, -1 comes last
+        members = stacked(self.members, larger) if rows.any() else self.members
         empty = self.empty
         if not has_members.all() or (self.slot(low, high) == 0).any():
             empty = np.array(empty)
@@ -124,11 +125,6 @@ def _merged(pairs: Counts, rows: Indices) -> tuple[Counts, Indices]:
     pairs, rows = pairs[order], rows[order]
     is_last = np.diff(pairs, append=-1) != 0
     return pairs[is_last], rows[is_last]
-
-
-def _ascending(z: Indices) -> Indices:
-    """The rows, each sorted, with the padding last."""
-    return np.sort(z.astype(np.uint32), axis=1).astype(np.int32)  # without a sign -1 is the largest number
 
 
 def stacked(*sets: Indices) -> Indices:

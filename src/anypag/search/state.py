@@ -96,7 +96,6 @@ class State:
 
     @property
     def n(self) -> int:
-        """The number of variables."""
         return len(self.nodes)
 
     @cached_property
@@ -106,7 +105,6 @@ class State:
 
     @cached_property
     def blocks(self) -> GraphBlocks:
-        """The biconnected blocks."""
         block, n_blocks = pools.blocks(self.skeleton.start, self.skeleton.neighbour)
         return GraphBlocks(block, pools.block_sizes(self.skeleton.start, block, n_blocks))
 
@@ -123,7 +121,6 @@ class State:
 
     @property
     def n_edges(self) -> int:
-        """The number of edges."""
         return self.skeleton.n_edges if self._is_listed else int(np.count_nonzero(self.marks)) // 2
 
     @property
@@ -145,9 +142,7 @@ class State:
         return x[is_unsettled], y[is_unsettled]
 
     def but(self, **changes: object) -> Self:
-        """The state with other fields; what was computed from its marks is kept unless the marks change. Their skeleton
-        may come with them if it is known.
-        """
+        """The state with other fields. What was computed from its marks is kept, unless the marks change."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         if "marks" in changes:

@@ -10,6 +10,7 @@ import pytest
 
 import anypag as ap
 from anypag import DAG
+from anypag.graphs.base import marks_of_arrows
 from anypag.graphs.projection import marks_of_class
 from anypag.scores.base import Score
 from anypag.scores.discrete import DiscreteScore
@@ -19,7 +20,6 @@ from anypag.search.by_scores.orders import (
     FoundDAG,
     Orders,
     class_key,
-    dag_marks,
     first_orders,
     found,
     of_distinct_classes,
@@ -107,7 +107,7 @@ def test_orders_of_counts_after_the_first_begin_at_the_best() -> None:
     assert len(scores) == 34
     assert max(scores) >= max(scores[:4])
     best = found(state.orders, score)[0]
-    assert np.array_equal(marks_of_class(dag_marks(best.parents)), state.marks)
+    assert np.array_equal(marks_of_class(marks_of_arrows(best.parents)), state.marks)
 
 
 def sum_of_order(score: Score, order: npt.NDArray[np.int64]) -> float:
@@ -195,7 +195,7 @@ def random_parents(rng: np.random.Generator, n: int) -> npt.NDArray[np.uint8]:
 def test_dags_have_one_key_exactly_where_they_have_one_pag() -> None:
     rng = np.random.default_rng(0)
     dags = [random_parents(rng, n) for n in (3, 3, 4) for _ in range(60)]
-    pags = [marks_of_class(dag_marks(parents)).tobytes() for parents in dags]
+    pags = [marks_of_class(marks_of_arrows(parents)).tobytes() for parents in dags]
     keys = [class_key(parents) for parents in dags]
     assert [[a == b for b in keys] for a in keys] == [[a == b for b in pags] for a in pags]
 

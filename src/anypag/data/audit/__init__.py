@@ -44,9 +44,8 @@ def audit(
     table = as_table(data, names, kinds=kinds)
 
     def read(rest: Source, missing: Missing, singular: Singular) -> tuple[Audit, Audit]:
-        found = audited(
-            rest, Needs(missing=missing, singular=singular, max_r=max_r, weighs=missing != "pairwise")
-        ).audit.with_stand_ins()
+        needs = Needs(missing=missing, singular=singular, max_r=max_r, weighs=missing != "pairwise")
+        found = audited(rest, needs).audit.with_stand_ins()
         return found, found
 
     found, left_out = leaving_out(table, missing, singular, spelled_out(kinds or {}, table.names), read)

@@ -71,9 +71,7 @@ def _content(table: Table, i: int) -> bytes:
 
 
 def copies_by_levels(source: Source) -> dict[str, str]:
-    """Discrete columns that repeat an earlier one, each mapped to it; for sources outside memory. Labels may differ.
-    Only columns whose levels have the same counts are compared.
-    """
+    """As `copies_in`, for discrete columns outside memory; only columns whose levels have equal counts are compared."""
     earlier, copies = dict[tuple[int, ...], list[int]](), {}
     for i in (i for i, kind in enumerate(source.kinds) if kind == "discrete"):
         alike = earlier.setdefault(tuple(sorted(source.levels(i).counts.tolist())), [])

@@ -20,7 +20,7 @@ LEAST_ROWS = 20
 ROWS_PER_CELL = 5
 MOST_CELLS = 10_000
 CHANCE = 0.001
-"""A function of levels is reported if chance explains it with less than this probability over all pairs or triples."""
+"""A function of levels is reported if chance makes one, in any pair or triple, with less than this probability."""
 LEAST_LEVELS = 10  # with fewer distinct values a column may rise with another by chance
 GLANCE = 1000  # rows that are searched for complete ones
 LOOK = 64  # this many complete rows rule out nearly all pairs

@@ -79,8 +79,8 @@ def gappy(source: Source, keep: frozenset[str] = frozenset()) -> Left:
 
 
 def _skipped(table: Table) -> Left:
-    """Columns with many gaps, if another column is constant in the rows without these gaps: such as a question that is
-    put only to people who answered yes to an earlier one.
+    """Columns with many gaps whose other rows all agree in another column: a question, for example, that was put only
+    to people who answered yes to an earlier one.
     """
     found, n_gaps = dict[str, str](), table.summary().missing
     varies = table.summary().low < table.summary().high

@@ -154,8 +154,8 @@ def _of_zeros_and_ones(table: Table) -> list[int]:
 
 
 def _groups(expected: Floats) -> list[list[int]]:
-    """Groups of columns that are never 1 together although chance would make them: grown from the clearest pair, each
-    column in at most one group. `expected`: in how many rows two such columns should be 1; −inf for other pairs.
+    """Groups of columns that are never 1 together, which chance does not explain. A group grows from the clearest pair;
+    a column is in at most one group. `expected`: in how many rows two such columns should be 1; −inf for other pairs.
     """
     p = len(expected)
     enough, to_join = math.log(max(p * (p - 1) / 2, 1.0) / CHANCE), math.log(max(p, 1) / CHANCE_OF_JOINING)

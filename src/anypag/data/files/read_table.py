@@ -1,6 +1,4 @@
-"""Reads a file as a table. Findings report what was decided on the way: a column of row numbers was left out, words
-were taken for missing values.
-"""
+"""Reads a file as a table; findings say what was decided: row numbers left out, words taken for missing values."""
 
 from __future__ import annotations
 

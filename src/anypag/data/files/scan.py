@@ -35,9 +35,7 @@ READ_WHOLE = (".xlsx", *LABELLED_ENDINGS)  # files that cannot be read in parts
 
 
 class Reading(NamedTuple):
-    """The user's choices for reading a file. The fields are arguments of `read_table`, except `counts` (of `counted`)
-    and `weights` (of `weighted`).
-    """
+    """The user's choices for reading a file: arguments of `read_table`, of `counted` and of `weighted`."""
 
     encoding: str | None = None
     gaps: tuple[str, ...] = MISSING_WORDS

@@ -134,14 +134,11 @@ def _numbers(values: Any) -> Floats:
     """The values as floats. Raises DataError for anything but real numbers."""
     try:
         found = np.asarray(values)
-        if found.dtype.kind == "c":
-            remedy = "Take their real parts, if that is meant."
-            raise DataError(f"A covariance matrix holds real numbers; got complex ones. {remedy}")
-        return found.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
+        if found.dtype.kind != "c":
+            return found.astype(np.float64)
+    except (TypeError, ValueError):
         raise DataError("A covariance matrix holds numbers only; got something else among them.") from None
+    raise DataError("A covariance matrix holds real numbers; got complex ones. Take the real parts, if that is meant.")
 
 
 def _from_frame(frame: polars.DataFrame) -> tuple[tuple[str, ...], Floats]:

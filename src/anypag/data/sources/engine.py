@@ -180,7 +180,7 @@ class EngineTable(ThroughRows):
         levels = [self.levels(i) if kind == "discrete" else None for i, kind in enumerate(self.kinds)]
         widths = [1 if some is None else max(len(some.values) - 1, 0) for some in levels]
         start = starts_of(self.names, widths)
-        # Spark takes "a.b" for a field of a
+        # Spark takes "a.b" for the field b of a
         short = [name.replace(".", "_") for name in sortable_names(self.names, widths)]
         spread = self.engine.with_columns(dict(zip(short, _expressions(self.names, levels), strict=True)))
         return Spread(spread.moments(spread.summary()), start)

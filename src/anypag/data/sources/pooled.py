@@ -1,6 +1,4 @@
-"""Several data sets in one table: `pooled` puts their rows below each other and adds contexts, columns that say under
-which conditions a row was recorded.
-"""
+"""Several data sets in one table, with contexts: columns that say under which conditions a row was recorded."""
 
 from __future__ import annotations
 
@@ -268,9 +266,7 @@ def _checked_targets(
 
 
 def comparable(table: Pooled, *contexts: str) -> Flags:
-    """(n,) rows whose contexts, but `contexts`, are as in the observed set; all rows if one of `contexts` is constant
-    there.
-    """
+    """(n,) rows whose other contexts are as in the observed set; all rows if one of `contexts` is constant in them."""
     others = [table.names.index(name) for name in table.contexts if name not in contexts]
     first = table.values[np.argmax(table.of_set == 0), others]
     alike = (table.values[:, others] == first).all(axis=1)

@@ -1,6 +1,4 @@
-"""The graph formats of other tools: text, JSON, Tetrad, pcalg, DOT, dagitty, networkx. This file has what every reader
-returns (`Parsed`), and makes it a graph.
-"""
+"""The graph formats of other tools. This file has what every reader returns (`Parsed`), and makes it a graph."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def is_edge_table(text: str) -> bool:
 
 
 def is_data(text: str) -> bool:
-    """Does a CSV text have rows, and none that begins with a name of the first row? (In a matrix all do.)"""
+    """Does a CSV text hold data? Then no row begins with a name of the first row; in a matrix every row does."""
     try:
         rows = [row for row in _rows(text, 50) if row]
     except FormatError:

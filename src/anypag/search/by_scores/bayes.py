@@ -33,7 +33,7 @@ from anypag._kernels.patience import compile_ahead
 from anypag.arrays import Counts, Flags, Floats
 from anypag.catalogue import METHODS
 from anypag.errors import GraphError
-from anypag.graphs.base import Marks
+from anypag.graphs.base import Marks, marks_of_arrows
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import LatentDAG, mag_of_diagram
@@ -69,7 +69,7 @@ from anypag.search.by_scores.chain import (
 )
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.hidden_columns import CompletedDAG, with_another, without_hidden
-from anypag.search.by_scores.orders import FoundDAG, Orders, dag_marks, found, of_distinct_classes
+from anypag.search.by_scores.orders import FoundDAG, Orders, found, of_distinct_classes
 from anypag.search.by_scores.posterior import GraphSample, Posterior, class_of
 from anypag.search.by_scores.sampled_graphs import MOST_NODES
 from anypag.search.by_scores.starting_graphs import agreeing, allowed_states, near_mag, needs_mags, with_design
@@ -218,7 +218,7 @@ def started(state: BayesState, by_tests: Marks, problem: Problem, tick: Tick) ->
     """The state before cooling: starts from the DAGs of all orders and from the graph by tests."""
     dags = of_distinct_classes(found(state.orders, problem.score_in_order, look_at(state.orders, tick)))
     mag = _mag_of_tests(by_tests, problem)
-    chosen = _agreeing([mag, *(dag_marks(dag.parents) for dag in dags[: Effort.of(problem).dags])], problem)
+    chosen = _agreeing([mag, *(marks_of_arrows(dag.parents) for dag in dags[: Effort.of(problem).dags])], problem)
     near = likely_pairs(dags[:NEAREST], by_tests)
     return _from_starts(replace(state, by_tests=by_tests, near=near), problem, chosen)
 
@@ -298,20 +298,15 @@ def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """Finds another hidden cause of discrete columns; after the last one, sets up the chains that sample."""
     discrete = problem.score_in_order
     assert isinstance(discrete, DiscreteScore)
-    before = _completed_dag(state, discrete)
+    dag = _latent_dag(state.best, state.n_levels)
+    known = CompletedDAG(dag, float(state.best_score[0]), state.hidden)
+    before = known if dag.n_levels else without_hidden(dag.parents, discrete)
     facts = Facts.none(problem.n) if problem.facts is None else problem.facts
     after = with_another(before, discrete, Effort.of(problem).tries, facts, tick)
     best, best_score = graph_of(after.dag.marks), np.array([after.score])
     n_levels = np.array(after.dag.n_levels, np.int64)
     state = replace(state, best=best, best_score=best_score, hidden=after.hidden, n_levels=n_levels)
     return _ready_to_sample(state, problem) if after is before else _answered(state, problem)
-
-
-def _completed_dag(state: BayesState, discrete: DiscreteScore) -> CompletedDAG:
-    dag = _latent_dag(state.best, state.n_levels)
-    if not dag.n_levels:
-        return without_hidden(dag.parents, discrete)
-    return CompletedDAG(dag, float(state.best_score[0]), state.hidden)
 
 
 def _latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:

@@ -15,13 +15,13 @@ import numpy as np
 from anypag.arrays import Floats
 from anypag.catalogue import METHODS
 from anypag.errors import KnowledgeError
-from anypag.graphs.base import Marks
+from anypag.graphs.base import Marks, marks_of_arrows
 from anypag.graphs.projection import mag_of_diagram, marks_of_class
 from anypag.knowledge.facts import Facts
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_scores.chain import Landscape, Walker, cooled, graph_of, marks_of
 from anypag.search.by_scores.effort import Effort
-from anypag.search.by_scores.orders import Orders, dag_marks, first_orders, found, swept, turned
+from anypag.search.by_scores.orders import Orders, first_orders, found, swept, turned
 from anypag.search.by_scores.starting_graphs import (
     agreeing,
     agrees,
@@ -121,7 +121,7 @@ def free_dag(problem: Problem, tick: Tick) -> Marks:
     orders = first_orders(problem.n, effort.orders + effort.turns)
     while not orders.all_settled:
         orders = settle_next(orders, problem, tick)
-    return dag_marks(found(orders, problem.score_in_order, look_at(orders, tick))[0].parents)
+    return marks_of_arrows(found(orders, problem.score_in_order, look_at(orders, tick))[0].parents)
 
 
 def with_marks(state: AnyState, marks: Marks) -> AnyState:
@@ -167,7 +167,7 @@ def best_marks(orders: Orders, problem: Problem, tick: Tick) -> Marks:
 def _best_dag(orders: Orders, problem: Problem, tick: Tick) -> Marks:
     rows = np.flatnonzero(orders.settled) if orders.settled.any() else [0]
     done = replace(orders, order=orders.order[rows], settled=orders.settled[rows])
-    dag = dag_marks(found(done, problem.score_in_order, look_at(orders, tick))[0].parents)
+    dag = marks_of_arrows(found(done, problem.score_in_order, look_at(orders, tick))[0].parents)
     known = None if problem.facts is None else agreeing(dag, nothing_hidden(problem.facts), hidden=False)
     return dag if known is None else known
 

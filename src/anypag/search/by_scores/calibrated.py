@@ -20,7 +20,7 @@ from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES
 
 MOST, LEAST, LEAST_NEAR = 0.97, 0.035, 0.054
-"""Counts: the probability of an edge in all sampled graphs, and in none; the last if its nodes share a neighbour."""
+"""Counts: the probability of an edge in every graph, of one in no graph, and of the latter with a shared neighbour."""
 WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
 """Correlations: the log odds of an edge are a constant plus weights times the log odds of its share at temperature 1
 and at all temperatures, plus the last number if its nodes share a neighbour in the answer.
@@ -47,7 +47,7 @@ WORTH = {
 (how often sampled graphs have it), divided by the same ratio for `o-o`; for many variables (`worth_of`).
 """
 FEW = 4  # up to this many variables sampled marks are right as often as circles
-RARE = 0.004  # a share, of the graphs that have the edge, which is added for all marks: none has probability 0
+RARE = 0.004  # added to the share of every kind of edge that is allowed, so that no mark has probability 0
 
 
 def calibrated(

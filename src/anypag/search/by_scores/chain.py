@@ -19,6 +19,7 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Flags, Floats
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
+from anypag.graphs.pag import find_cycle
 from anypag.knowledge.facts import Facts
 from anypag.scores.base import Score
 from anypag.search.by_scores.effort import Effort
@@ -118,9 +119,7 @@ class Landscape:
         largest: int = LARGEST,
         ancestral: bool = True,
     ) -> Landscape:
-        """A landscape; `near` says which pairs are likely (default: all). With `facts`, chains must start at graphs
-        that agree with them (`by_scores.starting_graphs`).
-        """
+        """A landscape; `near`: the likely pairs (default: all). Chains must start at graphs that agree with `facts`."""
         n = len(score.names)
         near = np.zeros((n, n), np.bool_) if near is None else near
         allowed = np.full((n, n), ANY_STATE, np.uint8) if allowed is None else allowed
@@ -335,16 +334,5 @@ def are_graphs(graphs: Bits) -> bool:
     n, words = graphs.shape[2:]
     if words != max(1, -(-n // 64)):
         return False
-    return all(np.array_equal(graph_of(marks_of(graph)), graph) and _is_acyclic(graph) for graph in graphs)
-
-
-def _is_acyclic(graph: Bits) -> bool:
-    """Is the graph acyclic? Removes nodes without parents until none is left."""
-    parents = flags_of(graph[0])
-    left = np.ones(len(parents), np.bool_)
-    while left.any():
-        free = left & ~(parents & left).any(axis=1)
-        if not free.any():
-            return False
-        left &= ~free
-    return True
+    is_cyclic = (find_cycle(flags_of(graph[0]).view(np.uint8)) for graph in graphs)
+    return not any(is_cyclic) and all(np.array_equal(graph_of(marks_of(graph)), graph) for graph in graphs)

@@ -13,9 +13,10 @@ import numpy as np
 
 from anypag.arrays import Flags
 from anypag.catalogue import METHODS
+from anypag.graphs.base import marks_of_arrows
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_scores.boss import info_of, look_at, orders_of, settle_next, with_marks, with_orders
-from anypag.search.by_scores.orders import FoundDAG, Orders, dag_marks, found
+from anypag.search.by_scores.orders import FoundDAG, Orders, found
 from anypag.search.by_scores.starting_graphs import ancestors
 from anypag.search.by_tests import fci
 from anypag.search.inquiry import Inquiry
@@ -62,10 +63,8 @@ def _separated_by_parents(state: GfciState, dag: FoundDAG, inquiry: Inquiry) -> 
 
 
 def _parent_sets(dag: FoundDAG, is_joined: Flags) -> dict[int, list[tuple[int, int, list[int]]]]:
-    """By the number of parents, the pairs without an edge, each with the parents of the end that is no ancestor of the
-    other. Pairs that are known to be joined are left out.
-    """
-    above = ancestors(dag_marks(dag.parents))
+    """Pairs without an edge, except those known to be joined, with the parents of the later end; by their number."""
+    above = ancestors(marks_of_arrows(dag.parents))
     sets: dict[int, list[tuple[int, int, list[int]]]] = {}
     for x, y in np.argwhere(np.triu(((dag.parents | dag.parents.T) == 0) & ~is_joined, 1)).tolist():
         later = x if above[y, x] else y

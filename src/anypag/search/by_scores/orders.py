@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from anypag.arrays import Flags
 from anypag.graphs.base import Marks
-from anypag.graphs.marks import Mark
 from anypag.scores.base import Score
 from anypag.stored import Array, stored
 from anypag.threads import Look, do_nothing, in_turns
@@ -28,7 +27,7 @@ TURNED = 3  # how many edges are reversed (`docs/decisions.md`)
 
 @dataclass(frozen=True, eq=False)
 class Orders:
-    """Orders (k, n) that are being improved. No sweep moves a variable of a settled one. Tiers (n,) ascend in each."""
+    """Orders (k, n) that are being improved. No sweep moves a variable of a settled order. Tiers (n,) ascend."""
 
     order: Order = stored(Array("int64", (None, "n"), 0, "n"))
     settled: Flags = stored(Array("bool", (None,)))
@@ -41,7 +40,6 @@ class Orders:
 
     @property
     def all_settled(self) -> bool:
-        """Have all orders settled?"""
         return bool(self.settled.all())
 
 
@@ -78,7 +76,7 @@ def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
 
 
 def turned(orders: Orders, at: int, score: Score, look: Look = do_nothing) -> Orders:
-    """The orders with a new one at `at`: the best before it, with a few edges of its DAG reversed; `at` is the seed."""
+    """The orders; order `at` becomes the best one before it, with a few edges of its DAG reversed. `at` is the seed."""
     dags = [_dag_of(row, score, look) for row in orders.order[:at]]
     best = max(range(at), key=lambda k: (round(dags[k].score, 6), -k))
     edges = np.argwhere(dags[best].parents == 1)
@@ -120,10 +118,6 @@ def _found_in(order: Order, score: Score, look: Look) -> FoundDAG:
 
 def _given(score: Score) -> tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]:
     return score.adding, score.removing, tuple(score.bound), tuple(score.of_parents)
-
-
-def dag_marks(parents: Marks) -> Marks:
-    return np.where(parents == 1, Mark.ARROW, np.where(parents.T == 1, Mark.TAIL, 0)).astype(np.uint8)
 
 
 def of_distinct_classes(dags: list[FoundDAG]) -> list[FoundDAG]:

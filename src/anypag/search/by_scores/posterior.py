@@ -205,9 +205,9 @@ class Posterior:
         return np.asarray(self.reported[1:].sum(axis=0))
 
     def causes(self, *, selection: bool = False) -> tuple[Floats, Floats]:
-        """Two (n, n) arrays: the share of sampled graphs, at all temperatures, in whose class i causes j in every
-        member, and the share in which it does in none. In the others the class leaves it open; counting its members
-        would only reflect the prior. With `selection`, nodes without an arrowhead may cause selection instead.
+        """Two (n, n) arrays of shares of sampled graphs, at all temperatures: those in whose class i causes j in every
+        member, and those in whose class it causes j in no member. In the others, counting members would only reflect
+        the prior. With `selection`, nodes without an arrowhead may cause selection instead.
         """
         size = (len(self.names),) * 2
         known = Facts.none(len(self.names)) if self.facts is None else self.facts

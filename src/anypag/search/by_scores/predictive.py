@@ -55,7 +55,7 @@ def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
 
 
 def _drawn_levels(levels: LevelRows, parents: Flags, rng: np.random.Generator) -> LevelRows:
-    """A table from the DAG: every cell is copied from a random row with equal parents, from any row if none has."""
+    """A table from the DAG: each cell is copied from a random row with equal parents, from any row if there is none."""
     drawn = np.empty_like(levels)
     for v in _causes_first(parents):
         given = parents[:, v]

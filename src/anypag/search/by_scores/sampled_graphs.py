@@ -58,7 +58,7 @@ def pairs_of(n: int) -> tuple[Counts, Counts]:
 def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: int, state: int) -> list[PairChange]:
     """What else changes in graphs where a pair has this state and not the answer's; the most frequent change first.
 
-    A change is reported if most graphs with that state have it, and clearly more than of the graphs with the answer's
+    A change is reported if most graphs with that state have it, and a clearly smaller share of those with the answer's
     state. `states` (c, p) are those of the sampled classes, `answers` (k, p) those of the answer: several rows if
     several states count as equal.
     """
@@ -117,8 +117,12 @@ class Diagrams:
 
     @property
     def marks(self) -> Marks:
-        """(m, nodes, nodes) the marks of every graph."""
-        return marks_of_states(self.states)
+        """(m, nodes, nodes) the marks of every graph: the inverse of `states_of`."""
+        n = (1 + isqrt(1 + 8 * self.states.shape[1])) // 2
+        i, j = pairs_of(n)
+        marks = np.zeros((len(self), n, n), np.uint8)
+        marks[:, j, i], marks[:, i, j] = self.states // 4, self.states % 4
+        return marks
 
     def arranged(self, places: npt.NDArray[np.intp]) -> Self:
         """The diagrams with the variable at `places[i]` moved to place i."""
@@ -126,12 +130,3 @@ class Diagrams:
         order = np.concatenate([places, hidden]).astype(np.intp)
         names = tuple(self.names[place] for place in places)
         return replace(self, names=names, states=states_of(self.marks[:, order][:, :, order]))
-
-
-def marks_of_states(states: PairStates) -> Marks:
-    """The inverse of `states_of`."""
-    n = (1 + isqrt(1 + 8 * states.shape[1])) // 2
-    i, j = pairs_of(n)
-    marks = np.zeros((len(states), n, n), np.uint8)
-    marks[:, j, i], marks[:, i, j] = states // 4, states % 4
-    return marks

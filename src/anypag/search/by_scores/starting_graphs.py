@@ -164,18 +164,14 @@ def near_mag(pag: Marks, strength: Floats) -> Marks:
     """
     n = len(pag)
     marks = np.zeros((n, n), np.uint8)
-    for i, j in _strongest_first(pag, strength):
+    pairs = [(i, j) for i, j in np.argwhere(np.triu(pag != 0, 1)).tolist()]
+    for i, j in sorted(pairs, key=lambda pair: (-strength[pair], pair)):
         for state in _nearest_states(pag, i, j):
             trial = _with(marks, i, j, state)
             if is_ancestral(trial):
                 marks = trial
                 break
     return mag_of_diagram(marks)
-
-
-def _strongest_first(pag: Marks, strength: Floats) -> list[tuple[int, int]]:
-    pairs = [(int(i), int(j)) for i, j in np.argwhere(np.triu(pag != 0, 1))]
-    return sorted(pairs, key=lambda pair: (-strength[pair], pair))
 
 
 def _nearest_states(pag: Marks, i: int, j: int) -> list[Ends]:

@@ -20,7 +20,7 @@ from typing import Self
 
 import numpy as np
 
-from anypag.arrays import Flags, Floats, Indices
+from anypag.arrays import Floats, Indices
 from anypag.catalogue import METHODS
 from anypag.graphs.base import Marks, transitive
 from anypag.graphs.marks import Mark
@@ -169,7 +169,8 @@ def _additions(state: State) -> Iterator[tuple[int, int, int, tuple[int, ...]]]:
 def possible_links(marks: Marks) -> list[tuple[int, int]]:
     """Edges X <-> Y with U <-> X, Y <-> V, U and V not adjacent, and anterior paths from U to Y and from V to X."""
     is_two_headed = (marks == Mark.ARROW) & (marks.T == Mark.ARROW)
-    leads = _leads(marks)
+    steps = (marks != Mark.NONE) & (marks.T != Mark.ARROW)
+    leads = transitive(steps) | np.eye(len(marks), dtype=np.bool_)  # [a, b]: an anterior path leads from a to b
     found = []
     for x, y in np.argwhere(np.triu(is_two_headed)).tolist():
         u = np.flatnonzero(is_two_headed[x] & leads[:, y])
@@ -180,15 +181,8 @@ def possible_links(marks: Marks) -> list[tuple[int, int]]:
     return found
 
 
-def _leads(marks: Marks) -> Flags:
-    """(n, n) `[a, b]`: does some path from a to b leave no node by an arrowhead?"""
-    steps = (marks != Mark.NONE) & (marks.T != Mark.ARROW)
-    leads: Flags = transitive(steps) | np.eye(len(marks), dtype=np.bool_)
-    return leads
-
-
 def _separated(state: State, inquiry: Inquiry, x: int, y: int) -> PairTests | None:
-    """The test of the first hierarchy that separates a link; those of the fewest neighbours of x and y come first."""
+    """The test of the first hierarchy that separates a link; hierarchies of few neighbours come first."""
     beside = _beside(state, x, y)
     tried: set[tuple[int, ...]] = set()
     for size in range(2, sum(map(len, beside)) + 1):

@@ -32,7 +32,7 @@ SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first; 
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
 LEAST_CHUNK_SECONDS = 0.002  # a chunk should take this long: starting it on another thread costs a tenth of that
 SECONDS_TO_START = 0.0003  # about the fixed cost of a chunk
-MOST_EDGES = 2048  # of a chunk: its pools are made at once, so a larger one would delay a deadline and take memory
+MOST_EDGES = 2048  # in a chunk: their pools are made at once, so that more would delay a deadline and take memory
 QUESTIONS_PER_EDGE = 32  # a chunk has up to (questions in a batch) / 32 edges, if that is more than MOST_EDGES
 
 LEAST_PAIRS, LEAST_SINGLES = 400_000, 150_000
