@@ -37,9 +37,9 @@ def _propose(marks, wanted, rows, count, i, j, mark, a, b):
 
 @patient()
 def apply(marks, wanted, rows, count, disputed):
-    """Sets the proposed marks. Returns the rows that were set and those in conflict. A circle takes a mark if no rule
-    proposes the other one. If arrowhead and tail are both proposed, now or earlier, it stays a circle. A mark that is
-    set stays. Both cases are conflicts; each is returned once (`disputed` records them).
+    """Sets the proposed marks. Returns the rows that were set and those in conflict. A circle takes a mark unless rules
+    propose both arrowhead and tail, now or earlier: it stays a circle then. A proposal against a mark that is set is
+    ignored. Either is a conflict, which is returned once (`disputed` records it).
     """
     was_set, conflicts = np.empty((count, 5), np.int32), np.empty((count, 5), np.int32)
     n_set = n_conflicts = np.int64(0)

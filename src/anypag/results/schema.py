@@ -58,7 +58,7 @@ from anypag.stored import (
     stored_fields,
 )
 
-FORMAT = 3  # the number of this schema; it is raised whenever other versions cannot read the file
+FORMAT = 3  # the number of this schema; raised when earlier versions could not read the new files, or this one not theirs
 MOST_BYTES = 2**28  # the most bytes of an unpacked array
 
 SHARE = Number(0, 1)

@@ -22,7 +22,7 @@ class Progress(NamedTuple):
     total: int
     n_evaluated: int
     n_asked: int = 0  # tests that this step has asked for
-    asks: bool = True  # can tests follow? If not, the search continues even if the budget of tests is spent
+    asks: bool = True  # may tests follow? A phase that makes none is not ended by the budget of tests
     n_expected: int = 0  # about how large `n_asked` will be at the end of the phase; 0 if that is not known
     seconds_left: float | None = None
     """About how long the phase still takes, estimated from these counts and the time so far; None if not known."""

@@ -5,7 +5,7 @@
    (`by_scores.starting_graphs`).
 3. Cooling: chains start at the best DAGs and at that MAG, and walk towards better scores (`by_scores.chain`); the best
    graph met is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node
-   and its ancestor. A MAG would need extra edges for that, so its score would make a hidden cause too expensive.
+   and its ancestor. A MAG needs extra edges to say this, and its score would pay for them.
    Discrete columns have no score for `<->`. Their graphs are DAGs, and hidden causes are found as unmeasured columns
    with a few levels (`by_scores.hidden_columns`), unless edges are known or there are too many rows.
 4. Sampling: chains at several temperatures start at the best graph and swap graphs (parallel tempering). The PAGs of

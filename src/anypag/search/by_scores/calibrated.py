@@ -44,7 +44,8 @@ WORTH = {
     "--o": 0.065,
 }
 """Correlations: how much a sampled mark counts. The number is (how often true graphs have an edge with these marks) /
-(how often sampled graphs have it), divided by the same ratio for `o-o`; for many variables (`worth_of`).
+(how often sampled graphs have it), divided by the same ratio for `o-o`. With few variables it is nearer to 1
+(`worth_of`).
 """
 FEW = 4  # up to this many variables sampled marks are right as often as circles
 RARE = 0.004  # added to the share of every kind of edge that is allowed, so that no mark has probability 0

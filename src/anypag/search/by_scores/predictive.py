@@ -2,9 +2,9 @@
 
 Three tables are drawn from the DAG, fitted to the rows as its score sees them. For every pair of columns, statistics of
 its joint distribution are compared: for levels 2 n times their mutual information, otherwise correlations of the
-columns, their squares and their third powers. If many pairs differ, the model behind the score does not fit the table,
-and its probabilities mean nothing. The check does not see hidden causes that leave no trace in pairs, so a model
-that passes may still be wrong.
+columns, their squares and their third powers. If more than 5 % of the pairs differ (`results.probabilities.MOST_OFF`),
+the model behind the score does not fit the table, and its probabilities mean nothing. The check does not see hidden
+causes that leave no trace in pairs, so a model that passes may still be wrong.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ test); the next step finds more of them.
 
 Algorithm 1 as printed does not guarantee this. Three changes repair it: the graph is frozen while an iteration runs,
 separating sets are made minimal, and orientation is checked (`by_tests.checked_orientation`). With reliable marks fewer
-sets need to be tried: walks end at tails, nodes that cannot be ancestors of X or Y are left out, and an edge with a
-pool of fewer than r nodes is settled (if an edge can still be separated, both pools have at least r nodes). For tests
-that take one question at a time one of the two pools is enough (`by_tests.one_side`). `docs/algorithm.md` has proofs.
+sets need to be tried: walks end at tails, nodes that cannot be ancestors of X or Y are left out, and an edge is settled
+once one of its two pools has fewer than r nodes, because no set of r nodes can separate it any more. For tests that
+take one question at a time one of the two pools is enough (`by_tests.one_side`). `docs/algorithm.md` has proofs.
 
 `paper_step` is Algorithm 1 as published, for reproduction (`method="icd-paper"`). An edge is removed before the next
 pair is tested. Candidates are the sets of exactly r nodes within PDS distance r, by Definition 1 alone; "within" means

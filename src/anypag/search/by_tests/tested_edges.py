@@ -86,8 +86,8 @@ def without_separated(
     """The state without the edges that sets of r nodes separate.
 
     `test_some` tests some edges given the r-subsets of their pools. `shrunk` makes separating sets minimal; without it
-    all smaller sets from the same pools must have been tried. `most_singles`: pools are neighbours in the same block;
-    one pass may test all edges given single nodes; an edge with more nodes than this is tested by `test_some`.
+    all smaller sets from the same pools must have been tried. `most_singles` may be given if pools are neighbours in
+    the same block: for r = 1 a single pass then tests all edges with at most this many nodes in their pools.
     """
     if r == 0 and (after := _without_independent_pairs(state, inquiry)) is not None:
         return Removal(after, state.n * (state.n - 1) // 2, after.edges(), (_NO_NODES, _NO_NODES))
