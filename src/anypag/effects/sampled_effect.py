@@ -96,15 +96,9 @@ class SampledEffect:
         return replace(self, by_class=self.question.groups(draws, same))
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "graphs": self.n,
-            "p_zero": self.p_zero,
-            "p_identified": self.p_identified,
-            "p_open": self.p_open,
-            "by_class": [group._asdict() for group in self.by_class],
-            "draws": [line.to_dict() for line in self.lines],
-            "rows": self.rows,
-        }
+        shares = {"graphs": self.n, "p_zero": self.p_zero, "p_identified": self.p_identified, "p_open": self.p_open}
+        groups = [group._asdict() for group in self.by_class]
+        return {**shares, "by_class": groups, "draws": [line.to_dict() for line in self.lines], "rows": self.rows}
 
 
 def sampled_effect(question: Question, *, is_discrete: bool = False, is_curved: bool = False) -> SampledEffect:

@@ -27,10 +27,10 @@ def take_away(result: Result) -> str:
     3 edges among 4 variables. The graph shows one cause: C --> D.
     """
     edges = [edge.forward() for edge in result.pag.edges()]
-    causes = [edge for edge in edges if (edge.mark_a, edge.mark_b) == (Mark.TAIL, Mark.ARROW)]
     doubted = doubted_pairs(result.contradictions)
-    causes = [edge for edge in causes if frozenset((edge.a, edge.b)) not in doubted]
-    first = f"{len(edges):,} edge{'s' * (len(edges) != 1)} among {len(result.pag):,} variables"
+    directed = (edge for edge in edges if (edge.mark_a, edge.mark_b) == (Mark.TAIL, Mark.ARROW))
+    causes = [edge for edge in directed if frozenset((edge.a, edge.b)) not in doubted]
+    first = f"{counted(len(edges), 'edge')} among {len(result.pag):,} variables"
     said = result.probabilities
     if said is None:
         return f"{first}. {_causes('The graph shows', [str(edge) for edge in causes], edges)}"

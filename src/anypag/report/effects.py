@@ -22,8 +22,7 @@ MOST_VARIABLES = 60  # the most variables: reports of larger graphs would be mos
 MOST_PAIRS = 400
 """For up to this many ordered pairs all effects are read from the graph; else those of pairs with an edge, because the
 formulas of some pairs of large graphs take seconds."""
-MOST_SAMPLED = 60
-"""The same limit for sampled graphs, which take a tenth of a second for each pair."""
+MOST_SAMPLED = 60  # the same limit for sampled graphs, which take a tenth of a second for each pair
 
 ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
 
