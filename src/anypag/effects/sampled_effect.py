@@ -109,7 +109,7 @@ def sampled_effect(question: Question, *, is_discrete: bool = False, is_curved: 
 
 
 def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
-    """How many of the draws behind the numbers that are shown are missing, and why that is if there are conditions."""
+    """How many draws behind the shown numbers are missing; with conditions also why."""
     shown = [(line.if_causal_draws, "sampled graphs that allow an effect") for line in lines]
     shown += [(lines[0].draws, "sampled graphs")] if len(lines) == 1 else []
     missing, n, of = max((int(np.isnan(draws).sum()), len(draws), of) for draws, of in shown)
@@ -123,8 +123,8 @@ def _as_numbers_told(table: Table) -> list[str]:
     return [f"Columns with two levels are taken as numbers, 0 and 1: {with_and(tuple(two))}."] if two else []
 
 
-LEAST_TOLD = 0.01  # smaller groups of classes are not told in words
-MUCH = 0.2  # the least difference between shares that is told in words
+LEAST_TOLD = 0.01  # smaller groups of classes are not listed
+MUCH = 0.2  # the least difference between shares that is reported
 IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
 
 

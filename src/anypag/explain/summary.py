@@ -179,7 +179,7 @@ def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
 
 def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
     """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` "No other"
-    means: not joined to the context, and less probable than all that are.
+    means: not joined to the context, and less probable than every variable that is joined.
     """
     there = [row.probability for row in rows if row.variable in joined and row.probability is not None]
     on = [row for row in rows if row.directly and (row.probability is None or row.probability >= LIKELY)]

@@ -28,8 +28,8 @@ ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
 
 
 def effects_shown(result: Result, data: Any = None) -> dict[str, Any]:
-    """For each ordered pair with a possible effect: the two, a heading, the reason and the formula. `none` says why no
-    effects are shown, if so; `sampled` has what sampled graphs say: the two, a headline, further sentences, and a
+    """For each ordered pair with a possible effect: the two, a heading, the reason and the formula. `none` is the
+    reason if no effects are shown. `sampled` has what sampled graphs say: the two, a headline, further sentences, and a
     picture (SVG of numbers alone).
     """
     why_none = _why_none(result)

@@ -134,8 +134,8 @@ def withdrawn_marks(result: Result) -> list[Counts]:
 
 
 def _withdrawn(earlier: PAG, final: Marks, still: Callable[[], list[Marks]]) -> Counts:
-    """The rows (i, j) of withdrawn marks. `still` gives, for the final graph, which nodes are causes of which and which
-    are not: as packed bits, because tables of all pairs of a large graph may take gigabytes.
+    """The rows (i, j) of withdrawn marks. `still` gives two tables of the final graph: is i a cause of j, and is i no
+    cause of j? They are packed bits, because tables of all pairs of a large graph may take gigabytes.
     """
     entries = earlier.entries
     i, j, then = (part[entries[2] > Mark.CIRCLE] for part in entries)

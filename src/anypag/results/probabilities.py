@@ -224,7 +224,8 @@ class Misfit:
     A table without a reported misfit may still mislead: hidden causes that leave no trace are not seen.
     `rows_per_number`: the rows for each number that the best graph must learn from a table with levels; None for other
     tables. `share`: the share of pairs that are unlike those of tables drawn from the best graph; None without rows.
-    `worst`: the worst of these. `curved`: the audit found a curve, or functions of the causes explain most.
+    `worst`: the worst of these. `curved`: the audit found a curve, or functions of the causes explain most of the
+    misfit.
     """
 
     rows_per_number: float | None
