@@ -19,6 +19,7 @@ import dis
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
+from itertools import chain
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -105,7 +106,9 @@ class _Walk:
             yield from self._all((value.names, value.marks), depth)
         elif hasattr(value, "__dict__") or _slots(type(value)):
             yield from _class_parts(type(value))
-            yield from self._all(_of_object(value), depth)
+            slots = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
+            members = slots | getattr(value, "__dict__", {})
+            yield from self._all(chain.from_iterable(sorted(members.items())), depth)
         elif " at 0x" not in repr(value):  # a path, a date, a ufunc: `repr` identifies them
             yield repr(value).encode()
         else:
@@ -205,12 +208,6 @@ def _is_filled(cell: Any) -> bool:
         return cell.cell_contents is not cell
     except ValueError:
         return False
-
-
-def _of_object(value: Any) -> Iterator[Any]:
-    members = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
-    for name, item in sorted((members | getattr(value, "__dict__", {})).items()):
-        yield from (name, item)
 
 
 def _slots(kind: type) -> list[str]:

@@ -63,7 +63,10 @@ def _data_hash(data: Any, problem: Problem) -> str:
         return content_hash(with_its_answers(data), declared=getattr(innermost(data), "version", None) is not None)
     test = problem.bound_test
     if is_in_engine(data) and isinstance(test, DataTest) and test.batch > 1:
-        return content_hash(_answers_for_pairs(test))
+        # the strengths of all pairs, to six decimals because the sums of an engine vary in the last digits
+        x, y = np.triu_indices(len(test.names), 1)
+        strengths = test.strength(Queries(x, y, np.empty((len(x), 0))))
+        return content_hash([round(float(value), 6) for value in strengths])
     if isinstance(data, CountedTable):
         chosen = data if choices.names is None else data.take(choices.names)
         return content_hash((chosen.names, chosen.table.values, chosen.table.labels, chosen.kinds, chosen.counts))
@@ -75,13 +78,6 @@ def _data_hash(data: Any, problem: Problem) -> str:
     apart = getattr(data, "contexts_test", "all")  # set by `anypag.pooled`
     rows = content_hash((table.names, table.values, table.labels, table.kinds, table.weights))
     return rows + of_test + ("" if apart == "all" else apart)
-
-
-def _answers_for_pairs(test: DataTest) -> list[float]:
-    """All pairs' strengths to six decimals. They identify a table in an engine, whose sums vary in the last digits."""
-    x, y = np.triu_indices(len(test.names), 1)
-    strengths = test.strength(Queries(x, y, np.empty((len(x), 0))))
-    return [round(float(value), 6) for value in strengths]
 
 
 def differences(then: object, now: Fingerprint) -> list[str]:

@@ -22,7 +22,7 @@ from anypag.saving import is_drawn, save
 
 @dataclass
 class Ending:
-    """The end of a run. Reports draw effects from `data`, if these have rows."""
+    """The end of a run. Reports draw effects from `data`, which is None if there are no rows."""
 
     terminal: Terminal
     result: Result

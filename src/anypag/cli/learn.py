@@ -75,7 +75,10 @@ def learn(
     terminal.quiet = quiet
     inputs = Inputs(files_in(data), columns, reading, sets)
     known_in = click.get_current_context().params["knowledge"]
-    outputs = _checked_outputs([*inputs.files.values(), *([known_in] if known_in else [])], out or [], report, typed)
+    if report is not None and report.suffix.lower() != ".html":
+        raise ParameterError(f"A report is an .html file; got {report.name!r}.")
+    outputs = [*(out or []), *([report] if report else [])]
+    check_files(outputs, typed, [*inputs.files.values(), *([known_in] if known_in else [])])
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.data.files.read_table import INDEX_LEFT_OUT
         from anypag.run.engine import Search
@@ -136,14 +139,6 @@ def _resampling(
     from anypag.run.replicates import Plan
 
     return Resampling(data, choices, Plan(n, resample or "bootstrap", seed or 0), cluster)
-
-
-def _checked_outputs(inputs: list[Path], out: list[Path], report: Path | None, typed: Typed) -> list[Path]:
-    if report is not None and report.suffix.lower() != ".html":
-        raise ParameterError(f"A report is an .html file; got {report.name!r}.")
-    outputs = [*out, *([report] if report else [])]
-    check_files(outputs, typed, inputs)
-    return outputs
 
 
 def _say_what(terminal: Terminal, source: str, search: Search) -> None:

@@ -204,7 +204,6 @@ def data_sets_in(typed: list[str]) -> dict[str, Path]:
 Typed = Mapping[str, Any]  # the values of choices, by their names
 
 TYPED = tuple(name for name, choice in DECLARED.items() if choice.typed)
-"""The choices that can be typed."""
 
 
 def _number(text: str | float) -> Any:

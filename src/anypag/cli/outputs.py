@@ -84,9 +84,7 @@ class Inputs:
         return ", ".join(f"{name}={file.name}" if name else file.name for name, file in self.files.items())
 
     def chosen(self, *also: str | None) -> ChosenColumns:
-        """The columns to use of each file, without counts and weights, plus `also`; not every file must have a dropped
-        one.
-        """
+        """The columns to use of each file, plus `also`, without counts and weights. Files may lack a dropped column."""
         if not self.columns.columns and not self.columns.drop:
             return dict.fromkeys(self.files)
         from anypag.data.files.read_table import INDEX_NAMES

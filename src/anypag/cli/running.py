@@ -85,7 +85,6 @@ class Interrupts(Signals):
 
 
 def _iteration_line(item: Iteration) -> str:
-    """One finished iteration: edges left, removed, marks oriented, tests, time."""
     info = item.info
     phase = "" if info.phase == "iteration" else f" ({info.phase})"
     conflicts = f"  {counted(info.n_conflicts, 'conflict')}" if info.n_conflicts else ""

@@ -125,10 +125,5 @@ def _document(result: SeriesResult, written: list[Path]) -> dict[str, Any]:
     edges = [{**edge._asdict(), "text": str(edge), "symbol": edge.edge.symbol} for edge in result.edges]
     warnings = list(map(str, result.audit.warnings)) if result.audit else []
     run = {"complete": result.complete, "stopped": result.result.stopped, "windows": result.told}
-    return {
-        **run,
-        "edges": edges,
-        "targets": result.targets(),
-        "warnings": warnings,
-        "written": list(map(str, written)),
-    }
+    about = {"targets": result.targets(), "warnings": warnings, "written": list(map(str, written))}
+    return {**run, "edges": edges, **about}

@@ -59,8 +59,8 @@ def what_is_known(result: Result) -> str | None:
 
 MOST_SHOWN = 300  # the most edges shown on a terminal; a pipe gets them all
 MOST_HEADINGS = 6
-"""Edges are grouped by what they say and how sure it is; with more groups than this, only by how sure it is (if graphs
-were sampled), or by their marks."""
+"""Edges are grouped by meaning and certainty. If that gives more groups than this, they are grouped by certainty alone
+(if graphs were sampled), else by their marks."""
 SURENESS = ("Nearly sure (0.95 or more)", "Very probable (0.80 or more)", "Probable (0.50 or more)", "Less probable")
 """The headings of edges by how sure they are, as `HEDGES` divides them."""
 MOST_ALONE = 30  # variables without an edge that are named
@@ -69,7 +69,7 @@ MOST_DIFFERENCES = 6  # the most differences shown between a probable graph and 
 MARKED = "(contradicted, see below) "  # marks groups of edges whose claims contradict others
 CONFLICTS = (
     "A conflict, as a run counts them, is an end of an edge where two rules wanted different marks; explain says "
-    "where. A contradiction is what cannot be true in the graph as it stands, so there may be one without the other."
+    "where. A contradiction is a set of claims of the graph that cannot all be true. Either may be there alone."
 )
 
 

@@ -127,7 +127,7 @@ def _grid(rows: list[list[str]], styles: Sequence[str]) -> Any:
 
 
 class Output:
-    """A stream that records errors instead of raising them, except that of a closed pipe; None is a closed stream."""
+    """A stream that records its errors and raises only that of a closed pipe; None stands for a closed stream."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
@@ -184,7 +184,7 @@ def guarded_streams() -> Iterator[None]:
 
 @contextmanager
 def panics_held(path: Path) -> Iterator[None]:
-    """A context that holds back what a compiled library prints while it reads a binary file; dropped if it fails."""
+    """A context that holds back what a compiled library prints while it reads a binary file; dropped on failure."""
     from anypag.data.files.scan import TEXT_ENDINGS, ending_of
     from anypag.errors import AnypagError
 

@@ -86,8 +86,7 @@ class Effect:
     robustness: Robustness | None = None
     assumed: tuple[str, ...] = ()
     unassumed: Effect | None = None
-    basis: EffectBasis = field(repr=False, compare=False, kw_only=True)
-    """What the answer was read from."""
+    basis: EffectBasis = field(repr=False, compare=False, kw_only=True)  # what the answer was read from
 
     @property
     def is_identified(self) -> bool:

@@ -136,7 +136,7 @@ def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
 
 
 def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
-    """The edges among possible causes of X and Y with an end that may affect selection: a node without an arrowhead."""
+    """The edges among possible causes of X and Y at a node without an arrowhead, which may affect selection."""
     steps = possible_steps(graph.marks)
     above = spread(rows_as_sets(steps.T), x | y, (1 << len(graph)) - 1)
     is_pointed_at = (graph.marks == Mark.ARROW).any(axis=0)

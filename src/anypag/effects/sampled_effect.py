@@ -96,15 +96,9 @@ class SampledEffect:
         return replace(self, by_class=self.question.groups(draws, same))
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "graphs": self.n,
-            "p_zero": self.p_zero,
-            "p_identified": self.p_identified,
-            "p_open": self.p_open,
-            "by_class": [group._asdict() for group in self.by_class],
-            "draws": [line.to_dict() for line in self.lines],
-            "rows": self.rows,
-        }
+        shares = {"graphs": self.n, "p_zero": self.p_zero, "p_identified": self.p_identified, "p_open": self.p_open}
+        groups = [group._asdict() for group in self.by_class]
+        return {**shares, "by_class": groups, "draws": [line.to_dict() for line in self.lines], "rows": self.rows}
 
 
 def sampled_effect(question: Question, *, is_discrete: bool = False, is_curved: bool = False) -> SampledEffect:
@@ -115,7 +109,7 @@ def sampled_effect(question: Question, *, is_discrete: bool = False, is_curved: 
 
 
 def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
-    """How many of the draws behind the numbers that are shown are missing, and why that is if there are conditions."""
+    """How many draws behind the shown numbers are missing; with conditions also why."""
     shown = [(line.if_causal_draws, "sampled graphs that allow an effect") for line in lines]
     shown += [(lines[0].draws, "sampled graphs")] if len(lines) == 1 else []
     missing, n, of = max((int(np.isnan(draws).sum()), len(draws), of) for draws, of in shown)
@@ -129,8 +123,8 @@ def _as_numbers_told(table: Table) -> list[str]:
     return [f"Columns with two levels are taken as numbers, 0 and 1: {with_and(tuple(two))}."] if two else []
 
 
-LEAST_TOLD = 0.01  # smaller groups of classes are not told in words
-MUCH = 0.2  # the least difference between shares that is told in words
+LEAST_TOLD = 0.01  # smaller groups of classes are not listed
+MUCH = 0.2  # the least difference between shares that is reported
 IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
 
 

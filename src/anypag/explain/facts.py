@@ -164,7 +164,7 @@ def oriented_by(facts: PairFacts, edge: Edge) -> tuple[str, ...]:
 def _behind(
     end: tuple[str, str], reasons: ReasonsByEnd, contexts: set[str], seen: set[tuple[str, str]]
 ) -> tuple[str, str] | None:
-    """The first context among the reasons of a mark, or behind the marks that these rest on; and the rule."""
+    """The first context among the reasons of a mark, else of the marks that it rests on; and the rule that used it."""
     seen.add(end)
     for reason in reasons.get(end, [])[:1]:
         for name in (name for name in reason.because if name in contexts):

@@ -27,10 +27,10 @@ def take_away(result: Result) -> str:
     3 edges among 4 variables. The graph shows one cause: C --> D.
     """
     edges = [edge.forward() for edge in result.pag.edges()]
-    causes = [edge for edge in edges if (edge.mark_a, edge.mark_b) == (Mark.TAIL, Mark.ARROW)]
     doubted = doubted_pairs(result.contradictions)
-    causes = [edge for edge in causes if frozenset((edge.a, edge.b)) not in doubted]
-    first = f"{len(edges):,} edge{'s' * (len(edges) != 1)} among {len(result.pag):,} variables"
+    directed = (edge for edge in edges if (edge.mark_a, edge.mark_b) == (Mark.TAIL, Mark.ARROW))
+    causes = [edge for edge in directed if frozenset((edge.a, edge.b)) not in doubted]
+    first = f"{counted(len(edges), 'edge')} among {len(result.pag):,} variables"
     said = result.probabilities
     if said is None:
         return f"{first}. {_causes('The graph shows', [str(edge) for edge in causes], edges)}"
@@ -179,7 +179,7 @@ def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
 
 def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
     """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` "No other"
-    means: not joined to the context, and less probable than all that are.
+    means: not joined to the context, and less probable than every variable that is joined.
     """
     there = [row.probability for row in rows if row.variable in joined and row.probability is not None]
     on = [row for row in rows if row.directly and (row.probability is None or row.probability >= LIKELY)]

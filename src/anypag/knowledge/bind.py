@@ -16,6 +16,7 @@ from anypag.knowledge.facts import Facts
 from anypag.knowledge.statements import (
     SELECTION,
     SYMMETRIC,
+    AboutTiers,
     Contexts,
     NoCausesWithinTiers,
     NotSelecting,
@@ -88,8 +89,7 @@ def _say_contexts(facts: Facts, contexts: Counts, assumptions: str) -> None:
 
 
 def _alone(statement: Statement, statements: Sequence[Statement], names: Sequence[str]) -> Facts:
-    needs_tiers = isinstance(statement, NoCausesWithinTiers | SelectionBefore)
-    tiers = [other for other in statements if needs_tiers and isinstance(other, Tiers)]
+    tiers = [other for other in statements if isinstance(statement, AboutTiers) and isinstance(other, Tiers)]
     return facts_said([*tiers, statement], names, selection=True)
 
 
@@ -120,7 +120,7 @@ def _tier_of(statements: Sequence[Statement], place: Mapping[str, int]) -> Count
     for statement in found:
         for k, names in enumerate(statement.tiers):
             tier[_columns(names, statement, place)] = k
-    needing = [statement for statement in statements if isinstance(statement, NoCausesWithinTiers | SelectionBefore)]
+    needing = [statement for statement in statements if isinstance(statement, AboutTiers)]
     if needing and not found:
         raise KnowledgeError(f"{named(needing[0])} mentions tiers, but there are none: say `tiers: a b | c d` too.")
     return tier

@@ -166,10 +166,11 @@ class _MemberSearch:
         if offending is None:
             self.seen |= np.left_shift(1, guess).astype(np.uint8)
             return guess
-        circle = _circle_near(followed, offending)
-        if circle is None:
+        circles = np.argwhere(followed == Mark.CIRCLE)
+        if not len(circles):
             return None
-        i, j = circle
+        # a circle on an edge between two of these nodes, else on an edge of one of them, else any
+        i, j = circles[np.isin(circles, offending).sum(axis=1).argmax()].tolist()
         tried, other = (Mark.ARROW, Mark.TAIL) if guess[i, j] == Mark.TAIL else (Mark.TAIL, Mark.ARROW)
         found = self.member(_with(followed, i, j, tried))
         return self.member(_with(followed, i, j, other)) if found is None else found
@@ -192,7 +193,9 @@ class _MemberSearch:
         """Nodes that show why these are not the marks of a member that agrees with knowledge; None if they are."""
         wrong = self.facts.disagreement(marks)
         if wrong is not None:
-            return _on_directed_paths(marks, *wrong)
+            leads = ancestry(marks) | np.eye(len(marks), dtype=np.bool_)
+            on_paths = leads[wrong[0]] & leads[:, wrong[1]]  # all nodes on directed paths between the two
+            return sorted({*wrong, *np.flatnonzero(on_paths).tolist()})
         place = {str(i): i for i in range(len(marks))}
         try:
             mag = MAG(marks, tuple(place))
@@ -200,21 +203,6 @@ class _MemberSearch:
             return [place[name] for name in error.path]
         differing = np.argwhere(pag_of_mag(mag).marks != self.pag)
         return None if not len(differing) else [int(k) for k in differing[0]]
-
-
-def _on_directed_paths(marks: Marks, a: int, b: int) -> list[int]:
-    """The nodes on directed paths from a to b; only a and b if there is none."""
-    leads = ancestry(marks) | np.eye(len(marks), dtype=np.bool_)
-    return sorted({a, b, *np.flatnonzero(leads[a] & leads[:, b]).tolist()})
-
-
-def _circle_near(marks: Marks, nodes: list[int]) -> tuple[int, int] | None:
-    """A circle on an edge between two of these nodes, else on an edge of one of them, else any; None without any."""
-    circles = np.argwhere(marks == Mark.CIRCLE)
-    if not len(circles):
-        return None
-    i, j = circles[np.isin(circles, nodes).sum(axis=1).argmax()]
-    return int(i), int(j)
 
 
 def _with(marks: Marks, i: int, j: int, mark: Mark) -> Marks:

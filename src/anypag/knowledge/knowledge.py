@@ -82,11 +82,16 @@ class Knowledge:
         if no_causes_within_tiers:
             said.append(NoCausesWithinTiers("no_causes_within_tiers"))
         if selection_before_tier is not None:
-            said.append(SelectionBefore(_whole(selection_before_tier), "selection_before_tier"))
+            if isinstance(selection_before_tier, bool) or not isinstance(selection_before_tier, int):
+                wanted = "the number of a tier, the first is 1"
+                raise KnowledgeError(f"'selection_before_tier' must be {wanted}; got {selection_before_tier!r}.")
+            said.append(SelectionBefore(selection_before_tier, "selection_before_tier"))
         said += _pairs("causes", causes) + _pairs("not_causes", not_causes)
         said += _pairs("joined", joined) + _pairs("not_joined", not_joined) + _pairs("unconfounded", unconfounded)
         if len(design := _side(contexts, "contexts") or ()):
-            said.append(Contexts(design, _assumed(assumptions), "contexts"))
+            if assumptions not in ASSUMPTIONS:
+                raise KnowledgeError(f"'assumptions' about contexts must be '1', '12' or '123'; got {assumptions!r}.")
+            said.append(Contexts(design, assumptions, "contexts"))
         of = _side(not_selecting, "not_selecting")
         if of is None or of:
             said.append(NotSelecting(of, "not_selecting"))
@@ -232,15 +237,3 @@ def _side(names: OneOrMore, place: str) -> Side:
     if wrong:
         raise KnowledgeError(f"{place} must hold names of variables; got {wrong[0]!r}.")
     return listed
-
-
-def _assumed(assumptions: str) -> str:
-    if assumptions not in ASSUMPTIONS:
-        raise KnowledgeError(f"'assumptions' about contexts must be '1', '12' or '123'; got {assumptions!r}.")
-    return assumptions
-
-
-def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise KnowledgeError(f"'selection_before_tier' must be the number of a tier, the first is 1; got {value!r}.")
-    return value

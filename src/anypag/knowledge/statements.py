@@ -97,6 +97,7 @@ class Contexts:
         return f"contexts {self.assumptions}: {' '.join(map(written, self.names))}"
 
 
+AboutTiers = NoCausesWithinTiers | SelectionBefore  # statements that need tiers
 ASSUMPTIONS = ("1", "12", "123")  # which assumptions may be made about contexts
 
 Statement = Tiers | NoCausesWithinTiers | SelectionBefore | NotSelecting | PairStatement | Contexts

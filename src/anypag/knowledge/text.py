@@ -86,7 +86,10 @@ def _statement(tokens: list[str], place: str) -> Statement:
     if words in {"within tiers: no causes", "within tier: no causes"}:
         return NoCausesWithinTiers(place)
     if words.startswith("selection before tier"):
-        return SelectionBefore(_tier(tokens, place), place)
+        if len(tokens) != 4 or not (tokens[3].isdecimal() and tokens[3].isascii()):
+            wanted = "`selection before tier 2` was wanted, with a number"
+            raise KnowledgeError(f"In {place}: {wanted}; got {' '.join(tokens)!r}.")
+        return SelectionBefore(int(tokens[3]), place)
     signs = [k for k, token in enumerate(tokens) if is_sign(token)]
     if len(signs) != 1:
         raise KnowledgeError(_no_statement(tokens, place, f"it has {len(signs) or 'none'} of the signs"))
@@ -162,12 +165,6 @@ def _contexts(tokens: list[str], place: str) -> Contexts:
 def tiers_of(text: str, place: str) -> Tiers:
     """Tiers written as `a b | c d`, without the word before them."""
     return Tiers(parse_tiers([token for line in _LINE_END.split(text) for token in _tokens(line, 1)], place), place)
-
-
-def _tier(tokens: list[str], place: str) -> int:
-    if len(tokens) == 4 and tokens[3].isdecimal() and tokens[3].isascii():
-        return int(tokens[3])
-    raise KnowledgeError(f"In {place}: `selection before tier 2` was wanted, with a number; got {' '.join(tokens)!r}.")
 
 
 def _name(token: str, place: str) -> str:

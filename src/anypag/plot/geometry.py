@@ -192,7 +192,13 @@ def _line(
 ) -> Line:
     a, b = boxes[ends[0]], boxes[ends[1]]
     straight = control = _control(a.centre, b.centre, 0.0)
-    n_crossed = partial(_n_boxes_on_curve, start=a.centre, end=b.centre, ends=ends, centres=centres, sizes=sizes)
+
+    def n_crossed(control: Point) -> int:
+        curve = np.array([_on_curve(a.centre, control, b.centre, t) for t in np.linspace(0, 1, 7).tolist()])
+        over = boxes_on(curve[:-1], curve[1:], centres, sizes)
+        over[:, list(ends)] = False
+        return int(over.any(axis=0).sum())
+
     if bends and n_crossed(straight):
         control = min((_control(a.centre, b.centre, bend) for bend in bends), key=n_crossed)
     line = _along(edge, a, b, control)
@@ -202,15 +208,6 @@ def _line(
 
 def _control(a: Point, b: Point, bend: float) -> Point:
     return Point((a.x + b.x) / 2 - bend * (b.y - a.y) * 2, (a.y + b.y) / 2 + bend * (b.x - a.x) * 2)
-
-
-def _n_boxes_on_curve(
-    control: Point, start: Point, end: Point, ends: tuple[int, int], centres: Points, sizes: Points
-) -> int:
-    curve = np.array([_on_curve(start, control, end, t) for t in np.linspace(0, 1, 7).tolist()])
-    over = boxes_on(curve[:-1], curve[1:], centres, sizes)
-    over[:, list(ends)] = False
-    return int(over.any(axis=0).sum())
 
 
 def _on_curve(start: Point, control: Point, end: Point, t: float) -> Point:

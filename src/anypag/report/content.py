@@ -57,6 +57,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
     facts, is_whole = facts_of(result), is_drawable(result.pag)
     drawn = with_contexts(picture(result.pag) if is_whole else ring(result.pag), result)
     words: Words = {}
+    n, first = len(result.pag), result.history[0].info if result.history else None
     lines = _all_lines(result, drawn.boxes)
     place = {line.edge[:2]: k for k, line in enumerate(lines)}
     frames = [_frame(item, facts, words, place, item is result.history[-1]) for item in result.history]
@@ -70,7 +71,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "names": list(result.pag.names),
         **drawing_shown(drawn, lines, result.pag),
         "frames": frames,
-        "starts_complete": _starts_complete(result),
+        "starts_complete": first is not None and first.n_edges + first.removed == n * (n - 1) // 2,
         "by_scores": result.from_scores,
         "words": [list(sentences) for sentences in words],
         "edges": [{**row, "strength": result.strengths.get(edge[:2])} for edge, row in _edges(facts, place)],
@@ -90,11 +91,6 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "made": _made(result, call, spell),
         "resamples": result.stability and _resampled(result.stability),
     }
-
-
-def _starts_complete(result: Result) -> bool:
-    n, first = len(result.pag), result.history[0].info if result.history else None
-    return first is not None and first.n_edges + first.removed == n * (n - 1) // 2
 
 
 def _experiments(result: Result) -> dict[str, Any]:

@@ -22,15 +22,14 @@ MOST_VARIABLES = 60  # the most variables: reports of larger graphs would be mos
 MOST_PAIRS = 400
 """For up to this many ordered pairs all effects are read from the graph; else those of pairs with an edge, because the
 formulas of some pairs of large graphs take seconds."""
-MOST_SAMPLED = 60
-"""The same limit for sampled graphs, which take a tenth of a second for each pair."""
+MOST_SAMPLED = 60  # the same limit for sampled graphs, which take a tenth of a second for each pair
 
 ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
 
 
 def effects_shown(result: Result, data: Any = None) -> dict[str, Any]:
-    """For each ordered pair with a possible effect: the two, a heading, the reason and the formula. `none` says why no
-    effects are shown, if so; `sampled` has what sampled graphs say: the two, a headline, further sentences, and a
+    """For each ordered pair with a possible effect: the two, a heading, the reason and the formula. `none` is the
+    reason if no effects are shown. `sampled` has what sampled graphs say: the two, a headline, further sentences, and a
     picture (SVG of numbers alone).
     """
     why_none = _why_none(result)

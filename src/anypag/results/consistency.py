@@ -21,13 +21,11 @@ from anypag.results.stability import causes, not_causes
 if TYPE_CHECKING:
     from anypag.results.result import Result
 
-MOST_VARIABLES = 2000
-"""In larger graphs only contradictions between marks are searched."""
+MOST_VARIABLES = 2000  # in larger graphs only contradictions between marks are searched
 WHAT_TO_DO = (
     "What to do: ask why each of them is said (explain) and doubt the one whose p-value is closest to alpha; try "
     "another alpha, a test that fits the columns better, or leave out a column that the question does not need."
 )
-"""What to do about a contradiction."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,7 @@ class Consistency:
     valid: bool | None
     contradictions: tuple[Contradiction, ...] = ()
     note: str | None = None
-    behind: str = "tests"
-    """What the graph rests on (tests, scores, knowledge), for the sentence about a contradiction."""
+    behind: str = "tests"  # what the graph rests on (tests, scores, knowledge), for the sentence about a contradiction
 
     def lines(self, most: int = 3) -> list[str]:
         """The sentences about it, one a line; empty if all is well."""
@@ -61,7 +58,7 @@ def consistency_of(result: Result) -> Consistency:
     said = Chains.of(statements_of(result.pag), selection)
     marginal = [] if is_large else result.independent_pairs(said.in_chains())
     found, is_all = replace(said, independent=dict.fromkeys(marginal)).contradictions()
-    behind = _behind(result)
+    behind = f"{'scores' if result.from_scores else 'tests'}{' or statements' if _rests_on_knowledge(result) else ''}"
     if found:
         more = None if is_all else "There may be more: looking for them was cut short."
         return Consistency(False, found, more, behind)
@@ -79,12 +76,6 @@ def consistency_of(result: Result) -> Consistency:
     if why is None:
         return Consistency(False, (of_graph(result.pag, verdict.reason, verdict.path),), None, behind)
     return Consistency(None, (), f"Whether some system has exactly this graph is not known: {why}.")
-
-
-def _behind(result: Result) -> str:
-    """What the graph rests on."""
-    asked = "scores" if result.from_scores else "tests"
-    return f"{asked} or statements" if _rests_on_knowledge(result) else asked
 
 
 def _rests_on_knowledge(result: Result) -> bool:
@@ -143,8 +134,8 @@ def withdrawn_marks(result: Result) -> list[Counts]:
 
 
 def _withdrawn(earlier: PAG, final: Marks, still: Callable[[], list[Marks]]) -> Counts:
-    """The rows (i, j) of withdrawn marks. `still` gives, for the final graph, which nodes are causes of which and which
-    are not: as packed bits, because tables of all pairs of a large graph may take gigabytes.
+    """The rows (i, j) of withdrawn marks. `still` gives two tables of the final graph: is i a cause of j, and is i no
+    cause of j? They are packed bits, because tables of all pairs of a large graph may take gigabytes.
     """
     entries = earlier.entries
     i, j, then = (part[entries[2] > Mark.CIRCLE] for part in entries)

@@ -241,11 +241,9 @@ class _Judge:
             lost &= rest.orientation.marks <= Mark.CIRCLE
         base = self._base.orientation.marks
         given = (closed.orientation.marks > Mark.CIRCLE) & (self._all.orientation.marks == closed.orientation.marks)
-        return self._named((lost | given) & (base == Mark.CIRCLE), self._all.orientation.marks)
-
-    def _named(self, places: Flags, marks: Marks) -> tuple[KnownMark, ...]:
+        places, marks = np.argwhere((lost | given) & (base == Mark.CIRCLE)), self._all.orientation.marks
         order = self.problem.nodes.order
-        at = sorted((int(order[j]), int(order[i]), int(marks[i, j])) for i, j in np.argwhere(places))
+        at = sorted((int(order[j]), int(order[i]), int(marks[i, j])) for i, j in places)
         names, place = self.problem.nodes.names, np.argsort(order)
         is_gone = self.state.marks[np.ix_(place, place)] == Mark.NONE
         return tuple(KnownMark(names[j], names[i], Mark(mark)) for j, i, mark in at if not is_gone[j, i])
@@ -294,7 +292,7 @@ class _Judge:
 
 
 def _needs(one: Statement, other: Statement) -> bool:
-    return isinstance(other, stated.Tiers) and isinstance(one, stated.NoCausesWithinTiers | stated.SelectionBefore)
+    return isinstance(other, stated.Tiers) and isinstance(one, stated.AboutTiers)
 
 
 def _agree(facts: Facts, closed: Closed) -> bool:

@@ -171,9 +171,7 @@ def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
         return {}
     if hasattr(test, "correlations_among"):
         return {edge[:2]: _correlations(pag, test.correlations_among, names, edge) for edge in edges}
-    x, y = np.array(
-        [[names[name] for name in ends] for ends in zip(*(edge[:2] for edge in edges), strict=True)], np.int32
-    )
+    x, y = np.array([[names[edge.a] for edge in edges], [names[edge.b] for edge in edges]], np.int32)
     found = measure(Queries(x, y, np.empty((len(edges), 0), np.int32)))
     ways = signs_of(test, x, y)
     told = [f"{value:.2f}" if way == 0 else f"{way * value:+.2f}" for value, way in zip(found, ways, strict=True)]

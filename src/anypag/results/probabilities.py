@@ -14,6 +14,7 @@ from anypag.graphs.pag import PAG
 if TYPE_CHECKING:
     from anypag.arrays import Flags, Floats
     from anypag.search.by_scores.posterior import Posterior
+    from anypag.search.by_scores.sampled_graphs import PairStates
     from anypag.search.problem import Problem
     from anypag.search.state import State
 
@@ -129,13 +130,17 @@ class Probabilities:
 
 def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection: bool = False) -> Probabilities:
     """What a posterior says of the answer `pag`, which has marks from knowledge. `hidden`: can graphs hide causes?"""
+    from anypag.search.by_scores.sampled_graphs import STATES, states_of
+
     names, (yes, no) = posterior.names, posterior.causes(selection=selection)
     causes = {(names[i], names[j]): (float(yes[i, j]), float(no[i, j])) for i, j in np.argwhere(no < 1) if i != j}
     pairs, elsewhere = _states_of_pairs(posterior)
     graphs = tuple((share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS])
-    n_classes, changes = int((posterior.sample.cold > 0).sum()), _changes(posterior, pag, pairs)
+    answers = states_of(np.stack([posterior.with_facts(posterior.marks), pag.marks]))  # as sampled, and with knowledge
+    n_classes, changes = int((posterior.sample.cold > 0).sum()), _changes(posterior, answers, pairs)
     about = (posterior.n_samples, posterior.expected_errors, posterior.best_score)
-    sampled = _as_sampled(posterior, pag)
+    ends, (was, now) = _pairs_of(names), answers
+    sampled = {ends[k]: STATES[int(was[k])] for k in np.flatnonzero(was != now)}
     return Probabilities(*about, pairs, causes, graphs, hidden, n_classes, changes, sampled, elsewhere)
 
 
@@ -168,23 +173,13 @@ def _pairs_of(names: tuple[str, ...]) -> list[tuple[str, str]]:
     return [(names[i], names[j]) for i, j in zip(*np.triu_indices(len(names), 1), strict=True)]
 
 
-def _as_sampled(posterior: Posterior, pag: PAG) -> dict[tuple[str, str], str]:
-    """The edges of the answer that knowledge changed, as they were before."""
-    from anypag.search.by_scores.sampled_graphs import STATES, states_of
-
-    was, now = states_of(np.stack([posterior.with_facts(posterior.marks), pag.marks]))
-    ends = _pairs_of(posterior.names)
-    return {ends[k]: STATES[int(was[k])] for k in np.flatnonzero(was != now)}
-
-
 def _changes(
-    posterior: Posterior, pag: PAG, pairs: Mapping[tuple[str, str], States]
+    posterior: Posterior, answers: PairStates, pairs: Mapping[tuple[str, str], States]
 ) -> dict[tuple[str, str], tuple[Change, ...]]:
     """For every pair with an alternative that is not rare: what else changes with it."""
     from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES, changes_with, states_of
 
     states = states_of(posterior.pags)
-    answers = states_of(np.stack([posterior.with_facts(posterior.marks), pag.marks]))
     differ = np.flatnonzero((np.concatenate([states, answers]) != states[0]).any(axis=0))  # no other pair can change
     states, answers, every = states[:, differ], answers[:, differ], _pairs_of(posterior.names)
     ends = [every[k] for k in differ]
@@ -229,7 +224,8 @@ class Misfit:
     A table without a reported misfit may still mislead: hidden causes that leave no trace are not seen.
     `rows_per_number`: the rows for each number that the best graph must learn from a table with levels; None for other
     tables. `share`: the share of pairs that are unlike those of tables drawn from the best graph; None without rows.
-    `worst`: the worst of these. `curved`: the audit found a curve, or functions of the causes explain most.
+    `worst`: the worst of these. `curved`: the audit found a curve, or functions of the causes explain most of the
+    misfit.
     """
 
     rows_per_number: float | None

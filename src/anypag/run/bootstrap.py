@@ -180,7 +180,7 @@ def _require_whole_clusters(plan: Plan) -> None:
 
 
 def _require_rows(plan: Plan, n_rows: int, n_variables: int) -> None:
-    distinct = plan.distinct_rows(n_rows)
+    distinct = n_rows // 2 if plan.resample == "half" else int(n_rows * (1 - np.exp(-1)))  # about how many
     if distinct <= n_variables:
         raise DataError(
             f"A resample must have more rows than there are variables; of {n_rows} rows about {distinct} different "

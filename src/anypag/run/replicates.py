@@ -89,10 +89,6 @@ class Plan:
         found = {"cluster": self.clusters, "sets": self.strata}
         return {name: sha256(codes.tobytes()).hexdigest() for name, codes in found.items() if codes is not None}
 
-    def distinct_rows(self, n_rows: int) -> int:
-        """About how many distinct rows of a table each resample has."""
-        return n_rows // 2 if self.resample == "half" else int(n_rows * (1 - np.exp(-1)))
-
 
 class Replicate(NamedTuple):
     """The outcome of a replicate: its marks, in the order of the variables, or why there are none."""

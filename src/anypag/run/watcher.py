@@ -147,7 +147,7 @@ def interruptible(tick: Tick) -> Iterator[Tick]:
 
 
 class Estimated:
-    """Adds to each tick about how long the phase still takes, by counts and the pace measured in this run. A phase
+    """Adds to each tick an estimate of the time left in the phase, by counts and the pace measured in this run. A phase
     whose tests were counted beforehand uses the pace of the last such phase until its own is measured.
     """
 

@@ -98,7 +98,7 @@ def _unexplained(windows: Lagged) -> dict[str, Floats]:
 
 
 def _left_over(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
-    """Processes with more memory than the window is long."""
+    """Processes whose memory is longer than the window."""
     is_next = np.diff(windows.runs) == 0
     found = {name: _correlation(rest[1:][is_next], rest[:-1][is_next]) for name, rest in left.items()}
     large = {name: size for name, size in found.items() if abs(size) > MOST_LEFT}

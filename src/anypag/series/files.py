@@ -45,21 +45,17 @@ def save(result: SeriesResult, path: str | os.PathLike[str]) -> None:
         document["meta"]["series"] = HEADER.write({**vars(result.window), "told": result.told}, Variables(()))
         write_pieces(path, (piece.encode() for piece in json_pieces(document)))
     elif ending == ".csv":
-        write_whole(path, csv_text([COLUMNS, *edge_rows(result)]).encode())
+        rows = [
+            (e.cause, e.effect, e.lag, e.edge.symbol, e.probability, e.again, explain(result.shown, *e.pair).summary)
+            for e in result.edges
+        ]
+        write_whole(path, csv_text([COLUMNS, *rows]).encode())
     elif ending == ".html":
         write_whole(path, report_html(result).encode())
     elif ending in PICTURES:
         write_whole(path, file_of(*drawn(result, "summary"), ending))
     else:
         write_graph(result.pag, path)
-
-
-def edge_rows(result: SeriesResult) -> list[tuple[object, ...]]:
-    """The values of `COLUMNS` for every edge."""
-    return [
-        (e.cause, e.effect, e.lag, e.edge.symbol, e.probability, e.again, explain(result.shown, *e.pair).summary)
-        for e in result.edges
-    ]
 
 
 def read_series(path: str | os.PathLike[str]) -> SeriesResult:

@@ -193,7 +193,9 @@ def _whole_column(table: Table, name: str) -> tuple[Floats, tuple[str, ...] | No
 
 
 def _times(table: Table, time: str) -> Floats:
-    """(n,) times as numbers. Dates on the same day of each month (or on its last) become months, else microseconds."""
+    """(n,) times as numbers: dates become months if all are on one day of the month (or all on its last), else
+    microseconds.
+    """
     values, labels = _whole_column(table, time)
     if labels is None:
         return values

@@ -67,8 +67,8 @@ def learn_series(
         unit: the column that says whose row it is, in a panel.
         method: "auto" (a posterior where a score fits, else "icd"), "icd" (tests over shifts: a pair of nodes and its
             copies in time are one) or another method of `learn`, for the window's table with the order of time as
-            knowledge. "auto" samples over shifts too, but in the window's table if there are statements, several
-            data sets, selection or levels.
+            knowledge. "auto" samples over shifts too; with statements, several data sets, selection or levels it
+            samples in the window's table.
         selection_bias: True if which times or units are in the table may depend on the processes. The default is
             False, unlike in `learn`.
         knowledge: statements about nodes of the window, `x(t-1) ~> y`, which hold at all times. In one that denies

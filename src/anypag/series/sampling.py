@@ -79,7 +79,7 @@ class ShiftedState(AutoState):
 
     @cached_property
     def _in_past(self) -> Flags:
-        """(n, n) do both lie before the latest slice, the first one earlier (within a slice, by the first order)?"""
+        """(n, n) do both nodes lie before the latest slice, the first earlier? In one slice the first order decides."""
         rank = np.argsort(self.orders.order[0])[np.argsort(self.nodes.order)[self.nodes.order % self.window.k]]
         rank = rank - len(rank) * self._lags
         past = self._lags > 0

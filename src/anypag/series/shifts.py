@@ -24,7 +24,7 @@ from typing import Self
 import numpy as np
 
 from anypag._kernels.candidates import keep_best
-from anypag.arrays import AnyArray, Counts, Flags, Indices
+from anypag.arrays import Flags, Indices
 from anypag.catalogue import AtTheEnd, Method, OnTheWay, Promises
 from anypag.graphs.base import Marks, ancestry
 from anypag.graphs.marks import Mark
@@ -211,12 +211,7 @@ def _for_copies(window: Window, rows: LogRows, marks: Marks) -> LogRows:
     latest[:, 1:3] = window.later(rows[:, 1:3], shift[:, None])
     stands = marks[latest[:, 1], latest[:, 2]] == latest[:, 3]
     numbers = latest[:, 1].astype(np.int64) * len(window) + latest[:, 2]
+    order = np.lexsort((np.arange(len(rows)), shift, numbers))  # of each latest copy the row with the least shift first
     is_first = np.zeros(len(rows), np.bool_)
-    is_first[_first_of_each(numbers, shift)] = True
+    is_first[order[np.diff(numbers[order], prepend=-1) != 0]] = True
     return np.asarray(latest[is_first & stands])
-
-
-def _first_of_each(numbers: Counts, by: AnyArray) -> Counts:
-    """The place of the row with the least value of each number, the first of equals."""
-    order = np.lexsort((np.arange(len(by)), by, numbers))
-    return np.asarray(order[np.diff(numbers[order], prepend=-1) != 0])

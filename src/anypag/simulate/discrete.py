@@ -37,9 +37,8 @@ def discrete(
 ) -> Sample:
     """Draw from a system of discrete variables with levels 0, 1, ...
 
-    Selection: a row is selected when all its selection variables are at level 1. Rows are drawn until
-    `n_samples` are selected. The simulation is refused if, after 100,000 rows or more, fewer than one in
-    1,000 is selected.
+    Selection: a row is selected when all its selection variables are at level 1. Rows are drawn until `n_samples` are
+    selected. The simulation is refused if, after 100,000 rows or more, fewer than one in 1,000 is selected.
 
     Args:
         dag: the causal graph, latent and selection nodes included.

@@ -133,9 +133,9 @@ def selection_children(dag: DAG, count: int = 1, *, n_parents: int = 2, seed: Se
 def random_dag(n: int, expected_neighbours: float, *, connected: bool = True, seed: Seed) -> DAG:
     """A random DAG: every pair i < j has the edge i → j with probability `expected_neighbours / (n - 1)`.
 
-    With `connected` (as in the paper on ICD) graphs have the distribution that drawing until one is connected would
-    give, but are drawn in a way that is fast for any size. Connected graphs are denser: with `expected_neighbours` 2,
-    nodes have 2.6 on average, in graphs of 35 nodes and of 1,000 nodes.
+    With `connected` (as in the paper on ICD) the graph has the same distribution as if graphs were drawn until one is
+    connected, but drawing is fast for any size. Connected graphs are denser: with `expected_neighbours` 2, nodes have
+    2.6 neighbours on average, in graphs of 35 nodes and of 1,000 nodes.
 
     Args:
         n: how many nodes; they are named X0, X1, ... in causal order.

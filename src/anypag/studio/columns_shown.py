@@ -82,7 +82,6 @@ def _shown(one: Finding, source: Source) -> dict[str, Any]:
 
 
 def _together(names: list[str]) -> dict[str, Any]:
-    """One button for all columns that cannot be used."""
     told = f"{len(names)} columns cannot be used as they are: {listed(names)}."
     button = {"label": f"Switch all {len(names)} off", "change": ["off", names, True]}
     about = {"severity": "error", "problem": "several", "columns": [], "message": told, "remedy": ""}

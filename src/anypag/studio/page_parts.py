@@ -129,16 +129,14 @@ def _rows(lines: Sequence[Line]) -> list[list[int]]:
 
 
 def steps_shown(history: Iterable[Iteration]) -> list[dict[str, Any]]:
-    """A line for each iteration, and one for each phase of the search by scores."""
+    """A line for each iteration (r, edges, ...), and one for each phase of the search by scores, which has no r."""
     phases = groupby(enumerate(history), key=lambda pair: pair[0] if pair[1].info.has_r else pair[1].info.phase)
-    return [_step_shown([item for _, item in some]) for _, some in phases]
-
-
-def _step_shown(items: list[Iteration]) -> dict[str, Any]:
-    """The line of an iteration (r, edges, ...), or of a phase without r."""
-    last = items[-1].info
-    name, removed = (f"r = {last.r}", last.removed) if last.has_r else (last.phase, None)
-    return {"name": name, "edges": last.n_edges, "removed": removed, **_spent(items)}
+    shown = []
+    for items in ([item for _, item in some] for _, some in phases):
+        last = items[-1].info
+        name, removed = (f"r = {last.r}", last.removed) if last.has_r else (last.phase, None)
+        shown.append({"name": name, "edges": last.n_edges, "removed": removed, **_spent(items)})
+    return shown
 
 
 Block = list[str]

@@ -68,7 +68,7 @@ class Settings:
         said: list[stated.Statement] = [stated.Tiers(tiers)] if len(tiers) > 1 else []
         for text in self.statements:
             (one,) = parse_text(text)
-            speaks_of_tiers = isinstance(one, stated.NoCausesWithinTiers | stated.SelectionBefore)
+            speaks_of_tiers = isinstance(one, stated.AboutTiers)
             is_on = set(stated.names_in(one)) <= set(names) and (len(tiers) > 1 or not speaks_of_tiers)
             said += [replace(one, place="")] if is_on else []
         return said

@@ -96,7 +96,6 @@ def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[in
 
 
 def _over(top: Floats, bottom: Floats) -> Floats:
-    """The quotient, NaN where the bottom is zero."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(bottom == 0, np.nan, top / bottom)
 
@@ -155,8 +154,10 @@ class LevelTable:
         """
         found = []
         for diagram, number in zip(diagrams, numbers.tolist(), strict=True):
-            steps = _steps(diagram, causes, y)
-            codes = self._completed(diagram, number) if steps else self._codes
+            steps, codes = _steps(diagram, causes, y), self._codes
+            if steps and self._latent is not None:
+                dag = LatentDAG.of_marks(diagram, self._n_hidden)
+                codes = np.concatenate([codes, self._latent.drawn(dag, None, [SEED, number]).astype(np.int64)])
             found.append(self.adjusted(steps, causes, y, number, codes, rows))
         return np.stack(found)
 
@@ -195,12 +196,6 @@ class LevelTable:
             rest = (*risks.shape[:at], *risks.shape[at + 1 :])
             risks = np.einsum("az,azr->ar", weights, risks.reshape(*of.shape, -1)).reshape(rest)
         return np.asarray(risks)
-
-    def _completed(self, diagram: Marks, number: int) -> Counts:
-        if self._latent is None:
-            return self._codes
-        dag = LatentDAG.of_marks(diagram, self._n_hidden)
-        return np.concatenate([self._codes, self._latent.drawn(dag, None, [SEED, number]).astype(np.int64)])
 
 
 def _steps(diagram: Marks, causes: Columns, y: int) -> Steps:

@@ -101,13 +101,11 @@ class _Derivation:
                 first, second, both = (self.formula(part, over, q_over) for part in step)
                 self.known[wanted, over] = quotient(product(first, second), both)
             else:
-                self.known[wanted, over] = self.formula(wanted, over & ~step, self._without(step, over, q_over))
+                # Q[over] / Q(step | not after), as Q(not after) Q(after | not after, step)
+                after = spread(self.causal.near.children, step, over)
+                rest = product(summed(after, q_over), quotient(q_over, summed(after & ~step, q_over)))
+                self.known[wanted, over] = self.formula(wanted, over & ~step, rest)
         return self.known[wanted, over]
-
-    def _without(self, bucket: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
-        """Q[over] without a bucket: Q[over] / Q(bucket | not after), as Q(not after) Q(after | not after, bucket)."""
-        after = spread(self.causal.near.children, bucket, over)
-        return product(summed(after, q_over), quotient(q_over, summed(after & ~bucket, q_over)))
 
 
 Torn = NodeSet  # where identification failed: in this bucket observing causes differs from setting them

@@ -34,10 +34,10 @@ NO_GRAPH_AGREES = (
 
 
 class SampledClass(NamedTuple):
-    """One class: its PAG with the marks from knowledge and a member that agrees; the ends of `---` and `--o`."""
+    """One class of sampled graphs."""
 
-    causal: CausalGraph
-    doubtful: NodeSet
+    causal: CausalGraph  # its PAG with the marks from knowledge, and a member that agrees with them
+    doubtful: NodeSet  # the ends of `---` and `--o`
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class SampledClasses:
         return None if cycle else np.asarray(chosen[np.ix_(back, back)])
 
     def members_if_causal(self, x: NodeSet, at: Counts) -> tuple[Counts, Marks]:
-        """The places, among these, of graphs whose class has the member of `if_causal`; and these members."""
+        """Those of the places `at` whose class has the member of `if_causal`, and for each place this member."""
         member = {k: self.if_causal(k, x) for k in np.unique(self.of[at]).tolist()}
         known = [(k, marks) for k in at.tolist() if (marks := member[int(self.of[k])]) is not None]
         marks = np.array([marks for _, marks in known], np.uint8).reshape(-1, len(self.names), len(self.names))
