@@ -58,7 +58,7 @@ from anypag.stored import (
     stored_fields,
 )
 
-FORMAT = 3  # the number of this schema; raised when earlier versions could not read the new files, or this one not theirs
+FORMAT = 3  # the number of this schema; a new one for files that earlier versions cannot read, or if theirs cannot be
 MOST_BYTES = 2**28  # the most bytes of an unpacked array
 
 SHARE = Number(0, 1)
