@@ -111,6 +111,17 @@ def test_where_relations_are_straight_nothing_is_said() -> None:
     assert sum("not straight" in text for text in found) <= 1
 
 
+def test_splines_are_not_compared_with_lines_in_few_rows_for_their_weights() -> None:
+    names = [f"z{k}" for k in range(8)]
+    dag = ap.DAG.from_string("; ".join(f"{z} --> x; {z} --> y" for z in names) + "; x --> y")
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        z = rng.normal(size=(32, 8))
+        x = z.sum(axis=1) / 2 + rng.normal(size=32)
+        data = {**dict(zip(names, z.T, strict=True)), "x": x, "y": x + z.sum(axis=1) / 2 + rng.normal(size=32)}
+        assert "not straight" not in str(ap.effect(dag, "x", "y", data=data))
+
+
 def test_any_regressor_will_do_and_a_function_that_makes_one() -> None:
     forest = RandomForestRegressor(20, min_samples_leaf=10, random_state=0)
     by_object = ask(study(), learner=forest)

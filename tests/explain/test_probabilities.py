@@ -61,8 +61,8 @@ def test_explanations_name_the_alternatives(result: Result) -> None:
             symbol = "" if edge is None else edge.symbol
             probability, share = said.of_edge(a, b, symbol), said.share_of_edge(a, b, symbol)
             assert explanation.probability == explanation.to_dict()["probability"] == probability
-            often = f"in {round(share * said.n_samples)} of {said.n_samples} sampled"
-            assert f"{probability:.2f}: {often}" in str(explanation)
+            often = f"({round(share * said.n_samples)} of {said.n_samples} sampled graphs, corrected by how often"
+            assert f"{probability:.2f} {often}" in str(explanation)
             _check_alternative(explanation, said)
             assert "given beforehand" not in str(explanation)
             there, back = said.states(a, b), said.states(b, a)
@@ -78,11 +78,25 @@ def _check_alternative(explanation: Explanation, said: Probabilities) -> None:
     assert (other is None) == (not rest)
     if other is not None:
         assert other.probability == max(probability for _, probability in rest)
-        named = f"the alternative is {edge_text(a, b, other.symbol)} with {other.probability:.2f}"
+        probability = f"{other.probability:.2f} ({round(other.share * said.n_samples)} of {said.n_samples})"
+        named = f"the alternative is {edge_text(a, b, other.symbol)} with {probability}"
         assert (named in str(explanation)) == (other.share >= 0.005)
         assert explanation.to_dict()["alternative"]["symbol"] == other.symbol
         for change in other.then:
             assert edge_text(change.a, change.b, change.symbol).replace("no edge", "not joined") in str(explanation)
+
+
+def test_the_question_of_causes_says_what_its_shares_are_of(result: Result) -> None:
+    said, (a, b) = result.probabilities, next(iter(result.probabilities.causes))  # type: ignore[union-attr]
+    yes, no, _ = said.is_cause(a, b)  # type: ignore[union-attr]
+    asked = f"Is {a} a cause of {b}? For {yes:.0%} of the graphs sampled (at all temperatures, not corrected) in every"
+    assert round(no, 2) == 1 or f"{asked} graph of the class, for {no:.0%} in none," in str(result.explain(a, b))
+
+
+def test_indices_stand_for_names(result: Result) -> None:
+    names = result.pag.names
+    for i, j in combinations(range(len(names)), 2):
+        assert result.explain(i, j) == result.explain(names[i], names[j])  # type: ignore[arg-type]
 
 
 def test_what_goes_with_an_alternative_is_told(result: Result) -> None:

@@ -138,7 +138,8 @@ so fire must be a cause of smoke, and smoke not of fire.
 
 
 def explain_pair(facts: PairFacts, a: str, b: str) -> Explanation:
-    if facts.pag.index(a) == facts.pag.index(b):
+    a, b = (facts.pag.names[place] for place in facts.pag.indices((a, b), "variables"))
+    if a == b:
         raise GraphError(f"Two different variables are needed; got {a!r} twice.")
     edge = facts.pag.edge(a, b)
     said = _joined_or_not(facts, a, b, edge)

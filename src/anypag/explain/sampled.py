@@ -19,8 +19,12 @@ WHY_UNLIKELY = (
     '"joined" is the probability of any edge between the two, and explain names the other forms it may have.'
 )
 
+CORRECTED = "corrected by how often such shares are right"
 LEAST_TOLD = 0.005  # rarer kinds of edges are not mentioned
-IS_CAUSE = "Is {} a cause of {}? In {:.2f} of the sampled graphs yes, in {:.2f} no, else open."
+IS_CAUSE = (
+    "Is {} a cause of {}? For {:.0%} of the graphs sampled (at all temperatures, not corrected) in every graph of the "
+    "class, for {:.0%} in none, else open."
+)
 MOST_OTHERS = 2  # how many further kinds of edges are mentioned, besides the answer and its alternative
 
 
@@ -66,7 +70,7 @@ def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
     alternative = said.alternative(a, b, symbol)
     kind = "sampled graphs" if said.hidden else "sampled graphs without hidden causes"
     n = round(said.share_of_edge(a, b, symbol) * said.n_samples)
-    told = f"{shown_share(said.of_edge(a, b, symbol))}: in {n:,} of {said.n_samples:,} {kind}"
+    told = f"{shown_share(said.of_edge(a, b, symbol))} ({n:,} of {said.n_samples:,} {kind}, {CORRECTED})"
     told += _before_knowledge(said, a, b, symbol)
     if alternative is None or alternative.share < LEAST_TOLD:
         return f"{told}."
@@ -87,14 +91,15 @@ def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
     n = round(said.share_of(a, b, sampled) * said.n_samples)
     says_less = symbol.count("o") > sampled.count("o")
     why = "" if says_less else ", from which it follows with what was known beforehand"
-    return f" (in {n:,} of them as {edge_text(a, b, sampled)}{why})"
+    return f", in {n:,} of them as {edge_text(a, b, sampled)}{why}"
 
 
 def _alternatively(said: Probabilities, a: str, b: str, alternative: Alternative) -> str:
-    named = f"the alternative is {edge_text(a, b, alternative.symbol)} with {shown_share(alternative.probability)}"
+    n, changes = round(alternative.share * said.n_samples), list[str]()
+    probability = f"{shown_share(alternative.probability)} ({n:,} of {said.n_samples:,})"
+    named = f"the alternative is {edge_text(a, b, alternative.symbol)} with {probability}"
     if not alternative.then:
         return named
-    n, changes = round(alternative.share * said.n_samples), list[str]()
     for one, other, symbol, share in alternative.then:
         what = edge_text(one, other, symbol) if symbol else f"{one} and {other} are not joined"
         changes.append(f"{what} (in {round(share * n):,} of those {n:,})")

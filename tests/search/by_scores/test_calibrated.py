@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import anypag as ap
 import naive_posterior
+from anypag.errors import GraphError
 from anypag.graphs.pag import MAG
 from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.calibrated import (
@@ -120,5 +121,7 @@ def test_results_say_reported_ones_and_keep_the_shares() -> None:
     assert posterior.reported[1:].max() < 0.97
     a, c = posterior.names.index("A"), posterior.names.index("C")
     assert posterior.shares[0, a, c] == 0 and 0.95 < said.of_any_edge("A", "C") < 1
+    with pytest.raises(GraphError, match="There is no node 'zz'"):
+        posterior.mark_probability("A", "zz")
     assert posterior.mark_probability("A", "C")["arrow"] == pytest.approx(said.of_mark("C", "A", "<-o"))
     assert posterior.expected_errors == said.expected_errors > 0

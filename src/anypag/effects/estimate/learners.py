@@ -122,6 +122,9 @@ class Splines:
     def predict(self, x: Floats) -> Floats:
         return np.asarray(self._level + self._design(x) @ self._weights)
 
+    def n_weights(self, x: Floats) -> int:
+        return int(self._learned_design(x).shape[1])
+
     def _learned_design(self, x: Floats) -> Floats:
         """(n, k) the standardised columns of splines; their means and scales are kept."""
         n_knots = int(np.clip(len(x) // (10 * max(x.shape[1], 1)), 3, MOST_KNOTS))

@@ -252,12 +252,12 @@ class Posterior:
 
     def mark_probability(self, a: str, b: str) -> dict[str, float]:
         """The reported probabilities of the marks at b on a–b: `{"none": ..., "circle": ..., "arrow": ..., ...}`."""
-        i, j = self.names.index(a), self.names.index(b)
+        i, j = self.pag.indices((a, b), "variables")
         return {Mark(mark).name.lower(): float(self.reported[mark, i, j]) for mark in range(4)}
 
     def states(self, a: str, b: str) -> list[tuple[str, float]]:
         """How a and b are joined in the sampled graphs (`"o->"`, ..., `""` for no edge), the most frequent first."""
-        i, j = self.names.index(a), self.names.index(b)
+        i, j = self.pag.indices((a, b), "variables")
         states = 4 * self.pags[:, j, i] + self.pags[:, i, j]
         often = np.bincount(states, self.sample.cold)
         most_first = np.argsort(-often, kind="stable")
