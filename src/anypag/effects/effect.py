@@ -146,7 +146,7 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
     known, notes = result.choices.knowledge, [*result.misfit_told, *([IN_THE_SAMPLE] if selection else [])]
     if selection and known is not None and known.facts(pag.names).unconfounded.any():
         notes.append(NOTHING_HIDDEN)
-    notes += [] if is_discrete else _told_of_budget(diagrams, result.choices.time_budget)
+    notes += [] if is_discrete else _told_of_cut(diagrams, result)
     by_graph = None
     try:
         by_graph = effect_of_graph(result, asked)
@@ -157,11 +157,11 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
     return replace(answer, status=found.status, sampled=found, graph_answer=by_graph, notes=tuple(notes))
 
 
-def _told_of_budget(diagrams: Diagrams, time_budget: float | None) -> list[str]:
+def _told_of_cut(diagrams: Diagrams, result: Result) -> list[str]:
     """A note if a budget or a signal ended the sampling of the graphs that serve effects only."""
-    counted = len(diagrams) if diagrams.n_counted is None else diagrams.n_counted
-    more = len(diagrams) - counted
-    return [CUT.format(more=more, all=counted)] if more < counted and (more or time_budget is not None) else []
+    more, every = diagrams.n_for_effects
+    may_lack = more or result.stopped is not None or result.choices.time_budget is not None
+    return [CUT.format(more=more, all=every)] if more < every and may_lack else []
 
 
 def effect_of_graph(graph: MixedGraph | Result, asked: EffectAsked) -> Effect:
