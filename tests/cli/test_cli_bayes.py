@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from commands import anypag, write_chain, write_system
 
 import anypag as ap
 from anypag import read_result
+from anypag.cli.learn import NO_DRAWS
 from anypag.cli.running import Interrupts, shown_on
 from anypag.cli.tell import MARKED, MOST_HEADINGS, groups, headings
 from anypag.cli.terminal import Terminal
@@ -17,6 +19,8 @@ from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedged, probable_gra
 from anypag.explain.summary import how_far
 from anypag.results.result import Result
 from anypag.run.clock import Clock
+from anypag.run.watcher import Watcher
+from anypag.search.progress import Progress
 from anypag.search.state import StepInfo
 
 
@@ -76,6 +80,50 @@ def test_a_budget_leaves_a_graph(table: Path, tmp_path: Path) -> None:
     assert done.code == 3
     assert out.exists()
     assert "Stopped early" in done.out
+
+
+def interrupted_in(phase: str, look: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Sends SIGINT at a look of a phase; gives the phases of all looks. There is no look 0."""
+    seen, before_batch = list[str](), Watcher.before_batch
+
+    def heard(watcher: Watcher, progress: Progress) -> None:
+        seen.append(progress.where)
+        if progress.where == phase and seen.count(phase) == look:
+            signal.raise_signal(signal.SIGINT)
+        before_batch(watcher, progress)
+
+    monkeypatch.setattr(Watcher, "before_batch", heard)
+    return seen
+
+
+def test_after_an_interrupt_no_graphs_for_effects_are_drawn(
+    few_rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "graph.json"
+    whole = interrupted_in("sampling", 0, monkeypatch)
+    anypag("learn", few_rows, "--effort", "0.1", "--out", out)
+    looks = interrupted_in("sampling", whole.count("sampling") - 1, monkeypatch)
+    done = anypag("learn", few_rows, "--effort", "0.1", "--out", out)
+    assert done.code == 3 and "Stopped early: interrupted. This graph has" in done.out and NO_DRAWS in done.out
+    assert "sampling for effects" in whole and "sampling for effects" not in looks
+    result = read_result(out)
+    assert isinstance(result, Result) and not result.complete and result.posterior is not None
+    assert result.posterior.sample.for_effects is None
+
+
+def test_an_interrupt_while_graphs_for_effects_are_drawn_is_told(
+    few_rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "graph.json"
+    interrupted_in("sampling for effects", 4, monkeypatch)
+    done = anypag("learn", few_rows, "--effort", "0.1", "--out", out)
+    told = re.search(r"Stopped early: interrupted\. The graph is complete; (\d+) of (\d+) graphs for effects", done.out)
+    assert done.code == 3 and told is not None and int(told[1]) < int(told[2]) and "Complete: " not in done.out
+    assert told[0] in anypag("show", out).out
+    names = ap.read_graph(out).names
+    effect = anypag("effect", out, names[0], names[1])
+    assert effect.code == 0
+    assert f"ended early: {told[1]} of {told[2]} graphs" in effect.out
 
 
 def test_edges_are_told_with_their_probabilities_and_in_words_that_follow_them(table: Path, tmp_path: Path) -> None:

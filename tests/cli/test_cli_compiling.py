@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -10,11 +13,21 @@ from typing import Any
 import pytest
 from commands import anypag, write_chain
 
-from anypag._kernels.patience import COMPILING, njit
+from anypag._kernels import patience
+from anypag._kernels.patience import COMPILING, njit, numba
 from anypag.cli import data as warming
 from anypag.cli.running import compiling_told
 from anypag.cli.terminal import Terminal
 from anypag.run.clock import NOTICE
+
+
+@pytest.fixture(autouse=True)
+def _nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that has just begun, with all large kernels on disk."""
+    numba()
+    monkeypatch.setattr(COMPILING, "_done", 0.0)
+    monkeypatch.setattr(COMPILING, "misses_large", False)
+    monkeypatch.setattr(patience, "A_WHILE", 1e9)
 
 
 def told(compiled: Any, *, quiet: bool = False) -> str:
@@ -28,21 +41,45 @@ def told(compiled: Any, *, quiet: bool = False) -> str:
 
 def test_compiling_is_told_once_and_only_when_it_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     double = njit()(lambda x: 2 * x)
-    double(True)  # the compiler is there, and has looked
-    monkeypatch.setattr(COMPILING, "is_first", True)
+    monkeypatch.setattr(COMPILING, "misses_large", True)
     assert told(double) == NOTICE + "\n"
     assert told(double) == ""
 
 
-def test_it_is_not_told_again_for_each_kind_of_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_little_compiling_is_not_told() -> None:
+    assert told(njit()(lambda x: 2 * x)) == ""
+
+
+def test_compiling_for_a_while_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     double = njit()(lambda x: 2 * x)
     double(True)
-    monkeypatch.setattr(COMPILING, "is_first", False)
-    assert told(double) == ""
+    monkeypatch.setattr(patience, "A_WHILE", COMPILING.seconds)
+    assert told(double) == NOTICE + "\n"
+
+
+def test_a_large_kernel_that_is_not_on_disk_is_told_whatever_else_is_there(tmp_path: Path) -> None:
+    """Another kernel is on disk already; the second process finds the large one there too."""
+    program = tmp_path / "large.py"
+    program.write_text(
+        "from anypag._kernels.patience import njit\n"
+        "from anypag.cli.running import compiling_told\n"
+        "from anypag.cli.terminal import Terminal\n"
+        "@njit(cache=True)\n"
+        "def small(x): return x + 1\n"
+        "@njit('int64(int64)', cache=True)\n"
+        "def large(x): return x + 2\n"
+        "with compiling_told(Terminal()):\n"
+        "    small(1), print('small')\n"
+        "    large(1), print('large')\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for expected in (["small", NOTICE, "large"], ["small", "large"]):
+        done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines() == expected
 
 
 def test_quiet_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(COMPILING, "is_first", True)
+    monkeypatch.setattr(COMPILING, "misses_large", True)
     assert told(njit()(lambda x: 3 * x), quiet=True) == ""
 
 

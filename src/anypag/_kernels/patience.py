@@ -39,6 +39,8 @@ PATIENCE = 0.25
 """Seconds, as the next two. `ANYPAG_PATIENCE` in the environment overrides all three; 0 compiles at once."""
 BEFORE_NUMBA = 0.4
 LOADING = 0.004
+A_WHILE = 1.0
+"""Seconds of compiling in a process after which a user is told."""
 SMALL = 10_000
 """Numbers in an array: a table of all pairs of 100 nodes."""
 FEW = 500
@@ -63,8 +65,8 @@ class _Compiling:
     def __init__(self) -> None:
         self.hearers: list[Callable[[], None]] = []
         self._done, self._depth, self._since, self._had_collector = 0.0, 0, 0.0, False
-        self.is_first = False
-        """Did the cache on disk hold no kernels that earlier processes had compiled?"""
+        self.misses_large = False
+        """Did the disk lack a kernel with a signature? Those of chains and scores take seconds each."""
 
     def begin(self) -> None:
         self._depth += 1
@@ -88,6 +90,11 @@ class _Compiling:
     @property
     def seconds(self) -> float:
         return self._done + (time.monotonic() - self._since if self._depth else 0.0)
+
+    @property
+    def takes_long(self) -> bool:
+        """Is something compiled now, and either a large kernel is to be or the process has compiled for a while?"""
+        return self._depth > 0 and (self.misses_large or self.seconds >= A_WHILE)
 
 
 COMPILING = _Compiling()
@@ -161,6 +168,7 @@ class Kernel:
         with there.core.compiler_lock.global_compiler_lock:
             if "compiled" in self.__dict__:  # another thread was faster
                 return self.__dict__["compiled"]
+            COMPILING.misses_large |= self._is_missing
             made = there.njit(self.signature, **self._options)(self.py_func)
             self.__dict__["compiled"] = made
             return made
@@ -208,9 +216,17 @@ class Kernel:
     @cached_property
     def is_on_disk(self) -> bool:
         """Is there a cache file of this kernel on disk? Numba finds out whether it is current."""
+        return self._has_file()
+
+    def _has_file(self) -> bool:
         folder = numba().njit(cache=True)(self.py_func).stats.cache_path  # compiles nothing
         name = f"{Path(self.py_func.__code__.co_filename).stem}.{self.__name__}-*.nbi"
         return folder is not None and any(Path(folder).glob(name))
+
+    @property
+    def _is_missing(self) -> bool:
+        """Has it a signature, and is to be on disk, but is not? (Asked within the compiler's lock.)"""
+        return self.signature is not None and bool(self._options.get("cache")) and not self._has_file()
 
 
 def compile_ahead(file: str) -> None:
@@ -219,6 +235,7 @@ def compile_ahead(file: str) -> None:
     """
     if file not in _ahead:
         is_needed = (os.cpu_count() or 1) > 1 and not all(kernel.is_on_disk for kernel in _with_signature(file))
+        COMPILING.misses_large |= is_needed
         _ahead[file] = _process_that_compiles(file) if is_needed and numba().config.DISABLE_JIT == 0 else None
 
 
@@ -280,8 +297,7 @@ def numba() -> Any:
     if _is_off():
         return there
     try:
-        folder = there.njit(cache=True)(_nothing).stats.cache_path
-        COMPILING.is_first = folder is not None and not any(Path(folder).glob("*.nbi"))
+        there.njit(cache=True)(_nothing)
     except RuntimeError:  # there is no folder for the cache
         _make_folder(there.config)
     _listen(there.core.event)

@@ -65,7 +65,8 @@ class Ending:
         stability = self.result.stability
         if self.failures:
             return ExitCode.ERROR
-        is_whole = (self.result.complete or is_at_limit(self.result)) and not (stability and stability.stopped)
+        is_complete = self.result.complete and self.result.stopped is None
+        is_whole = (is_complete or is_at_limit(self.result)) and not (stability and stability.stopped)
         return ExitCode.COMPLETE if is_whole and not self.left_out else ExitCode.STOPPED
 
     def _document(self) -> dict[str, Any]:

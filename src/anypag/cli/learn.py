@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from anypag.search.progress import Progress
 
 
+NO_DRAWS = "Interrupted: no graphs for effects are sampled."
+
+
 @command(*TYPED)
 def learn(
     data: list[str],
@@ -190,11 +193,15 @@ def _run_search(
     search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal, clock: Clock, is_kept: bool
 ) -> Result:
     """The result of a search, shown on the terminal while it runs; one that is kept in a file has draws for effects."""
-    from anypag.run.engine import learned, with_draws
+    from anypag.run.engine import learned, may_draw, with_draws
 
     with shown_on(terminal, choices, interrupts, clock) as listeners:
         result = learned(search, choices, listeners)
-        return with_draws(result, listeners) if is_kept else result
+        ended = result.stopped
+        result = with_draws(result, listeners) if is_kept else result
+    if is_kept and ended == "interrupt" and may_draw(result):
+        terminal.line(NO_DRAWS)
+    return result
 
 
 def _resampled(

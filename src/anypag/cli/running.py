@@ -169,11 +169,11 @@ class _Foretold:
 
 @contextmanager
 def compiling_told(terminal: Terminal) -> Iterator[None]:
-    """A context that prints a line as soon as something is compiled, if nothing was compiled on this machine before."""
+    """A context that prints a line once while much is compiled."""
 
     def tell() -> None:
-        COMPILING.hearers.remove(tell)
-        if COMPILING.is_first:
+        if COMPILING.takes_long:
+            COMPILING.hearers.remove(tell)
             terminal.line(NOTICE)
 
     COMPILING.hearers.append(tell)

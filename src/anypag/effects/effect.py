@@ -146,10 +146,7 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
     known, notes = result.choices.knowledge, [*result.misfit_told, *([IN_THE_SAMPLE] if selection else [])]
     if selection and known is not None and known.facts(pag.names).unconfounded.any():
         notes.append(NOTHING_HIDDEN)
-    counted = len(diagrams) if diagrams.n_counted is None else diagrams.n_counted
-    more = len(diagrams) - counted  # graphs that serve effects only
-    if not is_discrete and more < counted and (more or result.choices.time_budget is not None):
-        notes.append(CUT.format(more=more, all=counted))
+    notes += [] if is_discrete else _told_of_cut(diagrams, result)
     by_graph = None
     try:
         by_graph = effect_of_graph(result, asked)
@@ -158,6 +155,13 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
     causal, verdict_of_most = found.representative
     answer = _answered(result, causal, verdict_of_most, usable, shares_told(found))
     return replace(answer, status=found.status, sampled=found, graph_answer=by_graph, notes=tuple(notes))
+
+
+def _told_of_cut(diagrams: Diagrams, result: Result) -> list[str]:
+    """A note if a budget or a signal ended the sampling of the graphs that serve effects only."""
+    more, every = diagrams.n_for_effects
+    may_lack = more or result.stopped is not None or result.choices.time_budget is not None
+    return [CUT.format(more=more, all=every)] if more < every and may_lack else []
 
 
 def effect_of_graph(graph: MixedGraph | Result, asked: EffectAsked) -> Effect:

@@ -89,10 +89,19 @@ def _how_far_by_score(result: Result, expected_errors: float | None) -> str:
     if said is not None:
         said = said if expected_errors is None else replace(said, expected_errors=expected_errors)
         samples = f"graph has the fewest expected errors of {counted(said.n_samples, 'sample')}; {said.errors_told}"
+        if result.complete and result.stopped == "interrupt":
+            return f"{early}. {_draws_told(result)} This {samples}"
         return f"Complete: this {samples}" if result.complete else f"{early}. This {samples}"
     assumed = ", assuming that nothing is hidden" if method_named(result.method).hides_nothing else ""
     best = "Complete: the graph that" if result.complete else f"{early}. The graph is the one that"
     return f"{best} scores best{'' if result.complete else ' so far'}{assumed}"
+
+
+def _draws_told(result: Result) -> str:
+    """How many graphs for effects there were at an interrupt."""
+    diagrams = result.posterior.diagrams if result.posterior else None
+    more, every = (0, 0) if diagrams is None else diagrams.n_for_effects
+    return f"The graph is complete; {more:,} of {every:,} graphs for effects were sampled."
 
 
 def _stopped_early(result: Result) -> str:

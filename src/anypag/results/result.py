@@ -68,6 +68,7 @@ class Result:
 
     `complete` is True when no further iteration could change the graph; else `stopped` says what ended the run
     ("max_r", "time", "tests", "interrupt", "stop", "error") and the graph is the one of the last finished iteration.
+    A complete result has `stopped` "interrupt" where graphs for effects were still being sampled for a file.
     With a perfect test all its claims are right; on data, as far as tests are right (`contradictions`, `withdrawn`).
     """
 

@@ -13,7 +13,7 @@ from types import FrameType
 from anypag._kernels.patience import COMPILING, numba
 
 NOTICE = (
-    "Compiling for this machine takes some seconds, once for each kind of table and test; it does not count as time "
+    "Compiling for this machine takes up to a minute, once for each kind of table and test; it does not count as time "
     "spent. `anypag warm` does it for all kinds."
 )
 

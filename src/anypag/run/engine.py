@@ -27,7 +27,15 @@ from anypag.results.grounds import Searched
 from anypag.results.result import Iteration, Result
 from anypag.run.bind import bind, bind_again, wait_told
 from anypag.run.clock import Clock, Stopped
-from anypag.run.watcher import Estimated, Listeners, Watcher, drawn_for_effects, interruptible, showing
+from anypag.run.watcher import (
+    Estimated,
+    Listeners,
+    Watcher,
+    drawn_for_effects,
+    drawn_until_stopped,
+    interruptible,
+    showing,
+)
 from anypag.search.algorithm import Algorithm, algorithm
 from anypag.search.node_order import order_nodes
 from anypag.search.problem import Problem
@@ -292,12 +300,23 @@ def learned(search: Search, choices: Choices, listeners: Listeners) -> Result:
 
 
 def with_draws(result: Result, listeners: Listeners) -> Result:
-    """The result, with the sampled graphs for effects drawn already; listeners get the progress of drawing them."""
+    """The result, with the sampled graphs for effects drawn already; listeners get the progress of drawing them. After
+    an interrupt none are drawn; one that comes meanwhile is what stopped a result that is complete.
+    """
     grounds = result.grounds
     if not isinstance(grounds, Searched) or result.probabilities is None:
         return result
-    state = drawn_for_effects(grounds.state, grounds.problem, listeners.clock.seconds, listeners)
-    return replace(result, grounds=replace(grounds, for_effects=lambda: state))
+    state, ended, spent = grounds.state, result.stopped, listeners.clock.seconds
+    if ended != "interrupt":
+        state, ended = drawn_until_stopped(state, grounds.problem, spent, listeners)
+    stopped = ended if ended == "interrupt" else result.stopped
+    return replace(result, stopped=stopped, grounds=replace(grounds, for_effects=lambda: state))
+
+
+def may_draw(result: Result) -> bool:
+    """Are there chains that sample graphs for effects only?"""
+    chains = getattr(result.state, "for_effects", None) if result.probabilities is not None else None
+    return chains is not None and len(chains.graph) > 0
 
 
 def _watched(search: Search, choices: Choices, listeners: Listeners, kept: Checkpoint | None) -> Result:

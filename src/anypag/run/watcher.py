@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -93,23 +93,33 @@ class Watcher:
 
 
 def drawn_for_effects(state: State, problem: Problem, spent: float, listeners: Listeners | None = None) -> State:
-    """The state of a search, with additional sampled graphs for effects. A signal ends the drawing, and so does the end
-    of the time budget, of which `spent` seconds are used; the state then has the graphs drawn so far.
+    """The state of a search, with additional sampled graphs for effects, as far as they were drawn."""
+    return drawn_until_stopped(state, problem, spent, listeners)[0]
+
+
+def drawn_until_stopped(
+    state: State, problem: Problem, spent: float, listeners: Listeners | None = None
+) -> tuple[State, str | None]:
+    """The state of a search, with additional sampled graphs for effects, and what ended the drawing early: a signal, or
+    the end of the time budget, of which `spent` seconds are used. The state then has the graphs drawn so far.
     """
     from anypag.search.by_scores.bayes import BayesState, draws_for_effects
 
     budget = problem.choices.time_budget
     left = None if budget is None else budget - spent
     if not isinstance(state, BayesState) or (left is not None and left <= 0):
-        return state
+        return state, None
     choices = replace(problem.choices, time_budget=left, max_tests=None)
-    with showing(choices.progress) as tick, suppress(Stopped):
+    with showing(choices.progress) as tick:
         heard = replace(listeners or Listeners(tick), clock=Clock())
         watcher = Watcher(choices, problem.test, heard)
-        with heard.signals.ending_a_run(), interruptible(watcher.before_batch) as look:
-            for drawn in draws_for_effects(state, problem, look):
-                state = drawn
-    return state
+        try:
+            with heard.signals.ending_a_run(), interruptible(watcher.before_batch) as look:
+                for drawn in draws_for_effects(state, problem, look):
+                    state = drawn
+        except Stopped as stopped:
+            return state, stopped.reason
+    return state, None
 
 
 class _Watch:

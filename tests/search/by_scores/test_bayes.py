@@ -14,9 +14,11 @@ from resuming import stopped_and_resumed
 import anypag as ap
 from anypag import MAG, PAG, AnypagError
 from anypag.choices import Choices
+from anypag.explain.summary import how_far
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.projection import mag_of_diagram, marks_of_class
 from anypag.results.grounds import Searched
+from anypag.results.result import Iteration
 from anypag.run.clock import Signals, Stopped
 from anypag.run.engine import Search, with_draws
 from anypag.run.watcher import Listeners, drawn_for_effects
@@ -104,12 +106,26 @@ def test_draws_for_effects_hear_progress_budgets_and_signals() -> None:
     x, y = result.pag.names[:2]
     for looks in (0, 3):
         cut = with_draws(result, Listeners(signals=Interrupted(looks)))
+        assert cut.complete and cut.stopped == "interrupt"
+        assert f"{2 * looks} of {whole.sample.size} graphs for effects were sampled" in how_far(cut)
         assert cut.posterior is not None and cut.posterior.diagrams is not None
         np.testing.assert_array_equal(
             cut.posterior.diagrams.states, whole.diagrams.states[: whole.sample.size + 2 * looks]
         )
         assert any("graphs for effects ended early" in note for note in cut.effect(x, y).notes)
     assert not any("graphs for effects ended early" in note for note in result.effect(x, y).notes)
+
+
+def test_no_graphs_for_effects_are_drawn_after_an_interrupt() -> None:
+    """A signal during the search ends the run: nothing else begins after it."""
+    search = Search(table(), Choices(method="bayes", effort=SHORT, selection_bias=False))
+    steps = [(state, info) for state, info in search.steps() if info.phase == "sampling"]
+    state, info = steps[0]
+    result = replace(search.result(state, (Iteration(state.pag, info, 0.0),)), stopped="interrupt")
+    heard = list[Progress]()
+    cut = with_draws(result, Listeners(heard.append))
+    assert cut.stopped == "interrupt" and not cut.complete and not heard
+    assert cut.posterior is not None and cut.posterior.sample.for_effects is None
 
 
 class Interrupted(Signals):

@@ -116,6 +116,12 @@ class Diagrams:
         return len(self.states)
 
     @property
+    def n_for_effects(self) -> tuple[int, int]:
+        """How many graphs serve effects only, and how many there are of them once all are sampled."""
+        counted = len(self) if self.n_counted is None else self.n_counted
+        return len(self) - counted, counted
+
+    @property
     def marks(self) -> Marks:
         """(m, nodes, nodes) the marks of every graph: the inverse of `states_of`."""
         n = (1 + isqrt(1 + 8 * self.states.shape[1])) // 2
