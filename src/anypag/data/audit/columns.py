@@ -40,6 +40,7 @@ _EVENT = re.compile(
     re.IGNORECASE,
 )
 MOST_ENDS, LEAST_TIMES = 5, 10  # levels of a column that says how durations ended; different durations
+GLANCE = 500  # rows that rule out most pairs of columns
 
 
 def text_findings(source: Source) -> list[Finding]:
@@ -310,6 +311,9 @@ def _has_end(table: Table, i: int, mark: int, *, is_named: bool) -> bool:
     """Do the largest values of column i nearly all have one level of `mark`? Without a name that tells more, it must be
     the level of all rows with the largest value, and of no others, as where a study ends on one day.
     """
+    glance = table.codes(mark)[:GLANCE][table.values[:GLANCE, i] == table.summary().high[i]].tolist()
+    if not is_named and len({*glance} - {-1}) > 1:
+        return False
     here = (table.codes(mark) >= 0) & ~np.isnan(table.values[:, i])
     times, codes = table.values[here, i], table.codes(mark)[here]
     if len(times) < 5 * FEW_ROWS:

@@ -179,7 +179,11 @@ def count_findings(table: Table) -> list[Finding]:
     every = f"Every combination of {listed([table.names[i] for i in others])} occurs once"
     message = f"{every}, and {name!r} has whole numbers, as in a table of counts. The tests count each row as one case."
     counted = f"ap.counted(table, {name!r}), or --counts {shlex.quote(name)} on the command line"
-    return [warning("counts", (name,), message, f"If {name!r} says how many rows each stands for: {counted}.")]
+    return [
+        warning(
+            "counts", (name,), message, f"If it says how many cases a row stands for, give it as counts: {counted}."
+        )
+    ]
 
 
 MOST_CONDITIONS = 20  # the most levels of a column that names conditions
