@@ -339,6 +339,34 @@ def test_a_censored_duration_is_said_to_be_one() -> None:
     assert "censored" not in {f.problem for f in audit({"census": X, "licensed": Y, "a": A}).findings}
 
 
+def test_censored_durations_are_seen_by_the_names_of_both_columns_or_by_the_end_of_the_study() -> None:
+    lasts, stops = RNG.exponential(5.0, size=N), RNG.uniform(4.0, 5.0, size=N)
+    time, status = np.minimum(lasts, stops), (lasts < stops).astype(int)
+    for names in (("time", "status"), ("futime", "fustat"), ("survival_months", "died"), ("os_time", "vital.status")):
+        finding = found("censored", dict(zip((*names, "age"), (time, status, B), strict=True)))
+        assert finding.columns == names and f"which values of {names[0]!r} are censored" in finding.message
+    for names in (("time", "y"), ("x", "status")):  # one name, and nearly all of the largest values are alike
+        assert found("censored", dict(zip((*names, "age"), (time, status, B), strict=True))).columns == names
+    ended = {"x": np.minimum(lasts, 4.0), "y": lasts < 4.0, "age": B}
+    assert found("censored", ended).columns == ("x", "y")
+    ordinary = {"time": lasts, "y": X, "hours": np.minimum(stops, 4.5), "job": Y, "marital_status": X}
+    assert "censored" not in {finding.problem for finding in audit(ordinary).findings}
+
+
+def test_a_table_of_counts_is_not_taken_for_persons() -> None:
+    levels = pd.MultiIndex.from_product(
+        [["yes", "no"], ["man", "woman"], [*"ABCDEF"]], names=["Admit", "Gender", "Dept"]
+    )
+    table = levels.to_frame(index=False).assign(Freq=RNG.integers(0, 500, size=24))
+    finding = found("counts", table)
+    assert (
+        finding.columns == ("Freq",) and "Every combination of 'Admit', 'Gender', 'Dept' occurs once" in finding.message
+    )
+    assert "ap.counted(table, 'Freq')" in str(finding.remedy) and "--counts Freq" in str(finding.remedy)
+    others = (table[1:], table.assign(Freq=table["Freq"] + 0.5), table.drop(columns="Dept"), ap.counted(table, "Freq"))
+    assert all("counts" not in {finding.problem for finding in audit(other).findings} for other in others)
+
+
 def test_what_few_rows_cannot_show_is_noted() -> None:
     few = audit(RNG.normal(size=(72, 5)))
     assert not few.findings

@@ -141,6 +141,7 @@ CHECKS = (
     Check("identifiers", _of_rows(columns.identifier_findings), ("rows",)),
     Check("codes for missing values", _of_rows(columns.code_findings), ("rows",)),
     Check("repeated rows", _of_rows(rows.repeated_row_findings), ("rows", "order")),
+    Check("counts taken for rows", _of_rows(rows.count_findings), ("rows",)),
     Check("several conditions in one table", _of_rows(rows.condition_findings), ("rows", "order")),
     Check("rows in time order", _of_rows(rows.order_findings), ("rows", "order")),
     Check(
@@ -153,7 +154,7 @@ CHECKS = (
         MOST_COLUMNS,
     ),
     Check("levels in columns of their own", _of_rows(relations.indicator_findings), ("rows",), MOST_COLUMNS),
-    Check("censored durations", lambda seen: columns.censoring_findings(seen.source)),
+    Check("censored durations", _of_rows(columns.censoring_findings), most_columns=MOST_COLUMNS),
     Check(
         "curved relations",
         lambda seen: curves.curve_findings(seen.used_table.within_sets()),

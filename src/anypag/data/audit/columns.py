@@ -9,7 +9,7 @@ from itertools import compress
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats
+from anypag.arrays import Flags, Floats
 from anypag.data.audit.rows import FEW_ROWS, ROWS_PER_LEVEL, is_monotone
 from anypag.data.findings import Finding, as_one, warning
 from anypag.data.levels import is_date, is_number, looks_like_number
@@ -29,6 +29,18 @@ _UNIT = re.compile(
     re.IGNORECASE,
 )
 _CENSORED = re.compile(r"(^|[^a-z])(un|right_?)?cens(or|ors|ored|oring|orship)?([^a-z]|$)", re.IGNORECASE)
+_DURATION = re.compile(
+    r"^((os|pfs|dfs|rfs|efs|fu|r|d|event|follow[\s._-]?up|(overall[\s._-]?)?surv(ival)?)[\s._-]?)?(time|days|weeks|months)$"
+    r"|^(surv(ival)?|durat(ion)?|tenure|follow[\s._-]?up|stop)$",
+    re.IGNORECASE,
+)
+_EVENT = re.compile(
+    r"^((os|pfs|dfs|rfs|efs|fu|vital|surv(ival)?)[\s._-]?)?(status|stat|event)$"
+    r"|^(death|dead|died|deceased|delta|fail(ed|ure)?|relapsed?|recur(red|rence)?)$",
+    re.IGNORECASE,
+)
+MOST_ENDS, LEAST_TIMES = 5, 10  # levels of a column that says how durations ended; different durations
+GLANCE = 500  # rows that rule out most pairs of columns
 
 
 def text_findings(source: Source) -> list[Finding]:
@@ -262,14 +274,52 @@ def _code_in(table: Table, i: int, low: float, high: float) -> tuple[str, str] |
     return None
 
 
-def censoring_findings(source: Source) -> list[Finding]:
-    """Columns whose names suggest that they mark censored durations."""
-    about = (
-        "seems to mark censored durations (of people who were still alive at the end of the study, for example). The "
-        "tests take a censored duration for a complete one."
-    )
+def censoring_findings(table: Table) -> list[Finding]:
+    """Columns that seem to mark censored durations, by their names or by the largest values of another column."""
     remedy = "Take an outcome known for everyone, such as being alive after a fixed time, and drop both columns."
-    named = [name for name, kind in zip(source.names, source.kinds, strict=True) if kind == "discrete"]
-    return [
-        warning("censored", (name,), f"Column {name!r} {about}", remedy) for name in named if _CENSORED.search(name)
-    ]
+    marks = table.of_kind("discrete")
+    piled = (table.values == table.summary().high).sum(axis=0) * 2 >= FEW_ROWS if marks else []
+    findings = []
+    for name, i in ((table.names[i], i) for i in marks):
+        times = [] if (is_named := bool(_CENSORED.search(name))) else _times_of(table, i, piled)
+        which = f"say which values of {listed(times)} are censored" if times else "mark censored"
+        message = (
+            f"Column {name!r} seems to {which} durations (of people who were still alive at the end of the study, for "
+            "example). The tests take a censored duration for a complete one."
+        )
+        findings += [warning("censored", (*times, name), message, remedy)] if is_named or times else []
+    return findings
+
+
+def _times_of(table: Table, mark: int, piled: Sequence[bool] | Flags) -> list[str]:
+    """Columns of numbers, 0 or more, that may be durations, and `mark` says how they ended. `piled`: have columns many
+    rows with their largest value?
+    """
+    if not table.n or not 2 <= table.n_levels(mark) <= MOST_ENDS:
+        return []
+    low, is_event, found = table.summary().low, bool(_EVENT.search(table.names[mark])), list[str]()
+    for i, name in enumerate(table.names):
+        is_time = bool(_DURATION.search(name)) and i != mark and table.labels[i] is None
+        is_long = table.kinds[i] == "continuous" or (is_time and table.n_levels(i) >= LEAST_TIMES)
+        if is_long and low[i] >= 0 and (is_time or is_event or piled[i]):
+            is_named = is_time or is_event
+            found += [name] if (is_time and is_event) or _has_end(table, i, mark, is_named=is_named) else []
+    return found
+
+
+def _has_end(table: Table, i: int, mark: int, *, is_named: bool) -> bool:
+    """Do the largest values of column i nearly all have one level of `mark`? Without a name that tells more, it must be
+    the level of all rows with the largest value, and of no others, as where a study ends on one day.
+    """
+    glance = table.codes(mark)[:GLANCE][table.values[:GLANCE, i] == table.summary().high[i]].tolist()
+    if not is_named and len({*glance} - {-1}) > 1:
+        return False
+    here = (table.codes(mark) >= 0) & ~np.isnan(table.values[:, i])
+    times, codes = table.values[here, i], table.codes(mark)[here]
+    if len(times) < 5 * FEW_ROWS:
+        return False
+    largest = times >= (np.quantile(times, 0.9) if is_named else times.max())
+    is_last = codes == np.bincount(codes[largest]).argmax()
+    if not is_named or largest.all():
+        return bool((is_last == largest).all() and 2 * largest.sum() >= FEW_ROWS)
+    return bool(is_last[largest].mean() > 0.95 and is_last[~largest].mean() < 0.8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ FEW_ROWS = 20
 ROWS_PER_LEVEL = 5  # for each level, or each combination of levels
 MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # the most columns named, and the share of complete rows that ends the list
 MOST_GAPS = 8  # the most columns whose gaps a message counts
+MOST_CELLS = 10_000  # the most rows of a table that is looked at as a table of counts
 WEAK = 0.2  # a note is given if correlations above this may go unseen
 _BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score and not method.tests_by))
 PAIRWISE = f"{Option('missing', 'pairwise')} (a test drops only rows with gaps in its columns; not for {_BY_SCORES})."
@@ -159,6 +161,29 @@ def repeated_row_findings(table: Table) -> list[Finding]:
     message = f"{repeated} of {table.n} rows repeat another row; the tests count each as a case of its own."
     remedy = "Drop rows that were entered twice; keep cases that agree in all columns by chance."
     return [warning("rows", (), message, remedy)]
+
+
+def count_findings(table: Table) -> list[Finding]:
+    """A warning if every combination of the other columns occurs once and a column has whole numbers, as counts do."""
+    p = len(table.names)
+    if p < 3 or not 2 ** (p - 1) <= table.n <= MOST_CELLS or table.has_gaps:
+        return []
+    levels = [table.n_levels(i) for i in range(p)]
+    name, column = table.names[many := int(np.argmax(levels))], table.values[:, many]
+    others, sizes = np.delete(np.arange(p), many), np.delete(levels, many)
+    is_count = table.labels[many] is None and column.min() >= 0 and bool((column % 1 == 0).all())
+    if not is_count or min(sizes) < 2 or max(sizes) > MOST_CONDITIONS or math.prod(sizes.tolist()) != table.n:
+        return []
+    if len(np.unique(table.values[:, others], axis=0)) < table.n:
+        return []
+    every = f"Every combination of {listed([table.names[i] for i in others])} occurs once"
+    message = f"{every}, and {name!r} has whole numbers, as in a table of counts. The tests count each row as one case."
+    counted = f"ap.counted(table, {name!r}), or --counts {shlex.quote(name)} on the command line"
+    return [
+        warning(
+            "counts", (name,), message, f"If it says how many cases a row stands for, give it as counts: {counted}."
+        )
+    ]
 
 
 MOST_CONDITIONS = 20  # the most levels of a column that names conditions
