@@ -148,13 +148,13 @@ USAGE = {
     "--out pag": "is no known format",
     "--out nowhere/pag.json": "there is no folder",
     "--out pag.json --out ./pag.json": "it is to be written twice",
-    "--out data.csv": "is to be read",
+    "--out data.csv": "it is an input",
     "--out folder.json": "it is a folder",
     "--report report.txt": "A report is an .html file; got 'report.txt'.",
     "--resume": "--resume needs --checkpoint FILE",
-    "--checkpoint data.csv": "is to be read",
-    "--knowledge known.txt --out known.txt": "known.txt cannot be written: known.txt is to be read",
-    "--knowledge known.txt --checkpoint ./known.txt": "is to be read",
+    "--checkpoint data.csv": "it is an input",
+    "--knowledge known.txt --out known.txt": "known.txt cannot be written: it is an input",
+    "--knowledge known.txt --checkpoint ./known.txt": "it is an input",
     "--nonsense": "No such option",
 }
 

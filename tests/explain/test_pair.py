@@ -74,7 +74,7 @@ def test_a_search_that_stopped_early_says_so_and_promises_less() -> None:
     result = learned("M --> A; M --> C; D --> A; E --> C", stop=lambda state, info: True)
     told = explain(result, "A", "C")
     assert told.edge is not None and told.edge.symbol == "<->"
-    assert "or that larger condition sets would account for" in told.summary
+    assert "or that the search has not yet fully accounted for" in told.summary
     assert told.notes[-1] == "The search stopped after r = 0: larger condition sets may still remove this edge."
 
 

@@ -155,7 +155,7 @@ def test_an_arrowhead_elsewhere_rules_selection_out() -> None:
 
 def test_an_edge_that_may_still_go_promises_no_unmeasured_cause() -> None:
     words = reading(Mark.ARROW, Mark.ARROW, Context(selection=False, final=False))
-    assert words.summary.endswith("not measured, or that larger condition sets would account for.")
+    assert words.summary.endswith("not measured, or that the search has not yet fully accounted for.")
     by_score = reading(Mark.ARROW, Mark.ARROW, Context(selection=False, final=False, by_tests=False))
     assert by_score.summary.endswith("they share a common cause that was not measured.")
 

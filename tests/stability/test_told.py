@@ -48,7 +48,7 @@ def test_counts_of_a_pair_and_their_words() -> None:
     assert seen.kinds == {"o->": 6, "-->": 3} and seen.causes == (3, 0) and seen.not_causes == (1, 10)
     assert resample_notes(seen, "A", "B") == (
         "The same in 6 of 10 resamples; else mostly `-->`. Joined in 9.",
-        "A is claimed to be a cause of B in 3 of 10, not to be one in 1.",
+        "A is claimed to be a cause of B in 3 of 10, and not to be a cause in 1.",
     )
     assert pair_counts(STABILITY, "B", "A", edge.reversed() if edge else None) == seen._replace(
         kinds={"<-o": 6, "<--": 3}, else_mostly="<--", causes=(0, 3), not_causes=(10, 1)
@@ -62,7 +62,7 @@ def test_counts_of_a_pair_and_their_words() -> None:
 def test_the_table_for_people_lists_edges_and_pairs_that_are_mostly_joined() -> None:
     whole = PAG.from_string("A o-> B; C", names=NAMES)
     assert resample_lines(STABILITY, whole) == [
-        "10 of 12 half-samples, seed 7, 2 failed, stopped (time). Edges that come again, of 10:",
+        "10 of 12 half-samples, seed 7, 2 failed, stopped (time). In how many of 10 resamples each edge is found:",
         "  6  joined 9  A o-> B  else mostly A --> B",
         "Without an edge here, but joined in more than half of them:",
         "  1  joined 9  B   C  else mostly B <-o C",
@@ -170,7 +170,7 @@ def test_the_command_line_resamples(tmp_path: Path) -> None:
     out, table = tmp_path / "pag.json", tmp_path / "edges.csv"
     ended = anypag("learn", "--method", "icd", data, "--bootstrap", "6", "--seed", "2", "--out", out, "--out", table)
     assert ended.code == 0 and not ended.err
-    assert "6 of 6 resamples with replacement, seed 2. Edges that come again, of 6:" in ended.out
+    assert "6 of 6 resamples with replacement, seed 2. In how many of 6 resamples each edge is found:" in ended.out
     assert "of 6 resamples" in anypag("explain", out, "a", "c").out
     assert anypag("explain", out, "a", "c", "--json").document["again"]["n"] == 6
     assert "6 of 6 resamples with replacement" in anypag("show", out).out

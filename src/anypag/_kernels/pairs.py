@@ -1,8 +1,8 @@
 """Symmetric (n, n) tables about pairs of nodes (correlations too), neighbour lists, and batches of questions.
 
 Questions are checked, renumbered and sorted; a hash table with open addressing holds those already asked, as 128-bit
-keys. The key of a question "x, y given z" mixes its sorted members (splitmix64, two streams). Two different questions
-among a thousand million get the same key with a probability below 1e-20.
+keys. The key of a question "x, y given z" mixes its sorted members (splitmix64, two streams). The probability that any
+two of 10⁹ different questions get the same key is below 1e-20.
 """
 
 import numpy as np
@@ -65,7 +65,7 @@ def neighbours_of_pairs(n, x, y):
         start[i + 1] += start[i]
     node, neighbour = np.empty(start[n], np.int32), np.empty(start[n], np.int32)
     upcoming = start[:-1].copy()
-    for k in range(len(x)):  # the lists ascend: neighbours below i come first, while x < i
+    for k in range(len(x)):  # lists ascend: pairs (h, i) with h < i precede pairs (i, j)
         i, j = x[k], y[k]
         node[upcoming[i]], neighbour[upcoming[i]] = i, j
         node[upcoming[j]], neighbour[upcoming[j]] = j, i
@@ -232,9 +232,9 @@ def all_in_range(x, y, z, p):
 
 @patient(nogil=True)
 def arranged(place, stored, x, y, z):
-    """Whether all indices are within the table, and the questions as stored: x before y, and the members of z
-    ascending, both by `place` (p,), the place of each column in the order of the names; `stored` (p,) has the index of
-    the column at each place. The questions mean nothing if an index is outside the table.
+    """True if all indices are in the table; and the questions as stored (meaningless if not): x before y, z ascending,
+    in the order of names. `place` (p,): the rank of each column's name; `stored` (p,): the index of the column with
+    each rank.
     """
     r, last = z.shape[1], np.uint32(len(place) - 1)
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # as unsigned, a negative index is a large one

@@ -66,14 +66,14 @@ def _in_contexts(given: type[DataTest] | None, source: Source, choices: Choices)
 
 
 def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> DataTest:
-    """The test of a source (by default the fitting one), transformed, without columns that no search can use."""
+    """The test (by default the fitting one) of the transformed source without columns that no search can use."""
     test = given or _fitting(source)
     fits = choices.device == "cpu" or test.takes == "continuous"
     require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)
     if choices.transform != "none":
         source = _scored(source if test.takes == "any" else source.with_kinds(dict.fromkeys(source.names, test.takes)))
     told = partial(replace, choices, transform="none", names=None, kinds=None)
-    if isinstance(source, Pooled):  # all data sets need the same columns
+    if isinstance(source, Pooled):  # no data set alone may lose a column
         return _without_copies(test, source, told().strict())[0]
 
     def read(rest: Source, missing: Missing, singular: Singular) -> tuple[DataTest, Audit]:

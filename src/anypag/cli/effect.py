@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 
 WHY_SMALLER = (
-    "By this graph they are as valid as the set above, which is the largest: all possible causes that may be adjusted "
-    "for."
+    "By this graph they are as valid as the set above, which has every possible cause that may be adjusted for."
 )
 MOST_SETS = 5  # how many minimal sets are listed
 
@@ -63,18 +62,18 @@ def effect(
         given NAMES: The effect given these variables: names with commas.
         within NAMES: Adjust for these columns only: names with commas.
         no_selection_bias: The sample is known not to be selected by any variable.
-        data FILE: A table to estimate the effect from; - is standard input. It is read with the options of `learn` in
-            the result, unless others are given. Rows with gaps in columns that the effect needs are left out. For
-            several data sets: the file of the observed one, the file with all of them, or one file each: --data
-            observed=a.csv --data drug=b.csv.
+        data FILE: A table to estimate the effect from; - is standard input. It is read as `learn` read its table,
+            unless other options are given. Rows with gaps in columns that the effect needs are left out. For several
+            data sets: the file of the observed one, the file with all of them, or one file each: --data observed=a.csv
+            --data drug=b.csv.
         model: Treat columns as numbers, every value as a level, or each column by its kind.
-        learner LEARNER: In place of straight lines, cross-fitted: splines, or where to import a regressor from, such as
-            sklearn.ensemble.RandomForestRegressor; two with a comma for outcome and cause. A cause with two levels is
+        learner LEARNER: A cross-fitted learner in place of straight lines: splines, or the import path of a regressor
+            (sklearn.ensemble.RandomForestRegressor); two, with a comma: outcome, cause. A cause with two levels is
             estimated doubly robustly (AIPW).
         by NAME: Also report the effect in the groups of this column: its levels, or bands of a number.
         cluster NAME: The column that says which rows belong together: a person, a school.
-        confounding STRENGTH: Also report how far the number moves if arrows hide common causes that correlate the
-            noises of their ends by up to this: 0.7, say. For results with sampled graphs (--method auto).
+        confounding STRENGTH: Also report how far the number moves if hidden common causes correlate the noises at
+            both ends of arrows by up to this: 0.7, say. For results with sampled graphs (--method auto).
     """
     from anypag.effects.effect import effect as asked
 
@@ -156,7 +155,7 @@ def _table(file: Path, before: Reading | None, said: dict[str, Any], names: tupl
     from anypag.data.files.read_table import fitting, read_again
 
     reading = fitting(before, file)
-    if {"counts", "weights"} & said.keys():  # a row has one of the two
+    if {"counts", "weights"} & said.keys():  # typing one replaces both
         reading = reading._replace(counts=None, weights=None)
     with panics_held(file):
         return read_again(file, reading._replace(**said), names)

@@ -84,7 +84,7 @@ class Inputs:
         return ", ".join(f"{name}={file.name}" if name else file.name for name, file in self.files.items())
 
     def chosen(self, *also: str | None) -> ChosenColumns:
-        """The columns to use of each file, plus `also`, without counts and weights. Files may lack a dropped column."""
+        """The columns to use of each file, plus `also`, without counts and weights. Files may lack columns to drop."""
         if not self.columns.columns and not self.columns.drop:
             return dict.fromkeys(self.files)
         from anypag.data.files.read_table import INDEX_NAMES
@@ -132,8 +132,8 @@ class Inputs:
         return pooled(read if sets.context is None else read[""], by=sets.context, **of_sets), None  # type: ignore[arg-type]
 
     def _table(self, name: str, chosen: ChosenColumns) -> tuple[Any, list[str] | None]:
-        """The data, and the columns still to be chosen. Without options for reading, the data are the path, because the
-        file may be large; else a table with no column left to choose (None).
+        """Without options for reading: the path, as the file may be large, and the columns to take from it; else the
+        table of these, and None.
         """
         from anypag.data.files.read_table import read_as_said
         from anypag.data.files.scan import AS_USUAL
@@ -173,7 +173,7 @@ LEAST_FREE = 1_000_000  # bytes that must be free on the disk of an output
 
 def check_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
     """Check before the work that all outputs can be written, to different files. Raises ParameterError."""
-    taken = {os.path.realpath(path): f"{path} is to be read" for path in inputs}
+    taken = {os.path.realpath(path): "it is an input" for path in inputs}
     for path in paths:
         place = os.path.realpath(path)
         problem = taken.get(place) or _problem(path)
@@ -194,7 +194,7 @@ def check_replaced(paths: Iterable[Path]) -> None:
 
 def _problem(path: Path) -> str | None:
     if str(path) == "-":
-        return "standard output takes no files; name one"
+        return "name a file, not standard output"
     try:
         folder = target_of(path).parent
     except OSError as error:

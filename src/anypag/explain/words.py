@@ -30,7 +30,7 @@ class EndClaim(Enum):
     OPEN = "not known"
     NO_SINCE_OTHER = "no, since the other is"
     NO_AS_KNOWN = "no, as is known"
-    SELECTED_ONLY = "a cause of selection, and as is known not of the other"
+    SELECTED_ONLY = "a cause of selection; known not to cause the other"
     CONTRADICTED = "contradicted"
 
 
@@ -138,7 +138,7 @@ def _either(start: str, context: Context) -> str:
 
 
 def _common_cause(context: Context) -> str:
-    may_fall = "" if context.final or not context.by_tests else ", or that larger condition sets would account for"
+    may_fall = "" if context.final or not context.by_tests else ", or that the search has not yet fully accounted for"
     return f"a common cause that was not measured{may_fall}"
 
 
@@ -156,7 +156,7 @@ def resample_notes(seen: PairCounts | None, a: str, b: str) -> tuple[str, ...]:
     mostly = "no edge" if seen.else_mostly == "none" else f"`{seen.else_mostly}`"
     other = "" if seen.else_mostly is None else f"; else mostly {mostly}"
     causes = (
-        f"{x} is claimed to be a cause of {y} in {is_cause} of {seen.n}, not to be one in {is_none}."
+        f"{x} is claimed to be a cause of {y} in {is_cause} of {seen.n}, and not to be a cause in {is_none}."
         for x, y, is_cause, is_none in zip((a, b), (b, a), seen.causes, seen.not_causes, strict=True)
         if is_cause
     )

@@ -92,8 +92,8 @@ class Facts:
         return bool(((rank[:, None] > rank[None, :]) == self.not_causes).all())
 
     def seeds(self, marks: Marks, *, final: bool = False) -> Marks:
-        """The marks that the facts give to the edges of a graph; circles at all other ends. With `final` all edges are
-        right: if joined a and b have no hidden common cause and b is no cause of a, then a is a cause of b.
+        """The marks that the facts give to the edges of a graph; circles at all other ends. With `final` every edge
+        is real: if no hidden cause acts on both ends and b is no cause of a, then a is a cause of b.
         """
         seeds = (marks != Mark.NONE).astype(np.uint8)
         seeds[(seeds > 0) & self.not_anterior.T] = Mark.ARROW
@@ -104,7 +104,7 @@ class Facts:
 
     def agree_with(self, mag: Marks) -> bool:
         """Can all facts be true behind this MAG? A node with an arrowhead is no cause of selection; it causes exactly
-        its descendants. What other nodes cause cannot be seen, unless the facts say that they do not cause selection.
+        its descendants. Without an arrowhead, what a node causes is open unless it is known not to cause selection.
         """
         adjacent = mag != Mark.NONE
         edges_agree = not bool((self.joined & ~adjacent).any() or (self.not_joined & adjacent).any())

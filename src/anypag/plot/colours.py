@@ -21,7 +21,7 @@ class Colours(NamedTuple):
 
 LIGHT = Colours("#ffffff", "#1d2733", "#5b6775", "#f3f6fa", "#8493a5", "#6b7785", "#1259a8", "#b3470e", "#7a3aa0")
 DARK = Colours("#14191f", "#e8edf3", "#a5b1bf", "#222b35", "#6d7c8e", "#9aa7b5", "#6cb2ff", "#ffa06b", "#d09cf5")
-KINDS = ("open", "cause", "confounded", "selected")  # the colours that edges have, by the names of their kinds
+KINDS = ("open", "cause", "confounded", "selected")  # the kinds of edges; each has a colour of that name
 
 
 def variables(colours: Colours) -> str:

@@ -239,7 +239,7 @@ def drawing_shown(drawn: Picture, lines: Iterable[Line], pag: PAG) -> dict[str, 
 
 
 def line_shown(line: Line, pag: PAG) -> list[Any]:
-    """The two nodes of a line, its path, the places of its marks and of its number."""
+    """The two nodes of a line, its path, the places of its marks and of its share (or lags)."""
     number = _rounded(*line.number) if line.has_number else None
     return [*map(pag.index, line.edge[:2]), curve(line), placing(line.tip_a), placing(line.tip_b), number]
 
@@ -316,8 +316,8 @@ def legend_shown(result: Result) -> list[list[Any]]:
 
 
 NOT_DECIDED = (
-    "No two of its claims contradict each other. Whether some system has exactly this graph was not found out, as "
-    "marks in it rest on what was known beforehand."
+    "No two of its claims contradict each other. It was not checked that some system has exactly this graph, as "
+    "some marks rest on prior knowledge."
 )
 
 

@@ -22,9 +22,9 @@ Resample = Literal["bootstrap", "half"]
 """"bootstrap": as many rows as the table has, with replacement; "half": half of the rows, in complementary pairs."""
 
 ADVICE = (
-    "Use the graph of all rows, and trust an edge as far as its count goes: do not build on one that fewer than half "
-    "have. Counts show what depends on which rows were drawn, not errors that every resample repeats (a test that does "
-    "not fit, say)."
+    "Use the graph of all rows, and trust an edge as far as its count goes: do not build on one in less than half of "
+    "the resamples. Counts show how results vary with the rows drawn, not errors that every resample repeats (a test "
+    "that does not fit, say)."
 )
 """How to use a graph and its counts; docs/stability.md has the measurements."""
 
@@ -151,7 +151,7 @@ class Stability:
         return self._shares(self.edges[:, 3] == mark, self.edges[:, 2] == mark)
 
     def _shares(self, forward: Flags, backward: Flags) -> Floats:
-        """(p, p) the share of graphs in which a pair has one of the kinds chosen: for [a, b] and for [b, a]."""
+        """(p, p) shares of graphs: at [a, b] of the `edges` in `forward`, at [b, a] of those in `backward`."""
         counts = np.zeros((len(self.names),) * 2, np.int64)
         a, b, count = self.edges[:, 0], self.edges[:, 1], self.edges[:, 4]
         np.add.at(counts, (a[forward], b[forward]), count[forward])
@@ -190,7 +190,7 @@ def causes(marks: Marks) -> Flags:
 def not_causes(marks: Marks) -> Flags:
     """(..., p, p) marks: is it excluded that i is an ancestor of j?
 
-    It is, if no path may lead from i to j by causes. Such a path leaves no node by an arrowhead. It enters a node by a
+    It is, if no path from i to j can be causal. Such a path leaves no node by an arrowhead. It enters a node by a
     tail only if that node affects selection, and then the node has no arrowhead: with `A --- B`, A may cause B.
     """
     has_arrow = (marks == Mark.ARROW).any(axis=-2)
@@ -263,7 +263,7 @@ def resample_lines(stability: Stability, graph: PAG | None) -> list[str]:
     apart = [_row(stability, *pair, None) for pair in pairs if frozenset(pair) not in joined]
     often = sorted((row for row in apart if 2 * row[1] > stability.n), key=lambda row: -row[1])
     return [
-        f"{stability.summary()}. Edges that come again, of {stability.n}:",
+        f"{stability.summary()}. In how many of {stability.n} resamples each edge is found:",
         *_listed(edges),
         *(["Without an edge here, but joined in more than half of them:"] if often else []),
         *_listed(often),

@@ -23,7 +23,7 @@ class Clock:
 
     def __init__(self) -> None:
         if "numba" in sys.modules:
-            numba()  # the user may have functions to compile
+            numba()  # from here on, compiling the user's own functions does not count either
         self._began = time.monotonic()
         self._compiled_before = COMPILING.seconds
 
@@ -42,7 +42,7 @@ class Stopped(BaseException):
 
 
 class Signals:
-    """Handles signals during a run. This class leaves them to Python: a search handles `KeyboardInterrupt` itself."""
+    """Signals during a run: left to Python here (a search handles `KeyboardInterrupt`), handled by subclasses."""
 
     def check(self) -> None:
         """Raise if a signal is pending."""

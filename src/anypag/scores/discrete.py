@@ -84,9 +84,9 @@ class DiscreteScore(Score):
 
     @classmethod
     def priced(cls, names: tuple[str, ...], levels: npt.NDArray[np.int32]) -> Self:
-        """The score as searches use it: levels that no other column tells apart are merged (`merged_levels`), an edge
-        pays for rare levels, and log(p) because p columns could be at its other end, as in the score of numbers
-        (`scores.base.GAMMA`).
+        """The score as searches use it: levels of columns with more than six that no other column tells apart are
+        merged (`merged_levels`); an edge costs extra for rare levels, and log(p) for the choice among p columns, as in
+        the Gaussian score (`scores.base.GAMMA`).
         """
         checked = cls(names, levels)  # too many levels are refused, not merged
         levels = merged(checked.levels, MOST_LEVELS_OF_A_CHILD)
@@ -145,7 +145,7 @@ class DiscreteScore(Score):
         return replace(self, names=names, levels=levels, n_levels=n_levels, rarity=rarity)
 
     def with_hidden(self, hidden: npt.NDArray[np.uint8], n_levels: Sequence[int]) -> Self:
-        """A score with hidden columns, (k, n) levels, after those of this one, whose cached counts stay valid."""
+        """This score with hidden columns, (k, n) levels, appended; its cached counts stay valid."""
         names = (*self.names, *(f"hidden {h + 1}" for h in range(len(hidden))))
         levels = np.vstack([self.levels, hidden.astype(np.int32)])
         rarity = (*self.rarity, *(0.0 for _ in hidden))
@@ -156,7 +156,7 @@ class DiscreteScore(Score):
 
 
 def rarity_of(levels: npt.NDArray[np.int32]) -> tuple[float, ...]:
-    """For each column, the amount m by which BDeu charges too little for an edge: m · (levels of the other column - 1).
+    """For each column, m: BDeu charges an edge too little by m · (levels of the other column - 1).
 
     An edge should cost log(n) / 2 for every extra parameter. BDeu charges that if all levels are equally common; for a
     rare level it charges only half the log of its few rows. The missing part is m = -½ Σ log(r · s) over the r levels

@@ -1,7 +1,7 @@
 """A problem: the test, the choices and the numbering of nodes, bound once before the first step.
 
 For algorithms that ask for it, the data decide the order in which nodes are numbered, so that ties are broken in the
-same way for any order of columns. Indices are translated only here (questions to the test) and in `Nodes` (graphs).
+same way for any order of columns. `for_test` translates questions to the test's numbering, `Nodes.pag` graphs.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Marginals:
     p: Floats  # (n, n)
     n_asked: int
     n_evaluated: int
-    asked: npt.NDArray[np.uint64] | None  # the keys of these questions, if each counts once in a run (`State.asked`)
+    asked: npt.NDArray[np.uint64] | None  # the keys of these questions; None if repeats count too (`State.asked`)
 
 
 @dataclass(frozen=True, eq=False)

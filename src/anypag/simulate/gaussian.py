@@ -29,7 +29,7 @@ def linear_gaussian(
 ) -> Sample:
     """Draw from `x_j = Σ_i weights[i, j] x_i + noise_j` with independent standard normal noise.
 
-    Selection: a row is selected when all its selection variables are 0. That is the same as keeping a row with
+    Selection: rows are drawn given that all selection variables are 0. That is the same as keeping a row with
     probability exp(-m²/2), where m is the part of the selection variable that its parents explain. Selected rows are
     still exactly Gaussian (rows cut at a threshold would not be, and tests of partial correlation would be wrong for
     that reason). They are drawn directly, so that strong selection takes no longer.
@@ -100,8 +100,8 @@ def _propagated(dag: DAG, weights: Weights, noise: Floats) -> Floats:
 
 
 def _given_zero(values: Floats, selected: list[int], effects: Floats) -> Floats:
-    """Draws (variables, rows) given that the selected variables are 0: the values less what these explain. The
-    coefficients come from `effects`, the total effects of the noises, by QR because downstream variances are large.
+    """Draws (variables, rows) given selection variables of 0: the values less their regression on these. It is found
+    from `effects`, the total effects of the noises, by QR, as covariances are ill-conditioned.
     """
     basis, triangle = scipy.linalg.qr(effects[selected].T, mode="economic")
     coefficients = scipy.linalg.solve_triangular(triangle, basis.T @ effects.T)

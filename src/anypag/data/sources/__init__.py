@@ -1,1 +1,1 @@
-"""Sources of rows: memory, file, table of counts, engine, covariance matrix."""
+"""Sources: rows in memory, file or database; counts; a covariance matrix."""

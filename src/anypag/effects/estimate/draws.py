@@ -1,7 +1,7 @@
 """Draws of effects, one for each sampled graph, so that they reflect the uncertainty of rows and graphs.
 
 For each graph a covariance is drawn around that of the rows (Wishart, by Bartlett's decomposition), the linear system
-of the graph is fitted to it, and its total effects are computed. The number of the graph in its sample seeds the random
+of the graph is fitted to it, and its total effects are computed. Each graph's index in the sample seeds its random
 numbers, so the same rows and graphs give the same draws.
 """
 
@@ -33,7 +33,7 @@ Hide = Callable[[Flags, Floats, Floats], Floats]  # from arrows, weights and noi
 
 
 class DrawnColumn(NamedTuple):
-    """A column of numbers: a variable, or one level of it against the first; a cause may be several variables."""
+    """A column's meaning: a variable, or one level of it against the first; a cause may be several variables."""
 
     variable: str | tuple[str, ...]
     level: Level | tuple[Level, ...] | None = None
@@ -100,7 +100,7 @@ class LinearColumns:
         self, graphs: Marks, numbers: Counts, x: Counts, y: Counts, together: bool = False, hidden: Hidden | None = None
     ) -> Floats:
         """(m, causes, outcomes) draws of total effects, in the units of the data; NaN where a fit fails, and for causes
-        that may decide who is in the sample. `graphs` (m, p, p) have these `numbers` (m,) in their sample.
+        that may decide who is in the sample. `numbers` (m,): indices of `graphs` (m, p, p) in the sample.
         """
         is_set = np.isin(np.arange(len(self.columns)), x) & together
         ratio = self.scale[y] / self.scale[x][:, None]
@@ -114,7 +114,7 @@ class LinearColumns:
         return found
 
     def _covariance_drawn(self, random: np.random.Generator) -> Floats:
-        """A covariance S* with n S* ~ Wishart(n, S); of clusters by a Bayesian bootstrap."""
+        """A covariance S*: n S* ~ Wishart(n, S), or a Bayesian bootstrap of the clusters."""
         factor, size = self._factor, len(self.columns)
         if self.clustered is not None:
             values, clusters = self.clustered
@@ -182,7 +182,7 @@ def total_effects_of(
 
     arrow, tail = diagram == Mark.ARROW, diagram == Mark.TAIL
     undirected = tail & tail.T
-    same, over = node[:, None] == node, np.ix_(node, node)  # two variables' flags hold for all their columns
+    same, over = node[:, None] == node, np.ix_(node, node)  # `over` repeats each variable for its columns
     np.fill_diagonal(same, False)
     causes = np.ascontiguousarray((arrow & tail.T)[over], np.uint8)
     spouses = ((arrow & arrow.T) | undirected)[over] | same

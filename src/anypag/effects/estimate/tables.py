@@ -86,7 +86,7 @@ def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tu
 
 
 def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[int, int]]:
-    """Combinations {node: level} that the formula needs and no row has, though some rows have all but the causes."""
+    """Combinations {node: level} that the formula needs and no row has, though some row differs only in causes."""
     found: dict[tuple[tuple[int, int], ...], None] = {}
     for leaf in leaves(formula):
         here, without = tables.count(leaf.given), tables.count(leaf.given & ~x)
@@ -116,7 +116,7 @@ class LevelTable:
 
     In a DAG the parents of the cause, measured or hidden, close every path that is not causal. So P(y | do(x)) is the
     mean of P(y | x, parents) over the parents. Several causes are set one after the other, each with the parents that
-    are new, given all that came before (Robins' g-formula). A condition that comes after no cause selects rows. The
+    are new, given all that came before (Robins' g-formula). A condition that no cause affects selects rows. The
     tables are drawn from their Dirichlet posteriors, the levels of hidden causes (`n_levels`) from their distribution
     given the rows and the graph.
     """
@@ -189,7 +189,7 @@ class LevelTable:
         drawn = random.standard_gamma if times is None else np.asarray  # weights of clusters are random already
         cells = drawn(counts + EQUIVALENT_ROWS / counts.size)
         risks = cells / np.maximum(cells.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
-        for at in range(2 * len(steps) - 2, -1, -2):  # the columns adjusted for in a step, given those before it
+        for at in range(2 * len(steps) - 2, -1, -2):  # average over a step's columns, given those before it
             of = counts.sum(axis=tuple(range(at + 1, counts.ndim))).reshape(-1, sizes[at])
             weights = drawn(of + EQUIVALENT_ROWS / of.size)
             weights = weights / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
