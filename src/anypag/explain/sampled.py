@@ -21,10 +21,7 @@ WHY_UNLIKELY = (
 
 CORRECTED = "corrected by how often such shares are right"
 LEAST_TOLD = 0.005  # rarer kinds of edges are not mentioned
-IS_CAUSE = (
-    "Is {} a cause of {}? For {:.0%} of the graphs sampled (at all temperatures, not corrected) in every graph of the "
-    "class, for {:.0%} in none, else open."
-)
+IS_CAUSE = "Is {} a cause of {}? Of all sampled graphs {:.0%} say yes, {:.0%} no; the others leave it open."
 MOST_OTHERS = 2  # how many further kinds of edges are mentioned, besides the answer and its alternative
 
 
