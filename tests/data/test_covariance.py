@@ -100,7 +100,7 @@ def test_text_in_the_matrix_and_unknown_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("index", [True, False])
 def test_a_matrix_given_as_rows_is_noticed(index: bool, tmp_path: Path) -> None:
     FRAME.corr().to_csv(tmp_path / "cov.csv", index=index)
-    with pytest.raises(DataError, match=r"The table is symmetric, .* Give its number of rows"):
+    with pytest.raises(DataError, match=r"The table is symmetric, .* Say how many rows"):
         ap.learn(tmp_path / "cov.csv", method="icd")
 
 

@@ -90,7 +90,7 @@ def test_functions_of_other_columns() -> None:
     assert exact_relations(moments) == [(("a", "b", "c"), "c = 2·a − b + 1")]
     health = np.random.default_rng(0).integers(0, 3, 300)
     (dummies,) = indicator_findings(as_table({"good": health == 1, "poor": health == 2}))
-    assert dummies.message.startswith("Columns 'good', 'poor' hold 0 and 1, and never two of them are 1 in one row")
+    assert dummies.message.startswith("Columns 'good', 'poor' hold 0 and 1, and no row has a 1 in two of them")
     income = np.random.default_rng(0).uniform(1, 10, 60)
     squared = as_table({"income": income, "squared": income**2})
     (rising,) = monotone_findings(squared, moments_of(squared.values, squared.names))

@@ -27,7 +27,7 @@ class Finding:
         columns: the names of the columns that have it; empty if the whole table has it.
         message: what is wrong, one sentence.
         remedy: what to do about it, one sentence.
-        rows_left_out: how many rows are left out because of it. `==` ignores it, because result files do not keep it.
+        rows_left_out: how many rows the problem leaves out; result files lack this number, so `==` ignores it.
     """
 
     severity: Severity

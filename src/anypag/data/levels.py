@@ -5,9 +5,9 @@ of the time of sorting; every check of a discrete column needs the levels.
 
 Continuous or discrete? Truth values and categories are discrete. Text is discrete too, unless most of its labels are
 numbers. If it has more than ten labels, labels that look like numbers count as numbers: those with a decimal comma,
-thousands separators, a percent sign or the like. Text of numbers is a broken column, and the audit says so. A column of
-numbers is discrete if all are whole, they take at most ten different values, and each value occurs five times on
-average; otherwise it is continuous.
+thousands separators, a percent sign or the like. The audit reports a column of numbers that are written as text. A
+column of numbers is discrete if all are whole, they take two to ten different values, and each value occurs at least
+five times on average; otherwise it is continuous.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
     return (least, (values - least).astype(np.int32)) if (values == np.floor(values)).all() else None
 
 
-MOST_COLUMNS = 8000  # columns of zeros and ones that one correlation matrix (of half a gigabyte) can hold
+MOST_COLUMNS = 8000  # the most columns of zeros and ones in a correlation matrix (then half a gigabyte)
 
 
 def indicators(column: Floats) -> Floats:

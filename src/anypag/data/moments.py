@@ -68,7 +68,7 @@ class Products(Protocol):
         """(p,) the diagonal of such products."""
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """Correlations from products, row i from row place[i]: a copy, fetched by threads. The device keeps its own."""
+        """Correlations (row i from row place[i] of products), copied to the CPU by threads; the device keeps a copy."""
 
 
 def moments_of(
@@ -219,8 +219,8 @@ def from_products(
     threads: int = 1,
     on: Products | None = None,
 ) -> Moments:
-    """Moments from sums of centred products, which are overwritten. Columns are sorted by name and scaled by
-    2**-exponent. `on`: the graphics card that holds the products.
+    """Moments from sums of centred products, which are overwritten. In the arguments, columns are sorted by name and
+    scaled by 2**-exponent. `on`: the graphics card that holds the products.
     """
     back = np.argsort(name_order(names))
     root = np.sqrt(np.maximum(np.diag(products) if on is None else on.diagonal(products), 0.0))
@@ -251,7 +251,7 @@ def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:
 
 
 _SMALL = 1e-5
-"""A column with less than this share of its standard deviation in a resample may be constant, up to rounding."""
+"""A column that keeps less than this share of its standard deviation in a resample may be constant there."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -208,7 +208,7 @@ class Table:
         return self.take_rows(np.logical_not(np.isnan(self.values).any(axis=1)))
 
     def within_sets(self) -> Table:
-        """The table for tests that condition on contexts: this table, because it has no contexts."""
+        """The table for checks within each data set (see `Pooled`): this table, because it is one data set."""
         return self
 
     def normal_scores(self) -> Table:
@@ -298,7 +298,7 @@ class Table:
         return replace(behind_levels(moments, {start[i]: own for i, own in self._steps.items()}), n=self.worth.n)
 
     def spread(self) -> Spread:
-        """The moments of all columns of a table without gaps, the discrete ones spread out."""
+        """The moments of all columns of a table without gaps, with indicators for the discrete ones."""
         columns = spread_out(self._scores, self.kinds)
         widths = [some.shape[1] for some in columns]
         start = starts_of(self.names, widths)
@@ -306,7 +306,7 @@ class Table:
         return Spread(self._behind_levels(moments, start.tolist()), start)
 
     def groups(self, names: Sequence[str] | None = None) -> CountedTable:
-        """The rows of some columns, each with weight 1; rows in memory are not grouped."""
+        """The rows of some columns, each with the count 1: rows in memory are not grouped."""
         from anypag.data.sources.counted import CountedTable
 
         return CountedTable(self.take(self.names if names is None else names), np.ones(self.n, np.int64))
@@ -344,7 +344,7 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
             pattern, "q*"; the kind of an ordinal column of texts is their order, "low < high".
 
     Raises:
-        DataError: `data` is not a table, or has columns that cannot be used (dates, lists, text among numbers).
+        DataError: `data` is not a table, or a column mixes numbers and text, or holds neither (lists, durations).
     """
     return declared(_read(data, names), kinds or {})
 

@@ -7,9 +7,9 @@ of both. The factor of a column x in standard units is Σ w² x² / Σ w²; that
 levels, each weighted by 1 − its share, as in the first correction of Rao & Scott (1981).
 
 A column of ordered levels is taken as a normal one of which only the level was recorded. A step function s of a normal
-variable is a sum of Hermite polynomials, s = Σ f_k h_k, and the correlation of two such steps is Σ f_k g_k ρ^k if ρ is
-that of the normal variables: solved for ρ, this is the polychoric correlation. Its variance under independence is
-1 / (f_1² g_1²) times that of a plain one. In a condition set, the coarsest column h adds a factor of about 1 / h_1².
+variable is a sum of Hermite polynomials, s = Σ f_k h_k. Two steps, with f_k and g_k, have the correlation Σ f_k g_k ρ^k
+if ρ is that of the normal variables: solved for ρ, this is the polychoric correlation. Its variance under independence
+is 1 / (f_1² g_1²) times that of a plain one. The coarsest column of a condition set adds a factor of about 1 / f_1².
 """
 
 from __future__ import annotations

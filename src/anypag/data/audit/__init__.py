@@ -1,7 +1,7 @@
-"""`anypag.audit`: finds what in a table would break or weaken a run, before the run.
+"""`anypag.audit`: finds problems of a table that would break a run or weaken its result, before the run.
 
 A problem that would make the result wrong is an error; one that makes it weaker, or looks like a mistake, is a warning.
-Each names its columns and a remedy. The list of checks is in `anypag.data.audit.checklist`.
+Each finding names its columns and a remedy. The list of checks is in `anypag.data.audit.checklist`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ def audit(
     singular: Singular = "auto",
     max_r: int | None = None,
 ) -> Audit:
-    """The findings about a table, as `test="auto"` with the same options would report them.
+    """The findings that a search with `test="auto"` and these options would report about a table.
 
     Args:
         data: any table; see `as_table`. A file is read whole.
         names: see `as_table`.
         kinds: see `as_table`.
         missing: "auto", "error", "drop" or "pairwise": what a search will do about missing values.
-        singular: what a search will do about columns that are functions of others: "auto" (leave them out, as it does
-            constants and identifiers), "error" or "keep".
+        singular: what a search will do about columns that are functions of others: "auto" (leave them out, and
+            constants and identifiers too), "error" or "keep".
         max_r: the size of the largest condition sets; all columns but two if not given.
 
     >>> found = audit({"a": [1.0, 2.5, 0.1, 4.0, 1.1] * 5, "b": [7.0] * 25, "c": [1, 0, 0, 1, 1] * 5}, max_r=1)

@@ -1,7 +1,7 @@
 """The list of checks for every source, and how they are run.
 
-Checks of single columns come first, on all original rows: columns that they refuse are left out of the other checks.
-Then rows are dropped and values transformed as chosen, and the other checks see the result.
+The first checks find columns that cannot be used (text, dates, infinite values, no value); the others skip these. Each
+of the others sees the original rows, or the rows that the test will read, transformed as chosen.
 """
 
 from __future__ import annotations
@@ -169,11 +169,11 @@ CHECKS = (
         is_needed=lambda needs: needs.score and needs.sees_curves,
     ),
 )
-"""All checks of usable columns, in the order of their findings."""
+"""The checks of usable columns. An audit lists their findings in this order, errors first."""
 
 
 class Audited(NamedTuple):
-    """A source as a test reads it (kinds that it takes, dropped rows left out), and what was found in it."""
+    """The audit of a source; the source with the kinds and rows that the test reads; whether these rows have gaps."""
 
     audit: Audit
     source: Source
@@ -181,8 +181,8 @@ class Audited(NamedTuple):
 
 
 def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | None = None) -> Audited:
-    """A source, checked against the needs of a test. All checks are made, so that all problems are reported together:
-    columns that cannot be used are left out of later checks, and rows with gaps too.
+    """A source, checked against the needs of a test. An error does not end the audit, so that all problems are reported
+    together: the audit ends early only if no usable column or too few rows are left.
     """
     require(needs.missing in ("error", "drop", "pairwise"), "missing", "'error', 'drop' or 'pairwise'", needs.missing)
     require(needs.singular in ("error", "keep"), "singular", "'error' or 'keep'", needs.singular)
@@ -230,7 +230,7 @@ def _checked(seen: Seen, first: Audit) -> Audit:
 
 
 def _once_a_process(found: list[Finding]) -> list[Finding]:
-    """The findings in windows of a time series; of those about the same processes at several lags only the first."""
+    """The findings about windows of a time series. A problem of the same variables at several lags is reported once."""
     by_processes = {(one.problem, *sorted({_LAG.sub("", name) for name in one.columns})): one for one in found[::-1]}
     return [one for one in found if one in by_processes.values()]
 
@@ -252,7 +252,7 @@ def _found(check: Check, seen: Seen) -> list[Finding]:
 
 
 def _costly(source: Source) -> str:
-    """Which columns cost most rows; empty if the rows are not in memory or no value is missing."""
+    """A clause on the columns whose gaps cost most rows; empty if rows are not in memory or no value is missing."""
     if not source.summary().missing.any():
         return ""
     table = source.sample()

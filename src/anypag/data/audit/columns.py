@@ -39,8 +39,8 @@ _EVENT = re.compile(
     r"|^(death|dead|died|deceased|delta|fail(ed|ure)?|relapsed?|recur(red|rence)?)$",
     re.IGNORECASE,
 )
-MOST_ENDS, LEAST_TIMES = 5, 10  # levels of a column that says how durations ended; different durations
-GLANCE = 500  # rows that rule out most pairs of columns
+MOST_ENDS, LEAST_TIMES = 5, 10  # the most levels of a column that says how durations ended; the fewest different times
+GLANCE = 500  # the first rows, which rule out most pairs of columns
 
 
 def text_findings(source: Source) -> list[Finding]:
@@ -98,7 +98,7 @@ def constant_findings(names: Sequence[str], is_constant: npt.NDArray[np.bool_]) 
 
 
 def level_findings(source: Source) -> list[Finding]:
-    """Discrete columns that have too many levels for their rows."""
+    """Discrete columns that have too many levels for their rows, or that seem to name persons or units."""
     found = []
     or_declare = f"; if it is a quantity, declare it continuous ({Option('kinds')})."
     discrete = [i for i, kind in enumerate(source.kinds) if kind == "discrete"]
@@ -123,8 +123,8 @@ def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
         "person (a panel, repeated measures) are not independent, and tests then find too many edges."
     )
     remedy = Sentence(
-        f"Take one row for each, or the means of its rows, and leave the column out ({Option('names')}); give it to "
-        f"resamples and effects as {Option('cluster')}. If it is a quantity, declare it continuous ({Option('kinds')})."
+        f"Leave the column out ({Option('names')}; resamples and effects take it as {Option('cluster')}), and take one "
+        f"row per person, or the means of its rows. If it is a quantity, declare it continuous ({Option('kinds')})."
     )
     return warning("units", (name,), message, remedy)
 
@@ -208,13 +208,13 @@ def matrix_findings(table: Table) -> list[Finding]:
         return []
     if not np.allclose(values, values.T, rtol=1e-8, atol=0.0):
         return []
-    message = "The table is symmetric, as a matrix of covariances or correlations is, and no table of rows."
-    remedy = "Give its number of rows: FisherZ.from_covariance(matrix, n), or --covariance N on the command line."
+    message = "The table is symmetric, like a matrix of covariances or correlations; a table of rows is not."
+    remedy = "Say how many rows it is from: FisherZ.from_covariance(matrix, n), or --covariance N on the command line."
     return [Finding("error", "matrix", (), message, remedy)]
 
 
 def identifier_findings(table: Table) -> list[Finding]:
-    """Whole numbers, all different, that count the rows or are named as identifiers are."""
+    """Columns of whole numbers that seem to number the rows, or whose names say that they identify rows or units."""
     findings = []
     for i in (i for i in table.of_kind("continuous") if not table.fractions[i]):
         name, column = table.names[i], table.values[:, i]
@@ -292,8 +292,8 @@ def censoring_findings(table: Table) -> list[Finding]:
 
 
 def _times_of(table: Table, mark: int, piled: Sequence[bool] | Flags) -> list[str]:
-    """Columns of numbers, 0 or more, that may be durations, and `mark` says how they ended. `piled`: have columns many
-    rows with their largest value?
+    """Columns that may hold durations (numbers, 0 or more) whose end `mark` describes. `piled`: does each column have
+    its largest value in many rows?
     """
     if not table.n or not 2 <= table.n_levels(mark) <= MOST_ENDS:
         return []
@@ -308,8 +308,8 @@ def _times_of(table: Table, mark: int, piled: Sequence[bool] | Flags) -> list[st
 
 
 def _has_end(table: Table, i: int, mark: int, *, is_named: bool) -> bool:
-    """Do the largest values of column i nearly all have one level of `mark`? Without a name that tells more, it must be
-    the level of all rows with the largest value, and of no others, as where a study ends on one day.
+    """Do the largest values of column i nearly all have one level of `mark` that is rarer elsewhere? Without a hint in
+    a name, exactly the rows with the largest value must have this level, as when a study ends on one day.
     """
     glance = table.codes(mark)[:GLANCE][table.values[:GLANCE, i] == table.summary().high[i]].tolist()
     if not is_named and len({*glance} - {-1}) > 1:

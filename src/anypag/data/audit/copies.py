@@ -18,7 +18,7 @@ from anypag.errors import Option, Sentence
 from anypag.threads import map_in_threads, runs_of
 
 NEARLY_THE_SAME = 0.99  # the least |correlation| of two columns that are nearly the same
-MOST_PAIRS = 8_000_000  # about the most pairs in one run of rows; a thread checks one run at a time
+MOST_PAIRS = 8_000_000  # about the most pairs in one run of rows of the matrix; a thread checks one run at a time
 LEAST_TOLD = 0.95
 """The least share by which each column lowers the errors in guessing the other (Goodman and Kruskal's lambda)."""
 MOST_LEVELS = 50  # columns with more levels are not compared
@@ -53,7 +53,7 @@ def copies_in(table: Table) -> dict[str, str]:
 
 
 def _repeated(names: Sequence[str], sketches: Sequence[object], content: Callable[[int], object]) -> dict[str, str]:
-    """The names with the content of an earlier one, each mapped to that; only equal sketches are compared in full."""
+    """Columns with the content of an earlier one, each mapped to it. Copies have equal `sketches`, which are cheap."""
     count, seen = Counter(sketches), dict[object, str]()
     perhaps = [(i, name) for i, name in enumerate(names) if count[sketches[i]] > 1]
     first = {name: seen.setdefault(content(i), name) for i, name in perhaps}
@@ -61,7 +61,7 @@ def _repeated(names: Sequence[str], sketches: Sequence[object], content: Callabl
 
 
 def _content(table: Table, i: int) -> bytes:
-    """A key that copies share: values; for ordinal columns codes up to reversal; for others codes up to relabelling."""
+    """A key that copies share: values if continuous, codes up to reversal if ordinal, up to relabelling if discrete."""
     if table.kinds[i] == "continuous":
         return (table.values[:, i] + 0.0).tobytes()
     codes = table.codes(i)
@@ -84,7 +84,7 @@ def copies_by_levels(source: Source) -> dict[str, str]:
 
 
 def _tell_each_other(source: Source, i: int, j: int) -> bool:
-    """Are two columns with equally many levels copies, so that levels and gaps pair up one to one?"""
+    """Are two columns with equally many levels copies: do their levels and gaps pair up one to one?"""
     pairs = source.groups([source.names[i], source.names[j]])
     if pairs is None:
         return False
@@ -108,7 +108,7 @@ def _by_first_appearance(codes: Codes) -> bytes:
 
 
 def near_copies(moments: Moments | None, threads: int = 1) -> list[Finding]:
-    """Warnings about pairs of continuous columns (None: there are none) that differ only by a little noise."""
+    """Warnings about pairs of continuous columns that differ only by a little noise; none if `moments` is None."""
     if moments is None:
         return []
     from anypag._kernels.pairs import has_beyond

@@ -30,9 +30,9 @@ CURVED = 0.04  # the share of the variance left by straight lines that a curve m
 CHANCE = 0.005  # the probability, over all pairs, of reporting a curve by chance
 STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is looked for
 MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is looked for
-MOST_PAIRWISE = 40  # up to this many columns with gaps every pair is checked, on the rows that have both
+MOST_PAIRWISE = 40  # with gaps: up to this many columns, each pair is checked on the rows that have both
 COLUMNS_AT_ONCE = 16
-"""How many columns are prepared at a time: 128 kB. A larger block would be allocated and cleared anew each time."""
+"""How many columns are prepared at a time. They take 128 kB; a larger block would get new, cleared memory each time."""
 _NOTHING = 1e-6  # shares below this count as 0
 
 
@@ -88,7 +88,7 @@ def _curves_of_pair(values: Floats, i: int, j: int) -> list[tuple[int, int, floa
 
 
 def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
-    """Pairs (x, y) of columns where y depends on x by a curve, and the share it explains; p: columns of the check."""
+    """(x, y, share): a curve of x explains this share of the variance of y that lines leave. `p`: columns checked."""
     if len(values) < LEAST_ROWS:
         return []
     usable = np.flatnonzero(~mostly_one(values))
@@ -107,7 +107,7 @@ def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
 
 
 def _may_be_curved(values: Floats) -> Flags:
-    """(c, c) may y depend on x by a curve? A quick check: the normal scores of y, single precision, 5 % margin."""
+    """(c, c) at [x, y]: may y depend on x by a curve? A quick check: only normal scores of y, float32, 5 % margin."""
     n, c = values.shape
     parts = np.empty((5, c, n), np.float32)
     for some in slices(c, COLUMNS_AT_ONCE):
@@ -126,8 +126,8 @@ def _may_be_curved(values: Floats) -> Flags:
 
 
 def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], Counts]:
-    """(c, 5, 5) the coefficients that make an orthonormal basis from the (5, c, n) parts of each column, up to a
-    constant; and the columns whose parts are too nearly dependent for single precision.
+    """(c, 5, 5) for each column the coefficients that make its (5, c, n) parts, each less its mean, orthonormal; and
+    the columns whose parts are too nearly dependent for single precision.
     """
     products = _centred_products(parts)
     whole = np.diagonal(products, axis1=1, axis2=2)
@@ -141,7 +141,7 @@ def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32
 
 
 def _centred_products(parts: npt.NDArray[np.float32]) -> Floats:
-    """(c, 5, 5) the inner products of the (5, c, n) parts of each column, less their means; only up to the diagonal."""
+    """(c, 5, 5) the inner products of the (5, c, n) parts of each column, each less its mean; lower triangles only."""
     n, sums = parts.shape[2], (parts @ np.ones(parts.shape[2], np.float32)).T.astype(np.float64)
     products: Floats = -sums[:, :, None] * sums[:, None, :] / n
     for k, part in enumerate(parts):
@@ -150,7 +150,7 @@ def _centred_products(parts: npt.NDArray[np.float32]) -> Floats:
 
 
 def _basis(values: Floats) -> Floats:
-    """(5, c, n) an orthonormal basis for each column, of three lines and two powers of its ranks; zeros for nothing."""
+    """(5, c, n) the parts of each column (see `_fill`), made orthonormal; zeros for a part that adds nothing."""
     parts = np.empty((5, *values.shape[::-1]))
     _fill(parts, values)
     _make_orthonormal(parts)
@@ -158,7 +158,7 @@ def _basis(values: Floats) -> Floats:
 
 
 def _fill(parts: npt.NDArray[Any], values: Floats) -> None:
-    """Writes five rows for each column into (5, c, n): its normal scores, its values cut at three deviations, what the
+    """Writes the five parts of each column into (5, c, n): normal scores, its values cut at three deviations, what the
     cut removed, and the second and third power of its ranks (Legendre polynomials).
     """
     parts[1] = _standard(values)
@@ -242,7 +242,7 @@ def _products(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any
 
 
 def _curve(basis: Floats, target: Floats) -> tuple[float, float]:
-    """Minus the p-value of a curve (-1 if there is clearly none), and the share of the rest that the powers explain."""
+    """Minus the p-value of a curve (-1 if clearly none); the share that it explains of the variance left by lines."""
     squares = np.square(basis @ target)
     line, more = float(squares[:3].sum()), float(squares[3:].sum())
     share = more / max(1.0 - line, _NOTHING)
@@ -250,7 +250,7 @@ def _curve(basis: Floats, target: Floats) -> tuple[float, float]:
 
 
 def _pvalue(basis: Floats, target: Floats, share: float) -> float:
-    """The p-value of a share, by an F test with the share's variance under permutations (Box and Watson 1962)."""
+    """The p-value of a share, by an F test with degrees of freedom fitted to permutations (Box and Watson 1962)."""
     from scipy.special import fdtrc
 
     lines, powers = basis[:3], basis[3:]

@@ -16,13 +16,13 @@ from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence
 
-LEAST_ROWS = 20
+LEAST_ROWS = 20  # fewer rows may agree by chance
 ROWS_PER_CELL = 5
 MOST_CELLS = 10_000
 CHANCE = 0.001
-"""A function of levels is reported if chance makes one, in any pair or triple, with less than this probability."""
+"""A determined column is reported if the probability that chance makes any pair or triple look so is below this."""
 LEAST_LEVELS = 10  # with fewer distinct values a column may rise with another by chance
-GLANCE = 1000  # rows that are searched for complete ones
+GLANCE = 1000  # about the most rows, spread over the table, that are searched for complete ones
 LOOK = 64  # this many complete rows rule out nearly all pairs
 FEW = 8  # this many of these rows, sorted by one column, rule out most other columns
 
@@ -72,8 +72,8 @@ def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
 
 
 def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
-    """Continuous columns that have all complete rows in the same order as an earlier one, or in the opposite order.
-    Linear functions are reported as relations, and here only if `singular` is "keep". Few rows may agree by chance.
+    """Errors about continuous columns that sort the complete rows as an earlier one does, or in the opposite order.
+    Linear functions are relations; here they are reported only if `singular` is "keep". Few rows are not checked.
     """
     chosen = table.of_kind("continuous")
     values = table.values[:, chosen]

@@ -1,8 +1,8 @@
 """Leaves out columns that no search can use, for the defaults missing="auto" and singular="auto", and says which.
 
-A graph with hidden causes stays right if a column is left out: it is one more variable that was not measured. Rows
-without a gap are a selected sample, which such a graph allows for too. So columns, and rows with gaps, are left out
-without asking the user, and a finding says so.
+A graph that allows for hidden causes stays right if a column is left out: the column is one more variable that was not
+measured. Rows without a gap are a selected sample; the graph allows for selection too. So unusable columns, and rows
+with gaps, are left out without asking the user, and a finding says so.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option, Sentence, listed
 
 FEWEST = 0.5  # the least share of rows with a value in a column, and the least share of complete rows
-MANY_GAPS = 0.1  # a column with more gaps than this is left out if its gaps would make another column constant
+MANY_GAPS = 0.1  # a column with more gaps than this is left out if another is constant in the rows without these gaps
 _WHY = {
     "constant": "constant in the rows used",
     "relation": "an exact linear function of others",
@@ -37,9 +37,9 @@ Read = TypeVar("Read")
 def leaving_out(
     source: Source, missing: Missing, singular: Singular, kept: Iterable[str], read: Callable[..., tuple[Read, Audit]]
 ) -> tuple[Read, list[Finding]]:
-    """What was read from the columns that can be used, and the finding that names the others. `kept` are columns that
-    are never left out, because the user said something about them. `read` is called with the source, `missing` and
-    `singular` without "auto"; it returns what was read and its audit, or raises DataError with the audit.
+    """What was read from the columns that can be used, and the finding that names the others. `kept` are columns for
+    which the user gave a kind or knowledge; they are never left out. `read` takes a source, `missing` and `singular`
+    (no longer "auto"); it returns what was read and its audit, or raises DataError with the audit.
     """
     keep, out = frozenset(kept), dict[str, str]()
     if missing == "auto":
@@ -79,8 +79,8 @@ def gappy(source: Source, keep: frozenset[str] = frozenset()) -> Left:
 
 
 def _skipped(table: Table) -> Left:
-    """Columns with many gaps whose other rows all agree in another column: a question, for example, that was put only
-    to people who answered yes to an earlier one.
+    """Columns with many gaps where all rows that have a value agree in another column: for example, a question that was
+    put only to people who answered yes to an earlier one.
     """
     found, n_gaps = dict[str, str](), table.summary().missing
     varies = table.summary().low < table.summary().high

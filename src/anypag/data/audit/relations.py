@@ -1,8 +1,8 @@
 """Columns that are exact linear functions of others, found in a correlation matrix.
 
-A Cholesky factorisation with pivoting adds columns until the others have no variance left. Each of those others then
-gives one relation, solved for the column that is most like the others: "total = a + b". With n rows any n columns
-are related in this way by chance alone, so nothing is reported once n − 1 columns are added.
+A Cholesky factorisation with pivoting adds columns until the others have no variance left. Each remaining column
+then gives one relation, solved for its member with the largest correlations with the rest: "total = a + b". Any n
+columns of n rows are related in this way by chance alone, so nothing is reported if n − 1 columns were added.
 
 Also finds the levels of one variable spread over 0/1 columns: no row has a 1 in two of them. For two rare columns
 this may be chance. Under independence the number of rows in which both are 1 is about Poisson, so it is 0 with
@@ -24,7 +24,7 @@ from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import listed
 
-NOTHING_LEFT = 1e-10  # the share of its variance below which a column counts as a function of others
+NOTHING_LEFT = 1e-10  # a column is a function of others if they leave less than this share of its variance
 _NEGLIGIBLE = 1e-6  # smaller coefficients count as 0
 _CLEARLY_LEFT = 1e-5  # if every column keeps more than this share of its variance, there is no relation
 _FEW = 200  # up to this many columns, inverting the matrix is fastest
@@ -32,7 +32,7 @@ RELATION = "Exact linear relation: "
 
 
 def relation_findings(moments: Moments, singular: Singular, explained: AbstractSet[str] = frozenset()) -> list[Finding]:
-    """Columns that are exact linear functions of others, without those in `explained`, which are already reported."""
+    """Exact linear relations, but not those with a column in `explained`: these columns are reported already."""
     severity: Severity = "error" if singular == "error" else "warning"
     return [
         Finding(severity, "relation", columns, f"{RELATION}{text}.", "Drop one of them.")
@@ -61,7 +61,7 @@ def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
 
 def _is_clear(moments: Moments) -> bool:
     """Does a quick check show that there is no relation? With few columns, the inverse gives the share of variance that
-    each keeps. With many, single precision takes half the time; a relation would leave a pivot of about 1e-7.
+    each keeps. With many, a float32 factorisation takes half the time; a relation would leave a pivot of about 1e-7.
     """
     p = len(moments.names)
     if p >= moments.n:
@@ -91,7 +91,7 @@ def _is_full(moments: Moments) -> bool:
 
 def _relation(moments: Moments, basis: Indices, weights: Floats, left_over: int) -> tuple[tuple[str, ...], str]:
     """The relation left_over = sum of weights · basis, in standard units, solved for the column most like the others.
-    For a total and its parts this is the total, for two weights and their difference one of the weights.
+    For a total and its parts this is the total; for two similar columns and their difference, one of the two.
     """
     used = np.abs(weights) > _NEGLIGIBLE
     members = np.append(basis[used], left_over)
@@ -155,7 +155,7 @@ def _of_zeros_and_ones(table: Table) -> list[int]:
 
 def _groups(expected: Floats) -> list[list[int]]:
     """Groups of columns that are never 1 together, which chance does not explain. A group grows from the clearest pair;
-    a column is in at most one group. `expected`: in how many rows two such columns should be 1; −inf for other pairs.
+    a column is in at most one group. `expected`: per pair, how many rows have two 1s by chance; −inf if any has them.
     """
     p = len(expected)
     enough, to_join = math.log(max(p * (p - 1) / 2, 1.0) / CHANCE), math.log(max(p, 1) / CHANCE_OF_JOINING)
@@ -181,7 +181,7 @@ def _findings(table: Table, columns: list[int]) -> list[Finding]:
     names = [table.names[i] for i in columns]
     n_levels = len(columns) + int(ones.min() == 0)
     message = (
-        f"Columns {listed(names)} hold 0 and 1, and never two of them are 1 in one row, as when the levels of one "
+        f"Columns {listed(names)} hold 0 and 1, and no row has a 1 in two of them, as when the levels of one "
         "variable stand in columns of their own (indicators, dummies). They then depend on each other by construction, "
         "and edges and marks among them and elsewhere may be wrong."
     )

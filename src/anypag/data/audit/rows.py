@@ -21,10 +21,10 @@ from anypag.threads import slices
 
 LEAST_ROWS = 4  # fewer rows are not enough for any test
 FEW_ROWS = 20
-ROWS_PER_LEVEL = 5  # for each level, or each combination of levels
+ROWS_PER_LEVEL = 5  # the fewest rows for each level, or each combination of levels
 MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # the most columns named, and the share of complete rows that ends the list
 MOST_GAPS = 8  # the most columns whose gaps a message counts
-MOST_CELLS = 10_000  # the most rows of a table that is looked at as a table of counts
+MOST_CELLS = 10_000  # a table with more rows is not checked for being a table of counts
 WEAK = 0.2  # a note is given if correlations above this may go unseen
 _BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score and not method.tests_by))
 PAIRWISE = f"{Option('missing', 'pairwise')} (a test drops only rows with gaps in its columns; not for {_BY_SCORES})."
@@ -39,7 +39,7 @@ def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]
 
 
 def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, costly: str) -> list[Finding]:
-    """An error for missing values, or a warning with the price of `missing`. `costly`: a clause of `costly_columns`."""
+    """An error for missing values, or a warning that says what `missing` costs. `costly`: from `costly_columns`."""
     gaps = {name: count for name, count in zip(names, summary.missing.tolist(), strict=True) if count}
     if not gaps:
         return []
@@ -133,8 +133,8 @@ def large_set_findings(n: int, largest: int) -> list[Finding]:
 
 
 def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding]:
-    """A warning if rows are too few for counts given the largest sets, even of the columns with the fewest levels."""
-    with np.errstate(over="ignore"):  # infinity, too, is more combinations than rows
+    """A warning if rows are too few for counts given the largest sets, even if their columns have the fewest levels."""
+    with np.errstate(over="ignore"):  # infinity is right here: more combinations than rows
         wanted = np.cumprod(np.array(sorted(levels), dtype=np.float64)) * ROWS_PER_LEVEL
     enough = int(np.searchsorted(wanted, n, side="right"))
     if enough >= largest:
@@ -164,7 +164,7 @@ def repeated_row_findings(table: Table) -> list[Finding]:
 
 
 def count_findings(table: Table) -> list[Finding]:
-    """A warning if every combination of the other columns occurs once and a column has whole numbers, as counts do."""
+    """A warning if a column has whole numbers and all combinations of the others occur once, as in counted tables."""
     p = len(table.names)
     if p < 3 or not 2 ** (p - 1) <= table.n <= MOST_CELLS or table.has_gaps:
         return []
@@ -188,7 +188,7 @@ def count_findings(table: Table) -> list[Finding]:
 
 MOST_CONDITIONS = 20  # the most levels of a column that names conditions
 MOSTLY, SURELY = 0.75, 1e-4
-"""The least share of columns whose means differ between conditions, and the p-value below which means differ."""
+"""The least share of columns whose means differ between conditions, and the p-value below which they do."""
 
 
 def condition_findings(table: Table) -> list[Finding]:
@@ -232,7 +232,7 @@ _ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rou
 
 
 def order_findings(table: Table) -> list[Finding]:
-    """A warning about columns with neighbouring rows alike; not about monotone ones: rows may be sorted by these."""
+    """A warning about columns whose neighbouring values are alike. Monotone ones are exempt: they may sort the rows."""
     rises, falls = changes(table.values[:_GLANCE])
     continuous = table.of_kind("continuous")
     chosen = [i for i in continuous if (rises[i] and falls[i]) or not is_monotone(table.values[:, i])]

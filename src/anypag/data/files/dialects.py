@@ -62,7 +62,7 @@ def dialect(path: Path, ending: str, encoding: str | None = None) -> Dialect:
     fitting = [mark for mark, found in counts.items() if len(found) == 1 and 0 not in found]
     separator = fitting[0] if fitting else usual
     if ";" in fitting and all(_DECIMAL.fullmatch(value.strip()) for line in bare for value in line.split(";")):
-        separator = ";"  # every line also has equally many commas, which are decimal signs
+        separator = ";"  # commas may be equally many in all lines too, but they are decimal signs
     return Dialect(separator, separator == ";" and _has_decimal_commas(path, lines[1:]), line_end)
 
 

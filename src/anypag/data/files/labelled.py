@@ -39,7 +39,7 @@ def labelled_findings(path: Path) -> list[Finding]:
         shown = [f"{code:g} ({text!r})" for code, text in labels[name].items() if (frame[name] == code).any()]
         if shown:
             message = f"Column {name!r} was read as numbers, though some numbers have labels: {', '.join(shown[:4])}."
-            found.append(warning("code", (name,), message, "Declare those that are no quantities missing in the file."))
+            found.append(warning("code", (name,), message, "Mark codes that are no quantities as missing in the file."))
     return found
 
 

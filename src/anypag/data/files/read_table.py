@@ -48,7 +48,7 @@ def read_table(
         sheet: of an .xlsx file; the first if left out.
 
     Raises:
-        DataError: the file does not hold such a table; the message says what to do.
+        DataError: the file cannot be read with these options; the message says what to do.
     """
     path, reading = Path(path), Reading(encoding, _words(gaps), header, sheet)
     for name in _unfit(path):
@@ -108,7 +108,7 @@ def index_in(frame: polars.DataFrame) -> polars.Series | None:
 
 
 def _word_findings(path: Path, reading: Reading, frame: polars.DataFrame, names: Sequence[str]) -> list[Finding]:
-    """Words among texts that were taken for missing values by default: they might be levels."""
+    """Warnings about words in columns of text that were taken for missing values by default: they may be levels."""
     if ending_of(path) not in TEXT_ENDINGS or reading.gaps != MISSING_WORDS:
         return []
     columns = [name for name in names if frame[name].dtype == polars.String and frame[name].null_count()]
@@ -156,13 +156,13 @@ def read_as_said(path: Path, reading: Reading, names: Sequence[str] | None) -> T
 
 
 def read_again(path: Path, reading: Reading, among: Collection[str]) -> Table:
-    """The columns of a file that are among some names; other columns are not read."""
+    """The columns of a file whose names are in `among`; all columns if none is."""
     there = [name for name in glance(path, 1, reading).columns if name in among]
     return as_table(read_as_said(path, reading, there or None))
 
 
 def rows_from(data: object, reading: Reading | None, among: Collection[str]) -> Table:
-    """A table in memory, whole; or the needed columns of a file, read with the options of the search."""
+    """A table in memory, whole; or the columns `among` of a file, read with the options of the search."""
     if isinstance(data, str | Path):
         return read_again(Path(data), fitting(reading, Path(data)), among)
     table, weights = as_table(data), None if reading is None else reading.weights

@@ -47,7 +47,7 @@ class Reading(NamedTuple):
 
 AS_USUAL = Reading()
 _FIRST_ROWS = 10_000  # from which the types of columns are inferred
-_LONGEST_REASON = 300  # characters of an error of polars that a message quotes
+_LONGEST_REASON = 300  # the most characters of a polars error that a message quotes
 FromFile = TypeVar("FromFile")
 
 

@@ -142,7 +142,7 @@ class CountedTable(ThroughRows):
             raise DataError(
                 f"The counts stand for {self.n:,} rows of {len(self.names)} columns. This step needs the rows "
                 f"themselves, at most {MOST_NUMBERS:,} numbers. Choose a test of discrete columns, which uses counts "
-                f"directly ({Option('test', 'permutation')}); or divide the counts."
+                f"directly ({Option('test', 'permutation')}); or divide all counts by one number."
             )
         row_of = np.repeat(np.arange(len(self.counts)), self.counts)
         return replace(self.table, given_kinds=self.kinds).take_rows(row_of)
@@ -234,7 +234,7 @@ def weights_of(source: Source) -> Floats | None:
 
 
 def worth_in(source: Source) -> Worth | None:
-    """What the rows of a source without gaps are worth; None if they are not weighted."""
+    """What the rows of a source without gaps are worth to tests; None if each is worth one row."""
     found: Worth | None = getattr(source, "worth", None)
     return found
 

@@ -99,9 +99,9 @@ def _chosen(moments: Moments, names: Sequence[str]) -> Moments:
 def covariance_moments(
     covariance: Any, n: int, names: Sequence[str] | None = None, reading: Reading = AS_USUAL
 ) -> Moments:
-    """The moments of a table of n rows, from its covariance or correlation matrix: a square array, a data frame of one,
-    or the path of a file, read as `reading` says. `names`: of the columns of an array; otherwise, which columns to use.
-    DataError if it is not such a matrix.
+    """The moments of a table of n rows, from its covariance or correlation matrix: a square array, a data frame, or
+    the path of a file, read as `reading` says. `names`: for an array, the names of its columns; otherwise, the columns
+    to use. DataError if `covariance` is not such a matrix.
     """
     there, matrix = _named(covariance, reading)
     matrix = _filled_in(matrix)
@@ -159,7 +159,7 @@ def _from_frame(frame: polars.DataFrame) -> tuple[tuple[str, ...], Floats]:
 
 
 def _ordered(columns: list[str], rows: list[str] | None, matrix: Floats) -> tuple[tuple[str, ...], Floats]:
-    """The rows in the order of the columns."""
+    """The names of the columns, and the matrix with its rows in the same order."""
     _require_square(matrix.shape)
     names = checked_column_names(columns, len(columns))
     if rows is None:

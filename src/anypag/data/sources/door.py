@@ -19,7 +19,7 @@ from anypag.data.sources.protocol import MOST_LOOKED_AT, Source
 from anypag.data.table import Table, as_table, declared, spelled_out
 from anypag.errors import is_pattern, matching
 
-BYTES_A_NUMBER = 4  # the fewest bytes of a number and its separator in a text file that is not compressed
+BYTES_A_NUMBER = 4  # assumed for a number and its separator in a text file that is not compressed
 
 
 def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str, str] | None = None) -> Source:
@@ -27,7 +27,7 @@ def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str,
     in an engine (DuckDB, Dask, Spark, ...). `names` and `kinds` as in `as_table`; a name such as "price*" stands for
     all columns that match it. DataError if the data are not a table.
     """
-    is_named = not isinstance(data, np.ndarray | list | tuple)  # else `names` gives names, and no patterns
+    is_named = not isinstance(data, np.ndarray | list | tuple)  # for an array, `names` are new names, not patterns
     if names is not None and not isinstance(names, str) and any(map(is_pattern, names)) and is_named:
         names = matching(names, as_source(data).names)
     if isinstance(data, str | Path) and not _is_small(Path(data)):

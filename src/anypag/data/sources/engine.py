@@ -204,7 +204,7 @@ class EngineTable(ThroughRows):
             raise DataError(
                 f"This step needs the rows themselves, up to {MOST_PULLED:,} numbers of them; the table in the engine "
                 f"has {self.n:,} rows and {len(self.names)} columns. Take a sample of the rows there, or fewer "
-                "columns; or choose Fisher's z or the test for mixed data (both with columns as they are, and without "
+                "columns; or choose Fisher's z or the test for mixed data (both without a transform, and without "
                 f"gaps or with {Option('missing', 'drop')}), or a test of discrete columns: their sums and counts are "
                 "computed in the engine."
             )
@@ -264,7 +264,7 @@ class GroupedCounts:
         )
 
     def unions(self, sets: Iterable[ColumnNumbers]) -> dict[ColumnNumbers, ColumnNumbers]:
-        """For each set of columns the union of sets that is grouped with it."""
+        """For each set of columns, the union that contains it, whose counts one query pulls."""
         return unions_of(sets, self.levels, list(self._kept))
 
 

@@ -150,7 +150,7 @@ class Engine:
         return Centres(int(n), mean, low, high)
 
     def moments(self, summary: Centres) -> Moments:
-        """The moments, from products of columns that the engine centres and scales; last digits may differ."""
+        """The moments, from products that the engine computes; last digits may differ from those of rows in memory."""
         n, mean, low, high = summary
         order = name_order(self.names)
         exponent = np.frexp(np.maximum(high - mean, mean - low))[1].astype(np.int32)
@@ -179,5 +179,5 @@ class Engine:
         parts = []
         for part in slices(len(expressions), EXPRESSIONS):
             named = [one.alias(f"v{k}") for k, one in enumerate(expressions[part])]
-            parts += self.frame.select(*named).collect().rows()[0]  # in old versions `row` gives no plain numbers
+            parts += self.frame.select(*named).collect().rows()[0]  # `row` of old narwhals gives no plain numbers
         return np.array([np.nan if value is None else float(value) for value in parts])

@@ -97,7 +97,7 @@ class FileTable(ThroughRows):
                 f"The file {self.path} is larger than {LARGE_FILE // 10**6} MB and has discrete columns "
                 f"({discrete[0]!r}, ...), whose test needs all rows in memory. Take a sample of the rows, declare the "
                 f"columns continuous ({Option('kinds')}), or choose {Option('test', 'permutation')} or "
-                f"{Option('test', 'mixed')} to read it whole."
+                f"{Option('test', 'mixed')}, which read the file whole."
             )
         return self
 

@@ -27,7 +27,7 @@ MOST_SETS = 50  # the most values of a column that tells data sets apart
 class Pooled(Table):
     """The rows of several data sets, with their contexts; what `pooled` makes. `contexts` are the names of the added
     columns, `targets` what they are known to act on. `sets` names the data sets, the observed one first, and `of_set`
-    has the set of each row. `learn` and `bootstrap` add what the design says to the user's `anypag.Knowledge`.
+    has the set of each row. `learn` and `bootstrap` add contexts and targets to the user's `anypag.Knowledge`.
     """
 
     contexts: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ class Pooled(Table):
 
     @property
     def is_fixed(self) -> bool:
-        """Do contexts depend on the design alone, by the assumptions? Then every question may be given all of them."""
+        """Do contexts depend on the design alone, by the assumptions? Then every test may condition on all of them."""
         return "3" in self.assumptions or ("2" in self.assumptions and len(self.contexts) == 1)
 
     @property
@@ -114,8 +114,8 @@ def pooled(
         contexts: the columns that say which data set a row is from: "indicator" (one of zeros and ones for each set but
             the observed one), "one" (a single discrete column, `context`), or a table of the design with a row for each
             set.
-        assumptions: of Joint Causal Inference: "1" (nothing in the data is a cause of a context), "12" (and nothing
-            hidden is a cause of both), "123" (and contexts depend on each other by the design alone).
+        assumptions: of Joint Causal Inference: "1" (no variable is a cause of a context), "12" (and no hidden cause
+            acts on a context and a variable), "123" (and contexts depend on each other by the design alone).
         targets: what contexts are known to act on directly: {"drug": ["pkc"]}. The search finds other targets.
         contexts_test: the rows that answer whether a context acts on a variable: "all", or "pairwise" (each set against
             the observed one), which is better if sets differ a lot in size.

@@ -66,7 +66,7 @@ class Spread(NamedTuple):
 
 
 class Source(Protocol):
-    """Columns with names and kinds, and the reads that checks and tests make of their rows."""
+    """Columns with names and kinds, and what checks and tests read from them."""
 
     @property
     def names(self) -> tuple[str, ...]:
