@@ -81,7 +81,7 @@ def test_convert_does_not_write_over_its_input(graph: Path) -> None:
 
 def test_a_report_needs_a_result(graph: Path) -> None:
     ended = anypag("convert", graph, graph.with_suffix(".html"))
-    assert ended.code == 2 and "graph.txt holds the graph alone" in ended.err
+    assert ended.code == 2 and "graph.txt holds only the graph" in ended.err
 
 
 def test_compare(graph: Path) -> None:

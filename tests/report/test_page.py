@@ -244,7 +244,7 @@ def test_a_graph_with_knowledge_says_what_was_and_was_not_found_out() -> None:
     result = ap.learn(system, method="icd", knowledge=ap.Knowledge.from_text("A ~> B"))
     content: Any = content_of(report_html(result))
     assert result.valid is None and not result.contradictions
-    assert content["made"]["valid"].startswith("No two of its claims contradict each other.")
+    assert content["made"]["valid"].startswith("No two claims of the graph contradict each other.")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
-"""Turns functions into commands: signatures declare arguments and options; errors become sentences and exit codes.
+"""Turns functions into commands. A signature declares arguments and options; errors are printed and set the exit code.
 
 Parameters that are keyword-only are options, the others arguments. The help is in the docstring, one entry for each
-under "Args:"; a word before the colon stands for the value (`out FILE: Write the result.`).
+under "Args:". In `out FILE: Write the result.`, FILE is how the help names the value of `--out`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from anypag.cli.running import StoppedAtOnce
 from anypag.cli.terminal import Terminal, give_up
 from anypag.errors import AnypagError, Option, ParameterError
 
-INTERNAL = "An error in anypag itself"  # the first words about an internal error
+INTERNAL = "An error in anypag itself"  # how the message of an internal error begins
 
 
 class ExitCode(IntEnum):
@@ -40,8 +40,8 @@ class ExitCode(IntEnum):
 def command(*choices: str) -> Callable[[Callable[..., ExitCode]], click.Command]:
     """Turns a function into a command of click.
 
-    Its parameter `typed` becomes an option for each of these choices of `learn`, and is given their values. A parameter
-    whose type is a dataclass becomes an option for each of its fields.
+    The command gets an option for each name in `choices` (choices of `learn`); the function gets their values as
+    `typed`. A parameter whose type is a dataclass becomes one option for each field.
     """
 
     def decorate(function: Callable[..., ExitCode]) -> click.Command:
@@ -64,7 +64,7 @@ class _Help(NamedTuple):
 
 
 def _described(documented: Any) -> tuple[str, dict[str, _Help]]:
-    """The text of a docstring, each paragraph on one line, for the terminal to wrap; and its entries under "Args:"."""
+    """The text of a docstring, each paragraph on one line for the terminal to wrap, and its entries under "Args:"."""
     text, _, listed = (inspect.getdoc(documented) or "").partition("\nArgs:\n")
     found = re.findall(r"^    (\w+)(?: (\S+))?: (.*(?:\n      .*)*)", listed, re.MULTILINE)
     entries = {name: _Help(metavar or None, " ".join(about.split())) for name, metavar, about in found}
@@ -131,7 +131,7 @@ def _arguments(declared: Any, choices: tuple[str, ...], given: Mapping[str, Any]
 
 
 def _guarded(function: Callable[[], ExitCode], terminal: Terminal) -> None:
-    """Ends with the exit code that the function returns; errors become sentences."""
+    """Runs the function and exits with the code that it returns. An error is printed and gives the exit code."""
     try:
         code = function()
         terminal.flush()

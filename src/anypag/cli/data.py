@@ -86,7 +86,7 @@ def simulate(
     seed: Annotated[int, click.IntRange(0)] = 0,
     terminal: Terminal,
 ) -> ExitCode:
-    """Draw a random system with hidden causes, write a sample of it and what can be learned from it.
+    """Draw a random causal system with hidden causes; write a sample of it and, if asked for, the true graphs.
 
     Args:
         data DATA: The table to write: .csv, .tsv or .parquet.
@@ -150,15 +150,15 @@ RUNS: dict[str, tuple[tuple[Kind, ...], str]] = {
     "numbers and levels": (("continuous", "discrete"), "auto"),
     "numbers with curved effects": (("continuous",), "additive"),
 }
-"""The tables that kernels are compiled for: the kinds of the columns in turn, and the test."""
-COLUMNS, ROWS = 8, 400
+"""The tables that `warm` searches to compile their kernels: the kinds that columns take in turn, and the test."""
+COLUMNS, ROWS = 8, 400  # of each of these tables
 
 
 @command()
 def warm() -> ExitCode:
-    """Compile what searches need, so that no later run waits for it.
+    """Compile the code that searches need, so that no later run waits for it.
 
-    The compiled code is kept where NUMBA_CACHE_DIR says, else beside the package, for this kind of processor.
+    The code is compiled for this kind of processor, and kept in the folder NUMBA_CACHE_DIR, else beside the package.
     """
     from anypag.errors import AnypagWarning
     from anypag.run.engine import learn

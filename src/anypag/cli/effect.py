@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 WHY_SMALLER = (
-    "By this graph they are as valid as the set above, which has every possible cause that may be adjusted for."
+    "By this graph each of these is as valid as the set above, which has every possible cause that may be adjusted for."
 )
 MOST_SETS = 5  # how many minimal sets are listed
 
@@ -55,10 +55,10 @@ def effect(
         graph GRAPH: A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).
         cause CAUSE: The variable that is set; several with commas.
         outcome OUTCOME: The variable whose change is asked for; several with commas.
-        dag EDGES: A graph of your own in place of GRAPH, all arrows causes and nothing hidden: 'treat -> re78; age ->
-            treat; age -> re78', or a file.
+        dag EDGES: A graph of your own in place of GRAPH: 'treat -> re78; age -> treat; age -> re78', or a file with
+            one. Every arrow in it is a cause, and nothing is hidden.
         assume STATEMENT: Assume this besides what was known, and sample graphs again: 'smoking !<-> cancer' says that
-            nothing hidden causes both. For results with sampled graphs (--method auto), with --data.
+            nothing hidden causes both. Needs --data, and a result with sampled graphs (--method auto).
         given NAMES: The effect given these variables: names with commas.
         within NAMES: Adjust for these columns only: names with commas.
         no_selection_bias: The sample is known not to be selected by any variable.
@@ -66,14 +66,14 @@ def effect(
             unless other options are given. Rows with gaps in columns that the effect needs are left out. For several
             data sets: the file of the observed one, the file with all of them, or one file each: --data observed=a.csv
             --data drug=b.csv.
-        model: Treat columns as numbers, every value as a level, or each column by its kind.
+        model: linear treats columns as numbers, tables every value as a level, mixed each column by its kind.
         learner LEARNER: A cross-fitted learner in place of straight lines: splines, or the import path of a regressor
-            (sklearn.ensemble.RandomForestRegressor); two, with a comma: outcome, cause. A cause with two levels is
-            estimated doubly robustly (AIPW).
-        by NAME: Also report the effect in the groups of this column: its levels, or bands of a number.
+            (sklearn.ensemble.RandomForestRegressor). Give two, with a comma between, for the outcome and for the cause.
+            The effect of a cause with two levels is estimated doubly robustly (AIPW).
+        by NAME: Also report the effect for each level of this column, or in four ranges if it holds numbers.
         cluster NAME: The column that says which rows belong together: a person, a school.
-        confounding STRENGTH: Also report how far the number moves if hidden common causes correlate the noises at
-            both ends of arrows by up to this: 0.7, say. For results with sampled graphs (--method auto).
+        confounding STRENGTH: Also report how far the estimate moves if hidden common causes correlate the noise terms
+            at the two ends of an arrow by up to STRENGTH, 0.7 say. Needs a result with sampled graphs (--method auto).
     """
     from anypag.effects.effect import effect as asked
 
@@ -114,7 +114,7 @@ def effect(
 def _asked(
     graph: Path, cause: str, outcome: str | None, dag: str | None, kinds: dict[str, str] | None
 ) -> tuple[MixedGraph | Result, str, str]:
-    """The graph, the cause and the outcome. With --dag the graph is not among the arguments."""
+    """The graph, the cause and the outcome. With --dag there is no GRAPH: the first two arguments are the variables."""
     from anypag.graphs.pag import DAG
     from anypag.results.files import read_result
     from anypag.results.result import Result
@@ -135,7 +135,7 @@ def _asked(
 def _rows(
     data: list[str], source: MixedGraph | Result, said: dict[str, Any], kinds: dict[str, str], cluster: str | None
 ) -> Table:
-    """The columns of the graph and that of clusters, from a file, or from the files of several data sets."""
+    """The columns of the graph and of --cluster, read from one file or from the files of several data sets."""
     from anypag.data.table import declared
     from anypag.graphs.base import MixedGraph
 
@@ -146,7 +146,7 @@ def _rows(
     if len(tables) == 1:
         return tables[""]
     if sets is None:
-        raise ParameterError("Several files are for results of several data sets; this result is of one.")
+        raise ParameterError("Several files need a result of several data sets; this result is of a single one.")
     return sets.of_tables(tables)
 
 
@@ -155,7 +155,7 @@ def _table(file: Path, before: Reading | None, said: dict[str, Any], names: tupl
     from anypag.data.files.read_table import fitting, read_again
 
     reading = fitting(before, file)
-    if {"counts", "weights"} & said.keys():  # typing one replaces both
+    if {"counts", "weights"} & said.keys():  # a typed --counts or --weights replaces either one of the search
         reading = reading._replace(counts=None, weights=None)
     with panics_held(file):
         return read_again(file, reading._replace(**said), names)

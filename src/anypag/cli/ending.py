@@ -1,4 +1,4 @@
-"""The end of `anypag learn`: writes the outputs and prints the result. It is loaded when a search has ended."""
+"""The end of `anypag learn`: writes the outputs and prints the result. The module is loaded when a search has ended."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from anypag.saving import is_drawn, save
 
 @dataclass
 class Ending:
-    """The end of a run. Reports draw effects from `data`, which is None if there are no rows."""
+    """The end of a run. Reports estimate effects from `data`, which is None if there are no rows."""
 
     terminal: Terminal
     result: Result
@@ -32,7 +32,7 @@ class Ending:
     written: list[Path] = field(default_factory=list)
 
     def write(self, outputs: list[Path], drawing: Drawing) -> None:
-        """Write every output, drawn ones last; if one fails, the others are still written."""
+        """Write every output, pictures and reports last; if one fails, the others are still written."""
         for path in sorted(outputs, key=is_drawn):
             try:
                 with drawing.limited() if is_drawn(path) else nullcontext():
@@ -50,7 +50,7 @@ class Ending:
         write_report(result, path, call=call, spell=spelled, data=self.data)
 
     def told(self) -> ExitCode:
-        """Print the result, and what was written."""
+        """The exit code. Prints the result, the files written and the errors."""
         tell_result(self.terminal, self.result)
         self.terminal.lines(f"Wrote {path}" for path in self.written)
         self.terminal.lines(self.left_out, "bold yellow")

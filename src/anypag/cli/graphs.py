@@ -62,8 +62,8 @@ def convert(
     Args:
         source IN: The graph to read.
         target OUT: The file to write; .svg, .png and .pdf draw the graph, .html makes the report.
-        read_as FORMAT: text, json, edges, tetrad, pcalg, dagitty or dot (written only); by default as the ending says.
-        write_as FORMAT: text, json, edges, tetrad, pcalg, dagitty or dot (written only); by default as the ending says.
+        read_as FORMAT: text, json, edges, tetrad, pcalg or dagitty; by default the ending of the file decides.
+        write_as FORMAT: text, json, edges, tetrad, pcalg, dagitty or dot; by default the ending of the file decides.
     """
     from anypag.graphs.formats.registry import read_graph, write_graph
 
@@ -80,7 +80,7 @@ def convert(
         write_picture(result or graph, target)
     elif write_as is None and ending == ".html":
         if result is None:
-            raise ParameterError(f"A report needs how the graph was learned; {source.name} holds the graph alone.")
+            raise ParameterError(f"A report says how a graph was learned; {source.name} holds only the graph.")
         save(result, target)
     else:
         write_graph(graph, target, format=write_as)

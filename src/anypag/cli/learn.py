@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anypag.search.progress import Progress
 
 
-NO_DRAWS = "Interrupted: no graphs for effects are sampled."
+NO_DRAWS = "Interrupted: no graphs are sampled to estimate effects from."
 
 
 @command(*TYPED)
@@ -52,18 +52,18 @@ def learn(
 ) -> ExitCode:
     """Learn a graph (a PAG) from a table, or from several data sets.
 
-    After every iteration the graph is correct as far as it goes, if the tests are right; contradictions are named.
+    If the tests are right, what the graph says is true after every iteration; contradictions in it are reported.
     Ctrl-C, SIGTERM and the budgets end the run with the last graph, written to every output asked for (exit code 3).
-    Ctrl-C twice within a second stops at once. Pictures and reports are drawn last: a signal ends that too; all other
-    outputs are written by then.
+    Ctrl-C twice within a second stops at once. Pictures and reports are drawn last, after all other outputs; a signal
+    ends the drawing too.
 
     Args:
         data DATA: The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav; - is
             standard input. Several data sets by their names, the observed one first: observed=a.csv drug=b.csv.
-        covariance N: DATA is the covariance or correlation matrix of N rows: a column and a row for each variable,
-            whose names may be in a first column; one triangle may be empty.
-        tiers TIERS: The order of time, 'age sex | smoking | "lung age"': nothing is a cause of what is in an earlier
-            tier; a name with blanks is put in double quotes. Later variables may still be causes of being in the
+        covariance N: DATA is the covariance or correlation matrix of N rows: a column and a row for each variable.
+            A first column may repeat the names; one triangle may be empty.
+        tiers TIERS: The order of time, 'age sex | smoking | "lung age"': no variable is a cause of one in an earlier
+            tier. A name with blanks is put in double quotes. Later variables may still be causes of being in the
             sample; --no-selection-bias rules that out.
         out FILE: Write the result; may be given again. The ending picks the format: .json (graph and how it was
             learned), .csv (edge table), .svg, .png, .pdf, .html (report), .txt, .dot, .tetrad, .dagitty.
@@ -71,8 +71,8 @@ def learn(
         bootstrap N: Search again on N resamples of the rows, and say how often each edge is found.
         resample WAY: For --bootstrap: bootstrap (rows with replacement) or half (half of them, in complementary pairs).
         seed N: For --bootstrap: the seed of all random numbers; default 0.
-        cluster NAME: For --bootstrap: a column that says which rows are drawn together, a person or a school; it is not
-            searched over.
+        cluster NAME: For --bootstrap: a column that says which rows are drawn together, a person or a school. The
+            column is left out of the search.
         quiet: Print nothing but errors.
     """
     terminal.quiet = quiet
@@ -192,7 +192,7 @@ def _ended(run: Callable[[], Result], terminal: Terminal, data: Any) -> Ending:
 def _run_search(
     search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal, clock: Clock, is_kept: bool
 ) -> Result:
-    """The result of a search, shown on the terminal while it runs; one that is kept in a file has draws for effects."""
+    """The result of a search, which is shown on the terminal. With `is_kept`, graphs for effects are sampled too."""
     from anypag.run.engine import learned, may_draw, with_draws
 
     with shown_on(terminal, choices, interrupts, clock) as listeners:

@@ -42,7 +42,7 @@ COMMANDS = {
 }
 """The names of all commands, with the file of each, which is loaded when the command is asked for."""
 OBJECTS = 100_000
-"""New objects after which Python looks for garbage: the usual 700 would cost a twentieth of a short command."""
+"""New objects that start a garbage collection; at the usual 700 it would take a twentieth of a short command's time."""
 
 
 class Program(click.Group):
@@ -105,7 +105,7 @@ def studio(
 
 app: Program = click.version_option(__version__, message="%(prog)s %(version)s", help="Show the version and end.")(
     Program(
-        commands=dict.fromkeys(COMMANDS, click.Command(None)),  # names to suggest; `get_command` loads commands
+        commands=dict.fromkeys(COMMANDS, click.Command(None)),  # so that click can suggest names after a typo
         help=HELP,
         epilog=EPILOG,
         no_args_is_help=True,
@@ -125,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:  # a process of its own
         gc.set_threshold(OBJECTS)
-        atexit.register(gc.freeze)  # else Python looks for garbage as it ends, for a quarter of a second
+        atexit.register(gc.freeze)  # else Python collects garbage at exit, for a quarter of a second
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     with guarded_streams():
         try:

@@ -87,7 +87,7 @@ class RowOptions(FileOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SetOptions:
-    """What several data sets are.
+    """Options for several data sets.
 
     Args:
         context COLUMN: The column that says under which conditions (experiments, hospitals) a row was recorded.
@@ -96,8 +96,8 @@ class SetOptions:
         assumptions WHICH: For several data sets: which assumptions of Joint Causal Inference hold: 1 (no variable is a
             cause of the contexts), 12 (and nothing hidden is a cause of a context and a variable) or 123 (and the
             contexts depend on each other only by design).
-        contexts_test WAY: For several data sets: test what an experiment acts on in all rows (all), or in each set and
-            the observed one (pairwise, where sizes differ a lot).
+        contexts_test WAY: For several data sets: which rows test what an experiment acts on: those of all sets (all),
+            or those of its own set and the observed one (pairwise, for sets of very different sizes).
     """
 
     context: str | None = None
@@ -184,7 +184,7 @@ def with_tiers(known: Knowledge | None, tiers: str | None) -> Knowledge | None:
 
 
 def data_sets_in(typed: list[str]) -> dict[str, Path]:
-    """The data files by the names of their data sets; a single file without a name has "".
+    """The data files by the names of their data sets; a single file without a name gets the name "".
 
     >>> data_sets_in(["observed=a.csv", "drug=b.csv"])["drug"].name
     'b.csv'
@@ -216,7 +216,7 @@ def _number(text: str | float) -> Any:
 
 TYPES: dict[str, Any] = {"number": _number, "count": int, "duration": str, "kinds": list[str]}
 TYPES |= {"flag": bool, "off": bool, "file": Path, "knowledge": Path}
-"""The types of click for choices, by how these are typed."""
+"""The click type of an option, by the field `typed` of its choice."""
 
 
 def value_of(choice: Choice, typed: Any) -> Any:

@@ -50,7 +50,7 @@ def file_of(data: Path) -> Path:
 
 
 def files_in(typed: list[str]) -> dict[str, Path]:
-    """The data files by the names of their data sets; a single file without a name has ""."""
+    """The data files by the names of their data sets; a single file without a name gets the name ""."""
     return {name: file_of(file) for name, file in data_sets_in(typed).items()}
 
 
@@ -84,7 +84,7 @@ class Inputs:
         return ", ".join(f"{name}={file.name}" if name else file.name for name, file in self.files.items())
 
     def chosen(self, *also: str | None) -> ChosenColumns:
-        """The columns to use of each file, plus `also`, without counts and weights. Files may lack columns to drop."""
+        """The columns to use of each file, plus `also`, but not counts and weights. A file may lack some of --drop."""
         if not self.columns.columns and not self.columns.drop:
             return dict.fromkeys(self.files)
         from anypag.data.files.read_table import INDEX_NAMES
@@ -115,7 +115,7 @@ class Inputs:
         return first in INDEX_NAMES and first not in names_in(self.columns.drop)
 
     def table(self, chosen: ChosenColumns) -> tuple[Any, list[str] | None]:
-        """The table, and the columns still to be chosen; several data sets become one table."""
+        """The table, and the columns still to be taken from it (None for all). Several data sets become one table."""
         from anypag.data.sources.pooled import pooled
         from anypag.data.table import as_table
 
@@ -132,8 +132,8 @@ class Inputs:
         return pooled(read if sets.context is None else read[""], by=sets.context, **of_sets), None  # type: ignore[arg-type]
 
     def _table(self, name: str, chosen: ChosenColumns) -> tuple[Any, list[str] | None]:
-        """Without options for reading: the path, as the file may be large, and the columns to take from it; else the
-        table of these, and None.
+        """The table of the chosen columns, and None. Without options for reading: the path, because the file may be
+        large, and the columns to take from it.
         """
         from anypag.data.files.read_table import read_as_said
         from anypag.data.files.scan import AS_USUAL
@@ -142,7 +142,7 @@ class Inputs:
         return (file, names) if self.reading == AS_USUAL else (read_as_said(file, self.reading, names), None)
 
     def matrix(self, names: list[str] | None, n: int, typed: Typed) -> tuple[Any, Typed]:
-        """The test from the covariance matrix in the file, and the typed choices without those that it has used."""
+        """The test from the covariance matrix in the file, and the choices with `test` and `singular` set to "auto"."""
         from anypag.ci.gaussian import FisherZ
 
         singular: Singular = "keep" if typed["singular"] == "keep" else "error"  # no column of a matrix is left out
@@ -151,7 +151,7 @@ class Inputs:
 
 
 def check_files(outputs: list[Path], typed: Typed, inputs: list[Path]) -> None:
-    """Check outputs and the checkpoint; ParameterError also if the checkpoint exists and is not to be resumed from."""
+    """Raise ParameterError if an output cannot be written, or if the checkpoint exists and --resume was not given."""
     from anypag.saving import check_ending
 
     for path in outputs:

@@ -33,8 +33,8 @@ class StoppedAtOnce(BaseException):
 class Interrupts(Signals):
     """Handles signals while this context is active.
 
-    By default a signal is a `KeyboardInterrupt`, as usual. In `ending_a_run` it raises `Stopped`, which ends the search
-    with a result. In `held` it waits until files are written. In `raising` it raises the given exception.
+    By default a signal raises `KeyboardInterrupt`, as usual. In `ending_a_run` it raises `Stopped`, which ends the
+    search with a result. In `held` it waits until files are written. In `raising` it raises the given exception.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Interrupts(Signals):
 
     @contextmanager
     def raising(self, kind: type[BaseException] | None) -> Iterator[None]:
-        """A context in which a signal raises this exception; None lets it wait."""
+        """A context in which a signal raises this exception; with None it waits for a `check` in another context."""
         before, self._raises = self._raises, kind
         try:
             yield
@@ -95,7 +95,7 @@ def _iteration_line(item: Iteration) -> str:
 
 
 def _say_where_it_goes_on(terminal: Terminal, choices: Choices, kept: Checkpoint) -> None:
-    """Say how far the run in a checkpoint had come, if it is resumed."""
+    """Print how far a resumed run had come."""
     if kept.history:
         last = kept.history[-1].info
         reached = f"r = {last.r}" if last.has_r else f"a step of {last.phase!r}"
@@ -144,7 +144,7 @@ class _StepLines:
 
 @contextmanager
 def shown_on(terminal: Terminal, choices: Choices, interrupts: Interrupts, clock: Clock) -> Iterator[Listeners]:
-    """A context that gives listeners of a run, which show it on the terminal."""
+    """A context that gives the listeners that show a run on the terminal."""
     from anypag.run.watcher import Estimated, Listeners, bar
 
     steps, goes_on = _StepLines(terminal), partial(_say_where_it_goes_on, terminal, choices)
@@ -169,7 +169,7 @@ class _Foretold:
 
 @contextmanager
 def compiling_told(terminal: Terminal) -> Iterator[None]:
-    """A context that prints a line once while much is compiled."""
+    """A context that prints a notice, once, if compiling takes long."""
 
     def tell() -> None:
         if COMPILING.takes_long:

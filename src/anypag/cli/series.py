@@ -23,7 +23,7 @@ CHOICES = (
     *("method", "alpha", "test", "max_r", "time_budget", "max_tests", "checkpoint", "resume"),
     *("effort", "knowledge", "kinds", "transform"),
 )
-"""The choices of `learn` that a time series has too."""
+"""The choices of `learn` that `learn-series` has too."""
 
 
 @command(*CHOICES)
@@ -48,7 +48,7 @@ def learn_series(
 
     Processes that were never measured are allowed for. Rows are in the order of time, or --time names the column of
     times. An edge such as x(t-1) --> y holds at all times: x is a cause of y one step later. Several data sets
-    (name=file for each, or --context) are searched together: drug --> x says that this experiment acts on x.
+    (name=file for each, or --context) are searched together: drug --> x says that the experiment drug acts on x.
 
     Args:
         data DATA: The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav; - is
@@ -56,13 +56,13 @@ def learn_series(
         max_lag P: How many steps back causes are looked for.
         time COLUMN: The column of times: numbers, or dates such as 2020-01-31, 2020-01, 2020Q1. Without it the rows are
             in the order of time.
-        unit COLUMN: The column that says whose row it is, in a panel.
+        unit COLUMN: In a panel: the column that says which unit (a person, a country) a row is from.
         selection_bias: Which times or units are in the table may depend on the processes themselves.
-        bootstrap N: Search again in N resamples of units, or of blocks of neighbouring windows, and say how often each
-            edge is found.
+        bootstrap N: Search again in N resamples, of units in a panel, else of blocks of consecutive times, and say how
+            often each edge is found.
         seed N: For --bootstrap: the seed of all random numbers.
         out FILE: Write the result; may be given again. The ending picks the format: .json, .csv (edges), .html
-            (report), .svg, .png, .pdf (summary), .txt, .dot, ... (graph of the window).
+            (report), .svg, .png, .pdf (summary), .txt, .dot, ... (graph with a node for each process at each lag).
         quiet: Print nothing but errors.
     """
     terminal.quiet, outputs = quiet, out or []

@@ -1,4 +1,4 @@
-"""Prints a result: its edges, how far the run got, resamples, sampled graphs. It is loaded when there is a result."""
+"""Prints a result: edges, how far the run got, resamples, sampled graphs. This module is loaded once there is one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from anypag.results.stability import resample_lines
 
 
 def misfit_told(result: Result) -> tuple[str, ...]:
-    """The warning that the table does not fit, with what to type."""
+    """The warning that the table does not fit what the probabilities assume, with the options that may help."""
     return result.misfit_lines("--context, or name=file for each")
 
 
@@ -38,7 +38,7 @@ def what_next(result: Result) -> str | None:
     on_data = "What is said so far is final." if result.is_exact else "Marks may be withdrawn, as tests err."
     return (
         f"A next iteration would test {all_or_some} {counted(info.n_edges, 'edge')} given {given}: "
-        f"some may be removed, and circles may become arrowheads or tails. Pairs without an edge get none. {on_data}"
+        f"some may be removed, and circles may become arrowheads or tails. No edge is added. {on_data}"
     )
 
 
@@ -52,8 +52,8 @@ def what_is_known(result: Result) -> str | None:
     if not (facts.not_causes & ~facts.not_selecting[:, None]).any():
         return None
     return (
-        "A variable that is no cause of an earlier one may decide who is in the sample: its marks are tails then. "
-        "If nothing in the table decided who is in the sample, add --no-selection-bias."
+        "A variable that is no cause of an earlier one may decide who is in the sample: marks at that variable are "
+        "tails then. If nothing in the table decided who is in the sample, add --no-selection-bias."
     )
 
 
@@ -62,26 +62,26 @@ MOST_HEADINGS = 6
 """Edges are grouped by meaning and certainty. If that gives more groups than this, they are grouped by certainty alone
 (if graphs were sampled), else by their marks."""
 SURENESS = ("Nearly sure (0.95 or more)", "Very probable (0.80 or more)", "Probable (0.50 or more)", "Less probable")
-"""The headings of edges by how sure they are, as `HEDGES` divides them."""
-MOST_ALONE = 30  # variables without an edge that are named
+"""The headings of groups of edges, one for each range of probabilities in `HEDGES`."""
+MOST_ALONE = 30  # the most variables without an edge that are named
 MOST_WITHDRAWN = 10  # the most withdrawn claims shown
 MOST_DIFFERENCES = 6  # the most differences shown between a probable graph and the answer
 MARKED = "(contradicted, see below) "  # marks groups of edges whose claims contradict others
 CONFLICTS = (
     "A conflict, as a run counts them, is an end of an edge where two rules wanted different marks; explain says "
-    "where. A contradiction is a set of claims of the graph that cannot all be true. Either may be there alone."
+    "where. A contradiction is a set of claims of the graph that cannot all be true. One can occur without the other."
 )
 
 
 class Group(NamedTuple):
-    """Edges with the same meaning and about the same certainty; `sentence` has the places {a} and {b}."""
+    """Edges with the same meaning and about the same certainty; `sentence` has the placeholders {a} and {b}."""
 
     sentence: str
     edges: list[Edge]
 
 
 def _edges(result: Result) -> tuple[list[Edge], set[Edge]]:
-    """All edges but those of a design, in the usual direction, the surest first; and those that are contradicted."""
+    """All edges but those between contexts joined by design, the surest first; and those in a contradiction."""
     design = set(by_design(result))
     edges = [edge.forward() for edge in result.pag.edges() if not {edge.a, edge.b} <= design]
     contradicted = doubted_pairs(result.contradictions)

@@ -47,7 +47,7 @@ class Terminal:
 
     @property
     def is_interactive(self) -> bool:
-        """Is someone looking at a terminal?"""
+        """Is text shown on a terminal, not on a pipe?"""
         return not self.quiet and self.console.is_terminal
 
     def line(self, text: str = "", style: str | None = None) -> None:
@@ -71,7 +71,7 @@ class Terminal:
             self.lines(aligned(cells))
 
     def items(self, texts: Sequence[str]) -> None:
-        """Short texts: side by side on a terminal, one a line on a pipe."""
+        """Print short texts: side by side on a terminal, one per line on a pipe."""
         if self.is_interactive and texts:
             from rich.columns import Columns
             from rich.padding import Padding
@@ -134,7 +134,7 @@ class Output:
         self.failure: OSError | None = None
 
     def write(self, text: str) -> int:
-        """Write the text, or drop it."""
+        """Write the text; after an error, drop it."""
         if self._stream is None and text:
             self.failure = OSError(errno.EBADF, "it is closed")
         self._attempt("write", text)
@@ -184,7 +184,7 @@ def guarded_streams() -> Iterator[None]:
 
 @contextmanager
 def panics_held(path: Path) -> Iterator[None]:
-    """A context that holds back what a compiled library prints while it reads a binary file; dropped on failure."""
+    """A context that holds back what libraries print on standard error about a binary file; an AnypagError drops it."""
     from anypag.data.files.scan import TEXT_ENDINGS, ending_of
     from anypag.errors import AnypagError
 

@@ -41,7 +41,7 @@ class PairFacts:
 
     @property
     def assumed(self) -> str | None:
-        """What all claims rest on."""
+        """The assumption that all claims rest on."""
         return None if self.learned is None else assumed_of(self.learned)
 
     @cached_property
@@ -49,7 +49,7 @@ class PairFacts:
         return None if self.learned is None else known_of(self.learned)
 
     def said_of_edge(self, a: str, b: str) -> str | None:
-        """The sentence about a statement that two variables are joined or not; None without one."""
+        """The sentence about what the user stated: that two variables are joined, or that they are not; else None."""
         i, j = self.pag.index(a), self.pag.index(b)
         if self.known is not None and self.known.joined[i, j]:
             return "It was said beforehand that they are joined, so they were not tested."
@@ -72,7 +72,7 @@ class PairFacts:
 
     @property
     def final(self) -> bool:
-        """Will the edges stay?"""
+        """Is the search complete, so that no edge will be removed any more?"""
         return self.learned is None or self.learned.complete
 
     @property
@@ -90,7 +90,7 @@ class PairFacts:
 
     @cached_property
     def tested(self) -> PairFacts | None:
-        """The input for what tests alone say, if the search went on from there by scores; else None."""
+        """The input for explaining the graph that tests alone gave, if a search by scores followed them; else None."""
         alone = None if self.learned is None else self.learned.before_scores
         return None if alone is None else facts_of(alone)
 
@@ -131,7 +131,7 @@ def _by_end(reasons: Iterable[MarkReason]) -> ReasonsByEnd:
 
 
 def what_to_say(result: Result, how: str) -> str | None:
-    """The hint on what knowledge, given by `how`, could add to a graph that was learned without it; None if nothing.
+    """The hint on what knowledge could add to a graph learned without any, or None. `how`: the options that take it.
 
     >>> import anypag as ap
     >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 500, seed=1)
@@ -164,7 +164,7 @@ def oriented_by(facts: PairFacts, edge: Edge) -> tuple[str, ...]:
 def _behind(
     end: tuple[str, str], reasons: ReasonsByEnd, contexts: set[str], seen: set[tuple[str, str]]
 ) -> tuple[str, str] | None:
-    """The first context among the reasons of a mark, else of the marks that it rests on; and the rule that used it."""
+    """The first context among the reasons of a mark, else of marks behind it, and the rule that used the context."""
     seen.add(end)
     for reason in reasons.get(end, [])[:1]:
         for name in (name for name in reason.because if name in contexts):

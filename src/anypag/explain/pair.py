@@ -40,7 +40,7 @@ class End:
     mark: Mark
     claim: EndClaim  # the statement for machines
     meaning: str  # the claim in words, hedged by its probability
-    rule: int | None  # the number of the rule that set the mark; None for a circle, or a mark that was given
+    rule: int | None  # the number of the rule that set the mark; None for a circle, or a mark given beforehand
     why: str | None  # the rule in words
     conflicts: tuple[str, ...]  # what other rules wanted here
     probability: float | None = None  # of the claim, if graphs were sampled
@@ -62,9 +62,9 @@ class Explanation:
     probability: float | None = None  # of this edge, if graphs were sampled
     alternative: Alternative | None = None  # the most probable other edge
     contradictions: tuple[str, ...] = ()  # those that involve the two
-    assumed: str | None = None  # what all this rests on: "If the tests are right:" on data
+    assumed: str | None = None  # the assumption behind it: "If the tests are right:", for tests of data
     again: PairCounts | None = None  # the counts over resamples, if there were any
-    by_tests: Explanation | None = None  # what tests alone say, if the search went on from there by scores
+    by_tests: Explanation | None = None  # what tests alone say, if a search by scores followed them
 
     def __str__(self) -> str:
         heading = str(self.edge) if self.edge else f"{self.a}   {self.b}   (no edge)"
@@ -194,7 +194,7 @@ def tests_alone(alone: Explanation, edge: Edge | None, alpha: float) -> tuple[st
 def reading_of(
     pag: PAG, edge: Edge, *, selection: bool, final: bool, by_tests: bool = True, known: Facts | None = None
 ) -> EdgeWords:
-    """The meaning of an edge, given knowledge, with places for the names."""
+    """The meaning of an edge, given knowledge, with placeholders for the names."""
     i, j = pag.index(edge.a), pag.index(edge.b)
     is_directed = {edge.mark_a, edge.mark_b} == {Mark.ARROW, Mark.TAIL}
     cause, effect = (edge.a, edge.b) if edge.mark_a == Mark.TAIL else (edge.b, edge.a)

@@ -12,7 +12,7 @@ from anypag.metrics import Difference, differences, lines_of
 from anypag.results.probabilities import Alternative, Edges, Probabilities, edges_of
 from anypag.results.result import Result
 
-HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))  # by the least probability
+HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))  # least probability, hedge
 LIKELY = 0.5  # for a less likely edge the probability that the two are joined at all is shown too
 WHY_UNLIKELY = (
     f"The graph is chosen as a whole, so an edge below {LIKELY:.2f} may be listed; "
@@ -63,7 +63,7 @@ def text_of(pag: PAG, said: Probabilities) -> str:
 
 
 def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """The sentence about a pair: how often sampled graphs have the edge of the answer ("" for none), and the others."""
+    """The sentence on how often sampled graphs have the answer's edge, `symbol` ("" for none), and which others."""
     alternative = said.alternative(a, b, symbol)
     kind = "sampled graphs" if said.hidden else "sampled graphs without hidden causes"
     n = round(said.share_of_edge(a, b, symbol) * said.n_samples)
@@ -75,13 +75,13 @@ def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
 
 
 def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
-    """Whether a is a cause of b, and b one of a, in shares of the sampled graphs; nothing where no graph allows it."""
+    """The shares of sampled graphs in which a is a cause of b, and b one of a; nothing where all graphs say no."""
     asked = ((one, other, said.is_cause(one, other)) for one, other in ((a, b), (b, a)))
     return tuple(IS_CAUSE.format(one, other, yes, no) for one, other, (yes, no, _) in asked if round(no, 2) < 1)
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """How many graphs have the edge as sampled, if the answer has changed it by knowledge or for doubt; else empty."""
+    """How many graphs have the edge as it was before knowledge, or too little certainty, changed it; else empty."""
     sampled = said.sampled(a, b, symbol)
     if sampled == symbol:
         return ""
@@ -123,7 +123,7 @@ SELDOM = 0.05  # if no graph has a larger share than this, only single edges are
 
 
 class Probable(NamedTuple):
-    """A sampled graph, its share, and its differences from the answer (`first` in each)."""
+    """A sampled graph, its share, and its differences from the answer, whose edge is `first` in each."""
 
     share: float
     pag: PAG
@@ -134,8 +134,8 @@ class Probable(NamedTuple):
 
 
 def probable_graphs(result: Result) -> tuple[Probable, ...]:
-    """The most probable graphs, most probable first; empty without samples. Marks that only the exact closure of
-    knowledge finds are left out of the comparison, because sampled graphs do not have them.
+    """The most probable graphs, most probable first; empty without samples. An edge of the answer that knowledge, or
+    too little certainty, changed is compared as it was before: sampled graphs do not have such changes.
 
     >>> import anypag as ap
     >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C"), 500, seed=1)

@@ -98,7 +98,7 @@ def _how_far_by_score(result: Result, expected_errors: float | None) -> str:
 
 
 def _draws_told(result: Result) -> str:
-    """How many graphs for effects there were at an interrupt."""
+    """How many graphs for effects had been sampled when the search was interrupted."""
     diagrams = result.posterior.diagrams if result.posterior else None
     more, every = (0, 0) if diagrams is None else diagrams.n_for_effects
     return f"The graph is complete; {more:,} of {every:,} graphs for effects were sampled."
@@ -116,7 +116,7 @@ def is_at_limit(result: Result) -> bool:
 
 
 MEANS_ONLY = (
-    "Tests of straight lines compare means: what changes only the spread of a variable is seen with "
+    "Tests of straight lines compare means: a change of only the spread of a variable is seen with "
     'test="additive" (--test additive).'
 )
 MEANS = frozenset({"FisherZ", "DegenerateGaussian"})  # tests that see differences of means only
@@ -130,7 +130,7 @@ class ActsOn(NamedTuple):
 
     context: str
     variable: str
-    directly: bool | None  # None: it may
+    directly: bool | None  # None: the graph leaves it open
     probability: float | None  # the share of sampled graphs, else of resamples, that join the two
 
 
@@ -178,7 +178,7 @@ def targets_table(result: Result, among: Collection[str] = ()) -> dict[str, list
 
 
 def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
-    """A sentence for each context, then notes on its numbers and on what the test cannot see; none before a test."""
+    """A sentence for each context, then notes on the numbers and the limits of the test; none before the first step."""
     rows = acts_on(result, among) if result.history else []
     names = dict.fromkeys(row.context for row in rows)
     lines = [_told([row for row in rows if row.context == name], result.pag.neighbours(name)) for name in names]

@@ -37,10 +37,10 @@ largest p-value among the tests that kept an edge, or the p-value of the separat
 and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R12`, or `K0` to `K7`
 where they rest on what was known beforehand. `conflict` says whether some rule wanted another mark. `probability`: how
 probable it is by sampled graphs (method "bayes") that the two are joined in this way. `p_cause`: the share of sampled
-graphs in whose class `from` is a cause of `to` in every member; `p_no_cause`: in no member; `p_open`: the rest.
-`contradiction` names other claims that cannot be true together with this one (empty if there are none). Where the rows
-were resampled, `resamples` is how many gave a graph, `same` the share of these that have the same edge (or also have
-none), `joined` the share with any edge, and `else_mostly` what most of the others have (`none` for no edge).
+graphs whose equivalence class has `from` as a cause of `to` in every member; `p_no_cause`: in no member; `p_open`: the
+rest. `contradiction` names other claims that cannot be true together with this one (empty if there are none). Where the
+rows were resampled, `resamples` counts those that gave a graph, `same` is the share of these with the same edge (or no
+edge either), `joined` the share with any edge, `else_mostly` what most of the others have (`none` for no edge).
 """
 
 
@@ -110,14 +110,14 @@ def _row(pair: Explanation, said: Probabilities | None) -> Row:
 
 
 def _gap(a: str, b: str, found: Separation | None, n_rows: int | None, probability: float | None) -> Row:
-    """The row of a pair without an edge, without its last columns. It is kept fast: there may be 100,000s."""
+    """The row of a pair without an edge, without its last columns; fast, because a table may have 100,000s of these."""
     words = hedged(no_edge_summary(a, b, found), probability)
     why = (None, n_rows, None, None) if found is None else (found.p, found.n, found.r, list(found.given))
     return a, b, "", "none", "none", words, *why, None, None, False
 
 
 def _causes(said: Probabilities | None, a: str, b: str, contradiction: str, seen: PairCounts | None) -> Row:
-    """The last columns: what sampled graphs say of causes, what contradicts this, what resamples say."""
+    """The last columns: what sampled graphs say of causes, what contradicts the pair, what resamples say."""
     causes = (said.is_cause(a, b) if said else None) or (None,) * 3
     again = (None,) * 4 if seen is None else (seen.n, seen.same / seen.n, seen.joined / seen.n, seen.else_mostly)
     return *causes, contradiction, *again

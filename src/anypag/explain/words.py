@@ -5,8 +5,8 @@ the sample, a tail that it is. `EndClaim` is what this says about causes, given 
 
 - without selection, a tail means "cause of";
 - if another edge has an arrowhead at A, A does not affect selection, and a tail at A means "cause of" too;
-- A --- B is possible only if both affect selection: causes do not run in a circle, so one of the two is no cause of the
-  other and must affect selection; the other one then affects it too.
+- A --- B is possible only if both affect selection. Causes do not run in a circle, so one of the two is no cause of the
+  other: its tail means that it affects selection. The other one affects selection too, if only through the first.
 
 The sentences have the placeholders {a} and {b} for the names; the page of the report fills them in by itself.
 """
@@ -48,7 +48,7 @@ _AT_END = {
 
 
 class Context(NamedTuple):
-    """The context of an edge, besides its two marks."""
+    """What the words for an edge depend on, besides its two marks."""
 
     selection: bool = True  # may the sample be selected by something the variables affect?
     unselected_a: bool = False  # an arrowhead at `a`, on any edge, says that `a` does not affect selection
@@ -88,7 +88,7 @@ def reading(mark_a: Mark, mark_b: Mark, context: Context) -> EdgeWords:
 
 
 def _claim(mark: Mark, far: Mark, may_select: bool, far_may_select: bool, is_known_not: bool) -> EndClaim:
-    """What an end of an edge says; `far` is the mark at the other end, `is_known_not`: it is known to be no cause."""
+    """What an end of an edge says. `far`: the mark at the other end; `is_known_not`: knowledge rules out a cause."""
     if mark == Mark.ARROW:
         return EndClaim.NO
     if mark == Mark.CIRCLE and far == Mark.TAIL and not far_may_select:
@@ -121,7 +121,7 @@ def _summary(claim_a: EndClaim, claim_b: EndClaim, context: Context) -> str:
 
 
 def _one_way(claim_a: EndClaim, claim_b: EndClaim, context: Context) -> str:
-    """`a` may be or is a cause; `b` is not, or that is open."""
+    """The sentence for an edge where `a` is or may be a cause, and `b` is none or may be one."""
     if claim_a is EndClaim.OPEN:
         return _either("{a} may be a cause of {b}", context)
     sentence = _AT_END[claim_a]

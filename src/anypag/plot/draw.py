@@ -39,7 +39,7 @@ def svg(graph: Any, *, legend: bool = True) -> str:
 
 
 def svg_if_possible(graph: Any) -> str | None:
-    """The picture as SVG for notebooks; None, so that they show text, if it cannot be drawn."""
+    """The picture as SVG for notebooks; None if it cannot be drawn: the notebook then shows text."""
     with suppress(MissingExtraError, GraphError):
         return svg(graph)
     return None

@@ -7,9 +7,9 @@ import numpy as np
 from anypag.arrays import Floats
 from anypag.effects.sampled_effect import SampledEffect
 
-WIDTH, HEIGHT, BASE = 300, 120, 72  # of the picture, and where the axis of the density is
+WIDTH, HEIGHT, BASE = 300, 120, 72  # of the picture, and how far below its top the axis of the density is; in pixels
 N_BINS = 28
-EDGE = 12
+EDGE = 12  # the margin left and right, in pixels
 COLOURS = {"no effect": "#9aa5b1", "identified": "#2a6f97", "open": "#d9a441"}
 
 

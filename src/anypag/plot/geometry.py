@@ -29,7 +29,7 @@ BENDS = (0.08, -0.08, 0.15, -0.15, 0.22, -0.22, 0.3, -0.3, 0.4, -0.4)
 
 
 class Point(NamedTuple):
-    """A place on the paper; y grows downwards."""
+    """A place on the paper, in pixels; y grows downwards."""
 
     x: float
     y: float
@@ -61,7 +61,7 @@ FAINTEST = 0.25  # the opacity of an edge that no resample has
 
 @dataclass(frozen=True)
 class Line:
-    """An edge: a quadratic curve from one border to another (straight if the control point lies between)."""
+    """An edge: a quadratic curve from the border of a box to that of another (straight if `control` is halfway)."""
 
     edge: Edge
     start: Point
@@ -84,7 +84,7 @@ class Line:
         return 1.0 if self.again is None else FAINTEST + (1 - FAINTEST) * self.again
 
     def beside(self, t: float = 0.5, side: float = 1.0) -> Point:
-        """A place for a number, `t` of the way: above the line, or right of one that goes up; opposite for side -1."""
+        """A place for a number, `t` of the way: above the line, or right of a vertical one; opposite for side -1."""
         dx, dy = self.end.x - self.start.x, self.end.y - self.start.y
         gap = SHARE_GAP * side / (math.hypot(dx, dy) or 1.0) * (1.0 if dx > 0 or (dx == 0 and dy > 0) else -1.0)
         return _moved(self.at(t), gap * dy, -gap * dx)
@@ -132,14 +132,14 @@ def picture(graph: MixedGraph) -> Picture:
 
 
 def ring(graph: MixedGraph) -> Picture:
-    """The nodes of a graph of any size on a circle, without lines. Lines of one node at a time cross no box."""
+    """The nodes of a graph of any size on a circle, without lines: a page draws the lines of one node at a time."""
     return on_paper(_boxes(graph, around(_sizes(graph))), lambda boxes: ())
 
 
 def on_paper(
     boxes: tuple[Box, ...], lines: Callable[[tuple[Box, ...]], tuple[Line, ...]], padding: float = 24.0
 ) -> Picture:
-    """The picture of boxes, and of the lines that are made between them, on paper of the right size."""
+    """The picture of boxes, and of the lines that `lines` makes between them, on paper of the right size."""
     left, top, right, below = extent(boxes, lines(boxes))
     boxes = tuple(replace(box, centre=_moved(box.centre, padding - left, padding - top)) for box in boxes)
     return Picture(right - left + 2 * padding, below - top + 2 * padding, boxes, lines(boxes))
@@ -157,7 +157,7 @@ def _boxes(graph: MixedGraph, centres: Points) -> tuple[Box, ...]:
 
 
 def extent(boxes: tuple[Box, ...], lines: tuple[Line, ...]) -> tuple[float, float, float, float]:
-    """The leftmost, topmost, rightmost and lowest point."""
+    """The left, top, right and bottom coordinate of a picture."""
     bows = [line.at(t) for line in lines for t in (0.25, 0.5, 0.75)]
     corners = [_moved(box.centre, side * box.width / 2, side * box.height / 2) for box in boxes for side in (-1, 1)]
     x, y = zip(*(bows + corners), strict=True) if corners else ((0.0,), (0.0,))

@@ -24,7 +24,7 @@ _SAMPLES = (
     ),
     (Mark.CIRCLE, Mark.CIRCLE, "joined; which way is not known", None),
     (Mark.TAIL, Mark.TAIL, "a contradiction: each would be a cause of the other", "both affect being in the sample"),
-    (Mark.TAIL, Mark.CIRCLE, "A is a cause of B", "A is a cause of B or of being in the sample; B may be too"),
+    (Mark.TAIL, Mark.CIRCLE, "A is a cause of B", "A is a cause of B or of being in the sample; B may affect that too"),
 )
 """Kinds of edges, and what they mean without and with selection (None: the same)."""
 _BY_DESIGN = (Mark.ARROW, Mark.ARROW, "data sets (sharp corners), joined by design", None)
@@ -103,7 +103,7 @@ def apart(lines: Iterable[Line], boxes: Iterable[Box]) -> tuple[Line, ...]:
 
 
 def _is_free(place: Point, taken: Iterable[tuple[Point, float, float]], others: Floats) -> bool:
-    """Is a place as far from others, in width or height, as each of them needs, and does no other line touch it?"""
+    """Would a number at this place touch no box, no other number and no other line?"""
     if not all(abs(place.x - other.x) >= wide or abs(place.y - other.y) >= high for other, wide, high in taken):
         return False
     reach = np.abs(others - place) / (WIDTH / 2, HEIGHT / 2)

@@ -1,9 +1,9 @@
 """The layout of nodes, and the largest graph that is drawn.
 
-igraph's Kamada–Kawai layout makes distances on paper similar to distances in the graph. It runs from a few starting
-points; each result is rotated so that arrows tend to point down, boxes are pushed apart and away from lines, and the
-best one (few crossings, short lines) is taken. A large component gets a single layout. Starting points come from a
-fixed seed: the same graph always gives the same picture.
+igraph's Kamada–Kawai layout makes distances on paper similar to distances in the graph. It runs from several starting
+points. Each layout is rotated so that arrows tend to point down, and its boxes are pushed apart. In the best layouts
+(few crossings, short lines) boxes are also pushed off lines, and the best of these is taken. A large component gets a
+single layout. Starting points come from a fixed seed: the same graph always gives the same picture.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _laid_out(part: Any, inner: Marks, sizes: Points, start: Points) -> Points:
 
 
 def around(sizes: Points) -> Points:
-    """The centres of boxes on a circle, in order, wide enough that none overlap: lines inside it cross no box."""
+    """The centres of boxes on a circle, in order; the circle is wide enough that no two boxes overlap."""
     n = len(sizes)
     reach = float((sizes + MARGIN).max()) if n else 0.0
     radius = max(reach, n * reach / (2 * np.pi))
@@ -253,7 +253,7 @@ def boxes_on(starts: Points, ends: Points, points: Points, sizes: Points, margin
 
 
 def _shelves(placed: list[Points], groups: list[npt.NDArray[np.intp]], sizes: Points) -> list[Points]:
-    """The corner of each component: in rows about as wide as the largest component or a page."""
+    """The corner of each component, in rows: as wide as the widest one, or 1.3 √(area of all) if that is more."""
     extents = [(points + sizes[group] / 2).max(axis=0) for points, group in zip(placed, groups, strict=True)]
     area = sum(float(np.prod(extent + 2 * np.array(MARGIN))) for extent in extents)
     width = max(max(extent[0] for extent in extents), 1.3 * area**0.5)

@@ -19,7 +19,7 @@ _FONTS = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 
 def mark_shape(mark: Mark, ink: str = "", paper: str = "") -> str:
-    """A mark with its tip at the origin, pointing right; in these colours, or those of a style sheet."""
+    """A mark with its tip at the origin, pointing right; without colours, a style sheet gives them."""
     head = f' fill="{ink}" stroke-linejoin="round" stroke-width="1"' if ink else ""
     inside = f' fill="{paper}"' if paper else ""
     stem = -geometry.MARK_LENGTH
@@ -114,7 +114,7 @@ def line_svg(line: Line) -> str:
 
 
 def _share_svg(line: Line) -> str:
-    """The probability of an edge, how often resamples have it, or its lags, beside it."""
+    """The text beside an edge: its probability, its share of resamples, or its lags."""
     if not line.lags and (line.again is None or not line.has_number):
         return ""
     place = f'x="{line.number.x:.1f}" y="{line.number.y + 4:.1f}" font-size="11" text-anchor="middle"'

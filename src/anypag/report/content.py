@@ -1,7 +1,7 @@
 """The content of a report, as plain lists and dicts for the page's script.
 
-Variables are given by their index, marks by their numbers (`Mark`). Sentences have places ({a}, {b}, ...) that the page
-fills with names, so that a sentence is stored once for all its edges.
+Variables are given by their index, marks by their numbers (`Mark`). Sentences have placeholders ({a}, {b}, ...), which
+the page fills with names, so that a sentence is stored once for all its edges.
 
 The nodes of a graph that is too large for a picture are placed on a circle, and the page draws the edges of one chosen
 variable. Large reports say what they leave out.
@@ -113,14 +113,14 @@ def _assumed(result: Result) -> Iterator[str]:
         yield f"The test fits the data: {fits_of(result.test_name or '')}."
         yield "Rows were drawn one by one, independently of each other."
     selected = "may depend on the variables (selection is allowed for)"
-    depends = selected if result.choices.selection_bias else "depends on none of the variables (as was said)"
+    depends = selected if result.choices.selection_bias else "depends on none of the variables (the user said so)"
     yield f"Who is in the sample {depends}."
     if result.knowledge:
         yield "What was said to be known beforehand is true."
 
 
 def _consistency(result: Result, place: Places) -> dict[str, Any]:
-    """The banner about contradictions, its lines, and the marks of earlier frames that were withdrawn."""
+    """The banner about contradictions, the lines of the edges in them, and for each frame the lines withdrawn later."""
     doubted = doubted_pairs(result.contradictions)
     return {
         "banner": [*result.misfit_told, *result.consistency.lines(MOST_IN_BANNER)],
@@ -316,7 +316,7 @@ def legend_shown(result: Result) -> list[list[Any]]:
 
 
 NOT_DECIDED = (
-    "No two of its claims contradict each other. It was not checked that some system has exactly this graph, as "
+    "No two claims of the graph contradict each other. It was not checked that some system has exactly this graph, as "
     "some marks rest on prior knowledge."
 )
 

@@ -18,10 +18,10 @@ from anypag.graphs.text import quote
 from anypag.plot.effect_draws import effect_svg
 from anypag.results.result import Result
 
-MOST_VARIABLES = 60  # the most variables: reports of larger graphs would be mostly effects
+MOST_VARIABLES = 60  # the largest graph whose effects are listed: the report of a larger one would be mostly effects
 MOST_PAIRS = 400
-"""For up to this many ordered pairs all effects are read from the graph; else those of pairs with an edge, because the
-formulas of some pairs of large graphs take seconds."""
+"""Up to this many ordered pairs, all effects are read from the graph. With more, only those of pairs with an edge are,
+because the formulas of some pairs of large graphs take seconds."""
 MOST_SAMPLED = 60  # the same limit for sampled graphs, which take a tenth of a second for each pair
 
 ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
@@ -30,7 +30,7 @@ ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
 def effects_shown(result: Result, data: Any = None) -> dict[str, Any]:
     """For each ordered pair with a possible effect: the two, a heading, the reason and the formula. `none` is the
     reason if no effects are shown. `sampled` has what sampled graphs say: the two, a headline, further sentences, and a
-    picture (SVG of numbers alone).
+    picture (SVG without names).
     """
     why_none = _why_none(result)
     pairs = [] if why_none else _asked(result.pag, MOST_PAIRS)
@@ -50,7 +50,7 @@ def _asked(pag: PAG, most: int) -> list[tuple[int, int]]:
 
 
 def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:
-    """What sampled graphs say of the effects between pairs; of larger graphs, pairs with an edge."""
+    """What sampled graphs say of the effects between pairs; in larger graphs, only between pairs with an edge."""
     pag = result.pag
     posterior = result.posterior if result.complete and len(pag) <= MOST_VARIABLES else None
     if posterior is None or posterior.diagrams is None:
@@ -76,7 +76,7 @@ def _why_none(result: Result) -> str | None:
 
 
 def _row(result: Result, i: int, j: int) -> list[Any] | None:
-    """The row of a pair; None if it has no effect, because these are too many to list."""
+    """The row of a pair; None if it has no effect: there are too many such pairs to list them."""
     try:
         found = effect_of_graph(result, EffectAsked(i, j))
     except ContradictionError as error:  # the rules disagreed about an edge that this effect depends on

@@ -57,7 +57,7 @@ class Board:
             self.changed.notify_all()
 
     def add_scene(self, run: int, scene: dict[str, Any]) -> None:
-        """Show one more graph of a run, unless that is over."""
+        """Show one more graph of a run, unless another run has begun."""
         with self.changed:
             if run == self.run:
                 self._scenes = [*self._scenes[1 - MOST_SCENES :], scene]
@@ -74,7 +74,7 @@ class Board:
             self.changed.notify_all()
 
     def news(self, shown: Shown, seconds: float, may_wait: Callable[[], bool]) -> list[Event]:
-        """The events that a page was not sent yet; if there are none, waits up to some seconds for one."""
+        """The events that a page was not sent yet. If there are none, waits for one, up to this many seconds."""
         with self.changed:
             if self._version == shown.version and not self.is_closed and may_wait():
                 self.changed.wait(seconds)

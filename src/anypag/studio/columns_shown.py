@@ -18,7 +18,7 @@ from anypag.studio.settings import OFFERED, Settings
 
 N_BARS = 16
 MOST_LEVELS = 12  # levels with a bar of their own; rarer ones are not drawn
-MOST_BUTTONS = 4  # columns of one finding that get a button to switch them off
+MOST_BUTTONS = 4  # the most columns of one finding that get a button to switch them off
 MANY_GAPS = 0.2  # a column with a larger share of gaps costs too many rows
 Button = dict[str, Any]  # a label, and the change that a click makes (`Settings.changed`)
 
@@ -56,7 +56,7 @@ def _bars(sample: Table, i: int, kind: str) -> dict[str, Any]:
         return {"bars": [], "ends": []}
     if kind == "discrete" or labels is not None:
         return _of_levels(column, labels)
-    low, high = np.quantile(column, [0.005, 0.995])  # a far value would flatten all others
+    low, high = np.quantile(column, [0.005, 0.995])  # an outlier would squeeze all other values into one bar
     counts, _ = np.histogram(np.clip(column, low, high), N_BARS)
     return {"bars": counts.tolist(), "ends": [f"{column.min():.4g}", f"{column.max():.4g}"]}
 
@@ -69,7 +69,7 @@ def _of_levels(column: Floats, labels: tuple[str, ...] | None) -> dict[str, Any]
 
 
 def findings_shown(audit: Audit, source: Source) -> list[dict[str, Any]]:
-    """The findings, errors first, each with buttons that do what it advises; one button for all unusable columns."""
+    """The findings, errors first, each with buttons for what it advises; above them one button for unusable columns."""
     unusable = [one.columns[0] for one in audit.errors if len(one.columns) == 1 and _DROPS.search(str(one.remedy))]
     together = [] if len(unusable) < 2 else [_together(list(dict.fromkeys(unusable)))]
     return [*together, *(_shown(one, source) for one in audit.findings)]
@@ -102,7 +102,7 @@ def spelled(option: Option) -> str:
 
 
 def advised(sentence: Sentence) -> Iterator[Button]:
-    """Buttons for the options with a value that a sentence names, in an error or in a finding."""
+    """A button for each option that the sentence of an error or finding names with a value."""
     for option in (part for part in sentence.parts if isinstance(part, Option)):
         label = spelled(option)[:1].upper() + spelled(option)[1:]
         if option.name == "gaps" and isinstance(option.value, tuple):
@@ -131,15 +131,15 @@ def _buttons(finding: Finding, source: Source) -> Iterator[Button]:
 
 
 def _mostly_gaps(source: Source, names: tuple[str, ...]) -> Iterator[Button]:
-    """The columns that cost most rows, if rows with gaps are to be left out."""
+    """A button that switches off the columns whose share of gaps is above `MANY_GAPS`; nothing if there are none."""
     missing = dict(zip(source.names, source.summary().missing.tolist(), strict=True))
     many = [name for name in names if missing[name] > MANY_GAPS * source.n]
     if many:
-        yield {"label": f"Switch off columns that are mostly gaps: {', '.join(many)}", "change": ["off", many, True]}
+        yield {"label": f"Switch off columns with many gaps: {', '.join(many)}", "change": ["off", many, True]}
 
 
 def _gaps_among_numbers(name: str, source: Source) -> Iterator[Button]:
-    """The few words among numbers, each of which may stand for a missing value."""
+    """A button for each word among numbers, as it may stand for a missing value; none if there are more than three."""
     labels = source.labels[source.names.index(name)] or ()
     words = [label for label in labels if not is_number(label)]
     if len(words) <= 3 and len(words) < len(labels):

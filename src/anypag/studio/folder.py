@@ -20,7 +20,7 @@ from anypag.errors import AnypagError, DataError, ParameterError
 from anypag.files import lock, unlock, write_whole
 from anypag.studio.settings import Settings
 
-MOST_RUNS = 20  # how many checkpoints of other settings are kept
+MOST_RUNS = 20  # the most checkpoints of one table that are kept
 
 
 class OpenElsewhereError(AnypagError, RuntimeError):

@@ -70,12 +70,12 @@ def _spent(steps: Sequence[Iteration]) -> dict[str, Any]:
 
 
 def texts_shown(settings: Settings, names: Sequence[str], file: str, result: Result) -> Shape:
-    """The texts that learn the same graph again; a note says whether they stop where the search was stopped."""
+    """The program and the command that learn the same graph; a note says whether they stop where the search stopped."""
     note, max_r = "", None
     if not result.complete and not result.from_scores and not result.tests_done and result.history:
-        max_r, note = result.r, f"The search was stopped after r = {result.r}; these stop there too."
+        max_r, note = result.r, f"The search was stopped after r = {result.r}; both texts below stop there too."
     elif not result.complete:
-        note = "The search was stopped before its end; these run to the end."
+        note = "The search was stopped before its end; both texts below run to the end."
     python = in_python(settings, names, file, max_r)
     return {"python": python, "shell": on_command_line(settings, names, file, max_r), "note": note}
 
@@ -95,7 +95,7 @@ def laid_out(pag: PAG) -> Picture:
 
 
 def scene(pag: PAG, drawn: Picture, result: Result | None = None) -> dict[str, Any]:
-    """What the page needs to draw a graph; for the latest result with probabilities, contradictions and a legend."""
+    """What the page needs to draw a graph; with `result` also probabilities, legend and, at the end, contradictions."""
     lines = apart(drawn.lines, drawn.boxes)
     probabilities = None if result is None else result.probabilities
     edges = [(line.edge.a, line.edge.b, line.edge.symbol) for line in lines]

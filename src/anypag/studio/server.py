@@ -28,13 +28,13 @@ from anypag.studio.board import Shown
 from anypag.studio.session import Session, said_of
 from anypag.studio.take_away import FORMATS
 
-LARGEST_UPLOAD = 500_000_000
+LARGEST_UPLOAD = 500_000_000  # bytes
 LARGEST_CHANGE = 2_000_000  # bytes of a change to the settings
 LEAST_FREE = 200_000_000  # bytes that must stay free on the disk after an upload
 MOST_STREAMS = 4
-"""The most streams of events at a time: a browser opens six connections to a server, and answers need some of them."""
-MOST_REQUESTS = 64
-SECONDS_TO_WAIT = 30.0
+"""The most streams of events at a time: a browser opens at most six connections, and other requests need some too."""
+MOST_REQUESTS = 64  # answered at a time, besides streams
+SECONDS_TO_WAIT = 30.0  # the timeout of a connection
 SECONDS_BETWEEN_SIGNS = 10.0  # how often an idle stream sends a sign, so that closed pages are noticed
 _CHUNK = 1 << 16
 
@@ -87,7 +87,7 @@ class StudioServer(ThreadingHTTPServer):
         self.session.open(folder.open_file(path, self.address))
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that went away is no error."""
+        """Prints nothing: a browser that went away is no error."""
 
 
 class _Handler(BaseHTTPRequestHandler):

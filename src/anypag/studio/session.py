@@ -1,8 +1,8 @@
 """The session behind the page: one table, its settings, and a thread that reads, checks and searches.
 
 Threads of the server change the settings, start and stop the search and ask about the latest result; they never wait
-for it. A change ends the search that runs, and it starts again from what can be kept: the table as it was read, the
-steps of an earlier run with the same settings and, if only knowledge changed, sums and the answers of slow tests.
+for it. A change ends the running search, and a new one starts with what can be kept: the table as it was read, the
+steps of an earlier run with the same settings and, if only knowledge changed, the test with what it has computed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Session(Signals):
         self._changed = self.board.changed
         self._opened: Opened | None = None
         self._settings = Settings()
-        self._source: tuple[Opened, dict[str, Any], Source] | None = None  # the table, its file and how it was read
+        self._source: tuple[Opened, dict[str, Any], Source] | None = None  # the file, how it was read, and its table
         self._bound: Ready | None = None
         self._before: Ready | None = None  # the last search that was ready; parts of it may serve the next one
         self._result: Result | None = None
@@ -163,7 +163,7 @@ class Session(Signals):
                     self._prepare(settings)
                 else:
                     self._search()
-            except Exception as error:  # nothing ends the thread
+            except Exception as error:  # no error may end the thread
                 self._failed(error)
 
     def _failed(self, error: Exception) -> None:
@@ -230,7 +230,7 @@ class Session(Signals):
         self._show_run("ready" if result is None else "done" if _is_done(result) else "stopped")
 
     def _search(self) -> None:
-        """Run the search until it is done or stopped; every step is shown, and in the checkpoint."""
+        """Run the search until it is done or stopped. Every step is shown, and kept in the checkpoint."""
         bound, opened = self._bound, self._opened
         assert bound is not None and opened is not None
         opened.clear_old_runs()
@@ -298,7 +298,7 @@ def _names(result: Result, *places: int) -> list[str]:
 
 
 def _can_keep(before: Ready, choices: Choices) -> bool:
-    """Do the choices differ in knowledge only, and leave out the same columns? (Columns that knowledge names stay.)"""
+    """Do the choices differ in knowledge only, and leave out the same columns? (Those in knowledge are always kept.)"""
     then, now = before.choices.recorded(), choices.recorded()
     if before.choices.method != choices.method or {**then, "knowledge": None} != {**now, "knowledge": None}:
         return False

@@ -25,7 +25,7 @@ WORDS: dict[str, str] = {
 }
 """The statements that the page offers, in words."""
 _READING: dict[str, type] = {"encoding": str, "gaps": list, "header": bool, "sheet": str}
-"""The ways to read a file that the page has, and their types in JSON."""
+"""The options for reading a file that the page has, and the types of their values in JSON."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Settings:
 
     @classmethod
     def of(cls, plain: Any) -> Self:
-        """The settings that `asdict` made; an error says what does not fit."""
+        """The settings from the dict that `asdict` made of them; an error says what does not fit."""
         if not isinstance(plain, dict):
             raise ParameterError("Settings are a JSON object.")
         made = cls()
@@ -74,7 +74,7 @@ class Settings:
         return said
 
     def of_search(self, names: Sequence[str]) -> Choices:
-        """The choices of a search over these columns; with them the same graph is learned elsewhere."""
+        """The choices of a search over these columns; `anypag.learn` learns the same graph with them."""
         on = self.columns(names)
         known = self.statements_on(on)
         kinds = {name: kind for name, kind in self.kinds.items() if name in on} or None
