@@ -37,14 +37,14 @@ class Method:
     """The facts about a method, available without loading it.
 
     `module`: the module that declares it, under the name `declared_as`; empty for an algorithm outside the package.
-    `about`: what it is, in a few words. `uses`: the choices declared `by_method` that it reads. `phases`: the names
-    that `state.phase` can have. `without_r`: phases (or work that is reported as a phase) whose many short steps belong
-    to no size of condition sets. `orders_nodes`: nodes are numbered by how strongly they depend on each other, so that
-    the order of the columns does not matter. `needs_score`: it works on a score of the data (`problem.score`).
+    `about`: what it is, in a few words. `uses`: the choices declared `by_method` that it reads. `phases`: the values
+    of `state.phase`. `without_r`: phases whose steps do not belong to a size of condition sets; also names of work that
+    is reported as a phase. `orders_nodes`: nodes are numbered by how strongly they depend on each other, so that the
+    order of the columns does not matter. `needs_score`: it works on a score of the data (`problem.score`).
     `from_scores`: its edges and marks come from scores; else from tests and rules. `tests_by`: the test-based method of
-    its first phase, which runs alone if no score fits the data. `over_shifts`: in time series all copies of a pair in
-    time are searched as one (`series/`). `takes_knowledge`: it reads the choice `knowledge`; else all knowledge, also
-    about contexts, must be in the marks of `initial`.
+    its first phase, which runs alone if no score fits the data. `over_shifts`: in a time series the same pair at
+    different times is searched as one pair (`series/`). `takes_knowledge`: it reads the choice `knowledge`; else the
+    marks of `initial` must hold all knowledge, also about contexts.
     """
 
     module: str
@@ -150,7 +150,7 @@ METHODS = {
 """The facts about each method, by its name."""
 
 ANOTHER = Method("", "an algorithm of your own", Promises(OnTheWay.NOTHING, AtTheEnd.SOUND))
-"""The assumed facts about a method that is not listed; results in files may name one."""
+"""The facts assumed about a method that is not listed. A result read from a file may name such a method."""
 
 TEST_METHODS = tuple(name for name, method in METHODS.items() if not method.needs_score)
 """Methods that use the answers of conditional-independence tests and nothing else."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anypag.search.state import State, StepInfo
 
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
-"""The default of `gaps`: words that mean a missing value in a text file."""
+"""The default of `gaps` (`read_table`): words that mean a missing value in a text file."""
 _SPELLINGS = (str.lower, str.upper, str.capitalize)
 AMONG_NUMBERS = ("#N/A", *(spell(word) for word in ("na", "n/a", "nan", "null", "none") for spell in _SPELLINGS))
 """Words that mean a missing value only in a column of numbers: in a column of text Na may be a level (sodium)."""
@@ -165,21 +165,21 @@ _ABOUT_TESTS = (
     "(discrete), mixed, kci or gcm (any columns, slow), or auto: one that fits the columns."
 )
 _ABOUT_MAX_SETS = (
-    "icd uses marks to leave out condition sets of an edge only if it has more than N of them (1,000 by default; a "
-    "hundred times N for sets of one or two variables if the test is fast)."
+    "If an edge has more than N condition sets, icd leaves out those that marks rule out (N is 1,000 by default; sets "
+    "of one or two variables are left out beyond a hundred times N if the test is fast)."
 )
 _ABOUT_SEPSETS = "Which separating set of a pair is kept: the first found, or the one with the largest-p."
 _ABOUT_DSEP = (
     "Which nodes of Possible-D-Sep fci and gfci put into condition sets: all, or only those on-paths between the two "
     "variables (fewer tests)."
 )
-_ABOUT_DSEP_MAX = "The largest condition sets of the Possible-D-Sep phase (fci, gfci); the graph may keep extra edges."
+_ABOUT_DSEP_MAX = "The size of the largest Possible-D-Sep condition sets (fci, gfci); the graph may keep extra edges."
 _ABOUT_KNOWLEDGE = "What is known, one statement per line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."
 _ABOUT_KINDS = (
     "Which columns are continuous, discrete or ordinal; anypag guesses the others. 'q*' stands for all columns that "
     "match it, and 'low < high' for an ordinal column with these texts in this order."
 )
-_ABOUT_THREADS = "Threads that test edges and sample graphs; 0: one per core. Same result."
+_ABOUT_THREADS = "Threads that test edges and sample graphs; 0: one per core. Same result for any number."
 _ABOUT_MISSING = (
     "Missing values: auto (leave out columns with a value in fewer than half of the rows, then rows with gaps), error "
     "(stop), drop (rows) or pairwise (each test leaves out only the rows with gaps in its own columns)."
@@ -194,13 +194,13 @@ _ABOUT_TRANSFORM = (
 _ABOUT_DEVICE = (
     "Where fisherz computes: cpu, cuda (a graphics card, extra 'gpu') or auto (a card if there is one, else the CPU)."
 )
-_ABOUT_JOBS = "Workers, through joblib: for resamples, and for tests that take one question at a time. Same result."
+_ABOUT_JOBS = "Joblib workers for resamples and for tests that take one question at a time. Same result for any number."
 _ABOUT_STOP = "A function of the state and the step's info, called after every iteration; True ends the run."
 _ABOUT_PROGRESS = "True for a progress bar, or a function that is called before every batch of tests."
 _NO_AUTO = (
     " is not offered: on 151 tables whose truth is known, neither the stability of half-samples (StARS) nor prediction "
-    "out of sample (OCT) chose an alpha that did better than 0.01 for all (docs/stability.md has the table). Give a "
-    "number, and see by resampling which edges depend on it."
+    "out of sample (OCT) chose an alpha that did better than a fixed 0.01 (docs/stability.md). Give a number; "
+    "resampling shows which edges depend on it."
 )
 
 
@@ -272,7 +272,7 @@ class Choices:
         return facts.needs_score
 
     def strict(self) -> Self:
-        """The choices without "auto" for gaps and singular columns, for a table that no longer has such columns."""
+        """The choices with missing="drop" and singular="error" instead of "auto", so that no column is left out."""
         missing: Missing = "drop" if self.missing == "auto" else self.missing
         return replace(self, missing=missing, singular="error" if self.singular == "auto" else self.singular)
 

@@ -1,7 +1,7 @@
 """The errors a user of anypag can meet.
 
-Every message says what was wanted, what came, and what to do. All are `AnypagError`s, and also the built-in exception
-that a Python user expects (`ValueError`, `KeyError`, `ImportError`), so that `except ValueError` keeps working.
+A message says what was wanted, what came, and what to do. Every error is an `AnypagError`, and also the built-in
+exception that a Python user expects (`ValueError`, `KeyError`, `ImportError`), so that `except ValueError` works.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Option(NamedTuple):
 
 
 class Sentence(str):
-    """A text that mentions options, as in Python; `spelled` writes them as on the command line."""
+    """A text that mentions options, spelled as in Python; `spelled` writes them in another way."""
 
     parts: tuple[str | Option, ...]
 
@@ -171,7 +171,7 @@ def abbreviated(value: object, most: int = 60) -> str:
 
 
 def matching(asked: Iterable[str], names: Sequence[str], kind: str = "column") -> list[str]:
-    """The names asked for, each once; a pattern stands for all names that match it. ParameterError if there is none."""
+    """The names asked for, each once; a pattern stands for all names that match. ParameterError if nothing matches."""
     there, found = frozenset(names), list[str]()
     for one in asked:
         some = [one] if one in there else [name for name in names if is_pattern(one) and fnmatchcase(name, one)]

@@ -56,7 +56,7 @@ def part_beside(path: Path) -> Iterator[Path]:
 
 
 def _claimed(path: Path) -> tuple[Path, IO[bytes]]:
-    """A new partial file, locked if that works; with another name if another process removed it first."""
+    """A new partial file, locked if that works. Tries another name if another process removes the file first."""
     while True:
         part = path.with_name(f"{_beginning(path)}{secrets.token_hex(4)}.part")
         claim = part.open("xb")

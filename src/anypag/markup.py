@@ -77,7 +77,7 @@ def paragraphs(lines: Iterable[str]) -> str:
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """An HTML table; a long one has its first rows, and says how many are left out."""
+    """An HTML table; of a long one only the first rows, and how many are left out."""
     if not rows:
         return ""
     lines = [_row("th", heading), *(_row("td", row) for row in rows[:MOST_ROWS])]

@@ -71,7 +71,7 @@ class Difference(NamedTuple):
         return self.said("the first graph", "the second graph")
 
     def said(self, first: str, second: str) -> str:
-        """The difference as a sentence that names the two graphs so."""
+        """The difference as a sentence; `first` and `second` are what it calls the two graphs."""
         if not self.second:
             return f"{self._edge(self.first)}, not joined in {second}"
         if not self.first:
@@ -187,7 +187,7 @@ def compare(learned: Any, truth: Any) -> Comparison:
 
 
 def differences(first: Any, second: Any) -> tuple[Difference, ...]:
-    """The pairs of nodes that two graphs join differently. Neither need be true.
+    """The pairs of nodes that two graphs join differently. Neither graph need be the true one.
 
     Args:
         first: a graph, a result, a graph of causal-learn, ... (see `anypag.as_graph`).

@@ -33,7 +33,7 @@ def is_drawn(path: Path) -> bool:
 
 
 def check_ending(path: Path) -> None:
-    """Raise ParameterError for an unknown ending, or a picture whose library is not installed."""
+    """Raise ParameterError for an unknown ending, or if a library that the ending needs is not installed."""
     from anypag.graphs.formats.registry import EXTENSIONS
 
     ending = path.suffix.lower()

@@ -200,12 +200,12 @@ class RowForm(Form):
 
 
 def row(kind: type[Any], **forms: Form) -> RowForm:
-    """The row of a named tuple or dataclass; a field whose form is not given has that of its type."""
+    """The row of a named tuple or dataclass; a field has the form given here, else the form of its type."""
     return RowForm(tuple(_with_types(kind, forms).values()), kind)
 
 
 def plain_object(kind: type[Any], **forms: Form) -> Object:
-    """The object of a named tuple or dataclass; a field whose form is not given has that of its type."""
+    """The object of a named tuple or dataclass; a field has the form given here, else the form of its type."""
     return object_of(kind, **_with_types(kind, forms))
 
 

@@ -1,12 +1,12 @@
 """Threads for work that releases the global interpreter lock (compiled loops, linear algebra); long kernels in turns.
 
-The threads are started once and reused: starting them costs more than a small step of a search takes. Callers split
-work in the same way for any number of threads, and merge the pieces in order, so results are the same to the bit.
+The threads are started once and reused: starting them takes longer than a small step of a search. Callers split sums in
+the same way for any number of threads and merge the pieces in order, so results are the same to the bit.
 
-Long kernels run in turns, so that a run hears a signal or sees its deadline between two calls. Such a kernel takes
-`room` as its last argument: an array with one number, from which it subtracts its work, in units of about a nanosecond.
-When the room is used up, it leaves what it has done in its other arguments, returns False, and is called again until it
-returns True. The result does not depend on where it returns, nor on a clock. An exception in `look` ends the work.
+Long kernels run in short calls (turns), so that a run can act on a signal or its deadline in between. Such a kernel
+subtracts its work, in units of about a nanosecond, from the number in its last argument, `room`. When that is used up,
+the kernel leaves what it has done in its other arguments and returns False. It is called until it returns True. The
+result does not depend on where it returns, nor on a clock. `look` is called between turns; its exceptions end the work.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def _workers(count: int) -> ThreadPoolExecutor:
 
 
 class _SingleBlas:
-    """A context in which linear algebra uses one thread. After a matrix product its threads would spin for a while and
-    take the cores from ours: on a busy machine a search of 35 columns takes ten times as long. The first thread that
-    enters the context sets the limit, and the last one that leaves it restores the numbers of threads.
+    """A context in which linear algebra uses one thread. Otherwise its threads spin for a while after a matrix product
+    and take the cores from ours: on a busy machine a search of 35 columns takes ten times as long. The first thread
+    that enters the context sets the limit, and the last one that leaves it restores the numbers of threads.
     """
 
     _before: Sequence[tuple[Any, int]] = ()
@@ -60,7 +60,7 @@ class _SingleBlas:
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
-            self._n_inside = max(0, self._n_inside - 1)  # a child forked inside leaves what it did not enter
+            self._n_inside = max(0, self._n_inside - 1)  # a child forked inside exits without having entered
             if self._n_inside == 0:
                 _limit(self._before)
                 self._before = ()
@@ -70,7 +70,7 @@ def _limit(libraries: Sequence[tuple[Any, int]]) -> None:
     """Set the number of threads of each library of linear algebra."""
     for library, count in libraries:
         library.set_num_threads(count)
-        getattr(library, "clear_controlling_thread", do_nothing)()  # any thread may restore
+        getattr(library, "clear_controlling_thread", do_nothing)()  # so that any thread may restore it
 
 
 @cache

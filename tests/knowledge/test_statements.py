@@ -132,7 +132,7 @@ def test_what_cannot_be_said_in_python(said: dict[str, Any], sentence: str) -> N
         ("tiers: a | {b}", "double quotes"),
         ('tiers: a | "b', "does not end"),
         ('"a\\q" ~> b', "escape"),
-        ("a ~> selection", "no cause of it"),
+        ("a ~> selection", "does not affect it"),
         ("selection ~> a", "a name was wanted"),
         ("selection before tier two", "with a number"),
         ("selection before tier", "with a number"),

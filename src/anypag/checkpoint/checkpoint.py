@@ -1,9 +1,9 @@
 """Checkpoints: a run can be killed at any moment and continued.
 
-After every iteration the state, the history and the counts are in the file. For slow tests (`batch == 1`) the answers
-are there too, written every few seconds during an iteration; a resumed run asks the test only for missing answers. The
-fields of a state declare how they are stored (`anypag.stored`): arrays as arrays, everything else as facts. Every
-number is checked before a search uses it. The file is described in `docs/checkpoint.md`.
+After every iteration the file holds the state, the history and the numbers of tests. For slow tests (`batch == 1`) the
+answers (p-values) are written too, every few seconds during an iteration. A resumed run asks the test only for missing
+answers. The fields of a state declare how they are stored (`anypag.stored`): arrays as arrays, everything else as JSON
+("facts"). Every number is checked before a search uses it. `docs/checkpoint.md` describes the file.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ KnownAnswers = dict[tuple[int, int, tuple[int, ...]], float]
 class Checkpoint:
     """The checkpoint of a run; use it in a `with` statement.
 
-    `state` and `history` are those at the end of the earlier run; None and empty for a new run. `problem` gets the
-    numbering of nodes of the file, and its test the answers. `facts` identify the run (`fingerprint`). With `resume`
-    the run continues from the file if it exists. CheckpointError for a file that is there without `resume`, belongs to
-    another run, is damaged, in use or cannot be written.
+    `state` and `history` are those at the end of the earlier run; None and empty for a new run. `problem` takes its
+    numbering of nodes from the file, and its test the answers. `facts` identify the run (`fingerprint`). With `resume`
+    the run continues from the file if it exists. CheckpointError if the file exists and `resume` is False, or if it
+    belongs to another run, is damaged, is in use or cannot be written.
     """
 
     def __init__(self, path: Path, problem: Problem, algorithm: Algorithm, facts: Fingerprint, *, resume: bool) -> None:
@@ -76,7 +76,7 @@ class Checkpoint:
         last, order, strength = result.history[k], result.problem.nodes.order, result.problem.strength
         if k == 0:
             arrays["problem/order"] = order
-            if strength_in(result.problem, order) is None:  # the test does not have the strengths in memory
+            if strength_in(result.problem, order) is None:  # the strengths of dependence are not in memory
                 arrays |= {"problem/strength": strength.table, "problem/place": strength.place}
         step = ITERATION.write({**vars(last.info), "seconds": last.seconds}, Variables(last.pag.names))
         self._write(
@@ -107,7 +107,7 @@ class Checkpoint:
         self._written_at = time.monotonic()
 
     def _fresh_answers(self) -> dict[str, AnyArray]:
-        """The answers that are not written yet, one array of questions and one of p-values for each size."""
+        """The answers not written yet: per size of condition set, an array of questions and one of p-values."""
         by_size: dict[int, list[tuple[list[int], float]]] = {}
         for (x, y, z), p in islice(self._answers.items(), self._n_written, None):
             by_size.setdefault(len(z), []).append(([x, y, *z], p))
@@ -142,7 +142,7 @@ class Checkpoint:
         table = _array(self._store, "problem/strength", StoredArray("float32", (None, None)), nodes.names)
         place = _array(self._store, "problem/place", StoredArray("int32", ("n",), 0, len(table)), nodes.names)
         if table.shape[0] != table.shape[1]:
-            raise RefusedError("the table of how strongly variables depend is not square")
+            raise RefusedError("the table of how strongly variables depend on each other is not square")
         return Strength(table, place)
 
     def _read_answers(self, n: int) -> None:
@@ -162,8 +162,8 @@ class Checkpoint:
 def store_of_run(
     path: Path, facts: Fingerprint, first: dict[str, Any], read: Callable[[Store], None], *, resume: bool
 ) -> Store:
-    """The file of a run: the existing one, which `read` loads; or a new one, with the facts `first`. CheckpointError if
-    there is a file of another run, or a file and no `resume`.
+    """The open file of a run. An existing file is passed to `read`; a new one gets the facts `first`. CheckpointError
+    if the file belongs to another run, or if it exists and `resume` is False.
     """
     if not path.exists():
         return Store.create(path, {"run": facts, **first})

@@ -1,16 +1,16 @@
 """A hash of a value's content: data, settings and code, as far as they can be inspected.
 
-For a function the hash covers its code with all constants and names, its default arguments, its closure, and the
-functions and values (not objects) of its own module that it uses; of other packages only the names it uses. For an
-object it covers its members, including `__slots__`, and the code of its class. Data frames and arrays are hashed by
-their values.
+For a function the hash covers its code with all constants and names, its default arguments and its closure. Globals
+that it uses are hashed by content if they are functions of its own package or plain values, otherwise only by name. For
+an object the hash covers its members, including `__slots__`, and the code of its class. Data frames and arrays are
+hashed by their values.
 
 An object can declare its identity instead: `identity()` returns a text that changes whenever the answers do. Then
 nothing else of the object is hashed. An object that cannot be inspected and declares nothing raises CheckpointError.
 
-Two parts of a function are ignored, because they often serve as counters or caches: variables that it sets, and lists,
-dicts and sets in its closure, unless they contain data or functions. For these, and for what a function reads elsewhere
-(a file, a server), users declare changes by the `version` of `anypag.from_callable`.
+Two kinds of outer variables of a function are ignored, because they are often counters or caches: those that it sets,
+and lists, dicts and sets that contain no arrays, data frames or functions. If such a variable changes the answers, or
+anything else that the function reads (a file, a server), users declare this by the `version` of `anypag.from_callable`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class _Walk:
             yield from self._inside(value, depth)
 
     def _is_fresh(self, value: Any) -> bool:
-        """Is it visited for the first time? Also True for temporary objects: an `id` may be used again."""
+        """Is it visited for the first time? True for what may be a temporary object: its `id` may be used again."""
         if not hasattr(value, "__dict__") or hasattr(value, "__self__"):
             return True
         is_fresh = id(value) not in self._seen
@@ -118,9 +118,9 @@ class _Walk:
         if not self._declared:
             raise CheckpointError(
                 "A checkpoint must tell this test or algorithm from others, and the "
-                f"{type(value).__qualname__} that it uses cannot be inspected. Give its owner a method identity() that "
-                "returns a text, which changes whenever its answers do; for a function, use "
-                'from_callable(..., version="1"). Or leave the checkpoint out.'
+                f"{type(value).__qualname__} that it uses cannot be inspected. Give the object that holds it a method "
+                "identity(); the text that this returns must change whenever the answers do. For a function, use "
+                'from_callable(..., version="1"). Or run without a checkpoint.'
             )
 
     def _all(self, values: Iterable[Any], depth: int) -> Iterator[bytes]:
@@ -159,7 +159,7 @@ def _class_parts(kind: type) -> Iterator[bytes]:
 
 
 def _of_function(function: Any) -> Iterator[Any]:
-    """What a function depends on besides its code: name, defaults, closure, the names it uses, and its object."""
+    """What a function depends on besides its code: name, defaults, closure, names it uses, object of a method."""
     yield function.__qualname__
     yield (function.__defaults__ or (), function.__kwdefaults__ or {})
     own = _names_set(function.__code__)
@@ -174,7 +174,7 @@ def _of_function(function: Any) -> Iterator[Any]:
 
 
 def _as_used_in(function: Any, value: Any) -> Any:
-    """A global that a function uses: data, settings and functions of its own package by content, others by name."""
+    """What is hashed of a global: the content of data, settings and functions of the same package; else the name."""
     is_function = hasattr(value, "__code__")
     is_own = is_function and _root(value.__module__) == _root(function.__module__)
     is_plain = not hasattr(value, "__dict__") or isinstance(value, np.ndarray) or _is_frame(value)
@@ -242,7 +242,7 @@ def _is_frame(value: Any) -> bool:
 
 
 def _columns(frame: Any) -> Iterator[Any]:
-    """The columns of a table, or the one column: names, types and values."""
+    """The names, types and values of the columns of a table, or of a single column."""
     import narwhals as nw
 
     native = nw.from_native(frame, eager_only=True, allow_series=True)

@@ -20,7 +20,7 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.problem import Problem
 
 Fingerprint = dict[str, Any]
-TITLES = {  # the words for facts that differ; parameters keep their own names
+TITLES = {  # how messages name the facts that differ; other choices appear under their own names
     "anypag": "the version of anypag",
     "variables": "the variables",
     "rows": "the number of rows",
@@ -63,7 +63,7 @@ def _data_hash(data: Any, problem: Problem) -> str:
         return content_hash(with_its_answers(data), declared=getattr(innermost(data), "version", None) is not None)
     test = problem.bound_test
     if is_in_engine(data) and isinstance(test, DataTest) and test.batch > 1:
-        # the strengths of all pairs, to six decimals because the sums of an engine vary in the last digits
+        # how strongly each pair depends, to six decimals: the sums of a database engine vary in the last digits
         x, y = np.triu_indices(len(test.names), 1)
         strengths = test.strength(Queries(x, y, np.empty((len(x), 0))))
         return content_hash([round(float(value), 6) for value in strengths])

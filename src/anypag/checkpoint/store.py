@@ -1,9 +1,9 @@
 """The SQLite file of a checkpoint: facts and arrays.
 
 Every `write` is atomic, even if the process or the machine dies. Nothing in the file is executed: facts are JSON,
-arrays are bytes with their type and shape, each with a checksum. A file with other tables is refused when it
-is opened. A file is locked while it is open; a second run waits a second for it, then fails. `docs/checkpoint.md`
-describes the file.
+arrays are bytes with their type and shape, each with a checksum. A file with other tables is refused when it is opened.
+A file is locked while it is open. Another run that opens it fails: at once, or after a second if the system cannot lock
+files (Windows). `docs/checkpoint.md` describes the file.
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ class Store:
         if execute("PRAGMA application_id").fetchone() != (APPLICATION,):
             raise CheckpointError(f"The file {self.path} is an SQLite file, but no checkpoint of anypag.")
         with suppress(OSError):
-            # removes the empty journal of a process that was killed after its last write, which SQLite would leave; a
-            # journal with content is gone by now: SQLite has rolled it back and removed it
+            # SQLite would leave the empty journal of a process that was killed after its last write; a journal with
+            # content is already gone: SQLite has rolled it back and removed it
             target_of(self.path).with_name(f"{target_of(self.path).name}-journal").unlink()
         execute("PRAGMA locking_mode = EXCLUSIVE")  # from here on the lock is held, and a journal stays open
         execute("COMMIT")
@@ -210,7 +210,7 @@ def _is_cut_off(file: IO[bytes]) -> bool:
 
 
 def _put_in_place(part: Path, target: Path) -> None:
-    """Rename the complete file; FileExistsError if the name is taken: of two runs that start at once, one wins."""
+    """Give the complete file its name. FileExistsError if the name is taken by a run that started at the same time."""
     try:
         os.link(part, target)
     except FileExistsError:

@@ -157,7 +157,7 @@ class MixedGraph:
 
     @property
     def entries(self) -> SparseMarks:
-        """The marks as lists, in the order of the matrix: row, column, mark. A large graph need not make its matrix."""
+        """The marks in the order of the matrix: rows, columns, marks. A graph made by `of_sparse` makes no matrix."""
         if self._sparse is None:
             return _entries(self.marks)
         row, column, mark = self._sparse
@@ -422,14 +422,14 @@ def ancestry(marks: Marks) -> Flags:
 def certain_ancestry(marks: Marks) -> Flags:
     """(n, n) is the row node an ancestor of the column node in every member of the class of a PAG?
 
-    A directed path says so, and so do two uncovered possibly directed paths whose first nodes are not adjacent: one of
-    them must leave the row node by a tail (Roumpelaki et al. 2016). If the sample may be selected, a tail may also mean
-    a cause of selection; then only rows of nodes with an arrowhead are reliable.
+    It is if there is a directed path, or if two uncovered possibly directed paths lead there whose second nodes are not
+    adjacent: one of the two paths must begin with a tail (Roumpelaki et al. 2016). If the sample may be selected, a
+    tail may also mean a cause of selection; then only rows of nodes with an arrowhead are reliable.
     """
     joined, (tail, head) = marks != Mark.NONE, np.nonzero(possible_steps(marks))
     goes_on = (head[:, None] == tail) & ~joined[np.ix_(tail, head)] & (tail[:, None] != head)
     ends = np.eye(len(marks), dtype=np.float32)[head]
-    # (edges, n): the nodes that uncovered paths beginning with an edge reach
+    # (edges, n): does an uncovered path that begins with the edge reach the node?
     leads = (transitive(goes_on) @ ends + ends) > 0
     apart = ~(joined | np.eye(len(marks), dtype=np.bool_))
     found = ancestry(marks)

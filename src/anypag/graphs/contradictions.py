@@ -1,13 +1,13 @@
 """Contradictions: statements of a graph that cannot all be true.
 
 Marks and marginal independences are statements about which variable is a cause (an ancestor) of which. A tail at A on
-A–B says that A is a cause of B or of selection into the sample, an arrowhead that it is neither; two variables that are
-marginally independent have no common cause, and neither causes the other. Causes of causes are causes, and nothing is a
-cause of itself. `cannot_all_be_true` decides by these rules.
+A–B says that A is a cause of B or of selection into the sample. An arrowhead at A says that A is neither. Two variables
+that are marginally independent have no common cause, and neither causes the other. Causes of causes are causes, and
+nothing is a cause of itself. `cannot_all_be_true` decides by these rules.
 
-An arrowhead at A says that A does not cause selection, so nothing that A causes does either. For these *unselected*
-variables a tail means "cause of" and nothing else. Every other variable may cause selection, and then its tails are
-true. So the statements contradict each other exactly if there is a chain of tails at unselected variables that
+A variable with an arrowhead does not cause selection, and what it causes does not either. For these *unselected*
+variables a tail means "cause of" and nothing else. Any other variable may cause selection, which makes its tails true.
+So the statements contradict each other exactly if there is a chain of tails at unselected variables that
 
 1. leads from A to B, with an arrowhead at A on A–B,
 2. returns to its start, or
@@ -56,7 +56,7 @@ class Assertion(NamedTuple):
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A minimal set of statements that cannot all be true; or, without statements, why no system has the graph.
+    """A minimal set of statements that cannot all be true; or, without statements, why no causal system has the graph.
 
     `pairs` are the pairs of variables it is about; `sentence` says it in words; `str()` gives the sentence.
     """
@@ -81,8 +81,8 @@ def doubted_pairs(found: Iterable[Contradiction]) -> set[frozenset[str]]:
 def contradictions(
     pag: PAG, independent: Iterable[tuple[str, str]] = (), *, selection: bool = True, most_compared: int = MOST_COMPARED
 ) -> tuple[tuple[Contradiction, ...], bool]:
-    """All contradictions in a graph where these pairs are marginally independent, each as a minimal set of statements,
-    and whether the list is complete. Counts bound the search, not a clock, so that the same graph gives the same list.
+    """All contradictions in a graph whose pairs `independent` are marginally independent, each as a minimal set of
+    statements, and whether the list is complete. Counts end the search, not a clock, so the list is reproducible.
 
     >>> found, _ = contradictions(PAG.from_string("A --> B; B --> C; A <-> C"))
     >>> print(found[0])
@@ -117,7 +117,7 @@ def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tupl
 
 
 def _needs_all(candidate: Sequence[Assertion]) -> bool:
-    """Is a contradiction surely minimal? It is if its chains form a tree, so that one path leads to each variable."""
+    """Is a contradiction surely minimal? It is if its chains form a tree without an arrowhead between its variables."""
     tails = [statement for statement in candidate if statement.kind == "cause"]
     names = {name for tail in tails for name in (tail.a, tail.b)}
     return len(tails) == len(names) - 1 and not any(one.kind == "not" and one.b in names for one in candidate)

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 
 class Mark(IntEnum):
-    """The mark at one end of an edge (the numbers are those of pcalg's `amat.pag`). A matrix of marks is compared with
-    its `value`: NumPy takes seven times as long to see that a `Mark` is a number.
+    """The mark at one end of an edge (the numbers are those of pcalg's `amat.pag`). Compare a matrix of marks with
+    `mark.value`, not with `mark`: NumPy takes seven times as long to see that a `Mark` is a number.
     """
 
     NONE = 0

@@ -2,8 +2,8 @@
 
 A visible edge is an arrow that cannot hide a common cause of its two ends.
 
-Identification handles thousands of small sets of nodes. As integers (bit v for node v) they have unions and
-intersections in one machine instruction, and serve as keys of a cache.
+Identification handles thousands of small sets of nodes. As integers (bit v for node v), two sets are united or
+intersected by a single operation, and they serve as keys of a cache.
 
 Buckets, pc-components and regions (Jaber, Zhang, Bareinboim) are computed in P_C, the part of the graph P over a set of
 nodes C: it has the edges and marks of P between nodes of C, but an edge is visible if it is visible in P.
@@ -109,7 +109,7 @@ def spread(steps: tuple[NodeSet, ...], sources: NodeSet, inside: NodeSet) -> Nod
 class Neighbours:
     """For each node of a PAG, sets of its neighbours. The node may cause its `children`, and its `parents` may cause it
     (by the marks of their edges). `circles`: joined to it by `o-o`. `visible`: a visible arrow leads to them.
-    `invisible`: the edge is not visible; `invisible_into`: and has an arrowhead at the node.
+    `invisible`: joined to it by an edge that is not visible; `invisible_into`: and that has an arrowhead at the node.
     """
 
     children: tuple[NodeSet, ...]
@@ -140,7 +140,7 @@ class Neighbours:
 
 
 def bucket_sets(near: Neighbours, inside: NodeSet) -> list[NodeSet]:
-    """The buckets of a part of the graph, in the order of their first nodes."""
+    """The buckets (nodes connected by `o-o` edges) of a part of the graph, in the order of their first nodes."""
     found, left = [], inside
     while left:
         bucket = spread(near.circles, left & -left, inside)
@@ -150,7 +150,7 @@ def bucket_sets(near: Neighbours, inside: NodeSet) -> list[NodeSet]:
 
 
 def pc_component_set(near: Neighbours, sources: NodeSet, inside: NodeSet) -> NodeSet:
-    """The pc-component of some nodes in a part of the graph."""
+    """The pc-component of some nodes in a part of the graph: what paths of invisible edges through colliders reach."""
     reached = passed = 0
     fresh = sources  # the nodes from which a path may continue: the sources, and nodes entered by an arrowhead
     while fresh:

@@ -53,8 +53,8 @@ class Orientation(NamedTuple):
     marks: Marks
     log: LogRows  # one row for each mark set, in the order they were set
     conflicts: LogRows
-    """One row for each conflict: a rule wanted another mark than the one set, two rules disagreed, or the ancestors
-    that a mark implies would contradict other marks.
+    """One row for each conflict: a rule wanted another mark than the one set, both marks were proposed for a circle, or
+    the ancestors that a mark implies would contradict other marks.
     """
 
 
@@ -129,7 +129,7 @@ class Pass:
         self.rows = np.empty((2 * len(skeleton.neighbour), 5), np.int32)
         self.log: list[LogRows] = []
         self.conflicts: list[LogRows] = []
-        self._kinds: Counts | None = None  # (4, 4) edges by their two marks, until a mark changes
+        self._kinds: Counts | None = None  # (4, 4) numbers of edges by their two marks; None: count again
 
     @property
     def known(self) -> KnownCauses:
@@ -157,8 +157,8 @@ class Pass:
         return int(self._kinds[a, b]) // (2 if a == b else 1)
 
     def _without_contradictions(self, was_set: LogRows) -> tuple[LogRows, LogRows]:
-        """Turn new marks that contradict the ancestors implied by other marks back into circles. All new marks of a
-        contradiction are withdrawn, so that the order of the nodes does not matter. An exact test gives none.
+        """New marks that stay, and those turned back into circles: they contradict ancestors implied by other marks.
+        All new marks of a contradiction are turned back, so node order does not matter. With an exact test all stay.
         """
         if not len(was_set):
             return was_set, was_set

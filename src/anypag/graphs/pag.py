@@ -1,5 +1,5 @@
-"""Partial ancestral graphs (PAG); maximal ancestral graphs (MAG), which are the members of their classes; directed
-acyclic graphs (DAG), which are causal systems with all latent and selection variables.
+"""Partial ancestral graphs (PAG), maximal ancestral graphs (MAG) and directed acyclic graphs (DAG). A PAG stands for a
+class of MAGs. A DAG is a causal system with all its latent and selection variables.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def find_cycle(adjacency: Marks) -> list[int]:
 
 
 def _peel(adjacency: Marks) -> tuple[list[int], list[int]]:
-    """Remove nodes without parents repeatedly. Returns them in order, and those that stay (on or behind cycles)."""
+    """Remove nodes without parents repeatedly. Returns them in order, and the rest: cycles and their descendants."""
     n_parents: list[int] = adjacency.sum(axis=0, dtype=np.int64).tolist()
     children: list[list[int]] = [[] for _ in n_parents]
     for node, child in np.argwhere(adjacency).tolist():

@@ -104,8 +104,8 @@ def roles(graph: MixedGraph, latent: Iterable[Node], selection: Iterable[Node]) 
 
 
 def mag_of_diagram(marks: Marks) -> Marks:
-    """The marks of the MAG with the independences of a graph of `-->`, `<->` and `---` that need not be ancestral: a
-    `<->` may join a node and its ancestor. It has no directed cycles and no arrowheads at the ends of `---`.
+    """The marks of the MAG with the same independences as a graph of `-->`, `<->` and `---`. That graph must have no
+    directed cycles and no arrowheads at the ends of `---`, but a `<->` may join a node and its ancestor.
     """
     if not ((marks == Mark.TAIL) & (marks.T == Mark.TAIL)).any():
         nobody = np.zeros(len(marks), np.bool_)
@@ -136,7 +136,7 @@ def _projected(edges: MarkedEdges, is_latent: Flags, is_selection: Flags, observ
 
 
 def of_data_alone(pag: PAG) -> PAG:
-    """The PAG of the same class without selection and without marks from knowledge."""
+    """The PAG of the same class for a sample without selection, with no marks from knowledge."""
     found = orient(as_circles(pag.marks), CollidersOf(pag.marks), rules_after_0(selection=False))
     return PAG(found.marks, pag.names)
 
@@ -147,7 +147,7 @@ class LatentDAG:
 
     parents: Flags  # (n, n) i is a parent of j
     children: Flags  # (k, n) j is a child of the hidden cause h
-    n_levels: tuple[int, ...]  # (k,) of each hidden cause
+    n_levels: tuple[int, ...]  # (k,) the number of levels of each hidden cause
 
     @classmethod
     def of_marks(cls, marks: Marks, n_levels: tuple[int, ...]) -> Self:
@@ -171,7 +171,7 @@ class LatentDAG:
 
     @property
     def marks(self) -> Marks:
-        """(n + k, n + k) of the DAG over all nodes, the hidden ones last."""
+        """(n + k, n + k) the marks of the DAG over all nodes, the hidden ones last."""
         return marks_of_arrows(self.causes)
 
     def with_last_hidden(self) -> Self:
@@ -187,7 +187,7 @@ class LatentDAG:
         return _projected(edges, is_hidden, np.zeros_like(is_hidden), np.arange(self.n))
 
     def components(self) -> list[list[int]]:
-        """The hidden causes in groups that shared children connect."""
+        """The hidden causes in groups: causes that share a child are in the same group."""
         left, groups = list(range(len(self.n_levels))), []
         while left:
             group = [left.pop(0)]

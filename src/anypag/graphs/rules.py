@@ -1,8 +1,8 @@
 """The orientation rules: each has a kernel that proposes marks, and a sentence that explains a mark.
 
 The rest of the package only uses `RULES`: orientation runs them, results and checkpoints accept their numbers,
-explanations use their sentences. A new rule is one entry at the end of this file; unless it is a pattern of three
-nodes (`Triple`), also a kernel in `anypag._kernels.rules`. Importing this file does not load the compiler.
+explanations use their sentences. A new rule needs an entry at the end of this file. Unless it is a pattern of three
+nodes (`Triple`), it also needs a kernel in `anypag._kernels.rules`. Importing this file does not load the compiler.
 
 In every sentence `at` is the variable at the mark and `other` the one at the other end of the edge. The meaning of
 `because` depends on the rule; see `anypag._kernels.rules`.
@@ -40,7 +40,7 @@ class Rule(NamedTuple):
 
     @property
     def name(self) -> str:
-        """R0–R12, and K0–K7 for those that rest on knowledge."""
+        """R0–R12, or K0–K7 for the rules numbered from `KNOWN` on, which rest on knowledge."""
         return f"R{self.number}" if self.number < KNOWN else f"K{self.number - KNOWN}"
 
 
@@ -109,7 +109,7 @@ class Triple(NamedTuple):
     across: str  # the edge A–B; "" for none, "any" for any or none
     then: str  # `V --> B`: the marks that follow; a star leaves a mark as it is
     because: str = ""  # the nodes that the reason names; by default the third one
-    known: str = ""  # "A" or "B" if the table of knowledge must have V and that node
+    known: str = ""  # "A" or "B": the table of knowledge must be True for V and this node
 
 
 _MARKS = {"o": Mark.CIRCLE, "<": Mark.ARROW, ">": Mark.ARROW, "-": Mark.TAIL}
@@ -140,7 +140,7 @@ def _triple(*patterns: Triple, known: str | None = None) -> Callable[[Pass, Coll
 
 
 def _long_pattern(kernel_name: str, *more: int) -> Callable[[Pass, Colliders], int]:
-    """A rule that reads only marks, in several short calls (turns); `more` are its own arguments."""
+    """A rule that reads only marks, in several short calls (turns); `more` are more arguments of its kernel."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
         rule, stand = getattr(kernel, kernel_name), np.zeros(4 + 3 * len(graph.marks), np.int64)
@@ -158,7 +158,7 @@ Explain = Callable[[MarkReason, SeparationsByPair], str]
 
 
 def _saying(sentence: str) -> Explain:
-    """A sentence with fields for `at`, `other` and `because`: one for each of its nodes, or one for all."""
+    """A function that fills a sentence with `at`, `other` and `because`: all nodes in one field, or one field each."""
     because = list(dict.fromkeys(re.findall(r"{(?!at}|other}|because})(\w+)}", sentence)))
 
     def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:
@@ -217,9 +217,9 @@ def _rule_11(reason: MarkReason, sepsets: SeparationsByPair) -> str:
 
 def _known(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     if reason.mark == Mark.TAIL:
-        return f"it was said beforehand, or follows, that {reason.at} is a cause of {reason.other}."
+        return f"the given knowledge says or implies that {reason.at} is a cause of {reason.other}."
     return (
-        f"it was said beforehand, or follows, that {reason.at} is a cause neither of {reason.other} nor of "
+        f"the given knowledge says or implies that {reason.at} is a cause neither of {reason.other} nor of "
         "being in the sample."
     )
 

@@ -74,7 +74,7 @@ def is_definitely_connected(marks: Marks, adjacent: Flags, x: NodeSet, y: NodeSe
     A node inside a path is of *definite status* if it is a collider there (arrowheads on both sides), has a tail on one
     side, or has circles on both sides while its two neighbours on the path are not adjacent; the last two cannot be
     colliders in any member. In a PAG two nodes are separated in all members exactly if no path of definite status
-    connects them (Zhang 2008). Edges may have been removed for identification; `adjacent` says which nodes had one.
+    connects them (Zhang 2008). Identification may have removed edges; `adjacent` includes these.
     """
     above_z = reached_backwards(arrows(marks), list(members(z)))
     neighbours = [np.flatnonzero(row).tolist() for row in marks]

@@ -60,7 +60,7 @@ def validate(pag: PAG) -> Validity:
     try:
         mag.check()
     except NotMaximalOrAncestralError as error:
-        return Validity(False, f"no MAG fits. The one that comes closest: {error}", error.path)
+        return Validity(False, f"no MAG fits. The graph that comes closest: {error}", error.path)
     truth = pag_of_mag(mag)
     wrong = np.argwhere(truth.marks != pag.marks)
     if not len(wrong):
@@ -102,7 +102,7 @@ def completed(marks: Marks) -> tuple[Marks, list[int]]:
 
 
 def _maximum_cardinality_order(adjacent: Flags) -> list[int]:
-    """The nodes, each the one with the most neighbours before it; in a chordal graph these neighbours form a clique."""
+    """The nodes, ordered: the next one has the most neighbours before it. In a chordal graph these form a clique."""
     n_taken = np.zeros(len(adjacent), np.int64)
     order: list[int] = []
     for _ in range(len(adjacent)):
@@ -114,7 +114,7 @@ def _maximum_cardinality_order(adjacent: Flags) -> list[int]:
 
 
 def _chordless_cycle(adjacent: Flags) -> list[int]:
-    """A cycle of four or more nodes without a chord, the first node again at the end; there is one."""
+    """A cycle of four or more nodes without a chord, the first node again at the end. The graph must have one."""
     for node in range(len(adjacent)):
         for a, b in combinations(np.flatnonzero(adjacent[node]).tolist(), 2):
             outside = ~adjacent[node]  # the path from b to a avoids the node and its other neighbours

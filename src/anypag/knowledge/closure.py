@@ -2,9 +2,9 @@
 
 Orientation first sets the marks that statements give, then runs all rules. No known set of rules finds everything that
 knowledge implies. The exact closure uses the definition: a circle stays only if one MAG of the class that agrees with
-all statements has a tail there, and another has an arrowhead. It searches for such members: it tries a mark, lets the
-rules draw conclusions, and if circles are left it tries the next. A member that is found has a mark at every end, so
-few searches are needed.
+all statements has a tail there, and another has an arrowhead. To find such members, it tries a mark and lets the rules
+draw conclusions; if circles are left, it tries a mark at one of them. A member that is found has a tail or an arrowhead
+in place of every circle, so few searches are needed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
 
 
 def known_of(facts: Facts) -> KnownCauses:
-    """The tables that rules read. No pair is unconfounded if selection is possible: it can look like a hidden cause."""
+    """The tables that rules read. Selection can look like a hidden cause; if possible, no pair is unconfounded."""
     return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 
@@ -76,7 +76,7 @@ class Closure(NamedTuple):
 
 
 def class_with_knowledge(mag: Marks, facts: Facts, pag: Marks | None = None) -> Marks:
-    """(n, n) the marks of the PAG of a MAG (`pag`, if it is there already), and what rules conclude from knowledge."""
+    """(n, n) the marks of the PAG of a MAG (`pag` if known) with those that rules conclude from knowledge."""
     start = as_circles(mag) if pag is None else pag
     return orient_with_knowledge(start, SeparationsOf(mag), facts, Skeleton.of(mag), final=True).marks
 
@@ -85,7 +85,7 @@ class SeparationsOf(CollidersOf):
     """The colliders of a class of MAGs, from one of its members.
 
     A path that discriminates B in members that agree with knowledge need not do so in this member. But all members have
-    the same separations: D and C are separated by their anteriors.
+    the same separations, and the ends D and C of the path are separated by their anteriors.
     """
 
     def __init__(self, mag: Marks) -> None:
@@ -169,7 +169,7 @@ class _MemberSearch:
         circles = np.argwhere(followed == Mark.CIRCLE)
         if not len(circles):
             return None
-        # a circle on an edge between two of these nodes, else on an edge of one of them, else any
+        # a circle on an edge between two offending nodes, else on an edge of one, else any circle
         i, j = circles[np.isin(circles, offending).sum(axis=1).argmax()].tolist()
         tried, other = (Mark.ARROW, Mark.TAIL) if guess[i, j] == Mark.TAIL else (Mark.TAIL, Mark.ARROW)
         found = self.member(_with(followed, i, j, tried))

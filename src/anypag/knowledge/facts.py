@@ -1,8 +1,8 @@
 """Knowledge as tables over numbered nodes, with all that follows from the statements alone.
 
-"A is a cause of B" is transitive and has no cycles. So statements about causes and non-causes imply more. If A is a
-cause of B: B is no cause of A; if A is no cause of C, then B is no cause of C either; and if D is no cause of B, then D
-is no cause of A either. Being a cause of selection follows the same rules.
+"A is a cause of B" is transitive and has no cycles. So statements about causes and non-causes imply more. Let A be a
+cause of B. Then B is no cause of A. A variable that A does not cause is not caused by B either. A variable that does
+not cause B does not cause A either. Being a cause of selection follows the same rules.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Facts:
 
     `causes[a, b]`: a is a cause of b, directly or through others. `not_causes[a, b]`: a is no cause of b.
     `not_selecting[a]`: a is no cause of being in the sample. `joined`, `not_joined` and `unconfounded` (no unmeasured
-    variable is a cause of both) are symmetric. `design[a]`: a is a context, joined to others by design.
+    variable is a cause of both) are symmetric. `design[a]`: a is a context, joined to the other contexts by design.
     """
 
     causes: Flags
@@ -44,7 +44,7 @@ class Facts:
         return cls(causes, not_causes, not_selecting, joined, not_joined, unconfounded, design, selection)
 
     def closed(self) -> Self:
-        """The facts with all that follows from them; they must not contradict each other (`anypag.knowledge.bind`)."""
+        """The facts with all that follows from them; they must not contradict each other (see `knowledge.bind`)."""
         causes = transitive(self.causes)
         not_causes = self.not_causes | causes.T
         above = causes.T | np.eye(len(causes), dtype=np.bool_)
@@ -83,8 +83,8 @@ class Facts:
 
     @cached_property
     def is_tiered(self) -> bool:
-        """Do the facts say only that all nodes are in tiers (none is a cause of one in an earlier tier) and that there
-        is no selection? Then the rules alone find all that follows (Andrews et al. 2020).
+        """Do the facts say only that all nodes are in tiers (no node is a cause of a node in an earlier tier) and that
+        there is no selection? Then the rules alone find all that follows (Andrews et al. 2020).
         """
         if self.causes.any() or self.unconfounded.any() or not self.not_selecting.all():
             return False
@@ -92,8 +92,8 @@ class Facts:
         return bool(((rank[:, None] > rank[None, :]) == self.not_causes).all())
 
     def seeds(self, marks: Marks, *, final: bool = False) -> Marks:
-        """The marks that the facts give to the edges of a graph; circles at all other ends. With `final` every edge
-        is real: if no hidden cause acts on both ends and b is no cause of a, then a is a cause of b.
+        """The marks that the facts give to the edges of a graph; circles at all other ends. With `final` every edge a–b
+        is real: without selection, a is a cause of b if b is no cause of a and no hidden cause acts on both.
         """
         seeds = (marks != Mark.NONE).astype(np.uint8)
         seeds[(seeds > 0) & self.not_anterior.T] = Mark.ARROW
@@ -103,8 +103,8 @@ class Facts:
         return np.asarray(seeds, np.uint8)
 
     def agree_with(self, mag: Marks) -> bool:
-        """Can all facts be true behind this MAG? A node with an arrowhead is no cause of selection; it causes exactly
-        its descendants. Without an arrowhead, what a node causes is open unless it is known not to cause selection.
+        """Can all facts be true in a system with this MAG? A node with an arrowhead is no cause of selection, so it
+        causes exactly its descendants, as does a node known not to cause selection. What others cause is open.
         """
         adjacent = mag != Mark.NONE
         edges_agree = not bool((self.joined & ~adjacent).any() or (self.not_joined & adjacent).any())

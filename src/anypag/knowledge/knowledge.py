@@ -36,8 +36,8 @@ class Knowledge:
     """Background knowledge. Whatever it does not mention is unknown.
 
     Args:
-        tiers: groups of variables in the order of time: none is a cause of one in an earlier group. Variables may be
-            left out.
+        tiers: groups of variables in the order of time: no variable is a cause of a variable in an earlier group.
+            Variables may be left out.
         causes: pairs (a, b): a is a cause of b, directly or through others.
         not_causes: pairs (a, b): a is no cause of b, not even through others.
         joined: pairs that have an edge in the PAG; they are not tested.
@@ -45,8 +45,8 @@ class Knowledge:
         unconfounded: pairs without a hidden common cause.
         not_selecting: variables that are no causes of being in the sample.
         no_causes_within_tiers: whether variables of one tier are no causes of each other.
-        selection_before_tier: the sample was selected before anything in this tier (the first is 1) or a later one, so
-            these do not affect selection.
+        selection_before_tier: the number of a tier, the first is 1. The sample was selected before anything in this
+            tier or a later one happened, so their variables do not affect selection.
         contexts: columns that say under which conditions a row was recorded (`anypag.pooled`). A sample with contexts
             is taken as not selected.
         assumptions: which assumptions of Joint Causal Inference hold of contexts: "1", "12" or "123".

@@ -84,9 +84,9 @@ class PairStatement:
 @dataclass(frozen=True)
 class Contexts:
     """`contexts 123: drug dose`: columns that say under which conditions a row was recorded. The assumptions of Joint
-    Causal Inference (Mooij, Magliacane & Claassen 2020) that hold: 1, no other variable is a cause of a context; 2, no
-    context has a hidden cause in common with another variable; 3, contexts are joined by the design, and none is a
-    cause of another.
+    Causal Inference (Mooij, Magliacane & Claassen 2020) that hold: 1, only contexts can be causes of a context; 2, no
+    context has a hidden cause in common with a variable that is no context; 3, contexts are joined by the design, and
+    no context is a cause of another.
     """
 
     names: tuple[str, ...]

@@ -9,7 +9,7 @@
     smoking *-* cough              joined in the PAG; !*-* for not joined
     smoking !<-> cough             no hidden common cause
     cough !~> selection            no cause of being in the sample
-    contexts 123: drug dose        columns of the design, by which assumptions (1, 12 or 123)
+    contexts 123: drug dose        columns of the design, with assumptions 1, 12 or 123
 
 Everything after a `#` is a comment. A name that could be misread must be in double quotes.
 """
@@ -112,7 +112,7 @@ def _pairs(left: list[str], sign: str, right: list[str], place: str) -> Statemen
         if kind != "not_causes":
             raise KnowledgeError(
                 f"In {place}: {' '.join([*left, sign, *right])!r} cannot be used; the only statement about selection "
-                "is `a !~> selection`, no cause of it. A column of that name must be in double quotes."
+                "is `a !~> selection`: a does not affect it. A column of that name must be in double quotes."
             )
         return NotSelecting(_side(left, place), place)
     return PairStatement(kind, _side(left, place), _side(right, place), place)
@@ -163,7 +163,7 @@ def _contexts(tokens: list[str], place: str) -> Contexts:
 
 
 def tiers_of(text: str, place: str) -> Tiers:
-    """Tiers written as `a b | c d`, without the word before them."""
+    """Tiers written as `a b | c d`, without the word `tiers:` before them."""
     return Tiers(parse_tiers([token for line in _LINE_END.split(text) for token in _tokens(line, 1)], place), place)
 
 

@@ -1,4 +1,4 @@
-"""The graph formats of other tools. This file has what every reader returns (`Parsed`), and makes it a graph."""
+"""The graph formats of other tools. This file defines what every reader returns (`Parsed`), and makes graphs of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_NODES = 20_000  # readers refuse larger graphs: the matrix of marks would f
 
 
 class Parsed(NamedTuple):
-    """The content of a file: names, edges and, if the format tells it, "PAG", "MAG" or "DAG"."""
+    """The content of a file: names, edges and the kind of graph, "PAG", "MAG" or "DAG", if the file says it."""
 
     names: Sequence[str]
     edges: Sequence[Edge]

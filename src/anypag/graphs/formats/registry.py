@@ -2,7 +2,7 @@
 
 In networkx (extra `interop`) a DAG is a plain `DiGraph`, which networkx's functions for DAGs take. In the
 `DiGraph` of a PAG or MAG every edge exists in both directions, and the attribute `mark` of a→b ("circle", "arrow" or
-"tail") is the mark **at b**. `graph.graph["kind"]` says which kind it is.
+"tail") is the mark **at b**. `graph.graph["kind"]` is "PAG", "MAG" or "DAG".
 """
 
 from __future__ import annotations
@@ -187,9 +187,9 @@ def as_graph(thing: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
     """The graph behind an object of anypag, causal-learn or networkx.
 
     Args:
-        thing: a PAG, MAG or DAG; a result, for its graph; a graph of causal-learn (`GeneralGraph`, or the
-            `CausalGraph` around it that its `pc` returns); a `networkx.DiGraph`, as for `from_networkx`.
-        kind: `PAG`, `MAG` or `DAG`, for graphs of other tools; default: see `from_networkx`, a PAG for causal-learn.
+        thing: a PAG, MAG or DAG; a result, for its graph; a graph of causal-learn (a `GeneralGraph`, or the
+            `CausalGraph` that `pc` returns); a `networkx.DiGraph`, as for `from_networkx`.
+        kind: `PAG`, `MAG` or `DAG` for other tools; if left out, a PAG (causal-learn) or what `from_networkx` chooses.
 
     Raises:
         GraphError: it is none of these.

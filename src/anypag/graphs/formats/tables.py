@@ -4,9 +4,9 @@
 such a file. The graphs of causal-learn are read from its objects (`GeneralGraph.graph`: -1 tail, 1 arrow, 2 circle,
 and a cell has the mark at its *row's* node).
 
-An edge table has a line for each edge: `from`, `to`, `edge` (`o->`), and more columns, which readers skip. A result
-writes it as .csv, with pairs that have no edge among its lines (`edge` is empty there). In the table of a bare graph a
-node without edges has a line of its own. No table says whether it is a PAG, a MAG or a DAG.
+An edge table has a line for each edge: `from`, `to`, `edge` (`o->`), and more columns, which readers skip. The .csv
+file of a result also has lines for pairs without an edge, where `edge` is empty. The table of a bare graph has a line
+for each node without edges. No table says whether the graph is a PAG, a MAG or a DAG.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def is_edge_table(text: str) -> bool:
 
 
 def is_data(text: str) -> bool:
-    """Does a CSV text hold data? Then no row begins with a name of the first row; in a matrix every row does."""
+    """Does a CSV text hold data? In data no row begins with a name of the first row; in a matrix every row does."""
     try:
         rows = [row for row in _rows(text, 50) if row]
     except FormatError:
@@ -149,7 +149,7 @@ def dump_edges(graph: MixedGraph) -> str:
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
     """Rows as CSV with a line feed at the end of each."""
     written: list[str] = []
-    csv.writer(SimpleNamespace(write=written.append)).writerows(rows)  # it ends rows by \r\n and so quotes \r and \n
+    csv.writer(SimpleNamespace(write=written.append)).writerows(rows)  # its line end \r\n makes it quote \r and \n
     return "".join(row.removesuffix("\r\n") + "\n" for row in written)
 
 
