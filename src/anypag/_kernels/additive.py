@@ -8,8 +8,8 @@ response, and the reverse. The two p-values are combined by Cauchy's rule, which
 Questions are computed in groups, with their numbers interleaved in memory, so that one processor instruction serves
 several questions (SIMD lanes). A question with fewer columns than others of its group is padded with columns of zeros.
 
-Near-singular sets follow the rule of `gaussian`: a column with less than `tolerance` of its variance left is dropped; x
-or y with no response left counts as constant given z.
+Near-singular sets follow the rule of `_kernels.gaussian`: a column with less than `tolerance` of its variance left is
+dropped. If all responses of x or of y are dropped, that variable counts as constant given z.
 """
 
 import math
@@ -21,12 +21,12 @@ from anypag._kernels.patience import njit
 LANES = 64  # the most questions that are computed together
 ROOM = 65536  # the most numbers in a group of questions, so that they fit into the cache
 TESTED_IN_LEVELS = 2
-"""The most functions of a continuous variable that are tested against a discrete one. Probabilities of levels given z
-that come near 0 or 1 are not a sum of functions of z; a third function could show this misfit as dependence.
+"""The most functions of a continuous variable that are tested against a discrete one. The probability of a level given
+z is not a sum of functions of z where it is near 0 or 1. A third function could show this misfit as dependence.
 """
-NEARLY_NORMAL = 0.01  # no correction if the variance of R² exceeds that of F by at most this share
+NEARLY_NORMAL = 0.01  # no correction if the variance of R² exceeds that for normal columns by at most this share
 LEAST_SHARE = 1e-3  # the least share of the degrees of freedom that a correction leaves
-APART = 8  # unused lanes after each pair of columns: values that are 2^k numbers apart would evict each other
+APART = 8  # unused lanes after each pair of columns: numbers 2^k places apart would evict each other from the cache
 
 
 def _series(n):
@@ -40,7 +40,7 @@ def _series(n):
 
 
 _COEFFICIENTS = _series(8)
-_LARGE = 15.0  # the series is exact to 1e-12 if `a` is at least this
+_LARGE = 15.0  # from this `a` on, the series in `_beta_half_tail` is exact to 1e-12
 
 
 @njit(cache=True)
@@ -102,7 +102,7 @@ def _beta_small(a, b, v):
 
 @njit(cache=True)
 def f_tail(first, second, share, beta):
-    """The upper tail of F with (first, second) degrees of freedom at an unexplained share; beta: B(second / 2, 1/2)."""
+    """The upper tail of F with (first, second) degrees of freedom if `share` is unexplained; beta: B(second/2, 1/2)."""
     if share >= 1.0:
         return 1.0
     a, v, rest = 0.5 * second, -math.log(share), 1.0 - share
@@ -176,7 +176,7 @@ def _sweep_lanes(block, end, size, lanes, tolerance, kept, inverse, share):
 
 @njit(cache=True)
 def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left, kept, inverse, share):
-    """Writes the unexplained share of one response in every lane; 2 if z determines it. `kept`: tested columns used."""
+    """Writes how much of one response stays unexplained per lane; 2 if z determines it. `kept`: tested columns used."""
     for i in range(n_tested + 1):
         a = tested + i if i < n_tested else response
         for j in range(i, n_tested + 1):
@@ -325,7 +325,7 @@ def _rows_without_gaps(has_value, members, rows):
 
 @njit(cache=True)
 def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, places, nowhere):
-    """Writes the columns of a question: z up to ends[0], then x, y, padding. Returns the place after those of z."""
+    """Writes a question's columns: z from 0, x from ends[0], y from ends[1], padding between. Returns where z ends."""
     for k in range(ends[2]):
         places[k] = nowhere
     count = 0
@@ -344,7 +344,7 @@ def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, p
 
 @njit(cache=True)
 def _write_pairs(members, r, start, is_discrete, pair_start, which):
-    """Writes the products of every two condition variables."""
+    """Writes the numbers of the products of every two condition variables: their rows in `cross`."""
     count = 0
     for j in range(r):
         for k in range(j + 1, r):
@@ -357,12 +357,12 @@ def _write_pairs(members, r, start, is_discrete, pair_start, which):
 
 @njit(cache=True)
 def _gather_products(cross, which, n_products, after_z, places, lanes, size, block):
-    """Fills in the correlations of products (from `after_z` on) with columns; the lanes' memory accesses overlap."""
+    """Fills in the correlations of the products, which begin at `after_z`, with columns; memory accesses overlap."""
     last = np.uint32(cross.shape[1] - 1)
     at, row = np.empty(lanes, np.uint32), np.empty(lanes, np.uint32)
     for k in range(n_products[:lanes].max()):
         for lane in range(lanes):
-            at[lane] = after_z[lane] + k if k < n_products[lane] else 0  # products come after columns of z
+            at[lane] = after_z[lane] + k if k < n_products[lane] else 0  # 0: no product, since they come after z
             row[lane] = which[lane, k]
         for i in range(np.uint32(size)):
             for lane in range(np.uint32(lanes)):
@@ -414,7 +414,7 @@ def _fill_from_rows(columns, places, used, n_products, first, centred, block):
 
 @njit(cache=True)
 def _responses_left(block, lane, responded, asked, tolerance, scratch):
-    """`_left_by` for several responses of one lane; `responded` and `asked` say where columns begin and how many."""
+    """`_left_by` for one lane; `responded`, `asked`: where responses and tested columns begin, and how many."""
     (response, n_responses), (tested, n_tested) = responded, asked
     whole, room, places = scratch
     size = max(response + n_responses, tested + n_tested)
@@ -431,7 +431,7 @@ def _responses_left(block, lane, responded, asked, tolerance, scratch):
 
 @njit(cache=True)
 def _read_group(basis, group, lanes, x, y, z, most, rows, rows_used, about, widths):
-    """Writes members, degrees and number of products of each question, and to `widths` the most columns of z, x, y."""
+    """Writes members, degrees and number of products of each question; `widths`: the most columns that z, x, y have."""
     members, degrees, n_products = about
     start, is_discrete, has_value = basis.start, basis.is_discrete, basis.has_value
     r = z.shape[1]
@@ -462,7 +462,7 @@ def _read_group(basis, group, lanes, x, y, z, most, rows, rows_used, about, widt
 
 @njit(cache=True)
 def _fill_group(basis, lanes, about, rows, ends, room, block):
-    """The correlations of every question of a group."""
+    """Writes the correlations among the columns of every question of a group to `block`."""
     cross, products, columns, has_value = basis.cross, basis.products, basis.columns, basis.has_value
     gram, start, is_discrete = basis.gram, basis.start, basis.is_discrete
     members, degrees, n_products = about
@@ -541,7 +541,7 @@ def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, ans
             else:
                 beta = betas[place]
             if beyond > NEARLY_NORMAL:
-                # the factor for F's degrees of freedom, if the variance of R² is (1 + beyond) times that of F
+                # the factor for F's degrees of freedom: R² varies (1 + beyond) times as much as for normal columns
                 part = min(max(((n + 1.0) / (1.0 + beyond) - 2.0) / (n - 1.0), LEAST_SHARE), 1.0)
                 p = _f_tail_of_share(first, second, share, part)
             else:
@@ -557,9 +557,9 @@ def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, ans
 
 @njit(cache=True, nogil=True)
 def additive_tests(basis, most, x, y, z, tolerance, pvalues, strengths, rows_used):
-    """Writes p-values, strengths and, where there are gaps, the number of rows (all (b,)) of tests both ways. `basis`
-    is described by `anypag.ci.additive.Basis`. `most` is the largest degree of functions of a condition. Members of z
-    (b, r) are taken in the order given. A share of the variance below `tolerance` counts as zero.
+    """Writes the p-value, the strength and, where there are gaps, the number of rows of each question, (b,) each.
+    `basis` is a `Basis` of `anypag.ci.additive`. `most` is the largest degree of functions of a condition. Members of
+    z (b, r) are taken in the order given. A share of the variance below `tolerance` counts as zero.
     """
     r, start = z.shape[1], basis.start
     widest, heads = 0, 1

@@ -1,14 +1,14 @@
-"""The candidate sets of an edge in order (`next_sets`), from its two pools (`_kernels.pools`); passes of Fisher's z.
+"""Candidate sets of an edge from its two pools (`_kernels.pools`), nearest first (`next_sets`); passes of Fisher's z.
 
 A pass answers all questions of one kind: which pairs depend on each other given nothing (`pairs_from`), or which node
 (`best_singles`) or set (`best_sets`) has the largest p-value for every edge.
 
 Passes give the same answers to the bit as `partial_correlations` and `fisher_z_pvalues` in `_kernels.gaussian`, which
 answer one question at a time. p falls as |rho| rises, except for rounding, so a p-value is computed only where |rho| is
-at most `margin` above the smallest |rho| so far. `best_sets` is quicker for two more reasons: it copies the
-correlations between the nodes of a pool into one small matrix, which stays in the cache, and it visits the sets in the
-order in which their members are eliminated (`place`), so the elimination of the first members is computed once for all
-sets that begin with them.
+at most `margin` above the smallest |rho| so far. `best_sets` is quicker for two more reasons. It copies the
+correlations among the nodes of a pool into one small matrix, which stays in the cache. And it visits sets in the order
+in which members are eliminated (`place`), so the first members are eliminated only once for all sets that begin with
+them.
 """
 
 import math
@@ -21,7 +21,7 @@ from anypag._kernels.patience import FEW, njit, patient
 @njit(cache=True, nogil=True)
 def _next_with_sum(distances, r, total, chosen, is_fresh):
     """Step `chosen` to the next r places, in lexicographic order, whose distances add up to `total`; False at the end.
-    Distances ascend, so the least and the largest sum over the places after j are sums of adjacent entries.
+    Distances ascend: of the places from j on, the next ones have the least sum, the last ones the largest.
     """
     size = len(distances)
     i = 0 if is_fresh else r - 1
@@ -60,7 +60,7 @@ def _next_with_sum(distances, r, total, chosen, is_fresh):
 
 @njit(cache=True, nogil=True)
 def _repeats(others, low, chosen, r, total, side):
-    """Did the other pool give out this set, with a smaller sum of distances, or (for the second pool) an equal one?"""
+    """Has the other pool given out this set: with a smaller sum of distances or, if that pool is x's, an equal one?"""
     elsewhere = 0
     for k in range(r):
         if others[low + chosen[k]] == 0:
@@ -92,10 +92,10 @@ def _most(distances, first, p, r):
 
 @patient(table=1_000_000, lists=1_000_000, nogil=True)  # the bounds on what is written also bound the work
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
-    """Writes up to `quota` more candidate sets of each of these edges, nearest first. Returns how many. `cursor[k]` is
-    the position of edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side, whether this side begins
-    anew, then the chosen places. Sets are ordered by the sum of their distances. Of equal sums, those of x's pool come
-    first; the sets of a pool are in lexicographic order.
+    """Writes up to `quota` more candidate sets of each of `edges`. Returns how many were written. `cursor[k]` is the
+    position of edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side (0: x's pool), whether this pool
+    begins anew, then the chosen places. Sets are ordered by the sum of their distances. Of equal sums, those of x's
+    pool come first; the sets of a pool are in lexicographic order.
     """
     count = 0
     for k in edges:
@@ -304,11 +304,11 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
     """Continues with the sets of one pool of an edge. Returns how many sets it tried, at most `room`.
 
     `near`: correlations of the n members, sorted by `place`, below the diagonal; row n is x, row n + 1 is y. `entries`:
-    where each member stands among the nodes of all pools. `next_new` (n + 1,): the first member from there on that is
-    not in the edge's other pool, which was searched before; n if there is none. Sets without such a member have been
-    tried already. `cursor[0]` is 1 if the search continues after the set of places in `cursor[1:]`; it is 0 at the
-    start, and when all sets have been tried. `rule`: tolerance, roots and margin. `least`, `best_z` and `best_p` are
-    written, as in `best_sets`.
+    where each member stands among the nodes of all pools. `next_new` (n + 1,): entry i is the first member from i on
+    that is new, which means not in the edge's pool searched before; n if there is none. Sets without a new member have
+    been tried already. `cursor[0]` is 1 if the search continues after the set of places in `cursor[1:]`; it is 0 at
+    the start, and when all sets have been tried. `rule`: tolerance, roots and margin. `least`, `best_z` and `best_p`
+    are written, as in `best_sets`.
     """
     tolerance, roots, margin = rule
     held, covariance, weight, left, n_kept, n_new, z = scratch
@@ -394,9 +394,9 @@ def best_sets(correlation, order, place, edges, rule, room, best):
     Of sets with equal p-values above 0, the best is the one that `next_sets` gives out first. Node i is column
     `order[i]`, and `place[i]` its rank in the order of elimination. `edges`: the pools, as `_kernels.pools` gives them,
     then the ends of the m edges, and whether the sets of an edge are to be tried. `rule`: tolerance and roots, as in
-    `_kernels.gaussian`, and margin. `best` is written: cursor (3 + r,), zeros at first: edge (m at the end), side, then
-    the cursor of `_try_sets`; least (m,), `inf` at first: the smallest |rho| so far, given a set with all its
-    members; best_z (m, r), ascending; best_p (m,), NaN at first.
+    `_kernels.gaussian`, and margin. `best` is written: cursor (3 + r,), the edge (m at the end), the side and the
+    cursor of `_try_sets`; least (m,), the smallest |rho| so far given a set of which no member was left out; best_z
+    (m, r), ascending; best_p (m,). At first the cursor is zeros, `least` is `inf` and `best_p` is NaN.
     """
     first, nodes, distances, others, xs, ys, is_open = edges
     cursor, least, best_z, best_p = best
@@ -486,7 +486,7 @@ def _longer(values, size):
 
 @njit(cache=True, nogil=True)
 def _list_near(row, start, neighbour, column, block, here, node, stamps, stamp, place_of, places, values):
-    """Lists the neighbours of a node in the block, with their correlations from its row. Returns their number."""
+    """Lists a node's neighbours in the block `here`, with correlations from the node's `row`. Returns their number."""
     count = 0
     for e in range(start[node], start[node + 1]):
         if block[e] == here:
@@ -499,7 +499,7 @@ def _list_near(row, start, neighbour, column, block, here, node, stamps, stamp, 
 
 @njit(cache=True, nogil=True)
 def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places, count):
-    """Lists a node's new neighbours in the block, except `other`. Returns how many are listed, and how many it has."""
+    """Adds a node's neighbours in the block, except `other`, to the list. Returns its length, and how many they are."""
     n_near = 0
     for e in range(start[node], start[node + 1]):
         v = neighbour[e]
@@ -513,7 +513,7 @@ def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _squares(xy, of_x, of_y, count, tolerance, squares):
-    """rho² of x and y given each node, up to rounding; -1 if the node nearly determines one. No branch, for speed."""
+    """rho² of x and y given each node, up to rounding; -1 if the node nearly determines x or y. No branch: faster."""
     for i in range(count):
         left_x, left_y = 1.0 - of_x[i] * of_x[i], 1.0 - of_y[i] * of_y[i]
         joint = xy - of_x[i] * of_y[i]
@@ -536,14 +536,14 @@ def _least_square(squares, count):
 
 @patient(lists=FEW, nogil=True)
 def best_singles(correlation, order, edges, max_sets, tolerance, root, margin, found):
-    """For every edge the node of its two pools of radius 1 that gives the largest p-value as the condition set. Returns
-    how many questions were answered.
+    """Writes for every edge the node, in its two pools of radius 1, that has the largest p-value as the condition set.
+    Returns how many questions were answered.
 
     Ties go to the node that `next_sets` gives out first: nodes of x's pool before those only in y's pool,
     then by how strongly they depend on x and y, then by index. `edges`: start, neighbour, block (the graph, as in
     `_kernels.pools`), then (m,) the ends and the block of each. An edge with more than `max_sets` candidates is not
-    tested; negative for no limit. `found` is written: both pools have a node; there are more than `max_sets`
-    candidates; (m, 1) the node and (m,) its p-value where there are candidates.
+    tested; negative for no limit. `found` is written: (m,) whether both pools have a node; (m,) whether there are more
+    than `max_sets` candidates; (m, 1) the node; (m,) its p-value.
     """
     start, neighbour, block, xs, ys, edge_block = edges
     is_open, is_large, best_z, best_p = found

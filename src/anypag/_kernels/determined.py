@@ -7,10 +7,10 @@ from anypag._kernels.patience import njit
 
 @njit(cache=True)
 def is_determined(codes, levels, a, b, c):
-    """Does column c (of (p, n) codes from 0, -1 for a gap) never differ where a and b agree? With a == b: does that
-    one column determine it? Only rows with a value in all three count. Returns the number of cells, or -1 if c is not
-    determined; the number of rows; and the log probability that each cell would have just one level of c if the levels
-    were independent of the cells.
+    """The number of cells, combinations of levels of columns a and b that occur, or -1 if they do not determine column
+    c; the number of rows; and the log probability that each cell has just one level of c by chance. Rows with a gap in
+    a, b or c do not count. With a == b a single column is asked about. `codes` (p, n) are levels from 0, or -1 for a
+    gap.
     """
     n_cells = levels[a] * (levels[b] if a != b else 1)
     seen, size, margin = np.full(n_cells, -1, np.int64), np.zeros(n_cells, np.int64), np.zeros(levels[c])
@@ -63,9 +63,9 @@ def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, c
 
 @njit(cache=True)
 def tell_each_other(codes, levels, least, least_rows):
-    """Pairs a < b of columns that nearly determine each other, and the share of rows guessed right: knowing one lowers
-    the errors in guessing the other by a share of at least `least` (Goodman and Kruskal's lambda, both ways), but not
-    both to zero. A pair needs `least_rows` rows with both values. `codes` (p, n) are -1 for a gap.
+    """Pairs a < b of columns that nearly determine each other, and the share of rows guessed right. Knowing one column
+    lowers the errors in guessing the other by a share of at least `least`, both ways (Goodman and Kruskal's lambda),
+    but not to zero both ways. A pair needs `least_rows` rows with both values. `codes` (p, n) are -1 for a gap.
     """
     p, n = codes.shape
     most = levels.max()

@@ -142,7 +142,7 @@ def _cell(observed, margin_a, margin_b, n, family):
 
 @njit(cache=True, inline="always")
 def _nine(cells, first, step_a, step_b, third_a, third_b):
-    """The cells of a stratum, row by row; 0 for levels that are not there. Unsigned indices need no check."""
+    """The cells of a stratum, row by row; 0 for levels that are not there. Unsigned indices need no sign check."""
     next_a, next_b, none = first + step_a, first + step_b, np.uint64(0)
     n00, n01 = np.uint64(cells[first]), np.uint64(cells[next_b])
     n10, n11 = np.uint64(cells[next_a]), np.uint64(cells[next_a + step_b])
@@ -296,8 +296,8 @@ def _third_moment(sums_x, sums_y, n):
 
 @njit(cache=True, nogil=True)
 def _add_stratum(counts_x, counts_y, rows, product, cumulants):
-    """Adds the cumulants of one stratum of 3 rows or more to `cumulants`. Returns the statistic of the stratum.
-    `product` is Σ o (o - 2 e) / ((R + 1) (C + 1)) over the cells with rows: o observed, e expected.
+    """Adds the cumulants of one stratum of 3 rows or more to `cumulants`. Returns its statistic. `product` is the sum
+    of o (o - 2 e) / ((R + 1) (C + 1)) over cells with rows: o observed, e expected, R and C the rows of the two levels.
     """
     n = float(rows)
     sums_x, sums_y = _matrix_sums(counts_x, n), _matrix_sums(counts_y, n)
@@ -456,12 +456,12 @@ def _sum_out(table, n_levels, inner, rest):
 
 @njit(cache=True, nogil=True)
 def _find_table(cells, columns, widths, members, is_kept, ends, begins, same):
-    """Where in `cells` the table of some of the columns begins; it is summed from the table of all columns.
+    """Where in `cells` the table of `members` begins; it is summed from the table of all `columns`. Both lists ascend.
 
-    Both lists ascend. Columns are summed out from the first on, so that most sums are over long runs. Intermediate
-    tables stay in `cells` and serve the next sets with the same first columns; together they have no more cells than
-    the first table. `is_kept`, `ends` and `begins` describe the tables of the previous set and are updated; `same` says
-    whether that was a set of the same `columns`.
+    Columns are summed out from the first on, so that most sums are over long runs. Intermediate tables stay in `cells`
+    and serve the next sets with the same first columns; together they have no more cells than the first table.
+    `is_kept`, `ends` and `begins` describe the tables of the previous set and are updated; `same` says whether its
+    tables were summed from the same `columns`.
     """
     inner, outer, place = np.int64(1), ends[0], 0
     for d in range(len(columns)):
@@ -513,7 +513,7 @@ def _answer(table, members, levels, widths, questions, places, most_binary, fami
         levels_a, levels_b = levels[members[a]], levels[members[b]]
         known = strata[: _list_strata(members, levels, steps, a, b, strata)]
         of_two = steps[a], steps[b], levels_a, levels_b
-        if len(rows_used):  # those that have a value in every column of the question
+        if len(rows_used):  # count the rows that have a value in every column of the question
             rows_used[i] = 0
             for first in known:
                 for cell_of_a in range(first, first + levels_a * steps[a], steps[a]):
@@ -588,14 +588,14 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
         for d in range(same, n_columns - 1):
             _combine(prefixes[d], codes[counted[d]], steps[d], prefixes[d + 1])
             steps[d + 1] = steps[d] * widths[counted[d]]
-        n_before = n_columns - 1  # the last row is counted, not stored as a prefix
+        n_before = n_columns - 1  # combinations of all columns are counted, not stored as a prefix
         for d in range(same, n_before):
             before[d] = counted[d]
         last = counted[n_columns - 1]
         _combine(prefixes[n_columns - 1], codes[last], steps[n_columns - 1], combined)
         _count_cells(combined, weights, total, cells)
         ends[0], follows = total, False
-        # every unanswered set within these columns
+        # answer every unanswered set within these columns
         s, waits, looked = head, -1, 0
         most_looked = _WINDOW + 1 if n_columns > width else 1
         head = n_sets
@@ -691,8 +691,8 @@ def _product_of_cells(rows, codes_a, codes_b, weights, counts_a, counts_b, numbe
 
 @njit(cache=True, nogil=True)
 def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants, rows_used):
-    """Writes statistic, cumulants and rows of queries, each by sorting the rows; the same bits as `joint_statistics`.
-    Rows are sorted by the levels of y, of x and of each member of z in turn, so that strata, levels and cells are runs.
+    """Writes statistic, cumulants and number of rows of each query; the same bits as `joint_statistics`. For each query
+    rows are sorted by the levels of y, of x and of each member of z in turn, so that strata, levels and cells are runs.
     The time depends on the rows, not on the number of combinations of levels. Arguments as for `count_statistics`; in a
     query x comes before y and z ascends.
     """

@@ -2,16 +2,16 @@
 
 The score is a difference, score(v | parents) = F(parents + v) - F(parents). F of a set of columns is the log marginal
 likelihood of their joint table with `ess` prior rows spread evenly (Buntine 1991). For the signature that all scores
-share see `_kernels.gaussian_score`; here `matrix[i, j]` is the price of an edge between i and j, `table[v]` holds the
-levels (0, 1, ...) of column v, and `numbers` holds `ess`, then the number of levels of each column. F of a set is
-cached in `keys` and `values`.
+share see `_kernels.gaussian_score`. Here `matrix[i, j]` is the price of an edge between i and j, which is subtracted
+from the score; `table[v]` holds the levels (0, 1, ...) of column v; `numbers` holds `ess`, then the number of levels of
+each column. F of a set is cached in `keys` and `values`.
 
 For hidden causes with a few levels: EM over their unknown levels, and random draws of these levels. These functions
 read the arrays of a `Layout` (`scores.latent`). Children with the same hidden causes form a family f; `part[f, s]`
 numbers the combination of their causes' levels in joint state s of all hidden causes, from 0 to `n_parts[f]` - 1. The
-table of child c has `n_rows[c]` rows (levels of its parents and hidden causes) of `n_levels[c]` cells, one for each
-level of its own: `cell[r, c] + part[f, s] * n_levels[c]` is the cell that row r of the data and state s point to.
-`level[s, h]` is the level of cause h in state s, and `sizes[h]` how many levels it has.
+table of child c has `n_rows[c]` rows, one for each combination of levels of its parents and hidden causes. A row has
+`n_levels[c]` cells, one for each level of c: `cell[r, c] + part[f, s] * n_levels[c]` is the cell that row r of the data
+and state s point to. `level[s, h]` is the level of cause h in state s, and `sizes[h]` how many levels it has.
 """
 
 import math
@@ -86,7 +86,7 @@ def _counted(table, numbers, nodes, k, room):
     empty = math.lgamma(share)
     met = 0
     if cells <= DENSE:
-        small = np.zeros(n_rows, np.int32)  # fewer bytes to read a second time
+        small = np.zeros(n_rows, np.int32)  # 32 bits: the loop below has fewer bytes to read
         _code(table, numbers, chosen, small)
         counts = np.zeros(np.int64(cells), np.int32)
         for r in range(n_rows):
@@ -105,7 +105,7 @@ def _counted(table, numbers, nodes, k, room):
         for r in range(n_rows):
             met += r == 0 or code[r] != code[r - 1]
             counts[met - 1] += 1
-    worth = np.zeros(SMALL)  # most cells have few rows
+    worth = np.zeros(SMALL)  # the term of a cell, by its number of rows: most cells have few
     for c in range(met):
         count = counts[c]
         if count >= SMALL:
@@ -150,7 +150,7 @@ def _price(matrix, v, parents, k):
 
 @njit(COMPONENT, cache=True, nogil=True)
 def component(matrix, table, numbers, keys, values, nodes, d, m, relation, fits, asked):
-    """The score of a node given its parents, whatever is asked; `IMPOSSIBLE` for a district of several nodes."""
+    """The score of a node given its parents; `IMPOSSIBLE` for a district of several nodes. `asked` changes nothing."""
     if d > 1:
         return IMPOSSIBLE
     alone, data = nodes[1:m].copy(), (table, numbers, keys, values, np.zeros(1, np.int64))
@@ -337,11 +337,11 @@ def _completed(counts, fitted, n_rows, n_levels, prior):
 def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, value, room):
     """Improves tables and shares by EM. Returns whether EM is done; `value[0]` is then the score of Cheeseman & Stutz
     (1996): the marginal likelihood of the rows completed with expected hidden causes, corrected by the likelihood ratio
-    of the rows and their completion. EM ends after `sweeps` sweeps, or when one gains less than 0.5.
+    of the rows and their completion. EM ends after `sweeps` sweeps, or if one adds less than 0.5 to the log-likelihood.
 
     `weight`: how often each distinct row of `layout` occurs; `ess`: prior rows of BDeu; `counts`, `expected`: expected
     counts so far, of cells and of joint states; `stand`: sweep and row, zeros at first; `value`: the log-likelihood so
-    far, and that of the last sweep, -inf at first; `room` (1,): how much work to do. All but the first four change.
+    far, and that of the last sweep, -inf at first; `room`: see `anypag.threads`. All but the first four change.
     """
     n_rows, n_levels, sizes = layout.n_rows, layout.n_levels, layout.sizes
     hidden_counts = np.empty_like(shares)  # the expected number of rows for each level of each hidden cause

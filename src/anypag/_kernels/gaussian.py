@@ -178,7 +178,7 @@ def _complete_rows(has_value, members, rows):
 
 @njit(cache=True, nogil=True)
 def _centre(values, rows, centred):
-    """Writes the values in these rows, centred and in units as by `arrays.in_units`. Returns whether they vary."""
+    """Writes the values in these rows, centred and scaled by a power of two. Returns whether they vary."""
     low, high = values[rows[0]], values[rows[0]]
     for i in range(1, len(rows)):
         low, high = min(low, values[rows[i]]), max(high, values[rows[i]])
@@ -225,7 +225,7 @@ def _local_correlation(centred, width, count, correlation):
 
 @njit(cache=True, nogil=True)
 def _excess(values, rows):
-    """The excess (`anypag.ci.data_test`) in some rows of one column, or of indicators of all levels but one."""
+    """How far one column, or indicators of all levels but one, are from normal in some rows; see `ci.data_test`."""
     n, width, on_diagonal = float(len(rows)), 0.0, 0.0
     if len(values) == 1:
         largest = mean = second = fourth = 0.0
@@ -352,11 +352,11 @@ def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
 
     `blocks`: correlation (q, q); start (p + 1,): columns start[i]:start[i + 1] belong to variable i; values and
     has_value (q, n), with n = 0 if there are no gaps. With gaps, a column that is constant in the rows of a question
-    (a level that does not occur in them) is left out. χ² is used while the product of the two excesses and the
-    next term of Box's expansion are at most `nearly_normal`. `answers` are written: statistics (b,), with Bartlett's
-    correction; freedoms (b,), columns kept of x times columns kept of y, 0 if there are too few rows; rows_used and
-    excess (b,), only where there are gaps; widths (b, 3), columns kept of z, x and y; traces (b,), Pillai's trace, only
-    where χ² is not used.
+    (a level that does not occur in them) is left out. χ² is used while the product of the two excesses (see
+    `ci.data_test`) and the next term of Box's expansion are at most `nearly_normal`. `answers` are written: statistics
+    (b,), with Bartlett's correction; freedoms (b,), columns kept of x times columns kept of y, 0 if there are too few
+    rows; rows_used and excess (b,), only where there are gaps; widths (b, 3), columns kept of z, x and y; traces (b,),
+    Pillai's trace, only where χ² is not used.
     """
     correlation, start, values, has_value = blocks
     statistics, freedoms, rows_used, widths, excess, traces = answers
@@ -591,7 +591,7 @@ def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
 @njit(f"boolean({_FLAGS}, {_MATRIX}, uint8[::1], {_MATRIX})", cache=True, nogil=True)
 def total_effects(arrow, b, is_set, effects):
     """Writes all total effects of a diagram (of x on y at [x, y]); False if arrows have a cycle. `b[j, i]` holds the
-    weight of i in the equation of j. Equations of nodes in `is_set` are cut: joint effects of several causes.
+    weight of i in the equation of j. Equations of nodes in `is_set` are cut, which gives joint effects of causes.
     """
     n = len(b)
     waiting, order = np.zeros(n, np.int64), np.empty(n, np.int64)

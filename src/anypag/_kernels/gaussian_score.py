@@ -1,4 +1,4 @@
-"""Gaussian scores: the likelihood of one component of a MAG, and what a node gains if a parent is added or removed.
+"""Gaussian scores: the likelihood of one component of a MAG, and the worth of adding or removing a parent of a node.
 
 A component is a district (nodes joined by `<->`) or a set of nodes joined by `---`. It is given by `nodes` and
 `relation`. `nodes` holds its `d` members, then the other parents of members, `m` nodes in all. `relation[i, j]` says
@@ -12,8 +12,8 @@ the children w with `table[2, w]` = 1.
 
 All scores share one signature, so that a chain or a search over orders can take any of them as a function: `matrix`,
 `table` and `numbers` describe the data, `keys` and `values` are a cache that the score may use. Here `matrix` is a
-correlation matrix, and `numbers` holds half the number of rows, the price of a parameter, the price of an edge, and the
-change below which an iteration stops.
+correlation matrix, and `numbers` holds half the number of rows, the prices of a parameter and of an edge (which are
+subtracted from the score), and the change below which an iteration stops.
 
 `adding` and `removing` serve grow-shrink (`_kernels.orders`). They write into a row the worth of adding each variable
 as a parent, or of removing each parent; larger is better, in any unit. They subtract from `room[0]` about the
@@ -41,10 +41,10 @@ IMPOSSIBLE = -1e15
 """The score of a component that cannot be fitted."""
 
 CLEAR = 1e-4
-"""No ceiling is computed if a column has less variance than this given others: rounding errors might matter."""
+"""No upper bound is computed if a column has less variance than this given others: rounding errors might matter."""
 
 SLACK, SLACK_OF_DEVIANCE = 1e-3, 1e-6
-"""A ceiling exceeds its formula by the first number plus half the rows times the second: room for rounding errors."""
+"""A ceiling (upper bound) is its formula + the first number + half the rows · the second, against rounding errors."""
 
 UNKNOWN = -np.inf
 
@@ -52,13 +52,13 @@ SCORE, CEILING, FIT, RISE = range(4)
 """What is asked about a component; see `component`."""
 
 COUNT, INVERSE, WEIGHT, SLOPE, BEND, OWN, OTHER, FACTOR = range(8)
-"""Rows of `fits[v]`. For node v: rows of the inverse of Ω, of this times B, of that times S, and see `_curvature`. For
-the component that begins with v: how many parameters it has, which they are, and the Cholesky factor of the second
-derivatives of its deviance.
+"""Rows of `fits[v]`. INVERSE, WEIGHT, SLOPE: the rows of node v in Ω⁻¹, Ω⁻¹ B and Ω⁻¹ B S; BEND: see `_curvature`. For
+the component whose first member is v, COUNT: its number of parameters; OWN and OTHER: which they are; FACTOR and the
+rows after it: the Cholesky factor of the second derivatives of its deviance.
 """
 
 TIMES, MORE = 2.0, 1.0
-"""An edge is taken to gain at most its estimate times the first number plus the second: 3 of 70,000 gained more."""
+"""An added edge is taken to raise the log-likelihood by at most estimate · first + second: 3 of 70,000 did more."""
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
 COMPONENT = f"float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1], float64[:, :, ::1], int64)"
@@ -94,7 +94,7 @@ def _end(table, parent, child):
 
 @njit(cache=True, nogil=True)
 def _spread(table, nodes, d, m, relation):
-    """A component with one node for every column; the columns of a member become spouses (or neighbours).
+    """A component with a node for every column; the columns of one member become spouses (neighbours) of each other.
 
     First come the columns of members that their parents explain, then the columns of members that only explain other
     members, then the columns of the other parents.
@@ -259,8 +259,8 @@ def ricf(s, d, relation, stop, b, inverse):
 
     Each member in turn is regressed on its parents and on the pseudo-variables of its spouses, with everything else
     fixed, until a sweep lowers the value by less than `stop`. `s` (m, m) are covariances of the d members of a
-    district, then of their other parents; `relation` (d, m) says which are parents and spouses. Zeros become B in `b`
-    and the inverse of Ω in `inverse`. F = B S (`bs`) and E = B S B' (`residual`) are updated on the way.
+    district, then of their other parents; `relation` (d, m) says which are parents and spouses. B is written to `b`
+    and Ω⁻¹ to `inverse`, zeros on entry. F = B S (`bs`) and E = B S B' (`residual`) are updated on the way.
     """
     m = len(s)
     bs = np.empty((d, m))
@@ -303,7 +303,7 @@ def ricf(s, d, relation, stop, b, inverse):
                     v[x, y] = v[y, x] = inverse[x, y] - inverse[x, i] * inverse[i, y] / inverse[i, i]
             for x in range(d):
                 v[x, i] = v[i, x] = 0.0
-            log_det += math.log(inverse[i, i])  # now the inverse of Ω without i
+            log_det += math.log(inverse[i, i])  # now log|Ω| without row and column i
             k = _of_kind(relation, i, m, PARENT, parents)
             n_spouses = _of_kind(relation, i, d, SPOUSE, spouses)
             for x in range(k):
@@ -337,7 +337,7 @@ def ricf(s, d, relation, stop, b, inverse):
             variance = max(variance, LEAST)
             for x in range(k):
                 b[i, parents[x]] = -solution[x]
-            for x in range(d):  # v ω, then the inverse by blocks
+            for x in range(d):  # v times the covariances of i with its spouses; then the inverse of Ω by blocks
                 total = 0.0
                 for y in range(n_spouses):
                     total += v[x, spouses[y]] * solution[k + y]
@@ -454,7 +454,8 @@ def _least_of_district(s, d, relation):
     smaller variance than its regression on all of these. The member with the fewest of them is placed next.
     """
     parents, spouses = np.zeros(d, np.uint64), np.zeros(d, np.uint64)
-    group, above = np.zeros(d, np.uint64), np.zeros(d, np.uint64)  # for placed members: what `<->` reaches, and parents
+    # for each placed member: the members that `<->` joins to it, and all that these depend on
+    group, above = np.zeros(d, np.uint64), np.zeros(d, np.uint64)
     for i in range(d):
         for j in range(len(s)):
             if relation[i, j] == PARENT:
@@ -599,9 +600,9 @@ def _rise(matrix, numbers, parts, i, p, fits):
 @njit(COMPONENT, cache=True, nogil=True)
 def component(matrix, table, numbers, keys, values, nodes, d, m, relation, fits, asked):
     """What is `asked` about a component. SCORE: its log-likelihood minus the prices of its parameters and edges.
-    CEILING: an upper bound on that, found without iterations; infinite for nodes joined by `---`, and if columns
-    nearly determine each other or are too many. FIT: the score; from then on `fits` serves RISE (see `_rise`), which is
-    asked about the parameter (d, m), where `nodes` are the first members of the components it belongs to.
+    CEILING: an upper bound on the score, found without iterations; infinite for nodes joined by `---`, and if columns
+    nearly determine each other or are too many. FIT: the score; `fits` then holds what RISE needs. RISE: see `_rise`;
+    d and m then give the parameter (its i and p), and `nodes` the first members of the components of its ends.
     """
     if asked == RISE:
         return _rise(matrix, numbers, nodes, d, m, fits)
@@ -645,8 +646,8 @@ def _next_level(matrix, at, t, levels):
 def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
     """Writes by how much each variable, as a further parent, would lower the variance of v given its first k parents.
 
-    The worth is `NEVER` where adding the variable costs more than it gains, or where the parents determine the
-    variable. Returns 0: a parent is added if its worth is above that.
+    The worth is `NEVER` where the price of the variable exceeds the rise of the log-likelihood, or where the parents
+    determine the variable. Returns 0: a parent is added if its worth is above that.
 
     Every variable has one column. The worth of all variables is computed, whether they are candidates or not. `values`
     is a cache with slots, which variables may share. `keys` holds, for each slot, the v and the parents it is for.
@@ -676,7 +677,7 @@ def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, coun
         slope = levels[t, 1, parents[t]] / math.sqrt(levels[t, 0, parents[t]])
         variance = max(variance - slope * slope, LEAST)
     left, shared = levels[k, 0], levels[k, 1]
-    # a parent that lowers the variance by a smaller share than this costs more than it gains
+    # a parent that lowers the variance by a smaller share than this does not raise the score
     least = (1.0 - math.exp(-price / half_rows)) * (1.0 - 1e-6)
     for c in range(n):
         if worth[c] == NEVER:
@@ -734,8 +735,7 @@ def _inverse(matrix, parents, k):
 def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
     """Writes the score of v without each of its first k parents. Returns its score with all of them.
 
-    With beta = G⁻¹ g, the coefficients of v on its parents, its variance without parent i is larger by
-    beta_i² / (G⁻¹)_ii.
+    Without parent i the variance of v is larger by beta_i² / (G⁻¹)_ii (G: covariances of parents, beta: coefficients).
     """
     half_rows, price = numbers[0], numbers[1] + numbers[2]
     inverse, beta = _inverse(matrix, parents, k), np.empty(k)
@@ -770,7 +770,7 @@ def _of_node(matrix, table, numbers, keys, values, nodes, m, room):
 
 @njit(ADDING, cache=True, nogil=True)
 def adding_blocks(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
-    """As `adding` in `_kernels.discrete_score`, where variables may have several columns."""
+    """As `adding`, for variables with several columns; writes scores, like `adding` in `_kernels.discrete_score`."""
     data = (matrix, table, numbers, keys, values)
     nodes = np.empty(k + 2, np.int64)
     nodes[0] = v
@@ -786,7 +786,7 @@ def adding_blocks(matrix, table, numbers, keys, values, v, parents, k, candidate
 
 @njit(REMOVING, cache=True, nogil=True)
 def removing_blocks(matrix, table, numbers, keys, values, v, parents, k, worth, room):
-    """As `removing`, where variables may have several columns."""
+    """As `removing`, for variables with several columns."""
     data = (matrix, table, numbers, keys, values)
     nodes = np.empty(k + 1, np.int64)
     nodes[0] = v

@@ -1,20 +1,20 @@
 """A Metropolis chain over maximal ancestral graphs (MAGs), or over all graphs without directed cycles.
 
 A graph is `graph[kind, v]`: the parents, children, spouses (`<->`) and neighbours (`---`) of v as bit sets. Its score
-is the sum over its components (see `anypag.scores.base`), each cached under a 64-bit key of its members and edges, plus
-`terms[0, k] + terms[1, d] + terms[2, b] + terms[3, u]` for k edges: d `-->`, b `<->` and u `---`.
+is the sum of the scores of its components (`anypag.scores.base`) and of `terms[0, k] + terms[1, d] + terms[2, b] +
+terms[3, u]` for k edges: d `-->`, b `<->` and u `---`. Components are cached by 64-bit keys of their members and edges.
 
 One step draws a pair (i, j), from a list of likely ones or from all, and then
 - gives i–j another state, or
 - takes the edge i–j away and joins i to another node, or
 - gives two edges at i new states.
-The step is accepted with the Metropolis probability for a target proportional to exp(score / temperature). Graphs
-of other kinds are rejected. A fit of several members takes long, and most steps are rejected. So an upper bound on the
-score, its ceiling, is tried first; and for an edge that is added to a district, how much it can gain at most, from the
-fit of the district without it. Scores are rounded to 2⁻²⁰, so that sums and differences are exact: the running score
-equals the score of the graph to the bit after any number of steps. With background knowledge the chain stays
-among the graphs that agree with it: `allowed` says which states a pair may have, `agrees` checks required and forbidden
-causes.
+The step is accepted with the Metropolis probability for a target proportional to exp(score / temperature). A step to a
+graph of another kind is rejected. Fitting a component of several members takes long, and most steps are rejected. So
+two upper bounds are tried first: the ceiling of the new score; and, if an edge is added to a district, the most by
+which it can raise the score, from the fit of the district without it. Scores are rounded to 2⁻²⁰, so that sums and
+differences are exact: the running score equals the score of the graph to the bit after any number of steps. With
+background knowledge the chain stays among the graphs that agree with it: `allowed` says which states a pair may have,
+`agrees` checks required and forbidden causes.
 """
 
 import math
@@ -140,7 +140,7 @@ def _reach(v, step, seen, todo):
 
 @njit(cache=True, nogil=True)
 def edge_state(graph, i, j):
-    """NONE, FORTH, BACK, BOTH or FLAT."""
+    """The state of i–j: NONE, FORTH, BACK, BOTH or FLAT."""
     if _has(graph[PARENTS, j], i):
         return FORTH
     if _has(graph[PARENTS, i], j):
@@ -159,7 +159,7 @@ def _key(v, other, kind):
 
 @njit(cache=True, nogil=True)
 def put(graph, key, i, j, state):
-    """Give i–j a state. `key[v]`, the sum of the keys of v's edges that its component depends on, is updated."""
+    """Gives i–j a state. Updates `key[v]`, the sum of the keys of those edges of v on which its component depends."""
     old = edge_state(graph, i, j)
     if old == FORTH:
         _drop(graph[PARENTS, j], i)
@@ -217,7 +217,7 @@ def stays_ancestral(graph, i, j, state, ancestral, sets):
         return not _has(above, i)
     if not ancestral:
         return True
-    _reach(j, graph[CHILDREN], below, todo)  # the ancestors of i become ancestors of these: none may be their spouse
+    _reach(j, graph[CHILDREN], below, todo)  # i's ancestors become ancestors of these: no `<->` between them
     for w in range(len(below)):
         rest = below[w]
         while rest != 0:
@@ -253,8 +253,8 @@ def _walk(graph, i, within, seen, todo):
 def is_maximal(graph):
     """Is an ancestral graph maximal: is there no inducing path between nodes that are not adjacent?
 
-    Inner nodes of such a path are colliders on it and ancestors of an end, so each has a child and a spouse that has
-    one: `inner`. From every i a walk over spouses within `inner` finds the ends j to check.
+    Inner nodes of such a path are colliders on it and ancestors of an end. So each of them has a child, and a spouse
+    that has a child (`inner`). From every i a walk over spouses within `inner` finds the ends j to check.
     """
     n, words = graph.shape[1], graph.shape[2]
     inner = np.zeros(words, np.uint64)
@@ -318,8 +318,8 @@ def is_maximal(graph):
 
 @njit(cache=True, nogil=True)
 def agrees(graph, causes, not_causes, not_selecting, sets):
-    """Is every node an ancestor of its `causes`, and of no node in its `not_causes`? A node that may be a cause of
-    selection (no arrowhead at it, and not in `not_selecting`) is not checked against `not_causes`.
+    """Is every node an ancestor of all nodes in its row of `causes`, and of none in its row of `not_causes`? A node
+    that may be a cause of selection (no arrowhead at it, and not in `not_selecting`) is not checked.
 
     `causes` and `not_causes` are bits, (n, words); (0, words) without knowledge.
     """
@@ -392,7 +392,7 @@ def _work(matrix, table, n, d, m):
 
 @njit(cache=True, nogil=True)
 def _asked(score, graph, members, d, what, room):
-    """The rounded score of a component, its ceiling, or its fit. Its members are first written in ascending order."""
+    """The rounded score of a component (SCORE, FIT) or its ceiling (CEILING), with its members in ascending order."""
     component, data, (_, _, fits, _) = score
     n, words = graph.shape[1], graph.shape[2]
     nodes = np.empty(n, np.int64)
@@ -499,7 +499,7 @@ def _recount(count, state, by):
 
 @njit(cache=True, nogil=True)
 def _touched(i, j, k, old, new, old_k, new_k, found):
-    """Writes the nodes whose components change with i–j and i–k (a child changes no component). Returns how many."""
+    """Writes the nodes whose components change with i–j and i–k (parents count, children do not). Returns how many."""
     count = 0
     if old > FORTH or new > FORTH or old_k > FORTH or new_k > FORTH:
         found[0] = i
@@ -595,9 +595,9 @@ def advance(
 
     Args:
         component, data: the score; see `_kernels.gaussian_score`.
-        memory: a cache of components' scores (keys and values; their length is a power of two), room for the fits of
-            components, and the most members of a component: graphs with larger ones are rejected.
-        terms: (4, pairs + 2) see above.
+        memory: a cache of components' scores (keys and values; their length is a power of two), an array for the fits
+            of components, and the most members of a component: graphs with larger ones are rejected.
+        terms: (4, pairs + 2) what the numbers of edges add to the score; see the top of this file.
         moves: states, which of FORTH, BACK, BOTH and FLAT an edge may have; allowed, (n, n) bit s of [i, j] says that
             i–j may have state s; likely, (k, 2) ordered pairs: two steps in three draw one of them; the same pairs
             as bits, (n, words).
@@ -610,7 +610,7 @@ def advance(
         best: the best graph met so far; changed when a better one is met.
         scores: (2,) of the graph and of the best one; changed.
         made: (2,) how many steps were made, and how many of them were accepted; changed.
-        room: (1,) how much work to do; changed.
+        room: (1,) how much work to do, in units of about a nanosecond; changed.
     """
     n, words = graph.shape[1], graph.shape[2]
     states, allowed, likely, is_likely = moves

@@ -100,8 +100,8 @@ def _grown(score, v, before, count, chosen, room):
 
 @njit(cache=True, nogil=True)
 def _shrunk(score, v, at, chosen, room):
-    """Follows the tree of v from a node on while parents are removed, also from `chosen`. Returns the score of v; NaN
-    if `room` is used up, `NEVER` if the trees are full.
+    """Follows the tree of v from a node on while parents are removed, and takes them out of `chosen`. Returns the score
+    of v; NaN if `room` is used up, `NEVER` if the trees are full.
     """
     _, removing, data, trees = score
     _, base, node, worth, child = trees
@@ -204,7 +204,7 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
 
 @njit(f"boolean({_SCORE}, int64[::1], uint8[:, ::1], float64[::1], int64[::1])", cache=True, nogil=True)
 def parents_in(adding, removing, data, trees, order, parents, scores, room):
-    """Writes an order's DAG (`parents[i, j]`: is i a parent of j?), and scores that are NaN. Returns whether done."""
+    """Writes an order's DAG (`parents[i, j]`: is i a parent of j?) and fills in NaN `scores`. Returns whether done."""
     score = (adding, removing, data, trees)
     chosen = np.empty(len(order) + 1, np.int64)
     for q in range(len(order)):

@@ -76,7 +76,7 @@ def neighbours_of_pairs(n, x, y):
 
 @patient(nogil=True)
 def fill(table, start, neighbour, begin, end, value):
-    """Write a value for each place in the lists of neighbours of nodes begin to end."""
+    """Writes the value to table[i, j] for every neighbour j of every node i from begin to end."""
     for i in range(begin, end):
         for e in range(start[i], start[i + 1]):
             table[i, neighbour[e]] = value
@@ -232,9 +232,9 @@ def all_in_range(x, y, z, p):
 
 @patient(nogil=True)
 def arranged(place, stored, x, y, z):
-    """True if all indices are in the table; and the questions as stored (meaningless if not): x before y, z ascending,
-    in the order of names. `place` (p,): the rank of each column's name; `stored` (p,): the index of the column with
-    each rank.
+    """True if all indices are in the table; and the questions as stored: x before y, z ascending, in the order of
+    names. If an index is outside, the questions mean nothing. `place` (p,): the rank of each column's name; `stored`
+    (p,): the index of the column with each rank.
     """
     r, last = z.shape[1], np.uint32(len(place) - 1)
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # as unsigned, a negative index is a large one
@@ -286,7 +286,7 @@ def keys_of(x, y, z, keys):
 
 @njit(cache=True)
 def add(table, n_used, keys, is_fresh):
-    """Adds keys to the (2^k, 2) table and flags new ones. Returns the table, grown if necessary, and its count."""
+    """Adds keys to the (2^k, 2) table and flags new ones. Returns the table, perhaps grown, and its number of keys."""
     for i in range(len(keys)):
         if 2 * (n_used + 1) > len(table):
             table = _grown(table)

@@ -7,16 +7,16 @@ Python until one of these is true:
 
 - numba is not imported yet, and all kernels together have spent `BEFORE_NUMBA` seconds;
 - numba is imported, and this kernel has spent `LOADING` seconds (if it can be loaded from disk) or `PATIENCE` seconds
-  (if it has to be compiled). So a process never takes much more than twice the time of the better choice;
+  (if it has to be compiled);
 - it gets an array with more numbers than its limits (`SMALL` by default). A call cannot be interrupted, so one that
   might take long must not start as Python. A kernel whose work is not bounded by the size of its arguments must not be
   patient.
 
-Both ways give the same results to the bit: no patient kernel is compiled with relaxed arithmetic, and functions of
-`math` are the same C functions for both (if Intel's vector library replaces them in compiled code, every kernel is
-compiled at once).
+So no process takes much more than twice as long as with the quicker of the two, Python or compiled code. Both give the
+same results to the bit: no patient kernel is compiled with relaxed arithmetic, and functions of `math` are the same C
+functions. (Where Intel's vector library replaces these in compiled code, every kernel is compiled at once.)
 
-Kernels that call each other are compiled as usual: to the compiler a `Kernel` has the type of numba's object inside.
+Kernels that call each other are compiled as usual: numba gives a `Kernel` the type of the numba object inside it.
 A kernel whose name begins with `_` is called by kernels only: once compiled, it cannot be called from Python, and it is
 not cached on disk. `compile_ahead` compiles the kernels of a file in another process.
 """
@@ -40,7 +40,7 @@ PATIENCE = 0.25
 BEFORE_NUMBA = 0.4
 LOADING = 0.004
 A_WHILE = 1.0
-"""Seconds of compiling in a process after which a user is told."""
+"""Seconds that a process compiles before a message tells the user so."""
 SMALL = 10_000
 """Numbers in an array: a table of all pairs of 100 nodes."""
 FEW = 500
@@ -66,7 +66,7 @@ class _Compiling:
         self.hearers: list[Callable[[], None]] = []
         self._done, self._depth, self._since, self._had_collector = 0.0, 0, 0.0, False
         self.misses_large = False
-        """Did the disk lack a kernel with a signature? Those of chains and scores take seconds each."""
+        """Was a kernel with a signature missing on disk? Those of chains and scores take seconds each to compile."""
 
     def begin(self) -> None:
         self._depth += 1
@@ -93,7 +93,7 @@ class _Compiling:
 
     @property
     def takes_long(self) -> bool:
-        """Is something compiled now, and either a large kernel is to be or the process has compiled for a while?"""
+        """Is something being compiled that takes long: a kernel with a signature, or `A_WHILE` seconds in all?"""
         return self._depth > 0 and (self.misses_large or self.seconds >= A_WHILE)
 
 
@@ -121,7 +121,7 @@ def _is_off() -> bool:
 
 
 def patient(table: int = SMALL, lists: int = SMALL, **options: Any) -> Callable[[Any], Any]:
-    """In place of `@njit(cache=True)`: the kernel starts as plain Python.
+    """A decorator to use in place of `@njit(cache=True)`: the kernel starts as plain Python.
 
     Args:
         table: with more numbers than this in an array, the kernel is compiled.
@@ -225,7 +225,7 @@ class Kernel:
 
     @property
     def _is_missing(self) -> bool:
-        """Has it a signature, and is to be on disk, but is not? (Asked within the compiler's lock.)"""
+        """Is it a kernel with a signature that should be on disk and is not? To be asked within the compiler's lock."""
         return self.signature is not None and bool(self._options.get("cache")) and not self._has_file()
 
 
@@ -254,7 +254,7 @@ def _process_that_compiles(file: str) -> subprocess.Popen[bytes] | None:
     code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import compile_file; compile_file({file!r})"
     folder = numba().config.CACHE_DIR
     environment = os.environ | ({"NUMBA_CACHE_DIR": folder} if folder else {})
-    if "python" not in Path(sys.executable or "").name or getattr(sys, "frozen", False):  # another program
+    if "python" not in Path(sys.executable or "").name or getattr(sys, "frozen", False):  # embedded Python
         return None
     with suppress(OSError):  # processes may be forbidden; then kernels are compiled here
         nowhere = subprocess.DEVNULL

@@ -269,12 +269,12 @@ def _sort_pool(found, size, strength, place, x, y, dependence):
 
 @patient(lists=FEW, nogil=True)
 def pools(graph, blocks, above, edges, walks, strengths, later, room):
-    """The two pools of each edge: `first[p]:first[p + 1]` of nodes, distances, distances in the other pool (0: absent).
+    """The two pools of each edge: `first`, nodes, distances, and distances in the edge's other pool (0: not in it).
 
-    Pools are narrowed to possible anteriors (`above`: see `anteriors`) only if an edge otherwise has more
-    than `max_sets` candidate sets; never if `max_sets` is negative. `later[v, x]`: v is known to cause neither x nor
-    selection. With `open_only` both pools are left empty if one has fewer than r nodes. |strength[place[i], place[j]]|
-    says how strongly nodes i and j depend on each other. `blocks`: the block of each edge, the sizes of blocks.
+    Pool p is `first[p]:first[p + 1]` of the lists. Pools are narrowed to possible anteriors (`above`: see `anteriors`)
+    only if an edge otherwise has more than `max_sets` candidate sets; never if `max_sets` is negative. `later[v, x]`: v
+    is known to cause neither x nor selection. With `open_only` both pools are left empty if one has fewer than r nodes.
+    |strength[place[i], place[j]]| says how strongly i and j depend on each other. `blocks`: each edge's block, sizes.
 
     Walks stop early: if one pool alone has more than `max_sets` sets, only the narrowed walk is needed. Narrowing never
     adds a node to a pool. `room` is a budget of work; once it is used up, the answer ends with the edge just done.
@@ -344,7 +344,7 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
 
 @patient(lists=FEW, nogil=True)
 def possible_d_sep(graph, begin, room):
-    """FCI's Possible-D-Sep of nodes from `begin` on, until `room` is used up: `first[k]:first[k + 1]` of the nodes."""
+    """FCI's Possible-D-Sep of nodes from `begin` on while `room` lasts: `nodes[first[k]:first[k + 1]]` is the k-th."""
     _, start, neighbour = graph
     n = len(start) - 1
     block = np.zeros(len(neighbour), np.int64)

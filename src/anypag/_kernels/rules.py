@@ -7,12 +7,12 @@ of the nodes even where finite data make two rules disagree.
 
 A proposal is a row `(i, j, mark, a, b)`: this mark at j on i–j, and two nodes that the reason names (-1: none). The
 neighbours of v are `neighbour[start[v]:start[v + 1]]`. `wanted` is a scratch matrix, all zero between calls; its bits
-say which marks have been proposed in this pass. `rows` holds one row for each mark and each of its two new values, so
-it never overflows.
+say which marks have been proposed in this pass. `rows` has room for every mark with each of its two new values, so it
+never overflows.
 
-The rules that may take long go in turns (`anypag.threads`). `stand` is their position: how many rows they have
-written, the edge to go on with (its index in `neighbour`), and what else they keep from turn to turn. It begins as
-zeros. How the code is kept quick to compile: see `_kernels.pools`.
+Rules that may take long run in turns, bounded by `room` (`anypag.threads`). `stand` is their position: how many rows
+they have written, the edge to go on with (its index in `neighbour`), and what else they keep from turn to turn. It
+begins as zeros. How the code is kept quick to compile: see `_kernels.pools`.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ from anypag._kernels.patience import FEW, njit, patient
 NONE, CIRCLE, ARROW, TAIL = 0, 1, 2, 3
 
 
-@njit(  # declared, so that nodes of several integer types compile it once; marks may be read-only or writable
+@njit(  # with types, so that it is compiled once for all integer types of nodes; marks may be read-only or writable
     "int64(Array(uint8, 2, 'C', readonly=True), uint8[:, ::1], int32[:, ::1], "
     "int64, int64, int64, int64, int64, int64)",
     cache=True,
@@ -75,8 +75,8 @@ def _holds(members, slot, node):
 
 @patient(nogil=True)
 def slot_of(empty, start, other, row, a, b):
-    """The slot of a pair's separating set: a row of `members`, 0 for the empty set, -1 if no set is known.
-    `other[start[a]:start[a + 1]]` are the nodes b > a, ascending, with a set that has members, in `row`.
+    """The slot of a pair's separating set: a row of `members`, 0 for the empty set, -1 if no set is known. `other` and
+    `row` from start[a] to start[a + 1] list the nodes b > a whose set with a has members, ascending, and the slots.
     """
     low, high = min(a, b), max(a, b)
     left, right = start[low], start[low + 1]
@@ -387,7 +387,7 @@ def rule_4(marks, start, neighbour, paths, is_in_set, wanted, rows, stand, room)
 
 @njit(cache=True)
 def _collider_parents(marks, start, neighbour, d, c, seen, stamp, queue, room):
-    """Writes the parents of c that paths from d reach, if their inner nodes are colliders and parents of c. Returns
+    """Writes the parents of c that paths from d reach through colliders that are parents of c themselves. Returns
     their number. Paths do not enter nodes that have the stamp already.
     """
     n_queued, done, v = np.int64(0), np.int64(0), d
@@ -637,8 +637,8 @@ def _stamp_leading(marks, start, neighbour, queue, count, leads, stamp, room):
 @patient(lists=FEW)
 def rule_12(marks, start, neighbour, wanted, rows, stand, room):
     """X o-* V, and an uncovered possibly directed path X, V, ..., D, and edges that lead from D back to X: X <-* V. The
-    way back is directed, except that one edge may only have its arrowhead. If X were a cause of V, it would be a cause
-    of D, and the node with that arrowhead would be a cause of a node that the arrowhead says it does not cause.
+    way back is directed, except that one of its edges, U *-> W, needs only its arrowhead. If X were a cause of V, it
+    would be a cause of D, and so W would be a cause of U; but the arrowhead at W says that it is not.
     """
     n, stamp = len(marks), np.int64(0)
     scratch = _scratch(n, neighbour)

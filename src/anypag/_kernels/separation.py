@@ -40,7 +40,7 @@ def _spread_to_ancestors(graph, stamped, stamp, queue, count):
 
 @njit(cache=True, nogil=True)
 def _walk(graph, conditioned, opened, stamp, visited, queue, count, goal):
-    """Stamps all states that walks reach from the `count` states in `queue`; ends at node `goal`. Was it reached?
+    """Do walks from the `count` states in `queue` reach node `goal`? Stamps all states that they reach until then.
     State 2v + 1 is node v entered by an arrowhead, 2v by a tail. A walk may pass v as a collider if v is opened, and
     otherwise if v is not conditioned on.
     """
@@ -206,7 +206,7 @@ def inducing_path(start, neighbour, near, far):
 
 @patient()
 def transitive(start, after):
-    """(n, n) is there a path of one or more steps from the row node to the column node? `after` lists steps."""
+    """(n, n) is there a path of one or more steps from the row node to the column node? `after`: where steps lead."""
     n = len(start) - 1
     reach, stack = np.zeros((n, n), np.bool_), np.empty(n, np.int64)
     for s in range(n):

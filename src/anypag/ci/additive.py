@@ -12,15 +12,15 @@ linear: the mean of x² given z contains products, which no sum of functions of 
 A discrete column is represented by one column of zeros and ones for each level. If it is the response, all levels are
 predicted at once (Wilks' lambda with Rao's F), from at most two functions of a continuous column. Probabilities near 0
 or 1 are not a sum of functions of z. The test does not mistake this misfit for dependence as long as the means of the
-tested functions given z are such sums.
+tested functions given z are sums of functions of z.
 
-Where columns are far from normal, fewer degrees of freedom give R² the variance that it has when rows are permuted
-(`anypag.ci.data_test`; condition sets are left out of it). If it exceeds that of F by at most 1 %, F is used.
+Where columns are far from normal, R² varies more than F assumes. Then F has fewer degrees of freedom, so that R² has
+the variance that permutations of the rows give it without z (`ci.data_test`). Up to 1 % more variance is ignored.
 
 p is uniform under independence if the functions of z can express the means of s(x) and s(y) given z, and the spread
 around these means is constant. It is exactly uniform if the residuals are also normal. The test sees changes of one
-column's mean with the other column, given z; it does not see changes of the spread alone. `docs/tests.md` has its sizes
-and power, failures included.
+column's mean with the other column, given z; it does not see changes of the spread alone. `docs/tests.md` has its error
+rates and power, failures included.
 
 Because only ranks enter, any increasing or decreasing transform of a column leaves the answers the same to the bit. All
 answers come from one correlation matrix. Degenerate cases follow the rules of Fisher's z: a column that adds nothing to
@@ -82,7 +82,7 @@ class Additive(DataTest):
 
     takes = "any"
     options = (*DataTest.options, "kinds", "threads")
-    fits = "relations change means, smoothly, with the same spread about them everywhere"
+    fits = "relations change means smoothly, and the spread around the means is the same everywhere"
 
     kinds: tuple[Kind, ...]  # the kind of each column: given by the user or inferred
     basis: Basis  # the functions of the columns, and their correlations; the columns are in the order of their names
@@ -287,7 +287,7 @@ def functions(u: Floats, degree: int) -> Floats:
     """(n, degree) normal scores s of ranks u in (-1, 1), Legendre polynomials of degree 2 and 3, s², s³, degree 4, ...
 
     Often only the extreme values of two columns are related. As a function of u, such a relation rises steeply at the
-    ends: low powers of s fit it, but only high powers of u. Odd functions change sign with u, to the bit; even ones do
+    ends: low powers of s fit it, while u needs high powers. Odd functions change sign with u, to the bit; even ones do
     not.
     """
     from scipy.special import ndtri

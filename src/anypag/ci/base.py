@@ -191,7 +191,7 @@ def without_score(test: CITest) -> DataError:
 
 
 def strength_of(test: CITest, queries: Queries) -> PValues | None:
-    """How strongly x and y depend on each other, or None; p-values cannot rank strong dependences, as all are 0."""
+    """How strongly x and y depend on each other, also where all p-values are 0; None if the test does not say."""
     measure = getattr(innermost(test), "strength", None)
     return None if measure is None else np.asarray(measure(queries), np.float64)
 

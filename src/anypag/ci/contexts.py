@@ -1,12 +1,12 @@
 """Tests of tables with contexts (`anypag.pooled`).
 
 If nothing acts on contexts, not even a hidden variable, every question is asked given all of them (a question about a
-context, given all others). In the limit the answer is the same. On finite data more changes are seen: an indicator
-alone would compare its data set with a mixture of all others, in which a change may be hidden.
+context, given all others). With unlimited data this changes no answer. On finite data it shows more changes: given no
+other context, the indicator of a data set compares it with a mixture of all others, in which a change may be hidden.
 
 If a set of contexts determines another context, as in a full design, nothing of that context is left to test. Such a
-set separates it from nothing: the answer is "dependent". With contexts_test="pairwise" a context is tested in the rows
-in which all other contexts are as in the observed set.
+set separates the context from no variable: the answer is "dependent". With contexts_test="pairwise" a context is tested
+in the rows in which all other contexts are as in the first data set, the observed one.
 """
 
 from __future__ import annotations
@@ -107,6 +107,6 @@ def with_contexts(test: CITest, source: object, bind: Callable[[Table], CITest])
         for name in (name for name in source.contexts if name in test.names):
             rows = comparable(source, name)
             part = None if rows.all() else bind(source.take([*system, name]).take_rows(rows))
-            if part is not None and len(part.names) > len(system):  # else a column is a copy there, and all rows answer
+            if part is not None and len(part.names) > len(system):  # else columns are copies there: all rows are used
                 apart[name] = part
     return OfContexts(test, source, apart)

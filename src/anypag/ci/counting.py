@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 _MOST_BINARY = 5  # the largest condition set with which binary columns use the formula of 2 x 2 tables
 _WITH_GAPS = 4  # the factor by which a table may have more cells if gaps are counted in it
 MOST_CELLS = 2**26  # the most cells of a table of all combinations without gaps, for any number of rows
-_TIMES_A_SET = 16  # a table for several sets has at most this many times the cells of the largest set, and one per row
+_TIMES_A_SET = 16  # a table for several sets has at most this times the cells of the largest set, at most one per row
 _ROWS_PER_CELL = 4  # but it may always have one cell for this many rows: summing is cheaper than counting again
-_PARTS_OF_A_ROW = 1000  # the parts of an effective row; weights are rounded to whole parts
+_PARTS_OF_A_ROW = 1000  # weights are rounded to whole thousandths of an effective row
 NO_WEIGHTED_SCORE = "The score of discrete columns counts whole rows, and weights are not counts"
 Answers = tuple[Floats, npt.NDArray[Any], Counts]
 """Statistics (b,); their distribution under independence, as degrees of freedom (b,) or cumulants (b, 3); rows (b,)."""

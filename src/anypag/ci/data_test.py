@@ -1,12 +1,12 @@
 """The base of tests bound to a table: names, rows, audit, check of queries; p-values of columns far from normal.
 
-The mean of the squared correlations of two blocks of columns (R², for a single response) is the same for all
-distributions of the columns, but their variance is not. Where both blocks have a few far values (heavy tails, zeros
-with few exceptions, rare levels), one coincidence of two far values decides, and χ² or F reject too often. Box and
-Watson (1962) give the exact variance under permutations of the rows. It is 1 + a · b times the variance for normal
-columns; the numbers a and b are the excesses of the two blocks. Here a beta distribution with that mean and variance
-gives a second p-value, and the larger one counts: columns far from normal never make a test find more. Given a
-condition set, the excesses are still those of the columns themselves, not of their residuals.
+If rows are permuted, the squared correlations of two blocks of columns (R², for a single response) have the same mean
+for all distributions of the columns, but not the same variance. Where both blocks have a few far values (heavy tails,
+zeros with few exceptions, rare levels), one coincidence of two far values decides, and χ² or F reject too often. Box
+and Watson (1962) give the exact variance. It is 1 + a · b times the variance for normal columns; the numbers a and b
+are the excesses of the two blocks. Here a beta distribution with that mean and variance gives a second p-value, and the
+larger of the two p-values counts: columns far from normal never make a test find more. Given a condition set, the
+excesses are still those of the columns themselves, not of their residuals.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class DataTest(ABC):
     names: tuple[str, ...]
     n: int
     audit: Audit
-    worth: Worth | None = None  # what rows are worth, if not one each: weighted rows, ordered levels
+    worth: Worth | None = None  # how many plain rows its rows count as, if these are weighted or have ordered levels
     some_rows: Floats | None = None
     """(m, p) rows for checks of a fitted graph, as the test sees them; None with gaps, or if none were kept."""
     is_number: tuple[bool, ...] = ()  # per column: does it hold numbers, not words? Empty if `some_rows` is None

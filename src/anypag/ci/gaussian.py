@@ -3,8 +3,8 @@
 For rho, the partial correlation of x and y given z, sqrt(n - |z| - 3) · atanh(rho) is close to standard
 normal if x and y are independent given z. One correlation matrix, computed once, answers every question.
 
-If x and y both have heavy tails, or are mostly one value, single rows decide rho. Then p is at least that of the
-squared correlation under permutations of the rows (`anypag.ci.data_test`), unless p is 0.
+If x and y both have heavy tails, or are mostly one value, single rows decide rho. Then p is raised, unless it is 0, to
+the p-value of rho² under permutations of the rows (`anypag.ci.data_test`) if that is larger.
 
 Three rules keep every answer a number:
 

@@ -2,8 +2,8 @@
 
 A `Card` keeps one correlation matrix on the card; the test suite replaces it by a card made of NumPy.
 Sums are in float64 and multiplications are not fused with additions, so that the same matrix gives the same bits as on
-the CPU. The card preselects by |rho| (`GPUPasses`), then the CPU decides by the p-value. The matrix itself is summed in
-another order on the card. Decisions whose p-values are within `CLOSE` of alpha may differ, and are counted.
+the CPU. The card preselects by |rho| (`GPUPasses`), then the CPU decides by the p-value. Only the matrix itself is
+summed in another order on the card: decisions with p-values within `CLOSE` of alpha may differ. They are counted.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ class GPUPasses:
                 return None
 
     def note(self, p: PValues, alpha: float | None = None) -> None:
-        """Counts how many of some p-values that decide are close to alpha."""
+        """Adds to `close_calls` how many of these p-values, which decide at alpha, are within `CLOSE` of it."""
         alpha = self.alpha if alpha is None else alpha
         if alpha is not None:
             with self._lock:

@@ -13,7 +13,7 @@ partial correlation, for two discrete ones close to Pearson's χ².
 Where x and y both have rare levels, heavy tails or many zeros, or so many levels that the next term of Box's expansion
 matters, p is at least that of Pillai's trace under permutations of the rows (`anypag.ci.data_test`).
 
-A column that those before it (in the order of the names) nearly determine is left out with its degrees of freedom, as
+If earlier columns (in the order of the names) nearly determine a column, it is left out with its degrees of freedom, as
 in `FisherZ`. With missing="pairwise" a column that is constant in the rows of a test is left out too, for example
 that of a level without rows. With too few rows, or if x or y has no column left, p = 1.
 """
@@ -165,7 +165,7 @@ class Blocks:
 
     @classmethod
     def without_gaps(cls, correlation: Floats, start: Counts, excess: Floats) -> Self:
-        """The (c, c) correlations of complete columns, those of variable i from start[i] on."""
+        """The blocks of a table without gaps: (c, c) correlations of columns, those of variable i from start[i] on."""
         nothing = np.empty((len(correlation), 0))
         return cls(correlation, start, nothing, nothing.astype(np.bool_), excess)
 

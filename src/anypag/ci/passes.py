@@ -97,7 +97,7 @@ class Passes(Protocol):
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """Tries more sets, at most `room`, and updates `best`. Returns how many. The best set of an edge is r nodes of
-        one of its pools with the largest p-value; of equal sets the first candidate wins.
+        one of its pools with the largest p-value; of sets with equal p-values the first candidate wins.
         """
 
 
@@ -141,8 +141,8 @@ class CorrelationPasses:
 class RaisedPasses:
     """Passes of a test that raises the p-values of some pairs: the best sets of these pairs are tested again.
 
-    p falls as |rho| rises for every pair, so the best of several sets stays the best. Only sets that are copies of
-    each other, whose |rho| differ in the last bits, may change places.
+    p falls as |rho| rises for every pair, so the best of several sets stays the best. Only sets whose |rho| differ just
+    in the last bits (their members are copies of each other) may change places.
     """
 
     def __init__(self, passes: Passes, test: FisherZ) -> None:

@@ -73,7 +73,7 @@ def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> Da
     if choices.transform != "none":
         source = _scored(source if test.takes == "any" else source.with_kinds(dict.fromkeys(source.names, test.takes)))
     told = partial(replace, choices, transform="none", names=None, kinds=None)
-    if isinstance(source, Pooled):  # no data set alone may lose a column
+    if isinstance(source, Pooled):  # a column must not be left out in some of the data sets only
         return _without_copies(test, source, told().strict())[0]
 
     def read(rest: Source, missing: Missing, singular: Singular) -> tuple[DataTest, Audit]:
@@ -84,7 +84,7 @@ def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> Da
 
 
 def _spoken_of(choices: Choices, names: Sequence[str]) -> set[str]:
-    """The columns named in `kinds` or a statement: they are not left out; those named only in tiers may be."""
+    """The columns named in `kinds` or in a statement of knowledge, tiers excepted. They must not be left out."""
     return {*spelled_out(choices.kinds or {}, names), *(choices.knowledge.spoken_of if choices.knowledge else ())}
 
 

@@ -30,7 +30,7 @@ class Counted(Wrapper):
     """A test that counts the questions it evaluates, up to a limit.
 
     `distinct`: does a search count a repeated question only once (`anypag.search.inquiry.Asked`)? By default it does
-    for oracles and for tests that take one question at a time, whose answers cost more than remembering them.
+    for oracles and for tests that take one question at a time: there an answer takes longer than looking it up.
     """
 
     def __init__(self, test: CITest, *, distinct: bool | None = None) -> None:
@@ -91,7 +91,7 @@ class _UpTo(Wrapper):
 
 
 def n_oracle(test: CITest, n: int) -> CITest:
-    """The paper's n-oracle: the given test, but for condition sets of more than n members it answers "dependent".
+    """The n-oracle of Rohekar et al. (2020): the given test, but with more than n members in z it answers "dependent".
 
     >>> from anypag import DAG, Oracle, Queries
     >>> test = n_oracle(Oracle(DAG.from_string("A --> B; B --> C")), 0)
@@ -157,8 +157,8 @@ def answer(sent: Any, queries: Queries) -> tuple[PValues, float]:
 class Dispatched(Wrapper):
     """A test of one question at a time, whose questions are answered by workers.
 
-    `block` is how many questions to send at a time: enough for all workers, but at most about a second of work, because
-    some may turn out to be unnecessary.
+    `block` is how many questions to send at a time: two tasks for each worker, of about a quarter of a second each. It
+    is not more, because some questions may turn out to be unnecessary.
     """
 
     def __init__(self, test: CITest, n_jobs: int | None) -> None:
@@ -200,8 +200,8 @@ class Dispatched(Wrapper):
         except Exception as error:
             backend, _ = get_active_backend()
             raise CITestError(
-                f"The workers of joblib ({type(backend).__name__}) failed while they answered questions of size "
-                f"{parts[0].r}, the first asked for {question_text(parts[0], self.names)}: "
+                f"The workers of joblib ({type(backend).__name__}) failed while they answered questions with condition "
+                f"sets of size {parts[0].r} (the first: {question_text(parts[0], self.names)}): "
                 f"{type(error).__name__}: {error}"
             ) from error
 

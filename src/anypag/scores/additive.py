@@ -2,17 +2,17 @@
 
 A continuous variable is represented by functions of its ranks, as in the additive test (`ci.additive`): normal scores,
 two polynomials, and two powers of normal scores. All of them explain its continuous children. Its own parents explain
-only its normal scores, because the mean of y² given the parents is not a sum of functions of each. Noise is Gaussian,
-and `<->` joins the noise of two variables, so graphs with hidden causes are scored as for Gaussian data.
+only its normal scores, because the mean of y² given the parents is not a sum of functions of single parents. Noise is
+Gaussian; `<->` joins the noise of two variables, so graphs with hidden causes are scored as for Gaussian data.
 
 Discrete variables are represented by their levels, as in the degenerate-Gaussian score (`scores.mixed`), and are
 explained by levels and normal scores only. With more functions a continuous variable would predict a discrete one
 better than the reverse, and discrete causes would look like effects.
 
-Functions cost parameters, and most effects are linear. So a variable gets its further functions only if some other
-variable depends on them, given its normal scores, by more than they cost. Without any such variable this is the
-degenerate-Gaussian score of normal scores and levels. If there are too few rows for all functions, the variables that
-gain most keep theirs.
+Each function adds parameters, and most effects are linear. So a variable gets its further functions only if, beyond
+its normal scores, they raise the log-likelihood of some other variable by more than the penalty for them. Without such
+a variable this is the degenerate-Gaussian score of normal scores and levels. If rows are too few for all functions, the
+variables whose functions raise the score most keep them.
 
 Members of an equivalence class need not have equal scores. A curve tells cause from effect: y = x² + noise cannot be
 written as x = f(y) + noise. The score uses this, but the equivalence class is reported.
@@ -74,7 +74,7 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
 
 
 def _adding(gram: Floats, columns: Counts) -> Counts:
-    """The columns that are no linear combinations of earlier ones: a variable with three values has only two."""
+    """Those of the columns that are no linear combinations of earlier ones: two, if the variable has three values."""
     kept: list[int] = []
     for column in columns.tolist():
         slopes = np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, column])
@@ -86,7 +86,7 @@ def _adding(gram: Floats, columns: Counts) -> Counts:
 def _paying(
     gram: Floats, first: Counts, further: dict[int, Counts], n: int, price_of_edge: float, n_columns: int
 ) -> set[int]:
-    """The variables whose further functions gain more than they cost; if rows are few, those that gain most."""
+    """The variables whose further functions raise the score; if rows are few, those that raise it most."""
     gains = {}
     for (i, columns), own in zip(further.items(), first, strict=True):
         fall = _fall(gram, own, columns, first[first != own])

@@ -1,4 +1,4 @@
-"""The interface of a score (`Score`), and the price of an edge.
+"""The interface of a score (`Score`), and the price of an edge (`GAMMA`): what an edge subtracts from the score.
 
 A score is bound to data once. It gives a number to every component of a MAG: a district (nodes joined by `<->`) with
 its parents, or the nodes joined by `---`. The score of a graph is the sum over its components; in a DAG every node is a
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
 
-MOST_WORTHS = 1 << 23  # the most worths of parents that are cached, 12 bytes each; only those written take memory
+MOST_WORTHS = 1 << 23  # the most entries of `Trees.worth`, 12 bytes each with `child`; only those written take memory
 GAMMA = 0.5
 """Gamma of EBIC: an edge costs log(n) / 2 plus log(p), as p · (p - 1) / 2 edges are possible (`docs/accuracy.md`)."""
 FEW_VARIABLES = 15  # for up to this many variables, graphs for effects are sampled with plain BIC
@@ -62,7 +62,7 @@ class Score(ABC):
     hidden: ClassVar[bool]  # can it score `<->` and `---`? Otherwise it scores DAGs only
     kernels: ClassVar[tuple[str, str, str, str]]
     """A file of `anypag._kernels`, and the names that `component`, `adding` and `removing` have there."""
-    fit_rows: ClassVar[int] = 1  # how many rows of numbers a chain keeps for the fit at each variable
+    fit_rows: ClassVar[int] = 1  # the rows of `fits[v]`, in which a chain keeps a fit (`_kernels.gaussian_score`)
     names: tuple[str, ...]
     n: int  # the number of rows
 
@@ -87,7 +87,7 @@ class Score(ABC):
 
     @property
     def component(self) -> Any:
-        """Compiled: the score of a component, and what bounds it."""
+        """Compiled: the score of a component, or an upper bound on it."""
         return self._kernel(self.kernels[1])
 
     @property
@@ -117,7 +117,7 @@ class Score(ABC):
 
     @cached_property
     def of_components(self) -> tuple[npt.NDArray[np.uint64], Floats, Floats]:
-        """A cache of the scores of components, for chains: 64-bit keys, scores; and room for a graph's fits."""
+        """A cache of the scores of components, for chains: 64-bit keys, scores; and space for a graph's fits."""
         size, n = 1 << (18 if len(self.names) <= 20 else 20), len(self.names)
         return np.zeros(size, np.uint64), np.zeros(size), np.empty((n, self.fit_rows, max(n, self.fit_rows)))
 
@@ -130,9 +130,9 @@ class Score(ABC):
     def for_effects(self) -> Self | None:
         """The score with a lower price of an edge, for graphs that effects are drawn from; None if no price is lower.
 
-        The price is plain BIC for up to 15 variables. For more it is log(15) below that of a gamma of 1/2: then chance
-        adds as many edges to a variable as it does with 15. `docs/effects.md` has the measurements that decided this:
-        200 systems in each of eight cells.
+        The price is that of plain BIC for up to 15 variables. For more it is log(15) below that of gamma = 1/2. So
+        chance adds as many edges to a variable as among 15 variables. `docs/effects.md` has the measurements that
+        decided this: 200 systems in each of eight cells.
         """
         gamma = getattr(self, "gamma", 0.0)
         lower = gamma * max(0.0, 1 - float(np.log(FEW_VARIABLES) / np.log(max(len(self.names), 2))))

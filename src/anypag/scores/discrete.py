@@ -20,8 +20,8 @@ MOST_LEVELS = 100  # of a column; with more, its tables are nearly empty and no 
 
 MOST_LEVELS_OF_A_CHILD = 6
 """A column with more levels is never a child of a hidden column. Between two columns with r levels an edge has (r - 1)²
-parameters, a hidden cause with two levels only 1 + 2 (r - 1): it would win because it is cheap, not because the data
-support it (`docs/accuracy.md`).
+parameters, a hidden cause with two levels only 1 + 2 (r - 1). The hidden cause would win because it has few parameters,
+not because the data support it (`docs/accuracy.md`).
 """
 
 MANY_COLUMNS = 50  # with more columns than this, more counts are cached: 16 MB
@@ -84,9 +84,9 @@ class DiscreteScore(Score):
 
     @classmethod
     def priced(cls, names: tuple[str, ...], levels: npt.NDArray[np.int32]) -> Self:
-        """The score as searches use it: levels of columns with more than six that no other column tells apart are
-        merged (`merged_levels`); an edge costs extra for rare levels, and log(p) for the choice among p columns, as in
-        the Gaussian score (`scores.base.GAMMA`).
+        """The score as searches use it. In columns with more than six levels, those that no other column tells apart
+        are merged (`merged_levels`). The price of an edge has a part for rare levels, and log(p) for the choice among p
+        columns, as in the Gaussian score (`scores.base.GAMMA`).
         """
         checked = cls(names, levels)  # too many levels are refused, not merged
         levels = merged(checked.levels, MOST_LEVELS_OF_A_CHILD)
@@ -111,7 +111,7 @@ class DiscreteScore(Score):
     def prices(self, hidden: Sequence[int] = ()) -> Floats:
         """(p, p) the price of an edge between each two columns; symmetric, so that equivalent DAGs have equal scores.
         Edges between hidden columns and columns with many levels are forbidden. `hidden`: the numbers of levels of
-        hidden columns, which come after the measured ones; their rare levels are not known, so they cost nothing.
+        hidden columns, which come after the measured ones. Their rare levels are not known and add nothing.
         """
         rarity = np.array([*self.rarity, *(0.0 for _ in hidden)])
         more_levels = np.array([*self.n_levels, *hidden]) - 1.0
@@ -156,7 +156,7 @@ class DiscreteScore(Score):
 
 
 def rarity_of(levels: npt.NDArray[np.int32]) -> tuple[float, ...]:
-    """For each column, m: BDeu charges an edge too little by m · (levels of the other column - 1).
+    """For each column the number m: the price of an edge in BDeu is too low by m · (levels of the other column - 1).
 
     An edge should cost log(n) / 2 for every extra parameter. BDeu charges that if all levels are equally common; for a
     rare level it charges only half the log of its few rows. The missing part is m = -½ Σ log(r · s) over the r levels

@@ -53,7 +53,7 @@ class Fit(NamedTuple):
 
 
 class LatentScore:
-    """Scores DAGs with hidden causes; caches the best fit of every component. `look` is called often during EM."""
+    """Scores DAGs with hidden causes; caches the best fit of each component. EM often calls the callback `look`."""
 
     def __init__(self, discrete: DiscreteScore, look: Look = do_nothing) -> None:
         self._discrete, self._look = discrete, look
@@ -116,7 +116,7 @@ class LatentScore:
         children = component.children.any(axis=0)
         key = (component.n_levels, component.children.tobytes(), component.parents[:, children].tobytes())
         done, known = self._fits.get(key, (0, None))
-        if known is not None and done >= sweeps and (hidden is None or sweeps < SWEEPS):  # or `hidden` may be better
+        if known is not None and done >= sweeps and (hidden is None or sweeps < SWEEPS):  # else start at `hidden`
             return known
         found = self._fitted(component, hidden, sweeps)
         best = found if known is None or found.score > known.score else known
@@ -154,7 +154,7 @@ class LatentScore:
         return bool(hidden.prod() > MOST_STATES or max(cells, default=0.0) > MOST_CELLS)
 
     def _distinct(self, component: LatentDAG) -> tuple[Counts, Floats]:
-        """The first row of each kind, by the columns of a component, and how many rows of the kind there are."""
+        """The first row with each combination of levels in the columns of a component, and how many rows have it."""
         children = component.children.any(axis=0)
         matter = children | component.parents[:, children].any(axis=1)
         key = matter.tobytes()
@@ -185,7 +185,7 @@ class LatentScore:
 
 
 def distinct_rows(levels: Counts, n_levels: Counts) -> tuple[Counts, Floats]:
-    """The index of the first row of each kind in (k, rows) levels, and how many rows of the kind there are.
+    """For each distinct row of (k, rows) levels, the index of the first such row, and how many there are.
 
     >>> distinct_rows(np.array([[1, 0, 1], [0, 1, 0]]), np.array([2, 2]))
     (array([1, 0]), array([1., 2.]))

@@ -1,9 +1,9 @@
 """Columns with fewer levels: levels that no other column tells apart are merged.
 
-Between two columns with r levels an edge has (r - 1)² parameters, which few tables have the rows for: true edges do not
-pay. Two levels are merged if, for each other column, the gain of telling them apart (half of G²) is less than BIC
-charges for its parameters. Columns are looked at one by one: levels that differ only together with a third column are
-merged.
+Between two columns with r levels an edge has (r - 1)² parameters. Few tables have enough rows for true edges to raise
+the score. Two levels are merged if telling them apart raises the log-likelihood of no other column (by half of G²) by
+more than BIC's penalty. Other columns are looked at one by one, so levels that differ only in combinations of columns
+are merged.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def groups(counts: Floats, first: Counts, price: float) -> Codes:
     Args:
         counts: (r, m) how many rows have each level and each level of the other columns, which stand side by side.
         first: (p,) where each other column begins.
-        price: of a parameter.
+        price: what each parameter subtracts from the log-likelihood.
     """
     counts, group, left = counts.copy(), np.arange(len(counts)), np.arange(len(counts))
     gains = np.full((len(counts),) * 2, np.inf)
@@ -58,7 +58,7 @@ def groups(counts: Floats, first: Counts, price: float) -> Codes:
 
 
 def _gains(counts: Floats, first: Counts, price: float, a: np.intp, others: Counts) -> Floats:
-    """What it gains, less its price, to tell level `a` from each of the others: by the column that gains most."""
+    """How much telling `a` from each of the others raises the log-likelihood, less the price, for the best column."""
     both, size = counts[a] + counts[others], counts.sum(axis=1) / len(first)  # each column has all rows
     apart = np.add.reduceat(_log(counts[a]) + _log(counts[others]) - _log(both), first, axis=1)
     apart -= (_log(size[a]) + _log(size[others]) - _log(size[a] + size[others]))[:, None]

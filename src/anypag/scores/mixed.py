@@ -47,7 +47,7 @@ class MixedScore(GaussianScore):
         columns = len(self.correlation)
         if self.n < columns + 2 and columns > len(self.names):
             raise DataError(
-                f"The {len(self.names)} variables have {columns} columns (one per level but one), and a score "
+                f"The {len(self.names)} variables have {columns} columns (discrete ones: levels - 1 each), and a score "
                 f"needs at least {columns + 2} rows; got {self.n}. Merge levels, or take fewer variables."
             )
         super().__post_init__()
