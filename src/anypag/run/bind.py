@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 MOST_SECONDS = 60.0  # if the posterior would take longer, "auto" uses tests alone: from 317 columns of numbers on
 SECONDS_A_PAIR, SECONDS_A_CELL, SECONDS_A_BLOCK = 6e-4, 1.2e-6, 6e-7
-"""About how long the posterior of n variables takes: at least SECONDS_A_PAIR · n²; at least SECONDS_A_CELL · n² · rows
-if the score counts rows; at least SECONDS_A_BLOCK · n · Σ (kᵢ⁵ - 1) if variable i is kᵢ columns in the score. Measured:
-3 to 4 s for 100 columns of numbers, 17 s for 180; 27 s for 35 columns of levels with 20,000 rows; 12 columns of
-numbers and one of 15 levels take 7 s, with one of 30 levels 163 s.
+"""The posterior of n variables takes about the larger of two times. The first is SECONDS_A_PAIR · n². The second is
+SECONDS_A_CELL · n² · rows if the score counts rows, else SECONDS_A_BLOCK · n · Σ (kᵢ⁵ - 1), where the score has kᵢ
+columns for variable i. Measured: 3 to 4 s for 100 columns of numbers, 17 s for 180; 27 s for 35 columns of levels with
+20,000 rows. 12 columns of numbers and one of 15 levels take 7 s; if that column has 30 levels, 163 s.
 """
 _A_MARK = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 POSTERIOR = "tests, then a posterior over graphs"  # shown as the reason if "auto" continues with scores
@@ -43,7 +43,7 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest |
 
     method.refuse_unused(choices)
     choices = with_design(data_or_test, choices)
-    if choices.knowledge and choices.knowledge.contexts:  # Joint Causal Inference is about samples without selection
+    if choices.knowledge and choices.knowledge.contexts:  # Joint Causal Inference assumes no selection
         choices = replace(choices, selection_bias=False)
     told = choices if choices.threads else replace(choices, threads=_cores())
     test = bound or resolve_test(data_or_test, told)
@@ -57,7 +57,7 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest |
     _check_together(choices, test)
     method, score, chosen = _settled(method, choices, test)
     other = chosen is not None and chosen.method != algorithm(choices.method).name
-    effort = choices.effort if "effort" in method.facts.uses else DEFAULTS["effort"]  # "auto" may go by tests alone
+    effort = choices.effort if "effort" in method.facts.uses else DEFAULTS["effort"]  # "auto" may use tests alone
     threads, name = told.threads if test.batch > 1 else 1, method.name if other else choices.method
     choices = replace(choices, threads=threads, method=name, effort=effort)
     problem = pose(test, method.filled_in(choices, test), score, chosen)
@@ -68,7 +68,7 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest |
 
 
 def with_design(data: Any, choices: Choices) -> Choices:
-    """The choices; for several data sets (`anypag.pooled`) with the knowledge that follows from their design."""
+    """The choices; for several data sets (`anypag.pooled`) they have the knowledge that follows from the design too."""
     if not algorithm(choices.method).facts.takes_knowledge:
         return replace(choices, knowledge=None)
     if not isinstance(data, Pooled):
@@ -86,7 +86,7 @@ def with_design(data: Any, choices: Choices) -> Choices:
 
 
 def _check_same_design(data: Pooled, said: list[Contexts]) -> None:
-    """Raise an error if knowledge names contexts, and they are not those of the table."""
+    """Raise an error if knowledge names contexts other than those of the table."""
     wanted = {(name, data.assumptions) for name in data.contexts}
     if said and {(name, one.assumptions) for one in said for name in one.names} != wanted:
         raise KnowledgeError(
@@ -97,7 +97,7 @@ def _check_same_design(data: Pooled, said: list[Contexts]) -> None:
 
 
 def _settled(method: Algorithm, choices: Choices, test: CITest) -> tuple[Algorithm, Score | None, Chosen | None]:
-    """The algorithm, its score if it needs one, and why: "auto" stands for "icd" if the posterior cannot be made."""
+    """The algorithm, its score if it needs one, and why "auto" chose it: "icd" if there is no posterior."""
     if not method.facts.tests_by:
         return method, score_for(test) if method.facts.needs_score else None, None
     score, why = _score_or_reason(choices, test)
@@ -131,7 +131,7 @@ def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str 
 
 
 def _posterior_takes(score: Score, rows: int) -> tuple[float, str]:
-    """About how many seconds rows or levels add to the posterior, and the column that takes most of them."""
+    """About how many seconds the posterior takes because of rows or levels, and the slowest column, in words."""
     n, widths = len(score.names), score.widths
     if not score.hidden:
         return n**2 * rows * SECONDS_A_CELL, ""
@@ -204,8 +204,8 @@ def _check_initial_agrees(problem: Problem) -> None:
     if len(wrong):
         i, j = wrong[0]
         raise KnowledgeError(
-            f"The 'initial' PAG has {_A_MARK[given[i, j]]} at {names[j]!r} on its edge to {names[i]!r}; by what is "
-            f"known there is {_A_MARK[seeds[i, j]]}."
+            f"The 'initial' PAG has {_A_MARK[given[i, j]]} at {names[j]!r} on its edge to {names[i]!r}; the "
+            f"knowledge requires {_A_MARK[seeds[i, j]]} there."
         )
     missing = np.argwhere(problem.facts.joined & (given == Mark.NONE))
     if len(missing):

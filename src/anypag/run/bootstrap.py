@@ -35,13 +35,13 @@ from anypag.run.watcher import Listeners, showing
 from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Progress, Tick, no_tick
 
-Listening = Callable[[], AbstractContextManager[None]]  # makes a context in which signals are heard
+Listening = Callable[[], AbstractContextManager[None]]  # makes a context in which signals may raise `Stopped`
 
 
 class Bootstrap:
-    """The outcome of `bootstrap`: the result of the whole data with the frequencies over resamples. It has all that
-    `Stability` has (`s.adjacency`, `s.causes`, `s.graphs`, ...) and all else that `Result` has (`s.explain`,
-    `s.effect`, `s.save`, ...).
+    """The outcome of `bootstrap`: the result of the whole data, and the frequencies of edges and marks over resamples.
+    It has the attributes of `Stability` (`s.adjacency`, `s.causes`, `s.graphs`, ...), and those of `Result` that
+    `Stability` lacks (`s.explain`, `s.effect`, `s.save`, ...).
 
     Args:
         result: of the whole data; its explanations, tables, files and pictures show the frequencies.
@@ -75,9 +75,9 @@ class Bootstrap:
 
 
 class Resampling:
-    """A bootstrap set up and ready to run: everything checked, nothing tested yet. Budgets and checkpoint are for all
-    searches together. `cluster`: a column (left out of the search) or a value for each row; equal values are drawn
-    together.
+    """A bootstrap that is ready to run: everything is checked, nothing tested yet. All searches share the budgets and
+    the checkpoint. `cluster`: a column (left out of the search) or a value for each row; rows with equal values are
+    drawn together.
     """
 
     def __init__(self, data_or_test: Any, choices: Choices, plan: Plan, cluster: Any = None) -> None:
@@ -98,7 +98,7 @@ class Resampling:
         self._source = data_or_test if rows is None else rows
         self.search = Search(self._source, self.of_search, source_of(data_or_test))
         self.names, test = self.search.problem.nodes.names, self.search.problem.bound_test
-        if rows is not None and test.names != rows.names:  # one of several equal columns stands for all
+        if rows is not None and test.names != rows.names:  # of several equal columns only one is searched
             rows = rows.take(test.names)
         is_alone = with_its_answers(self.search.problem.test) is test
         self._rows = resamples_of(test, rows, self.of_search, by_sums=is_alone)
@@ -108,8 +108,8 @@ class Resampling:
     def run(
         self, whole: Callable[[], Result] | None = None, tick: Tick = no_tick, listening: Listening = nullcontext
     ) -> Bootstrap:
-        """Search the whole data (by `whole`, if given), then the resamples. When a budget is spent or on Ctrl-C, the
-        finished ones are returned. Resamples run in the context `listening()`, where signals may raise `Stopped`.
+        """Search the whole data (by `whole`, if given), then the resamples. After Ctrl-C, or when a budget is spent,
+        the finished resamples are returned. Resamples run in the context `listening()`.
         """
         with self._replicates() as done:
             budget = Budget(self.search.problem.choices, self.choices.n_jobs)
@@ -127,7 +127,7 @@ class Resampling:
             return Bootstrap(replace(result, choices=told, stability=Stability(self.names, graphs, *about)))
 
     def _replicates(self) -> Replicates:
-        """The replicates that are done, in the checkpoint if one was chosen."""
+        """The replicates of an earlier run, if a checkpoint holds them; new ones are kept in it too."""
         done, path = Replicates(self.names), self.choices.checkpoint
         if path is not None:
             plan = {"resample": self.plan.resample, "seed": self.plan.seed, **self.plan.about_rows}
@@ -138,7 +138,7 @@ class Resampling:
     def _resample(
         self, done: Replicates, budget: Budget, progress: Callable[..., Progress], tick: Tick, listening: Listening
     ) -> str | None:
-        """Make the missing replicates. Returns what ended this early, or None."""
+        """Make the missing replicates, and return what stopped the run before all were made, or None."""
         n, missing = self.plan.n, done.missing(self.plan.n)
         made = made_through_joblib(self._rows, self.plan, missing, self.choices, budget.left)
         try:
@@ -170,7 +170,7 @@ class Resampling:
 
 
 def _require_whole_clusters(plan: Plan) -> None:
-    """Clusters are drawn within data sets, each of which keeps its size."""
+    """Raise an error if a cluster has rows in several data sets: each data set is resampled on its own."""
     if plan.clusters is None or plan.strata is None:
         return
     both = np.unique(np.column_stack([plan.clusters, plan.strata]), axis=0)
@@ -183,8 +183,8 @@ def _require_rows(plan: Plan, n_rows: int, n_variables: int) -> None:
     distinct = n_rows // 2 if plan.resample == "half" else int(n_rows * (1 - np.exp(-1)))  # about how many
     if distinct <= n_variables:
         raise DataError(
-            f"A resample must have more rows than there are variables; of {n_rows} rows about {distinct} different "
-            f"ones are in each ({Option('resample', plan.resample)}), and there are {n_variables} variables. Collect "
+            f"A resample must have more rows than there are variables. With {Option('resample', plan.resample)} each "
+            f"would have about {distinct} different rows of {n_rows}, and there are {n_variables} variables. Collect "
             "more rows or use fewer columns."
         )
 
@@ -227,28 +227,28 @@ def bootstrap(
     """Learn a PAG, and count how often resamples of the rows repeat its edges and marks.
 
     Args:
-        data_or_test: a table, as for `learn`; or a test that is exact, or has `n_rows` and `resampled(counts)`, which
-            gives the test of a resample that has row i `counts[i]` times.
+        data_or_test: a table, as for `learn`; an exact test; or a test that has `n_rows` and `resampled(counts)`, a
+            method that returns the test of a resample in which row i occurs `counts[i]` times.
         n: how many resamples, 2 or more.
         seed: the random numbers of every resample follow from this whole number, 0 or more.
         resample: "bootstrap" (as many rows as there are, with replacement) or "half" (half of the rows, in
             complementary pairs). `docs/stability.md` compares the two.
-        time_budget: seconds for all searches together; ends with the resamples done by then. Compiling
-            in this process does not count. Workers on other machines go by their own clocks.
-        max_tests: the number of tests of all searches together; replicates that run at the same time share what is
-            left.
+        time_budget: seconds for all searches together; the run ends with the resamples done by then. Compiling in this
+            process does not count. Workers on other machines use their own clocks.
+        max_tests: the number of tests of all searches together; resamples that run at the same time share the rest of
+            it.
         checkpoint: a file that keeps the graphs of the resamples: a killed run can be resumed, and a finished run
-            extended to a larger `n`.
-        n_jobs: how many resamples are worked on at a time, through joblib; -1 for one per core, None for what the
+            can be extended to a larger `n`.
+        n_jobs: how many resamples run at the same time, through joblib; -1 for one per core, None for what the
             surrounding `joblib.parallel_config` says, else one. The results are the same to the bit.
-        cluster: a column, or a value for each row, that says which rows belong together (a person's, a school's): whole
-            clusters are drawn. The column is not searched over.
+        cluster: a column, or a value for each row, that says which rows belong together (to a person, a school): whole
+            clusters are drawn. The column is left out of the search.
 
     All other arguments are those of `learn`.
 
     Returns:
-        `s.adjacency`, `s.arrowhead`, `s.tail`, `s.circle`, `s.causes`, `s.not_causes`: (p, p) shares of the resamples;
-        entry [i, j] of a mark is that at j on i–j. `s.graphs`, `s.failures`; `s.result`, the result of the whole data.
+        `s.adjacency`, `s.arrowhead`, `s.tail`, `s.circle`, `s.causes`, `s.not_causes`: (p, p) shares of the resamples.
+        For a mark, entry [i, j] is about the end at j of i–j. `s.graphs`, `s.failures`; `s.result` of the whole data.
 
     >>> import anypag as ap
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")

@@ -34,7 +34,7 @@ class Clock:
 
 
 class Stopped(BaseException):
-    """Raised inside a step to abandon it: the run ends with the state before. It is no error, so no `Exception`."""
+    """Raised inside a step to abandon it: the run ends with the state before. Not an error, so not an `Exception`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -42,13 +42,13 @@ class Stopped(BaseException):
 
 
 class Signals:
-    """Signals during a run: left to Python here (a search handles `KeyboardInterrupt`), handled by subclasses."""
+    """How a run handles signals: here Python does (a search catches `KeyboardInterrupt`); subclasses override this."""
 
     def check(self) -> None:
         """Raise if a signal is pending."""
 
     def held(self) -> AbstractContextManager[None]:
-        """A context in which signals wait."""
+        """A context in which signals wait until it ends."""
         return nullcontext()
 
     def ending_a_run(self) -> AbstractContextManager[None]:

@@ -72,7 +72,7 @@ class Search:
 
     @classmethod
     def again(cls, test: CITest, choices: Choices) -> Self:
-        """The search on other rows of a table that was already bound; `choices` are those of that problem."""
+        """The search on other rows of a table that was already bound; `choices` are those of the first search."""
         return cls(test, choices, problem=bind_again(test, algorithm(choices.method), choices))
 
     def knowing(self, choices: Choices) -> Self:
@@ -126,8 +126,8 @@ class Search:
         return single_blas if self.problem.test.batch > 1 else nullcontext()
 
     def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
-        """Run all steps, from `latest` if it is given, until the watcher stops the run; by default it watches the
-        budgets and `stop` of the choices. The result always has the graph of the last finished step.
+        """Run all steps, from `latest` if it is given, until the watcher stops the run. The default watcher
+        knows the budgets and `stop` of the choices. The result always has the graph of the last finished step.
         """
         watcher = Watcher(self.problem.choices, self.problem.test) if watcher is None else watcher
         result = self.result() if latest is None else latest
@@ -207,11 +207,11 @@ def learn(
 
     Args:
         data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
-        method: "auto" (the default): "icd", and then a posterior over graphs, if the test has a score and nothing was
-            chosen that only a search by tests has (`max_r`, `r0`, `initial`); `result.chosen` says why. "icd",
-            "icd-paper" (Algorithm 1 of the paper to the letter), "fci", "anytime-fci", "rfci" or "fci+", by tests;
-            "bayes" (the posterior alone), "boss" (nothing hidden) or "gfci", by scores of the data; or an
-            `anypag.search.algorithm.Algorithm` of your own.
+        method: "auto" (the default) runs "icd", then samples a posterior over graphs. It stops after "icd" if there is
+            no score, the posterior would take long, or an option was chosen that only searches by tests have (`max_r`,
+            `r0`, `initial`); `result.chosen` says why. By tests: "icd", "icd-paper" (Algorithm 1 exactly as published),
+            "fci", "anytime-fci", "rfci", "fci+". By scores: "bayes" (the posterior alone), "boss" (assumes that nothing
+            is hidden), "gfci". Or an `anypag.search.algorithm.Algorithm` of your own.
         alpha: two variables count as independent if the p-value is above this.
         test: how to test a table: "auto", "fisherz", "permutation", "mixed", ... (`docs/tests.md`), or a function
             f(x, y, z) -> p.
@@ -227,14 +227,14 @@ def learn(
         initial: a PAG to start from; its marks and missing edges are taken as known. In a PAG, A o-o B o-o C without an
             edge between A and C says that B is no collider: if B is one, give its arrowheads.
         r0: the size of the first condition sets.
-        max_sets: above this many condition sets of an edge in one iteration, variables that the marks exclude are left
-            out of its pools (all sets that remain are tested); 0 for always. The default is 0 for exact tests and 1,000
-            for tests on data; times 100 for sets of one or two variables, unless a test takes one question at a time.
+        max_sets: if an edge has more condition sets than this in one iteration, only sets without variables that the
+            marks rule out as causes are tested; 0: always. The default is 0 for exact tests, 1,000 for tests on data.
+            For sets of one or two variables it is 100 times as high, unless the test takes one question at a time.
         sepset: which separating set of an edge is kept: the "first" found, or the one with the "largest-p"; the default
             is "largest-p" for "auto", "icd" and "bayes" on data, else "first".
-        possible_dsep: for "fci" and "gfci", which sets of Possible-D-Sep are tried: "all", or only those of nodes
-            "on-paths" between the two variables, which suffice and are far fewer.
-        dsep_max_r: the largest condition sets of that phase; None for no limit but `max_r`.
+        possible_dsep: for "fci" and "gfci", the nodes of Possible-D-Sep that condition sets may have: "all", or only
+            those "on-paths" between the two variables, which suffice and give far fewer sets.
+        dsep_max_r: the largest condition sets of the Possible-D-Sep phase; None for no limit but `max_r`.
         effort: how long to search by score ("auto", "bayes", "boss", "gfci"): 1 is fast, 5 thorough; work grows with
             it.
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
@@ -247,7 +247,7 @@ def learn(
         transform: "normal-scores" replaces every continuous column by the normal scores of its ranks. These see any
             monotone dependence and lose almost nothing on Gaussian data; the table is then read whole.
         singular: what to do with columns that are exact functions of others, constants and identifiers: "auto" (leave
-            them out; a warning says which), "error", or "keep" for the functions.
+            them out; a warning says which), "error", or "keep" (only functions are kept).
         device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
             one, else the CPU, with a warning). Decisions are the same unless a p-value is within 1e-9 of alpha; a
             warning then says so.
@@ -259,10 +259,10 @@ def learn(
     Returns:
         The result: `result.pag`, `result.posterior` (how probable edges are), `result.by_tests` (the search by tests,
         with separating sets and rules), `result.history`, `result.n_tests`, `result.complete`.
-        `result.contradictions` says what in it cannot all be true, `result.audit` what was found in the data; both also
-        come as `AnypagWarning`s (the former for up to 500 variables).
-        After Ctrl-C, or when a budget is spent, it is that of the last finished iteration, with `complete=False`. If a
-        test raises an exception, the error has this result as its `result`.
+        `result.contradictions` lists claims that cannot all be true, `result.audit` what was found in the data. Both
+        also come as `AnypagWarning`s (contradictions for up to 500 variables).
+        After Ctrl-C, or when a budget is spent, the result is that of the last finished iteration, with
+        `complete=False`. If a test raises an exception, the error has this result as its `result`.
 
     >>> import anypag as ap
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")
@@ -283,8 +283,8 @@ def learn(
 
 
 def learned(search: Search, choices: Choices, listeners: Listeners) -> Result:
-    """The result of a search, with a checkpoint if one was chosen; for `learn` and the command line. AnypagError if a
-    test or the checkpoint failed; its `result` is that of the last finished step, if there is one.
+    """The result of a search, with a checkpoint if one was chosen; for `learn` and the command line. If a test or the
+    checkpoint fails, it raises AnypagError; the `result` of the error is that of the last finished step, if any.
     """
     if choices.checkpoint is None:
         return _watched(search, choices, listeners, None)
@@ -300,8 +300,8 @@ def learned(search: Search, choices: Choices, listeners: Listeners) -> Result:
 
 
 def with_draws(result: Result, listeners: Listeners) -> Result:
-    """The result, with the sampled graphs for effects drawn already; listeners get the progress of drawing them. After
-    an interrupt none are drawn; one that comes meanwhile is what stopped a result that is complete.
+    """The result, with the sampled graphs for effects already drawn; `listeners` get the progress. None are drawn if
+    the search was interrupted. If the drawing is interrupted, `stopped` of the result becomes "interrupt".
     """
     grounds = result.grounds
     if not isinstance(grounds, Searched) or result.probabilities is None:
@@ -320,7 +320,7 @@ def may_draw(result: Result) -> bool:
 
 
 def _watched(search: Search, choices: Choices, listeners: Listeners, kept: Checkpoint | None) -> Result:
-    """The result of a search with its listeners; continues from a checkpoint that holds steps."""
+    """The result of a search that calls these listeners; it continues from the steps in the checkpoint, if any."""
     latest = search.result() if kept is None else search.result(kept.state, kept.history)
 
     def on_step(result: Result) -> None:
@@ -409,7 +409,7 @@ def warn_of_close_calls(search: Search) -> None:
 
 
 def warn_of_contradictions(result: Result) -> None:
-    """Warn of a table that does not fit and, unless finding them takes long, of contradictions in the result."""
+    """Warn of a table that the model does not fit, and of contradictions in the result unless finding them is slow."""
     for line in result.misfit_told:
         warnings.warn(line, AnypagWarning, stacklevel=3)
     if not result.is_exact and len(result.pag) <= MOST_CHECKED_AT_ONCE and result.contradictions:

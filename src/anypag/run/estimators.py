@@ -1,7 +1,7 @@
 """Estimators in the style of scikit-learn, which call `learn`: `ICD(alpha=0.01).fit(X).pag_`.
 
-scikit-learn need not be installed. The classes have what it asks of an estimator: parameters by name, fitted attributes
-with a trailing underscore, tags, and a place in the picture of a pipeline.
+scikit-learn need not be installed. The classes have what scikit-learn asks of an estimator: parameters by name, fitted
+attributes with a trailing underscore, tags, and a place in the picture of a pipeline.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class _Estimator:
         return self.result_._repr_html_() if self.__sklearn_is_fitted__() else preformatted(repr(self))
 
     def __sklearn_is_fitted__(self) -> bool:
-        """What scikit-learn's `check_is_fitted` asks."""
+        """Was `fit` called? scikit-learn's `check_is_fitted` asks this."""
         return hasattr(self, "result_")
 
     def __sklearn_tags__(self) -> Any:

@@ -1,7 +1,7 @@
-"""Which rows each resample has, by one seed (`Plan`); and searches on resamples, which joblib runs in this process, in
-others, or on a cluster.
+"""`Plan` draws the rows of each resample. joblib runs the searches on resamples in this process, in others, or on a
+cluster. The search on one resample is a replicate.
 
-A replicate depends on its number only, so results are the same for any backend and number of workers.
+Seed and number decide the rows of a replicate, so results are the same for any backend and number of workers.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from anypag.run.watcher import Watcher
 from anypag.search.algorithm import algorithm
 from anypag.stored import RefusedError, Variables
 
-ABOUT_THE_RUN = ("checkpoint", "resume", "progress", "n_jobs")  # choices that replicates do not have
+ABOUT_THE_RUN = ("checkpoint", "resume", "progress", "n_jobs")  # choices for the whole run, not for a replicate
 FEWEST = 2  # the fewest resamples
-LEAST_SECONDS = 1e-3  # a search needs more than 0; with no time left it ends at its first look at the clock
+LEAST_SECONDS = 1e-3  # with no time left a search gets this budget, as 0 is not allowed, and ends at once
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The resamples of a table: how many, of which kind, from which seed. `clusters`: (n,) the cluster of each row, as
-    codes: whole clusters are drawn; None if single rows are drawn. `strata`: (n,) the data set of each row: every data
-    set keeps its number of rows; None for a single data set.
+    """The resamples of a table: how many, of which kind, from which seed. `clusters` (n_rows,): the code of each row's
+    cluster, if whole clusters are drawn; None if single rows are drawn. `strata` (n_rows,): the data set of each row,
+    as every data set keeps its number of rows; None for a single data set.
     """
 
     n: int
@@ -76,7 +76,7 @@ class Plan:
         return counts
 
     def _drawn(self, random: np.random.Generator, k: int, n_rows: int) -> Counts:
-        """(n_rows,) how often each of some rows is drawn; two resamples of a pair have complementary halves."""
+        """(n_rows,) how often each row is drawn. Of "half", resamples 2i and 2i + 1 have complementary halves."""
         if self.resample == "bootstrap":
             return np.bincount(random.integers(0, n_rows, n_rows), minlength=n_rows).astype(np.int64)
         order, size = random.permutation(n_rows), n_rows // 2
@@ -101,12 +101,12 @@ class Replicate(NamedTuple):
 
 
 class Allowed(NamedTuple):
-    """What a replicate may use."""
+    """The tests and the time that a replicate may use."""
 
     choices: Choices  # the choices of the whole run, with the number of tests that this replicate may ask
     until: float | None
-    """When it must end, by `time.time`, because it may wait for a worker on another machine. If the clocks of two
-    machines differ, budgets are wrong by the difference.
+    """When it must end, by `time.time`: no duration, because it may wait for a worker on another machine. If the clocks
+    of two machines differ, budgets are wrong by the difference.
     """
 
     def from_now(self) -> Choices:
@@ -137,9 +137,9 @@ def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Replicate:
 def made_through_joblib(
     rows: Resamples, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
 ) -> Iterator[Replicate]:
-    """The replicates of these numbers, as they finish. `rows` go once to each worker. `left` says what a replicate may
-    use, and is called when it is dispatched. Without a budget two replicates are dispatched for each worker. With a
-    budget it is one, because dispatched replicates share what is left; with `max_tests` they are dispatched one by one.
+    """The replicates of these numbers, as they finish. `rows` go once to each worker. `left` is called when a replicate
+    is dispatched, and returns what it may use. Two replicates are dispatched for each worker; with a budget only one,
+    because dispatched replicates share what is left. With `max_tests` they are not dispatched in batches.
     """
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
@@ -161,7 +161,7 @@ def made_through_joblib(
 
 
 class Budget:
-    """The time and tests left for a run over many searches, `n_jobs` at a time. Compiling here does not count."""
+    """The time and tests left for many searches, `n_jobs` at a time. Compiling in this process does not count."""
 
     def __init__(self, choices: Choices, n_jobs: int | None = 1) -> None:
         about_data = [name for name, choice in DECLARED.items() if choice.part == "data"]
@@ -169,7 +169,7 @@ class Budget:
         has_workers = "n_jobs" in algorithm(choices.method).facts.uses  # the workers are busy with replicates
         self._choices, self._of_a_replicate = choices, replace(told, n_jobs=1) if has_workers else told
         n_at_a_time = workers_of(n_jobs)
-        # a replicate may be dispatched before the result of its worker's last one was read
+        # a worker may get its next replicate before the result of its last one was read
         self._places = 1 if n_at_a_time == 1 else 2 * n_at_a_time
         self._clock, self.n_tests = Clock(), 0
         self._promised: dict[int, int] = {}  # tests reserved, by the number of a running replicate
@@ -206,7 +206,7 @@ class Budget:
 
 class Replicates:
     """The graphs of the resamples done so far, by their numbers; use it in a `with` statement. After `keep` they are
-    also in a file. The number of resamples is no fact of the run in that file: 100 can be extended to 500.
+    also in a file. A file of 100 resamples can be extended to 500, because it does not fix their number.
     """
 
     def __init__(self, names: tuple[str, ...]) -> None:
@@ -216,7 +216,7 @@ class Replicates:
         self._store: Store | None = None
 
     def keep(self, path: Path, facts: Fingerprint, *, resume: bool) -> None:
-        """Keep them in a file: a new one, or with `resume` the one that is there, whose resamples are loaded."""
+        """Keep resamples in a file: a new one, or with `resume` the existing one, from which they are loaded first."""
         self._store = store_of_run(path, facts, {"failures": []}, self._take_up, resume=resume)
 
     def add(self, k: int, graph: PAG) -> None:
@@ -251,7 +251,7 @@ class Replicates:
         for name in store.names("replicate/"):
             number = name.removeprefix("replicate/")
             if not number.isdecimal():
-                raise store.damaged(f"the array {name!r} is of no resample")
+                raise store.damaged(f"the array {name!r} has no number of a resample")
             try:
                 graph = PAG(store.array(name), self._names)  # type: ignore[arg-type]  # it is there: its name was listed
             except GraphError as error:
@@ -260,5 +260,5 @@ class Replicates:
         try:
             failures = FAILURES.read(store.fact("failures"), Variables(self._names))
         except RefusedError:
-            raise store.damaged("the resamples that failed are not named") from None
+            raise store.damaged("the list of failed resamples cannot be read") from None
         self.failures = {failure.k: failure for failure in failures}

@@ -43,9 +43,9 @@ class Listeners:
 
 
 class Watcher:
-    """Called before every batch of tests and after every step; either may end the run by raising `Stopped`. Evaluations
-    of the test count against the budget from now on. Signals of listeners are checked first, and wait while files are
-    written and callbacks run.
+    """Called before every batch of tests and after every step; either call may end the run by raising `Stopped`. Tests
+    count against the budget from the creation of the watcher on. Before each batch signals are checked first; they wait
+    while files are written and callbacks run.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Watcher:
 
     @property
     def n_used(self) -> int:
-        """How many tests of the budget were used, including an abandoned step."""
+        """How many tests of the budget were used, including those of an abandoned step."""
         asked = self._finished + self._in_step
         return asked if self._test.distinct else self._test.evaluated - self._evaluated_before
 
@@ -93,15 +93,15 @@ class Watcher:
 
 
 def drawn_for_effects(state: State, problem: Problem, spent: float, listeners: Listeners | None = None) -> State:
-    """The state of a search, with additional sampled graphs for effects, as far as they were drawn."""
+    """The state of a search, with additional sampled graphs for effects, perhaps not all (`drawn_until_stopped`)."""
     return drawn_until_stopped(state, problem, spent, listeners)[0]
 
 
 def drawn_until_stopped(
     state: State, problem: Problem, spent: float, listeners: Listeners | None = None
 ) -> tuple[State, str | None]:
-    """The state of a search, with additional sampled graphs for effects, and what ended the drawing early: a signal, or
-    the end of the time budget, of which `spent` seconds are used. The state then has the graphs drawn so far.
+    """The state of a search, with additional sampled graphs for effects, and what ended the drawing early, or None: a
+    signal or the time budget, of which the search used `spent` seconds. The state then has the graphs drawn so far.
     """
     from anypag.search.by_scores.bayes import BayesState, draws_for_effects
 
@@ -142,7 +142,7 @@ class _Watch:
 
 @contextmanager
 def interruptible(tick: Tick) -> Iterator[Tick]:
-    """A context that gives a tick by which Ctrl-C ends the work, unless the caller has installed a signal handler."""
+    """A context for work that Ctrl-C ends, by a tick that raises. It does nothing if another handler is set."""
     is_handled = isinstance(tick, _Watch)  # by an outer context
     is_main = threading.current_thread() is threading.main_thread()
     if is_handled or not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
@@ -157,8 +157,8 @@ def interruptible(tick: Tick) -> Iterator[Tick]:
 
 
 class Estimated:
-    """Adds to each tick an estimate of the time left in the phase, by counts and the pace measured in this run. A phase
-    whose tests were counted beforehand uses the pace of the last such phase until its own is measured.
+    """Adds to each tick the estimated time left in the phase: the work left, divided by the pace measured in this run.
+    A phase whose tests were counted beforehand uses the pace of the last such phase until its own pace is measured.
     """
 
     def __init__(self, tick: Tick, clock: Clock | None = None) -> None:

@@ -1,7 +1,7 @@
 """The end of a search with knowledge: the marks from data alone, the marks with knowledge, and where they differ.
 
-Some conclusions from knowledge are valid only if all edges are right: R11, the use of "no hidden common cause", and the
-exact closure. So this is done once, after the last step.
+Some conclusions from knowledge are valid only if all edges are right: rule R11, the use of "no hidden common cause",
+and the exact closure (`knowledge.closure`). So they are drawn once, after the last step.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Base(NamedTuple):
     orientation: Orientation
     mag: Marks | None  # a MAG of the class; None if there is none, or if edges may still be removed
     reason: str  # why there is no such MAG
-    colliders: Colliders | None  # the source of colliders, or None
+    colliders: Colliders | None  # says which nodes are colliders; None if nothing does
 
 
 NO_CLASS = "the graph that the data give is not the PAG of any MAG"
@@ -96,7 +96,7 @@ class Closed(NamedTuple):
 def closed_with(
     facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1, look: Look = do_nothing
 ) -> Closed:
-    """All that follows from graph and facts, by rules and if necessary by exact closure (1 / `share` of its trials)."""
+    """All that follows from graph and facts, by rules and if necessary by exact closure (trials / `share`)."""
     by_rules = _by_rules(facts, base, state, problem, final, look)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)
@@ -144,7 +144,7 @@ def closed_step(
 
 
 def contradictions(base: Orientation, marks: Marks) -> LogRows:
-    """The log rows of marks from data alone for which the graph has another mark."""
+    """The log rows of those marks from data alone in whose place `marks` has another mark."""
     i, j, mark = base.log[:, 1], base.log[:, 2], base.log[:, 3]
     stands = marks[i, j]
     return np.asarray(base.log[(stands > Mark.CIRCLE) & (stands != mark)], np.int32)
@@ -158,7 +158,7 @@ def _rows(rule: int, before: Marks, after: Marks) -> LogRows:
 
 
 def _without_edges(state: AnyState, facts: Facts) -> AnyState:
-    """The state without edges that knowledge excludes although no test separated their ends. They stay until all marks
+    """The state without edges that knowledge excludes although no test separated their ends. These stay until all marks
     are set: no separating set is known, so no rule may use their absence.
     """
     if not bool((facts.not_joined & (state.marks != Mark.NONE)).any()):

@@ -1,4 +1,4 @@
-"""How a step queries its test: in batches, counted, with a tick before each."""
+"""How a step asks its test: in batches, counted, with a tick (the progress callback) before each."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Inquiry:
 
     @property
     def passes(self) -> Passes | None:
-        """The test's `Passes`; None if a wrapper changes its answers or limits their number."""
+        """The test's `Passes`; None if a wrapper changes answers, or repeats count once, or tests are limited."""
         test = self.problem.test
         form: Passes | None = getattr(with_its_answers(test), "passes", None)
         return None if test.distinct or test.limit is not None else form

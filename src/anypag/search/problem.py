@@ -1,7 +1,7 @@
 """A problem: the test, the choices and the numbering of nodes, bound once before the first step.
 
 For algorithms that ask for it, the data decide the order in which nodes are numbered, so that ties are broken in the
-same way for any order of columns. `for_test` translates questions to the test's numbering, `Nodes.pag` graphs.
+same way for any order of columns. `for_test` and `Nodes.pag` translate questions and graphs to the test's numbering.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Progress(NamedTuple):
 
     @property
     def is_long(self) -> bool:
-        """Will the phase take so much longer that messages should say it?"""
+        """Will the phase take long enough for messages to mention the time?"""
         return self.seconds_left is not None and self.seconds_left >= LONG
 
     @property

@@ -33,7 +33,7 @@ AnyState = TypeVar("AnyState", bound="State")
 
 
 class PairTests(NamedTuple):
-    """Pairs of nodes, the set each was tested given (padded with -1), and the p-value."""
+    """Pairs of nodes, the condition set of each test (padded with -1), and its p-value."""
 
     x: Indices
     y: Indices
@@ -52,7 +52,7 @@ class GraphBlocks(NamedTuple):
 
 
 Anteriors = tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64]]
-"""The groups of nodes, and the groups that may be anteriors of each, as bits: see `_kernels.pools.anteriors`."""
+"""Each node's group, and the groups that may be anteriors of each, as bits: see `_kernels.pools.anteriors`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +76,7 @@ class State:
     checked_paths: frozenset[tuple[int, ...]] = stored(PATHS, default=frozenset())
     """The discriminating paths whose check before R4 has been made."""
     seen_sizes: Indices | None = stored(Array("int32", SQUARE, -1), default=None)
-    """(n, n) in searches that test one side of an edge at a time: `[a, b]` is the largest size tested on a's side."""
+    """(n, n) in searches that test one pool of an edge at a time: `[a, b]` is the largest size tested in a's pool."""
     asked: Keys | None = stored(KEYS, default=None)
     """The questions counted so far, if a run counts each question once; None if it counts all, or none was asked."""
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)

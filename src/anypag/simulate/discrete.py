@@ -1,4 +1,4 @@
-"""Discrete systems: every variable drawn from a table, a distribution for each combination of its parents."""
+"""Discrete systems: a table has the distribution of a variable for each combination of its parents' levels."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _checked_tables(dag: DAG, tables: Mapping[str, npt.ArrayLike]) -> Conditiona
     odd = set(dag.names) ^ set(tables)
     if odd:
         raise ParameterError(
-            f"There must be one table per node; {min(odd)!r} has a table and is no node, or the reverse."
+            f"There must be one table per node; {min(odd)!r} is a node without a table, or a table without a node."
         )
     checked = {name: np.asarray(tables[name], np.float64) for name in dag.names}
     for name, table in checked.items():

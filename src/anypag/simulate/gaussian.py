@@ -100,8 +100,8 @@ def _propagated(dag: DAG, weights: Weights, noise: Floats) -> Floats:
 
 
 def _given_zero(values: Floats, selected: list[int], effects: Floats) -> Floats:
-    """Draws (variables, rows) given selection variables of 0: the values less their regression on these. It is found
-    from `effects`, the total effects of the noises, by QR, as covariances are ill-conditioned.
+    """Draws (variables, rows) given selection variables of 0: the values less their regression on these. The regression
+    is computed by QR from `effects`, the total effects of the noises, because covariances are ill-conditioned.
     """
     basis, triangle = scipy.linalg.qr(effects[selected].T, mode="economic")
     coefficients = scipy.linalg.solve_triangular(triangle, basis.T @ effects.T)

@@ -68,7 +68,7 @@ class System:
 
 
 def random_system(n: int, expected_neighbours: float = 2.0, *, n_selection: int = 0, seed: Seed) -> System:
-    """A random system as in the paper on ICD: a `random_dag`, half of its possible confounders hidden.
+    """A random system as in the paper on ICD: a `random_dag`, half of whose possible confounders are hidden.
 
     Args:
         n: how many nodes, latent ones included, selection nodes not.
@@ -88,7 +88,7 @@ def random_system(n: int, expected_neighbours: float = 2.0, *, n_selection: int 
 
 
 def latents(dag: DAG, *, seed: Seed) -> tuple[str, ...]:
-    """The nodes to hide: as in the paper, half of those without parents that have two or more children, rounded down.
+    """The nodes to hide: as in the paper, half of those that have no parents and at least two children, rounded down.
 
     >>> dag = DAG.from_string("A --> C; A --> D; B --> C; B --> D")
     >>> len(latents(dag, seed=1))

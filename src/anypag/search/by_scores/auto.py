@@ -5,7 +5,7 @@
    first graphs are scored. From then on the answer is a valid PAG after every step; the last is that of "bayes", to the
    bit.
 
-The state keeps what ICD found with all its evidence (`after_tests`). Where a table has no score, "auto" stands for
+The state keeps what ICD found with all its evidence (`after_tests`). If the table has no score, "auto" becomes
 "icd"; `anypag.run.bind` decides that before the first step.
 """
 

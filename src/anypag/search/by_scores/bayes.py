@@ -1,17 +1,17 @@
 """A posterior over graphs, and the PAG of least expected error.
 
 1. Orders: BOSS from many starts gives DAGs that score well (`by_scores.boss`).
-2. Tests: ICD gives a graph that is right in the limit of many rows. If it contradicts itself, a MAG near it is taken
-   (`by_scores.starting_graphs`).
+2. Tests: ICD gives a graph that is right in the limit of many rows. If that graph contradicts itself, a MAG near it is
+   used (`by_scores.starting_graphs`).
 3. Cooling: chains start at the best DAGs and at that MAG, and walk towards better scores (`by_scores.chain`); the best
    graph met is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node
-   and its ancestor. A MAG needs extra edges to say this, and its score would pay for them.
+   and its ancestor. A MAG needs extra edges to say this, and each edge lowers the score.
    Discrete columns have no score for `<->`. Their graphs are DAGs, and hidden causes are found as unmeasured columns
-   with a few levels (`by_scores.hidden_columns`), unless edges are known or there are too many rows.
+   with a few levels (`by_scores.hidden_columns`), unless knowledge names edges or there are too many rows.
 4. Sampling: chains at several temperatures start at the best graph and swap graphs (parallel tempering). The PAGs of
    the coldest chain, at temperature 1, are counted. Effects are drawn from the graphs of all temperatures, and from two
-   more chains in which an edge costs less, because a missing edge denies an effect. Hidden columns are drawn again
-   before every block of rounds, given the graph of the coldest chain.
+   more chains in which an edge costs less: if an edge is missing by mistake, so is an effect. The levels of hidden
+   columns are drawn again before every block of rounds, given the graph of the coldest chain.
 
 The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`). For correlations, marks
 are weighted by how often such marks are right (`by_scores.calibrated`). It is the PAG of a MAG, so it is always valid,
@@ -109,7 +109,7 @@ class BayesState(State):
     """The best graph met; hidden causes of discrete columns are its last nodes."""
     best_score: Floats = stored(Array("float64", (1,)), kw_only=True)
     for_effects: Walkers = stored(Nested(Walkers), kw_only=True)
-    """The start of the chains in which an edge costs less (`draws_for_effects`); there may be none."""
+    """The chains in which an edge costs less (`draws_for_effects`); there may be none."""
     hidden: HiddenLevels = stored(Array("uint8", (None, None)), kw_only=True)
     """(k, rows) levels drawn for hidden causes."""
     n_levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)  # (k,) how many levels each hidden cause has
@@ -314,8 +314,8 @@ def _latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
 
 
 def _hides_columns(problem: Problem) -> bool:
-    """Are hidden causes looked for as columns? Not if edges are known (a hidden column adds and removes edges of the
-    MAG), if no graph was found that agrees with the knowledge, or if there are too many rows.
+    """Are hidden causes looked for as columns? Not if knowledge says which pairs have edges (a hidden column adds and
+    removes edges of the MAG), if no graph was found that agrees with the knowledge, or if there are too many rows.
 
     The score of hidden columns is comparable with BDeu, and with no other score.
     """
@@ -349,7 +349,7 @@ def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
 
 
 def _for_effects(landscape: Landscape, problem: Problem) -> Landscape | None:
-    """The landscape with the lower price of an edge; None if graphs are sampled at one price only."""
+    """The landscape in which an edge costs less; None if no graphs are sampled for effects only."""
     score = _score_for_effects(problem)
     return None if score is None else replace(landscape, score=score)
 
@@ -377,7 +377,7 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
 
 
 def _counted(state: BayesState, effort: Effort, drawn: Sequence[Bits]) -> GraphSample:
-    """The sample with the graphs of a block of rounds: each round has one of every temperature."""
+    """The sample with the graphs of a block of rounds; each round has one graph of every temperature."""
     diagrams = state.diagram_of(np.stack(drawn))
     cold = [temperature == 1 for temperature in effort.temperatures] * (len(drawn) // len(effort.temperatures))
     mags = {key: mag_of(diagram, state.n) for key, diagram in {one.tobytes(): one for one in diagrams}.items()}
@@ -385,11 +385,11 @@ def _counted(state: BayesState, effort: Effort, drawn: Sequence[Bits]) -> GraphS
 
 
 def draws_for_effects(state: BayesState, problem: Problem, tick: Tick) -> Iterator[BayesState]:
-    """Yields the state after each round that draws graphs for effects only: one graph of each chain, at a lower price
-    of an edge. There are as many rounds as were sampled.
+    """Yields the state after each round that draws graphs for effects only: one graph of each chain in which an edge
+    costs less. There are as many of these rounds as rounds of sampling.
 
-    These graphs take longer than the rest of the search together, and few results are asked for an effect. So they are
-    drawn on demand. A state that has some of them gets the others.
+    These graphs take longer than all of the search before, and few users ask for an effect. So they are drawn on
+    demand. If the state already has some of them, only the others are drawn.
     """
     if not len(state.for_effects.graph):
         return
@@ -420,7 +420,7 @@ def _with_hidden_drawn(state: BayesState, problem: Problem, tick: Tick) -> Bayes
 
 
 def exchanged(walkers: Sequence[Walker], temperatures: Sequence[float], turn: int) -> list[Walker]:
-    """The chains after Metropolis swaps of graphs between neighbouring temperatures, every other pair in turn."""
+    """The chains after Metropolis swaps of graphs between neighbouring temperatures; odd turns skip the first one."""
     places = list(walkers)
     for k in range(turn % 2, len(places) - 1, 2):
         low, high = places[k], places[k + 1]
@@ -432,13 +432,13 @@ def exchanged(walkers: Sequence[Walker], temperatures: Sequence[float], turn: in
 
 
 def _uniform(walker: Walker, turn: int, k: int) -> float:
-    """A number between 0 and 1 that the random state of a chain decides; the state stays as it is."""
+    """A number between 0 and 1 made from the random state of a chain, which is not changed."""
     seed = [int(walker.random[0] >> np.uint64(1)), turn, k]
     return float(np.random.Generator(np.random.PCG64(seed)).random())
 
 
 def likely_pairs(dags: Sequence[FoundDAG], by_tests: Marks) -> Flags:
-    """Pairs that are adjacent, or share a neighbour, in one of the DAGs, and those that tests leave adjacent."""
+    """Pairs that are adjacent or share a neighbour in the union of the DAGs, and those that tests leave adjacent."""
     adjacent = np.zeros(by_tests.shape, np.bool_)
     for dag in dags:
         adjacent |= (dag.parents | dag.parents.T) != 0
@@ -448,7 +448,7 @@ def likely_pairs(dags: Sequence[FoundDAG], by_tests: Marks) -> Flags:
 
 
 def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None) -> tuple[Score, Flags, Marks | None]:
-    """The score, the likely pairs and the allowed states of pairs; hidden causes are nodes without parents."""
+    """The score, the likely pairs and the allowed states, with hidden causes as further nodes that have no parents."""
     score, n, k = problem.score_in_order, problem.n, len(state.n_levels)
     known = None if facts is None else allowed_states(facts)
     if not k or not isinstance(score, DiscreteScore):

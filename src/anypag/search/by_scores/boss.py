@@ -37,7 +37,7 @@ from anypag.stored import Array, Nested, marks_matrix, stored
 from anypag.threads import Look
 
 CLEARLY = 3.0
-"""The cost of knowledge is reported if it lowers the score by this, a factor of 20 (Kass and Raftery 1995)."""
+"""Knowledge that lowers the score by this or more is reported. The number is a factor of 20 (Kass and Raftery 1995)."""
 
 SWEEPS_TIMES_PAIRS = 20_000
 """A step has at most this number / n² sweeps (at least 1), so that a run that is killed loses little. Orders of up to
@@ -46,7 +46,7 @@ SWEEPS_TIMES_PAIRS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Rival:
-    """A graph without knowledge that fits the data much better than the best graph with it."""
+    """A graph found without knowledge, if it fits the data much better than the best graph that agrees with it."""
 
     pag: Marks | None = stored(marks_matrix(), default=None)  # its PAG, or None
     gain: Floats = stored(Array("float64", (1,)), default_factory=lambda: np.zeros(1))
@@ -74,9 +74,9 @@ def init(problem: Problem) -> BossState:
     facts = problem.facts
     if facts is not None and agreeing(np.zeros_like(problem.given), nothing_hidden(facts), hidden=False) is None:
         raise KnowledgeError(
-            "The method 'boss' takes it that nothing is hidden, and no graph without hidden causes was found that "
-            "agrees with all that is known: two variables that are joined, neither of them a cause of the other, need "
-            "one. Use another method ('bayes', say)."
+            "The method 'boss' assumes that nothing is hidden, and no graph without hidden causes was found that "
+            "agrees with the knowledge. If two variables are joined and neither causes the other, they need a hidden "
+            "cause. Use another method ('bayes', say)."
         )
     return of_class(BossState, replace(first_state(problem), phase="orders"), orders=orders_of(problem))
 
@@ -130,8 +130,8 @@ def with_marks(state: AnyState, marks: Marks) -> AnyState:
 
 
 def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
-    """Sweeps the first order that has not settled, until it settles or the sweeps of a step are used up. Once it has
-    settled, the next order begins at the best so far, if no starts are left.
+    """Sweeps the first order that has not settled, until it settles or the sweeps of a step are used up. After all
+    fixed starts have settled, each further order is set to the best one so far with a few edges reversed.
     """
     at, look = int(np.argmin(orders.settled)), look_at(orders, tick)
     for _ in range(max(1, SWEEPS_TIMES_PAIRS // problem.n**2)):
@@ -157,7 +157,7 @@ def look_at(orders: Orders, tick: Tick) -> Look:
 
 
 def best_marks(orders: Orders, problem: Problem, tick: Tick) -> Marks:
-    """The PAG of the best DAG among the orders that have settled; of the first order as it stands if none has.
+    """The PAG of the best DAG of the settled orders; if none has settled, of the DAG of the first order.
 
     An order respects tiers; other statements (a required cause, a forbidden edge) are imposed by a few changes.
     """
@@ -173,7 +173,7 @@ def _best_dag(orders: Orders, problem: Problem, tick: Tick) -> Marks:
 
 
 def info_of(phase: str, before: State, after: State, tests: dict[int, int] | None = None) -> StepInfo:
-    """The `StepInfo` of a step that asks no tests."""
+    """The `StepInfo` of a step by scores, with the tests that it asked, if any."""
     tests = {} if tests is None else tests
     counts = {"removed": max(before.n_edges - after.n_edges, 0), "n_evaluated": sum(tests.values())}
     none = dict.fromkeys(("removed_by_checks", "n_open", "n_conflicts"), 0)

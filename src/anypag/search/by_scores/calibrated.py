@@ -1,12 +1,12 @@
 """Calibrated probabilities: shares of sampled graphs, corrected by how often such shares are right.
 
-A score is too sure of itself: it takes its prices and approximations as exact, and a chain stays near one mode. An edge
-that all graphs of a sample have is not certain. For correlations an edge is weighted by its shares at temperature 1 and
-at all temperatures, and its marks by how often such marks are right: a sampled tail is wrong far more often than a
-sampled circle. The weights were fitted by log loss on tables with known truth and even seeds; `docs/accuracy.md` has
-errors on odd seeds. For counts, edges have a least and a largest probability, fitted in the same way to the development
-grid and public networks together. With nothing hidden, expected errors are then at most 1.55 times the errors made
-(`benchmarks/grid.py`). What knowledge settles stays settled.
+Shares are too sure: the score takes its approximations and the cost of an edge as exact, and a chain stays near one
+mode. An edge that all graphs of a sample have is not certain. For correlations, the probability of an edge follows from
+its shares at temperature 1 and at all temperatures, and marks are weighted by how often such marks are right: a sampled
+tail is wrong far more often than a sampled circle. The weights were fitted by log loss on tables with known truth and
+even seeds; `docs/accuracy.md` has errors on odd seeds, and explains the tables. For counts, edges have a least and a
+largest probability, fitted in the same way to three-level tables and public networks. With nothing hidden, expected
+errors are then at most 1.55 times those made (`benchmarks/grid.py`). Edges that knowledge settles keep their shares.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ and at all temperatures, plus the last number if its nodes share a neighbour in 
 FINEST = 200  # shares stay half a graph away from 0 and 1, as if this many graphs had been sampled
 NO_EDGE = NUMBERS[""]
 
-KEPT = 0.842  # counts: how much of the marks at temperature 1 is kept, given that there is an edge; the rest is `USUAL`
+KEPT = 0.842  # counts, given an edge: the weight of its marks at temperature 1; `USUAL` has the rest of the weight
 USUAL = {"o-o": 0.24, "o->": 0.10, "<-o": 0.10, "-->": 0.26, "<--": 0.26, "<->": 0.04}
 """Counts: how edges of true graphs are usually marked."""
 
@@ -95,7 +95,7 @@ def _log_odds(share: Floats) -> Floats:
 
 
 def worth_of(n: int) -> dict[str, float]:
-    """The worth of each state for n variables. With more variables, more edges are too weak for the number of rows: all
+    """`WORTH` for graphs of n variables. With more variables, more edges are too weak for the number of rows: all
     sampled graphs lack them, and marks that follow from their absence are wrong.
 
     >>> round(worth_of(4)["-->"], 2), round(worth_of(40)["-->"], 2)

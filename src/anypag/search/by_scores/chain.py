@@ -38,9 +38,9 @@ LARGEST = 10
 """The most members of a district or an undirected part: larger ones take long to fit, and data rarely support them."""
 
 HOTTEST, COLDEST = 1.6, 0.5
-"""The first and last temperature of cooling. Below 1 a chain climbs to the best graph near it; at 1 it passes by."""
+"""The first and last temperature of cooling. Below 1 a chain climbs to the best graph near it; at 1 it moves on."""
 STRIDE = 20  # steps between two samples, for each of n nodes. With n² steps errors were the same (`docs/accuracy.md`)
-LEAST_STEPS = 1000  # shorter rounds, of about a millisecond, are not shared among threads
+LEAST_STEPS = 1000  # with fewer steps between samples (about a millisecond), all chains run in one thread
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Prior:
 
 
 class Known(NamedTuple):
-    """Knowledge as bits (n, words): which nodes cause which, which do not, and which do not cause selection."""
+    """Knowledge for kernels: (n, words) bits of causes and of non-causes; (n,) which nodes do not cause selection."""
 
     causes: Bits
     not_causes: Bits
@@ -89,9 +89,9 @@ class Landscape:
     `score` has the variables in the order of the chain. `terms`: the prior; see `Prior.terms`. `states`: which of 1
     `-->`, 2 `<--`, 3 `<->`, 4 `---` an edge may have. `allowed` (n, n): bit s of [i, j]: the pair may have state s.
     `likely` (k, 2): ordered pairs that are tried more often; `is_likely` holds them as bits. `largest`: the most
-    members a component may have. `design` (n, words): the `<->` between contexts, as bits. Every graph has them, and
-    none is scored or charged for them: contexts are conditioned on. `free`: how many ordered pairs may change, if not
-    all.
+    members a component may have. `ancestral`: are all graphs MAGs? `design` (n, words): the `<->` between contexts, as
+    bits. Every graph has these edges, and they do not count in its score, because contexts are conditioned on. `free`:
+    how many ordered pairs may change; None if all may.
     """
 
     score: Score
@@ -119,7 +119,7 @@ class Landscape:
         largest: int = LARGEST,
         ancestral: bool = True,
     ) -> Landscape:
-        """A landscape; `near`: the likely pairs (default: all). Chains must start at graphs that agree with `facts`."""
+        """A landscape; `near`: the likely pairs (or none). Chains must start at graphs that agree with `facts`."""
         n = len(score.names)
         near = np.zeros((n, n), np.bool_) if near is None else near
         allowed = np.full((n, n), ANY_STATE, np.uint8) if allowed is None else allowed
@@ -190,7 +190,7 @@ class Landscape:
 
 @dataclass(frozen=True, eq=False)
 class Walker:
-    """The current state of a chain: its graph, the best graph so far, their scores, and the random state."""
+    """A chain: its current graph, the best graph so far, their scores, the random state, and the steps accepted."""
 
     graph: Bits
     best: Bits
@@ -262,9 +262,9 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
 def each_advanced(
     walkers: Sequence[Walker], landscape: Landscape, temperatures: Sequence[float], threads: int, look: Look
 ) -> list[Walker]:
-    """The chains, each at its temperature, after the steps between two samples. With several threads each chain has a
-    cache of scores of its own, so that they give the same graphs to the bit; `look` is called in the calling thread
-    only.
+    """The chains, each at its temperature, after the steps between two samples. With several threads each chain has
+    its own cache of scores; the graphs are the same to the bit for any number of threads. `look` is called in the
+    calling thread only.
     """
     threads = threads if landscape.stride >= LEAST_STEPS else 1
     land, jobs = landscape, list[tuple[Walker, Landscape, float]]()

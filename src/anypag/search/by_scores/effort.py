@@ -23,7 +23,7 @@ class Effort:
         orders: starts of the search over orders.
         turns: further orders, which begin at the best so far with a few edges reversed. Scores from counts have many
             optima.
-        dags: how many of the best DAGs chains start from.
+        dags: how many of the best DAGs are starts of chains.
         cooling: rounds of cooling for each chain; a round is n² steps.
         samples: rounds of sampling; each gives a graph of every chain.
         temperatures: of the chains that swap graphs while sampling. The answer comes from the graphs at 1, which
@@ -67,8 +67,8 @@ class Effort:
 def warmth(n: int, warmest: float = WARMEST) -> float:
     """The higher of the two temperatures: `warmest` for up to 15 variables, and nearer to 1 for more.
 
-    What a warm chain adds to a graph by chance grows with the number of pairs: it must be cooler if there are many.
-    Chosen on development data, so that as many errors are expected as are made (`docs/accuracy.md`).
+    A warm chain adds edges by chance, and the more pairs there are, the more edges: so it must be cooler with many
+    variables. Chosen on development data, so that as many errors are expected as are made (`docs/accuracy.md`).
 
     >>> warmth(10), warmth(30)
     (1.6, 1.15)

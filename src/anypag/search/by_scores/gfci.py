@@ -1,8 +1,8 @@
 """GFCI (Ogarrio, Spirtes & Ramsey 2016), with BOSS in place of greedy equivalence search.
 
 First the DAG that scores best is found: two nodes without an edge in it are separated by the parents of the later one.
-FCI continues from its skeleton with tests: an adjacency phase and the Possible-D-Sep phase remove edges that a DAG only
-has because something is hidden, and R0–R10 orient.
+FCI continues from its skeleton with tests: an adjacency phase and the Possible-D-Sep phase remove edges that the DAG
+has only because something is hidden, and R0–R10 orient.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _separated_by_parents(state: GfciState, dag: FoundDAG, inquiry: Inquiry) -> 
 
 
 def _parent_sets(dag: FoundDAG, is_joined: Flags) -> dict[int, list[tuple[int, int, list[int]]]]:
-    """Pairs without an edge, except those known to be joined, with the parents of the later end; by their number."""
+    """Pairs without an edge (unless known to be joined) and the parents of the later end, by the number of parents."""
     above = ancestors(marks_of_arrows(dag.parents))
     sets: dict[int, list[tuple[int, int, list[int]]]] = {}
     for x, y in np.argwhere(np.triu(((dag.parents | dag.parents.T) == 0) & ~is_joined, 1)).tolist():

@@ -1,9 +1,9 @@
 """Hidden causes of discrete columns, found one by one.
 
-A hidden cause is taken as a column with two or three levels that was never measured. One is proposed for every clique
-of the graph so far, in place of the edges within it, and is given more children while the score rises. The most
-promising causes are refined in turns: draw plausible levels of the cause, find the best DAG with that column among the
-others (`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before,
+A hidden cause is modelled as a column with two or three levels that was never measured. One is proposed for every
+clique of the graph so far, in place of the edges within it, and gets more children while the score rises. The most
+promising causes are refined by repeating: draw plausible levels of the cause, find the best DAG with that column among
+the others (`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before,
 because from random levels it needs many sweeps if there are several causes. A change is kept if it raises the score of
 the measured rows (`scores.latent`); the search ends when no further cause raises it. Every graph that is kept agrees
 with what is known, and columns with more than 6 levels are never children of a hidden cause (`scores.discrete`).
@@ -35,7 +35,7 @@ CLEARLY = 3.0
 SOMEWHAT = 1.0
 """One child more or fewer must raise the score by this, because scores after few sweeps of EM are not exact."""
 
-MOST_CAUSES = 5  # how many hidden causes are looked for
+MOST_CAUSES = 5  # the most hidden causes that are looked for
 LARGEST_CLIQUE = 4  # the most children that a cause is proposed with; it may get more
 SCREENED = 6  # how many proposals are scored for each that is refined; see `_shortlist`
 ROUGH = 12  # the most sweeps of EM where proposals are compared
@@ -124,7 +124,7 @@ def _proposals(dag: LatentDAG, discrete: DiscreteScore, facts: Facts) -> Iterato
 
 
 def _begun(dag: LatentDAG, others: HiddenLevels, completed: LatentScore) -> HiddenLevels:
-    """Levels to start EM from: the given ones of other causes, and drawn ones of the last, by the `completed` score."""
+    """Levels from which EM starts: those of the `others`, and levels of the last cause, which `completed` draws."""
     return np.vstack([others, completed.drawn(dag.with_last_hidden(), None, [len(dag.n_levels)])])
 
 
@@ -150,7 +150,7 @@ def _cliques(adjacent: Flags) -> Iterator[tuple[int, ...]]:
 
 
 def _with_children(dag: LatentDAG, children: Flags, facts: Facts) -> LatentDAG:
-    """The DAG with these children of hidden causes; edges between the last one's children stay only if known."""
+    """The DAG with these children of hidden causes; between the last one's children only known edges stay."""
     members = np.flatnonzero(children[-1])
     parents = dag.parents.copy()
     parents[np.ix_(members, members)] &= facts.causes[np.ix_(members, members)]
@@ -211,8 +211,8 @@ def _refined(
 def _best_dag(
     dag: LatentDAG, hidden: HiddenLevels, discrete: DiscreteScore, facts: Facts, tick: Tick
 ) -> tuple[LatentDAG, HiddenLevels]:
-    """The best DAG with these levels as columns, over orders that begin with hidden causes and keep to tiers, changed
-    as little as known causes require. Hidden causes with fewer than two children are dropped.
+    """The best DAG with these levels as columns. Its order begins with the hidden causes and keeps to tiers. If it does
+    not agree with known causes, a DAG near it is used. Hidden causes with fewer than two children are dropped.
     """
     completed = discrete.with_hidden(hidden, dag.n_levels)
     orders = _orders(dag, facts)

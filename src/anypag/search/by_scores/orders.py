@@ -27,7 +27,7 @@ TURNED = 3  # how many edges are reversed (`docs/decisions.md`)
 
 @dataclass(frozen=True, eq=False)
 class Orders:
-    """Orders (k, n) that are being improved. No sweep moves a variable of a settled order. Tiers (n,) ascend."""
+    """Orders (k, n) that are being improved. No sweep moves a variable of a settled order. In an order tiers ascend."""
 
     order: Order = stored(Array("int64", (None, "n"), 0, "n"))
     settled: Flags = stored(Array("bool", (None,)))
@@ -76,7 +76,7 @@ def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
 
 
 def turned(orders: Orders, at: int, score: Score, look: Look = do_nothing) -> Orders:
-    """The orders; order `at` becomes the best one before it, with a few edges of its DAG reversed. `at` is the seed."""
+    """The orders; order `at` is now the best one before it, with a few random edges of its DAG reversed (seed `at`)."""
     dags = [_dag_of(row, score, look) for row in orders.order[:at]]
     best = max(range(at), key=lambda k: (round(dags[k].score, 6), -k))
     edges = np.argwhere(dags[best].parents == 1)

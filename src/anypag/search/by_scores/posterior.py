@@ -33,8 +33,8 @@ class GraphSample:
 
     `pags` (c, n, n): the PAG of each class, in order of first appearance. `counts` (c,): how often each was sampled, at
     all temperatures. `cold` (c,): how often at temperature 1; the answer comes from these. `diagrams` (m, p): the
-    graphs themselves, as in `Diagrams.states`; None if they are not kept. `for_effects` (k, p): graphs sampled at a
-    lower price of an edge, or None; they are not counted, but effects are drawn from them too.
+    graphs themselves, as in `Diagrams.states`; None if they are not kept. `for_effects` (k, p): graphs of chains in
+    which an edge costs less, or None; they are not counted, but effects are drawn from them too.
     """
 
     pags: Marks = stored(marks_matrix(many=True))
@@ -108,7 +108,7 @@ class Posterior:
         sample: the graphs.
         best: (n, n) the PAG of the best-scoring graph met.
         best_score: its score, prior included, in units of the log-likelihood.
-        n_levels: of each hidden cause that discrete columns were found to have.
+        n_levels: how many levels each hidden cause has that was found for discrete columns.
         from_counts: whether the score was made of counts, not of correlations.
         facts: knowledge about the variables, in the order of `names`; it is not stored.
 
@@ -205,9 +205,9 @@ class Posterior:
         return np.asarray(self.reported[1:].sum(axis=0))
 
     def causes(self, *, selection: bool = False) -> tuple[Floats, Floats]:
-        """Two (n, n) arrays of shares of sampled graphs, at all temperatures: those in whose class i causes j in every
-        member, and those in whose class it causes j in no member. In the others, counting members would only reflect
-        the prior. With `selection`, nodes without an arrowhead may cause selection instead.
+        """Two (n, n) shares of the graphs sampled at all temperatures: those where i causes j in every member of the
+        class, and those where it does in no member. Other graphs count in neither: the share of their members would
+        only reflect the prior. With `selection`, a node without an arrowhead may cause selection instead.
         """
         size = (len(self.names),) * 2
         known = Facts.none(len(self.names)) if self.facts is None else self.facts

@@ -1,10 +1,10 @@
 """A predictive check: does the best DAG make tables like the one that it was learned from?
 
-Three tables are drawn from the DAG, fitted to the rows as its score sees them. For every pair of columns, statistics of
-its joint distribution are compared: for levels 2 n times their mutual information, otherwise correlations of the
-columns, their squares and their third powers. If more than 5 % of the pairs differ (`results.probabilities.MOST_OFF`),
-the model behind the score does not fit the table, and its probabilities mean nothing. The check does not see hidden
-causes that leave no trace in pairs, so a model that passes may still be wrong.
+The DAG is fitted to the rows by the model behind its score, and three tables are drawn from it. For every pair of
+columns, statistics of their joint distribution are compared: for levels 2 n times their mutual information, otherwise
+correlations of the columns, their squares and their third powers. If more than 5 % of the pairs differ
+(`results.probabilities.MOST_OFF`), that model does not fit the table, and its probabilities mean nothing. The check
+does not see hidden causes that leave no trace in pairs, so a model that passes may still be wrong.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
 
 
 def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
-    """(p, p) how far the dependence of every two columns, (p, n) levels, is off, in standard errors."""
+    """(p, p) by how many standard errors the dependence of two columns differs from drawn tables; levels (p, n)."""
     levels = levels[:, :: _step(levels.shape[1])]
     drawn = [_information(_drawn_levels(levels, parents, rng)) for rng in _generators(levels.T)]
     middle = np.mean(drawn, axis=0)
@@ -55,7 +55,7 @@ def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
 
 
 def _drawn_levels(levels: LevelRows, parents: Flags, rng: np.random.Generator) -> LevelRows:
-    """A table from the DAG: each cell is copied from a random row with equal parents, from any row if there is none."""
+    """A table from the DAG: a cell is copied from a random row with these levels of the parents (else any row)."""
     drawn = np.empty_like(levels)
     for v in _causes_first(parents):
         given = parents[:, v]
@@ -96,9 +96,9 @@ def _sum_of_logs(codes: LevelRows) -> float:
 def off_in_columns(
     values: Floats, is_discrete: Flags, parents: Flags, fixed: Flags | None = None, *, functions: bool = False
 ) -> Floats:
-    """(p, p) how far correlations of every two columns, their squares or third powers are off, in standard errors (the
-    largest). With `functions`, effects of numbers are curves over normal scores instead of straight lines. Columns
-    that are `fixed` by design are not drawn.
+    """(p, p) by how many standard errors two columns differ from drawn tables: the largest over the correlations of the
+    columns, their squares and third powers. With `functions`, effects of continuous columns are curves over normal
+    scores, not straight lines. Columns that are `fixed` by design are not drawn.
     """
     values = in_units(values[:: _step(len(values))])[0]
     fixed = np.zeros_like(is_discrete) if fixed is None else fixed

@@ -23,15 +23,15 @@ STATES = {0: "", **{4 * int(left) + int(right): symbol for symbol, (left, right)
 """The text of each kind of edge; its number is 4 times the mark at the first node plus the mark at the second."""
 NUMBERS = {symbol: number for number, symbol in STATES.items()}
 
-MOSTLY = 0.5  # a change is reported with an alternative if at least this share of its graphs have it
-CLEARLY = 0.25  # how much larger that share must be than in the graphs with the answer's edge
+MOSTLY = 0.5  # a change is reported if at least this share of the graphs with the given state of a pair have it
+CLEARLY = 0.25  # how much larger that share must be than among the graphs with the answer's state of the pair
 MOST_CHANGES = 2  # the most changes that are reported
 
 PairStates = npt.NDArray[np.uint8]
 
 
 class PairChange(NamedTuple):
-    """A pair that has `state` in `share` of the graphs with an alternative, but not in the answer."""
+    """A pair's `state` that is not the answer's; `share` of the graphs that differ in another, given pair have it."""
 
     pair: int
     state: int
@@ -96,7 +96,7 @@ class Diagrams:
         names: of the variables.
         states: (m, p) how each pair of nodes i < j is joined, row by row of the upper triangle (`STATES`).
         n_levels: of each hidden cause of discrete columns; hidden causes are the last nodes.
-        n_counted: how many graphs, from the first on, count in shares; the others had cheaper edges. None: all.
+        n_counted: how many graphs, from the first on, count in shares; the others are for effects only. None: all.
 
     >>> Diagrams.of(np.array([[[0, 2], [3, 0]]], np.uint8), ("A", "B")).marks.tolist()
     [[[0, 2], [3, 0]]]
@@ -117,7 +117,7 @@ class Diagrams:
 
     @property
     def n_for_effects(self) -> tuple[int, int]:
-        """How many graphs serve effects only, and how many there are of them once all are sampled."""
+        """How many graphs for effects only there are so far, and how many there will be."""
         counted = len(self) if self.n_counted is None else self.n_counted
         return len(self) - counted, counted
 

@@ -65,21 +65,21 @@ def allowed_states(facts: Facts) -> Marks:
 
 
 def with_design(marks: Marks, facts: Facts) -> Marks:
-    """The graph with the edges between contexts that the design makes, `<->`."""
+    """The graph with `<->` between every two contexts of the design."""
     between = np.logical_and.outer(facts.design, facts.design) & ~np.eye(len(marks), dtype=np.bool_)
     return np.where(between, np.uint8(Mark.ARROW), marks)
 
 
 def needs_mags(facts: Facts) -> bool:
-    """Do the facts concern edges, which only a MAG shows? In other diagrams hidden causes also join variables without
-    an edge. Nothing, hidden or not, acts on a context of a design, so its edges are the same in both.
+    """Do the facts exclude edges or hidden common causes of pairs, so that a chain must walk over MAGs? In other path
+    diagrams a pair without an edge may have one in the MAG. Contexts have the same edges in both: nothing acts on them.
     """
     others = ~facts.design
     return bool(facts.not_joined.any() or (facts.unconfounded[np.ix_(others, others)].any() and not facts.selection))
 
 
 def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
-    """A graph with all required edges and as many given ones as agree, or None; `<->` and `---` only if `hidden`."""
+    """A graph that agrees, with as many edges of `marks` as possible, or None; `<->` and `---` only if `hidden`."""
     allowed = allowed_states(facts)
     others = replace(facts, causes=np.zeros_like(facts.causes))  # required causes may follow from edges added later
     found = _with_causes(_with_edges(np.zeros_like(marks), marks, others, allowed, hidden=hidden), facts, allowed)
@@ -113,7 +113,7 @@ def agrees(marks: Marks, facts: Facts) -> bool:
 
 
 def _with_causes(marks: Marks, facts: Facts, allowed: Marks) -> Marks | None:
-    """The graph with edges that make the required causes true; None if no such path was found."""
+    """The graph with a directed path from each required cause to its effect; None if some path was not found."""
     between = facts.causes & ~(facts.causes.astype(np.uint8) @ facts.causes.astype(np.uint8) > 0)
     for a, b in np.argwhere(between).tolist():
         if ancestry(marks)[a, b]:
@@ -128,7 +128,7 @@ def _with_causes(marks: Marks, facts: Facts, allowed: Marks) -> Marks | None:
 
 
 def _pairs(marks: Marks, facts: Facts) -> Iterator[tuple[int, int]]:
-    """Pairs that are known to be joined, then those joined here."""
+    """Pairs that are known to be joined, then those joined by `marks`."""
     for table in (facts.joined, (marks != Mark.NONE) & ~facts.joined):
         yield from ((int(i), int(j)) for i, j in np.argwhere(np.triu(table, 1)))
 
@@ -190,5 +190,5 @@ def ancestors(marks: Marks) -> Flags:
 
 def is_ancestral(marks: Marks) -> bool:
     """Is the graph ancestral: is no node an ancestor of itself or of a spouse, and no arrowhead at an end of `---`?"""
-    into_ancestor = (marks == Mark.ARROW) & ancestors(marks).T  # i *-> j -> .. -> i: a cycle, directed or almost
+    into_ancestor = (marks == Mark.ARROW) & ancestors(marks).T  # i *-> j -> .. -> i: an (almost) directed cycle
     return not into_ancestor.any() and not _points_at_undirected(marks)

@@ -82,7 +82,7 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
 
 
 def _lists_in_turns(make: Callable[[int, Counts], Lists], n: int, per_item: int, look: Look) -> Lists:
-    """The lists of n items, `per_item` each; `make(done, room)` returns the next ones: their starts, then the lists."""
+    """The lists of n items, `per_item` each. `make(done, room)` returns starts and lists of items from `done` on."""
     parts, done = list[Lists](), 0
 
     def make_some(room: Counts) -> bool:
@@ -100,13 +100,13 @@ def _lists_in_turns(make: Callable[[int, Counts], Lists], n: int, per_item: int,
 
 
 def neighbour_pools(state: State, problem: Problem, look: Look = do_nothing) -> PoolsOfEdges:
-    """The pools of the adjacency phase of FCI, for some edges at a time: the neighbours of x, and those of y."""
+    """A function that returns the pools of edges in FCI's adjacency phase: the neighbours of x, and those of y."""
     return partial(_node_pools, state.skeleton.start, state.skeleton.neighbour, problem.not_anterior, None, look)
 
 
 def possible_d_sep_pools(state: State, problem: Problem, look: Look = do_nothing) -> PoolsOfEdges:
-    """The pools of the last phase of FCI, for some edges at a time: Possible-D-Sep of x, and of y; with
-    `possible_dsep="on-paths"` only nodes on a path between the two (Colombo et al. 2012).
+    """A function that returns the pools of edges in FCI's last phase: Possible-D-Sep of x, and of y. With
+    `possible_dsep="on-paths"` pools have only nodes on a path between the two (Colombo et al. 2012).
     """
     skeleton = state.skeleton
     find = partial(pool_kernel.possible_d_sep, (state.marks, skeleton.start, skeleton.neighbour))
@@ -142,7 +142,7 @@ Needed = Callable[[Counts, Queries], Flags]  # (edge of each question, questions
 
 
 class Candidates:
-    """The candidate sets of many edges (`is_open`), in blocks, without those that the filter `needed` rejects."""
+    """The candidate sets of the edges with `is_open`, in blocks, without sets that the filter `needed` rejects."""
 
     def __init__(
         self, x: Indices, y: Indices, r: int, pools: Pools, is_open: Flags, needed: Needed | None = None
@@ -183,7 +183,7 @@ class Candidates:
 
     def take(self, room: int) -> tuple[Counts, Queries]:
         """The next candidates, at most `room` in all: for each row its edge, and the question. All edges get a share;
-        the rows of an edge are adjacent and in order. There may be no rows: if none is needed, or if `left` is 0.
+        the rows of an edge are adjacent and in order. There are no rows if `needed` rejects all, or if `left` is 0.
         """
         if self.r == 0:
             edge_of, self._waiting = self._waiting[:room], self._waiting[room:]

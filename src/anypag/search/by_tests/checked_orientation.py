@@ -1,9 +1,9 @@
 """Orientation whose R0 and R4 are checked: the edges that they rest on are tested first.
 
 While superfluous edges are left, R0 and R4 can be wrong: the middle node of an unshielded triple may be missing from
-the separating set although it is a cause, because one of its two edges is superfluous. The checks (Colombo et al. 2012)
-test these edges and may remove them. With an exact test every arrowhead and tail that is set afterwards is right, even
-if the search is stopped early.
+the separating set although it causes an end, because one of its two edges is superfluous. The checks (Colombo et al.
+2012) test these edges and may remove them. With an exact test every arrowhead and tail that is set afterwards is right,
+even if the search is stopped early.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _subsets(sepset: tuple[int, ...], without: tuple[int, int]) -> list[tuple[in
 
 
 def _remove(state: State, tested: PairTests, inquiry: Inquiry) -> tuple[State, bool]:
-    """Remove the edges of independent pairs. Of several sets the smallest counts, then the largest p."""
+    """Remove the edges of independent pairs. Of several sets of a pair the smallest counts, then that of largest p."""
     state = state.keeping(tested.x, tested.y, tested.p)
     found = tested.take(tested.p > inquiry.alpha)
     if not len(found.p):

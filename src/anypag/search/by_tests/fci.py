@@ -124,7 +124,7 @@ def anytime_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[
     skeleton = replace(state, marks=as_circles(state.marks))
     after, n_open = remove_separated(skeleton, inquiry, n, neighbour_pools)
     after = replace(after, adjacency_marks=unshielded_colliders(after, problem))
-    for size in range(1, n + 1):  # Possible-D-Sep contains the neighbours, so its last n_open counts them too
+    for size in range(1, n + 1):  # Possible-D-Sep contains neighbours, so the last n_open counts these too
         after, n_open = remove_separated(after, inquiry, size, pools_of_adjacency_graph)
     is_last = n_open == 0 or n >= problem.last_r
     oriented = replace(orient_state(replace(after, r=n), problem, inquiry.look), done=is_last)

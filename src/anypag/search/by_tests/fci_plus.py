@@ -1,8 +1,8 @@
 """FCI+ (Claassen, Mooij & Heskes 2013): needs few tests in sparse graphs, even for pairs that no neighbours separate.
 
 It begins with the adjacency phase of FCI, whose separating sets are minimal. An edge that is then left although its
-ends can be separated is a D-separating link. Links leave a pattern: if adding a node to a separating set destroys
-the independence, the node is no ancestor of the tested nodes, which gives arrowheads at it; a link has arrowheads at
+ends can be separated is a D-separating link. Links are recognised by arrowheads. If adding a node to a separating set
+destroys the independence, the node is no ancestor of the tested nodes, so it gets arrowheads. A link has arrowheads at
 both ends and at the nodes beyond (`possible_links`). The set that separates a link is built from some neighbours of
 both ends by adding the separating sets of every two of its nodes, repeatedly (the hierarchy). When no more links are
 removed, these arrowheads are dropped and R0–R10 orient.
@@ -96,7 +96,7 @@ def step(state: LinksState, problem: Problem, tick: Tick = no_tick) -> tuple[Sta
 
 
 def _part_of_round(state: LinksState, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
-    """First all arrowheads, then as many links as a step has tests for; after the last, removes the separated ones."""
+    """Finds arrowheads, then tests as many links as fit into a step; after the last one, removes the separated ones."""
     inquiry = Inquiry(problem, state.r, tick, state)
     looked = state if state.links is not None else augmented(state, inquiry)
     if looked.links is None:
@@ -132,9 +132,9 @@ def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
 
 
 def augmented(state: LinksState, inquiry: Inquiry) -> LinksState:
-    """The state with arrowheads at nodes that break an independence: such a node is no ancestor of those tested. For
-    every separated pair, each neighbour of the pair or of its set is added to the set, one at a time, as many as a step
-    has tests for. After the last one the possible links are known.
+    """The state with arrowheads at nodes that break an independence: such a node is no ancestor of the tested nodes.
+    For every separated pair, each neighbour of the pair or of its set is added to the set, one at a time. A step makes
+    up to `TESTS_A_STEP` of these additions; after the last one the possible links are known.
     """
     marks = given_marks(state, inquiry.problem) if state.adjacency_marks is None else np.array(state.adjacency_marks)
     additions = [item for item in _additions(state) if len(item[3]) < inquiry.problem.last_r]

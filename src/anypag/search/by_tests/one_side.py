@@ -1,15 +1,15 @@
 """For tests that take one question at a time: test the sets of one pool of an edge, not of both.
 
 If X and Y can be separated, a subset of X's pool does it, and so does a subset of Y's pool. So each iteration tests an
-edge on the side with fewer sets. A side that was not chosen for some iterations first tests the sizes it missed, with
-its current pool. The separating set of the completeness proof is always in the pool, at a distance of at most its size
-(`docs/algorithm.md`), so it is tried when its size is tested. Once a side has tested all subsets of its pool the
-edge is settled. An edge may stay a little longer than with both sides, but the claims of the graph are just as right.
+edge on the side (the pool) with fewer sets. A side that was not chosen for some iterations first tests the sizes it
+missed, with its current pool. The separating set of the completeness proof has k nodes of the pool at distances of at
+most k (`docs/algorithm.md`), so it is tried when this side tests sets of k nodes. Once a side has tested all subsets of
+its pool the edge is settled. An edge may stay longer than with both sides, but the graph's claims are just as right.
 
 Superfluous sets are skipped. Let Z be a candidate for the edge A–B and R a subset of Z. If R separates every other
-member of Z from A, or R with B does, then Z separates A and B only if R does (`docs/algorithm.md`). R itself is tested
-before Z if its members are neighbours of the end whose pool the sets come from. Only separations known at the start of
-the iteration are used, so the result does not depend on the order of questions or on stops.
+member of Z from A, or R and B together do, then Z separates A and B only if R does (`docs/algorithm.md`). R itself is
+tested before Z if its members are neighbours of the end whose pool the sets come from. Only separations known at the
+start of the iteration are used, so the result does not depend on the order of questions or on stops.
 """
 
 from __future__ import annotations

@@ -32,15 +32,15 @@ SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first; 
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
 LEAST_CHUNK_SECONDS = 0.002  # a chunk should take this long: starting it on another thread costs a tenth of that
 SECONDS_TO_START = 0.0003  # about the fixed cost of a chunk
-MOST_EDGES = 2048  # in a chunk: their pools are made at once, so that more would delay a deadline and take memory
+MOST_EDGES = 2048  # the most in a chunk, whose pools are made at once: more would take memory and delay the next tick
 QUESTIONS_PER_EDGE = 32  # a chunk has up to (questions in a batch) / 32 edges, if that is more than MOST_EDGES
 
 LEAST_PAIRS, LEAST_SINGLES = 400_000, 150_000
 """The fewest questions for a thread at a time: a millisecond or two. With fewer, sharing costs more than it saves."""
 
-MOST_NEAR = 1024  # nodes of a pool whose correlations are copied into one matrix (8 MB); larger pools go set by set
+MOST_NEAR = 1024  # the most nodes of a pool that passes take, as they copy its correlations into one matrix (8 MB)
 FIRST_SETS = 4096  # sets that the first call of a pass tries
-MOST_SETS = 262_144  # the most sets that are tried between two ticks: some ten milliseconds
+MOST_SETS = 262_144  # the most sets that are tried between two ticks: about ten milliseconds
 
 _NO_NODES: Indices = np.empty(0, np.int32)
 
@@ -107,9 +107,9 @@ def without_separated(
 def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry) -> TestedEdges:
     """The value of `test_some(x, y)`, computed in `inquiry.threads` threads, a chunk of the edges at a time.
 
-    This thread works too, and ticks. An exception from a tick, a signal or a chunk stops the other threads after their
-    current batch. With several threads some edges are tested first to measure the cost of an edge: if the rest takes
-    only a few milliseconds, it stays in this thread.
+    The calling thread works too, and calls the tick. An exception from a tick, a signal or a chunk stops the other
+    threads after their current batch. With several threads some edges are tested first to measure the cost of an edge:
+    if the rest takes only a few milliseconds, it stays in the calling thread.
     """
 
     def test_chunk(chunk: slice | Counts) -> TestedEdges:
@@ -131,7 +131,7 @@ def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry
         edges = np.flatnonzero(np.arange(len(x)) % one_of)
         n_shares = max(1, min(inquiry.threads, int(seconds / LEAST_CHUNK_SECONDS)))
         n_chunks = n_shares * -(-len(edges) // (n_shares * most))
-        # each from the whole list: a few edges may have most of the candidates, and these may be next to each other
+        # a chunk takes edges from the whole list: the few edges with most candidates may be next to each other
         rest = [edges[k::n_chunks] for k in range(n_chunks)]
         tested += _mapped(test_chunk, rest, inquiry)
     return joined(tested, [*sample, *rest], len(x))
@@ -169,7 +169,7 @@ def _without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
 
 
 def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> TestedEdges | None:
-    """Edges tested by a pass given each single node of their pools, at most `max_sets`; None if there is no pass."""
+    """Edges tested by a pass given each node of their pools, if these are `max_sets` at most; None without a pass."""
     problem = inquiry.problem
     passes = inquiry.passes
     if passes is None or problem.facts is not None or problem.choices.sepset != "largest-p":
@@ -218,7 +218,7 @@ def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | N
 
 
 def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) -> TestedEdges:
-    """The best set of each edge, by a pass that enumerates the sets. The first call is short: it may be uncompiled."""
+    """The best set of each edge, by a pass that enumerates the sets. The first call is short: it may run uncompiled."""
     edges, best, room = candidates.pooled, BestSets.none(len(candidates.x), candidates.r), FIRST_SETS
     while best.n_done < len(candidates.x):
         if room > FIRST_SETS:  # after the first call, so that counting the sets does not delay a short search
