@@ -266,4 +266,4 @@ def test_a_path_along_which_hidden_causes_may_join_a_cause_to_what_follows_is_na
     mag = ap.MAG.from_string("V <-> X; X --> M; M --> Y; W --> Y; X <-> W; W <-> M")
     found = ap.effect(mag, "X", "Y", selection_bias=False)
     assert found.status == "unidentified"
-    assert found.reason == "X <-> W <-> M: along this path hidden causes may join X to M, which comes after it."
+    assert found.reason == "X <-> W <-> M: along this path hidden causes may join X to M, which X may cause."

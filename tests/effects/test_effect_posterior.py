@@ -88,7 +88,7 @@ def answer() -> Effect:
 
 def test_an_answer_has_draws_shares_and_intervals(answer: Effect) -> None:
     assert answer.sampled is not None and answer.draws is not None and answer.if_causal is not None
-    assert len(answer.draws) == 2 * answer.sampled.n  # two chains are counted, two more have a lower price
+    assert len(answer.draws) == 2 * answer.sampled.n  # two chains are counted, two more have a lower penalty
     assert answer.p_zero is not None and answer.p_identified is not None and answer.p_open is not None
     assert answer.p_zero + answer.p_identified + answer.p_open == pytest.approx(1)
     assert answer.estimate == pytest.approx(np.median(answer.draws))
@@ -139,7 +139,7 @@ def test_no_effect_is_said_where_the_classes_say_so() -> None:
 
 
 def test_no_effect_is_not_said_where_it_hangs_on_the_price_of_an_edge() -> None:
-    """All counted graphs are empty; of those at the lower price some have an edge."""
+    """All counted graphs are empty; of those at the lower penalty some have an edge."""
     none, edge = np.zeros((2, 2), np.uint8), np.array([[0, 2], [3, 0]], np.uint8)
     for n_edges, status in ((0, "zero"), (5, "zero"), (6, "unidentified")):
         states = states_of(np.stack([none] * (200 - n_edges) + [edge] * n_edges))
@@ -148,7 +148,7 @@ def test_no_effect_is_not_said_where_it_hangs_on_the_price_of_an_edge() -> None:
         assert (found.p_zero, found.status) == (1, status)
         assert found.question.zero_at_lower_price == 1 - n_edges / 100
         told = " ".join([headline(found, "The effect"), *_limits(found)])
-        assert ("at a lower price of an edge" in told) == (status != "zero")
+        assert ("with a lower penalty per edge" in told) == (status != "zero")
         assert told.startswith(
             "The effect: none;" if status == "zero" else "The effect: 100% of the sampled graphs say"
         )

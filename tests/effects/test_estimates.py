@@ -251,7 +251,7 @@ def test_columns_of_both_kinds_that_no_model_here_takes() -> None:
     rows = dict(zip("CABMY", np.random.default_rng(0).normal(size=(5, 200)), strict=True))
     found = ap.effect(pag, ["A", "B"], "Y", selection_bias=False)
     assert found.estimated(rows).numbers is not None
-    with pytest.raises(ap.AnypagError, match="A longer formula is computed for columns of one kind only"):
+    with pytest.raises(ap.AnypagError, match="A formula that does not adjust needs columns of one kind"):
         found.estimated(rows | {"M": rows["M"] > 0})
 
 

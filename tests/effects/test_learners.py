@@ -103,7 +103,7 @@ def test_splines_see_curves_that_lines_do_not() -> None:
     low, high = splines.interval  # type: ignore[misc]
     assert low < 0.5 < high  # type: ignore[operator]
     assert "straight lines give 1.1" in str(line) and 'learner="splines"' in str(line)
-    assert "straight lines give 1.1" in str(splines) and "Ask for them" not in str(splines)
+    assert "straight lines give 1.1" in str(splines) and "For splines say" not in str(splines)
 
 
 def test_where_relations_are_straight_nothing_is_said() -> None:
@@ -460,4 +460,4 @@ def test_draws_are_partially_linear_where_two_levels_have_no_interval() -> None:
     data = study(400, levels=True, curve=0.0)
     found = learned(data, test="mixed").effect("dose", "harm", data=data, learner="splines")
     assert found.if_causal is not None and found.if_causal.low < 0.5 < found.if_causal.high
-    assert "from 2,000 rows on. The draws are partially linear." in str(found)
+    assert "from 2,000 rows on. The draws come from the partially linear estimate." in str(found)

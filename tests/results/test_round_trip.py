@@ -172,7 +172,7 @@ def test_a_test_of_the_users_own_is_named_and_cannot_be_used_from_a_file(tmp_pat
     assert isinstance(read.choices.test, OwnTest) and "my_test" in read.choices.test.name
     with pytest.raises(ap.AnypagError, match="A file holds only the name"):
         ap.learn(TABLE, method="icd", test=read.choices.test)  # type: ignore[arg-type]
-    with pytest.raises(ap.AnypagError, match="by a test that is made from the data"):
+    with pytest.raises(ap.AnypagError, match="whose test was chosen by name"):
         read.effect("A", "C", data=TABLE, assume="A !<-> C")
 
 
@@ -190,7 +190,7 @@ def test_a_test_that_came_in_place_of_data_is_recorded(tmp_path: Path) -> None:
     read = check(ap.learn(ap.GSquared(LEVELS), method="icd", selection_bias=False), tmp_path)
     assert read.choices.test == "gsq"
     read = check(ap.learn(ap.Oracle(DAG)), tmp_path)
-    with pytest.raises(ap.AnypagError, match="by a test that is made from the data"):
+    with pytest.raises(ap.AnypagError, match="whose test was chosen by name"):
         read.effect("A", "C", data=TABLE, assume="A !<-> C")
 
 

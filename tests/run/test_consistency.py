@@ -143,7 +143,7 @@ def test_python_hears_of_contradictions() -> None:
 def test_many_tests_are_mentioned_where_chance_alone_finds_more() -> None:
     noise = np.random.default_rng(0).normal(size=(100, 20))
     (caution,) = ap.learn(noise, method="icd", alpha=0.2).cautions
-    assert caution.startswith("Many tests: of 190 independent pairs about 38.0 would pass for dependent by chance")
+    assert caution.startswith("Many tests: if all 190 pairs were independent, about 38.0 would seem dependent at")
     assert ap.learn(noise[:, :3] + noise[:, 3:4], method="icd", alpha=0.01).cautions == ()
 
 

@@ -31,9 +31,9 @@ def effects_of_all_pairs(
     Args:
         result: the result of a search that sampled graphs (`method="auto"`).
         data: a table to draw the effects from; without it only the shares of graphs are given. Curved effects
-            (`test="additive"`) are estimated with splines; they are None if no class has a set to adjust for.
+            (`test="additive"`) are estimated with splines; they are None if no sampled graph has an adjustment set.
             With several data sets (`anypag.pooled`) the rows of the observed set are used; for the effect of a context,
-            those of the sets that it compares.
+            the rows of the sets in which it differs.
         selection_bias: False says that the sample is not selected. The default is the choice of the search.
 
     >>> import anypag as ap
@@ -66,7 +66,7 @@ def effects_of(
     data = None if data is None else in_sets(data, result.reading, result.pag.names, result.sets)
     contexts, n_sets = (data.contexts, len(data.sets)) if isinstance(data, Pooled) else ((), 0)
     for cause, outcome in pairs:
-        of_sets = tuple(name for name in (cause, outcome) if name in contexts)  # a context needs the rows of other sets
+        of_sets = tuple(name for name in (cause, outcome) if name in contexts)  # effects of contexts compare data sets
         has_rows = data is not None and not (of_sets and n_sets == 1)
         if first is None or (has_rows and of_sets not in ready):
             answer = effect(result, cause, outcome, selection_bias=selection_bias)

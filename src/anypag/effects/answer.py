@@ -27,7 +27,7 @@ from anypag.files import write_whole
 from anypag.graphs.text import quote
 from anypag.markup import plain
 
-SEEN = "The association in the rows, which by the graph is no effect of one on the other:"
+SEEN = "The association in the rows. According to the graph it is not an effect:"
 HEADINGS = {
     "zero": "no effect",
     "adjustment": "identified, by adjustment",
@@ -49,23 +49,23 @@ class Effect:
             (identified, by a formula) or "unidentified". By sampled graphs "zero" (at least 95 % of them say so),
             "unidentified" (at least half of them leave it open, or none identifies it) or "identified".
         reason: why, in words.
-        adjustment_set: the canonical set, all possible causes that may be adjusted for; None if there is no set. It is
-            the largest; `smallest_set` and `minimal_sets` give smaller ones that are equally valid, such as the empty
-            set if nothing has to be adjusted for.
+        adjustment_set: the canonical set: all possible ancestors of cause, outcome and conditions that may be adjusted
+            for; None if there is no adjustment set. `smallest_set` and `minimal_sets` give smaller sets that are
+            equally valid, such as the empty set if nothing has to be adjusted for.
         formula: the effect in terms of what can be observed, as text; None where there is no formula.
         latex: the formula in LaTeX.
         numbers: the estimate with its model, rows and notes, where data were given; see `estimate` and `interval`.
         association: with data and status "zero": the association of causes and outcomes in the rows, with an interval.
             The zero itself has no interval, because it follows from the graph.
-        possible: the range over the members of the class, where data were given and the effect is not identified.
+        possible: the range of the effect over the graph's class, where data were given and it is not identified.
         notes: what a reader must know.
-        sampled: what the graphs of a posterior say, and draws of the effect where data were given (`method="auto"`).
-        graph_answer: with `sampled`, the answer of the single graph; None if it is not reliable.
+        sampled: what sampled graphs say, and draws of the effect where data were given (`method="auto"`).
+        graph_answer: with `sampled`, the answer of the result's single graph; None if that graph is not reliable.
         along: the effect in the groups of a column (`by`), where data were given.
         robustness: how strong a hidden cause must be to explain the estimate away, where data were given; with sampled
             graphs, for the adjustment set of the largest class that allows an effect.
         assumed: statements that this answer assumes besides knowledge.
-        unassumed: the answer without them.
+        unassumed: the answer without the statements in `assumed`.
     """
 
     cause: tuple[str, ...]
@@ -98,8 +98,8 @@ class Effect:
         """For one cause and one outcome in a linear model: how much the mean of the outcome changes when the cause is
         set one unit higher. Else one line per cause and outcome, or per combination of levels.
 
-        With sampled graphs, the median of `draws`; see `if_causal` for the number that leads the answer. None without
-        data, and if one graph says that there is no effect, because nothing was estimated; see `association`.
+        With sampled graphs, the median of `draws`; the printed answer begins with `if_causal`. None without data. Also
+        None if the answer of one graph is "zero", because nothing was estimated; see `association`.
         """
         if self.sampled is not None:
             return self.sampled.estimate
@@ -111,8 +111,8 @@ class Effect:
     def interval(self) -> tuple[float, float] | tuple[tuple[float, float] | None, ...] | None:
         """The ends of the interval of the estimate; one pair per line where it has several lines.
 
-        With sampled graphs, the 2.5 and 97.5 % points of `draws`, zeros included. None without data, and if one graph
-        says that there is no effect, because that does not depend on the rows.
+        With sampled graphs, the 2.5 and 97.5 % points of `draws`, zeros included. None without data. Also None if the
+        answer of one graph is "zero", because that does not depend on the rows.
         """
         if self.sampled is not None:
             return self.sampled.interval
@@ -138,12 +138,12 @@ class Effect:
 
     @property
     def by_class(self) -> tuple[ClassGroup, ...]:
-        """At most three groups of sampled classes that say the same, the largest first."""
+        """At most three groups of sampled classes that say the same about the effect, the largest first."""
         return () if self.sampled is None else self.sampled.by_class
 
     @property
     def draws(self) -> Floats | None:
-        """(m,) draws of the effect, one for each sampled graph; None without data, and if there are several numbers."""
+        """(m,) draws of the effect, one per sampled graph; None without data, or if `estimate` has several lines."""
         return None if self._line is None else self._line.draws
 
     @property
@@ -158,8 +158,8 @@ class Effect:
 
     @property
     def if_causal(self) -> Span | None:
-        """Estimate, low and high over the classes that allow an effect. A class that leaves it open is
-        represented by its member in which no arrow hides a common cause of its ends.
+        """Estimate, low and high over the graphs whose class allows an effect. For a class that leaves the effect open,
+        the numbers assume that no arrow hides a common cause of its two nodes.
         """
         return None if self._line is None else self._line.if_causal
 
@@ -215,22 +215,22 @@ class Effect:
             model: "linear", "tables" or "mixed"; the default is linear where all columns that matter are continuous,
                 tables where all are discrete, mixed (regression with indicators of levels) where the outcome is
                 continuous and others are not.
-            adjust_for: an adjustment set of your choice. The default is the canonical one for a linear model and a
-                smallest one for tables, whose cells would soon be empty.
+            adjust_for: an adjustment set of your choice. The default is the canonical one for a linear model, and a
+                smallest one for tables: with larger sets many of their cells are empty.
             resamples: bootstrap resamples for the interval; 0 for none.
             level: how often such intervals cover the truth.
             seed: of the resampling, and of the folds of a learner.
             learner: in place of straight lines: "splines", a regressor with `fit` and `predict` (scikit-learn's, or
-                the name to import it by), or one for the outcome and one for the cause. The estimate is cross-fitted in
+                the name to import it by), or a pair, for the outcome and for the cause. The estimate is cross-fitted in
                 five folds. It is partially linear, or doubly robust (AIPW) for a cause with two levels; AIPW gives an
                 interval only if the groups overlap and there are enough rows. A learner needs one cause, one outcome
                 and an adjustment set.
-            by: also report the effect in the groups of this column: its levels, or four bands of a number; by splines
-                if no learner is named.
+            by: also report the effect in groups of rows: one for each level of this column, or four bands of its
+                numbers. If no learner is named, splines are used.
             cluster: a column, or a value for each row, that says which rows belong together: errors, resamples, folds
                 and draws are then made by cluster. The graphs were searched for as if rows were independent.
-            confounding: with sampled linear systems, also report how far the number moves if arrows hide common causes
-                that correlate the noises of their ends by up to this (0.7, say).
+            confounding: with sampled linear systems, also report how far the number moves if arrows hide common causes.
+                These correlate the noises of the two nodes of an arrow by up to this much (0.7, say).
 
         Returns:
             `estimate` and `interval` where the effect is identified, `association` where the graph says that there is
@@ -276,7 +276,7 @@ class Effect:
     @property
     def _as_single_graph(self) -> str:
         """What the single graph of a result says, in a line."""
-        lacks = ", without what is known," if any(WITHOUT_KNOWLEDGE in note for note in self.notes) else ""
+        lacks = ", without marks from knowledge," if any(WITHOUT_KNOWLEDGE in note for note in self.notes) else ""
         why = f" {self.reason}" if self.status == "unidentified" else ""
         return f"The single graph of the result{lacks} says: {HEADINGS[self.status]}.{why}"
 
@@ -298,4 +298,4 @@ class Effect:
         return {KEYS.get(name, name): plain(getattr(self, name)) for name in shown}
 
 
-KEYS = {"numbers": "estimate", "sampled": "posterior"}  # fields of an answer that machines know by another name
+KEYS = {"numbers": "estimate", "sampled": "posterior"}  # the names in `to_dict`, where they differ

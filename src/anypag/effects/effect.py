@@ -33,18 +33,18 @@ from anypag.results.result import Result
 from anypag.search.by_scores.sampled_graphs import Diagrams
 
 SEARCHES_ANEW = (
-    f"With {Option('assume')} graphs are sampled again, under the assumption and by a test that is made from the data: "
-    f"give a result of {Option('method', 'auto')}."
+    f"With {Option('assume')} graphs are sampled again from the data: give a result of {Option('method', 'auto')} "
+    "whose test was chosen by name."
 )
 CURVED = "Additive"
 CUT = (
-    "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs were sampled at a lower price of an "
-    "edge."
+    "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs were sampled with a lower penalty "
+    "per edge."
 )
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
 NOTHING_HIDDEN = (
     "Knowing that nothing hidden causes both of two variables (!<->) identifies no effect while the sample may be "
-    "selected. If nothing selected it, say selection_bias=False (--no-selection-bias on the command line)."
+    "selected. If the sample is not selected, say selection_bias=False (--no-selection-bias on the command line)."
 )
 
 
@@ -87,7 +87,7 @@ def effect(
         learner: "splines", or regressors of your own, in place of straight lines (`Effect.estimated` has more).
         by: also report the effect in the groups of this column.
         cluster: which rows belong together: a column of `data`, or a value for each row.
-        confounding: also report how far common causes of this strength (0.7, say) behind arrows move the number.
+        confounding: also report how far the number moves if arrows hide common causes of this strength (0.7, say).
 
     Returns:
         its status ("zero", "adjustment", "formula" or "unidentified"), the reason in words, adjustment sets, the
@@ -187,9 +187,9 @@ def is_adjustment_set(
 ) -> bool:
     """Does adjusting for Z give the effect of X on Y: P(y | do(x)) = Σ_z P(y | x, z) P(z)?
 
-    Uses the generalised adjustment criterion (Perković et al. 2018), which is sound and complete: True if it does in
-    every system of the graph's class, else False. As `effect` does, it refuses results of unfinished
-    searches and of contradictory data.
+    True if Z gives the effect in every system of the graph's class, else False. The generalised adjustment criterion
+    (Perković et al. 2018) decides this, and is sound and complete. Results of unfinished searches and of contradictory
+    data are refused, as by `effect`.
 
     Args:
         graph: a PAG, MAG or DAG, or what a search learned.
@@ -213,7 +213,7 @@ def is_adjustment_set(
 
 
 def searched_under(result: MixedGraph | Result, data: Any, assumed: Knowledge, selection_bias: bool | None) -> Result:
-    """The result of a search under an added assumption, with which its sampled graphs agree."""
+    """The result of a new search, whose sampled graphs agree with an added assumption."""
     if not isinstance(result, Result) or result.probabilities is None or not isinstance(result.choices.test, str):
         raise ParameterError(SEARCHES_ANEW)
     if data is None:

@@ -32,7 +32,7 @@ NOT_HIDDEN = (
 
 
 class Beside(NamedTuple):
-    """The number of a learner, and what is reported with a number: groups, robustness, what a reader must know."""
+    """The estimate of a learner, and what is reported with an estimate: groups, robustness, notes for a reader."""
 
     numbers: Estimate | None = None
     along: Estimate | None = None
@@ -42,7 +42,7 @@ class Beside(NamedTuple):
 
 @dataclass(frozen=True)
 class Adjusting:
-    """How an effect is estimated: by straight lines or a learner, along a column, from which rows, by which model."""
+    """How to estimate an effect: the resampling, the learner if any, the column that makes groups, the model."""
 
     sampling: Sampling
     learner: Learner | None = None
@@ -51,7 +51,7 @@ class Adjusting:
     confounding: float | None = None
 
     def beside(self, causal: CausalGraph, way: Between, z: NodeSet | None, table: Table) -> Beside:
-        """What is reported with a number that adjusts for Z; without a learner only for one cause and one outcome."""
+        """What is reported with an estimate that adjusts for Z; without a learner, only for one cause and outcome."""
         if self.learner is not None:
             if z is None:
                 raise ParameterError(*NO_SET)
@@ -81,7 +81,7 @@ class Adjusting:
         return Beside()
 
     def drawn(self, sampled: SampledEffect, table: Table, within: NodeSet) -> SampledEffect:
-        """The effect with draws: of linear systems or tables, or by a learner (splines if graphs are curved)."""
+        """The effect with draws: of linear systems or tables, or by a learner (splines for graphs with curves)."""
         learner = "splines" if sampled.is_curved and self.learner is None else self.learner
         is_linear = learner is None and not sampled.is_discrete
         if self.confounding is not None and not (is_linear and 0 < self.confounding < 1):
@@ -95,7 +95,7 @@ class Adjusting:
     def _drawn_by_learner(
         self, sampled: SampledEffect, table: Table, within: NodeSet, learner: Learner
     ) -> SampledEffect:
-        """Draws from one fit for each frequent set: normal around its number, 0 in graphs without a directed path."""
+        """Draws from a fit for each frequent adjustment set: normal around its estimate; 0 without a directed path."""
         question, classes, seed = sampled.question, sampled.question.classes, self.sampling.seed
         sets = [_set_of_class(sampled, k, within)[1] for k in range(len(question.verdicts))]
         of_graph = [sets[k] for k in classes.of.tolist()]
@@ -118,7 +118,7 @@ class Adjusting:
         draws[is_zero] = 0.0
         first = fits[chosen[0]]
         line = DrawnEffect(first.column, DrawnColumn(first.outcome), draws, if_causal[~is_zero])
-        notes = (f"{first.why_no_interval} The draws are partially linear.",) if plain else ()
+        notes = (f"{first.why_no_interval} The draws come from the partially linear estimate.",) if plain else ()
         return replace(sampled.with_lines((line,), first.part.n), notes=notes)
 
     def _fitted(self, causal: CausalGraph, way: Between, z: NodeSet, table: Table) -> Adjustment:

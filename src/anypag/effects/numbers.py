@@ -36,9 +36,9 @@ HOW_OFTEN_FALSE = (  # the numbers of `docs/effects.md`, by `benchmarks/interval
     "32 of 145 from 32,000 rows."
 )
 ASK_OTHERS = (
-    'Sampled graphs (method="auto") say how probable that is. Resamples (bootstrap) show what depends on which rows '
-    "were drawn, but no error that all of them repeat: a test that does not fit the columns, a wrong assumption, "
-    "rows that are not independent."
+    'Sampled graphs (method="auto") say how probable "no effect" is. Resamples (bootstrap) show what depends on which '
+    "rows were drawn, but not errors that all of them repeat: a test that does not fit the columns, a wrong "
+    "assumption, rows that are not independent."
 )
 ZERO_NOTES = (BY_GRAPH, HOW_OFTEN_FALSE, ASK_OTHERS)
 SAME_ROWS = (
@@ -46,8 +46,8 @@ SAME_ROWS = (
     'them. Draws over sampled graphs (method="auto"; --method auto on the command line) take that into account.'
 )
 NEEDS_SAMPLED_GRAPHS = (
-    f"The option {Option('confounding')} moves the numbers of sampled linear systems: search with "
-    f"{Option('method', 'auto')}. The number of one graph comes with its robustness value."
+    f"The option {Option('confounding')} needs sampled linear systems: search with {Option('method', 'auto')}. "
+    "With the estimate of one graph, look at its robustness value instead."
 )
 IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
 ACROSS_SETS = "This compares the sets {sets}: the numbers come from their {n:,} rows."
@@ -67,7 +67,7 @@ class RowsUsed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EffectBasis:
-    """What an answer is read from: a graph and its verdict; after a search also how its file was read and its sets."""
+    """What an answer is read from: a graph and its verdict; after a search also how data were read, and their sets."""
 
     causal: CausalGraph
     verdict: Verdict
@@ -78,7 +78,7 @@ class EffectBasis:
     sets: DataSets | None
 
     def rows(self, data: Any, cluster: Any = None, by: str | None = None) -> RowsUsed:
-        """The rows that numbers come from. Columns have the kinds that they had in the search; texts stay levels."""
+        """The rows that numbers come from. Columns have the kinds of the search; columns of text are discrete."""
         more = [cluster] if isinstance(cluster, str) else []
         found = in_sets(data, self.reading, self.causal.pag.names, self.sets, more)
         used = self._rows_of_sets(found, cluster, by) if isinstance(found, Pooled) else RowsUsed(found, cluster)
@@ -144,7 +144,7 @@ def of_sampled_graphs(effect: Effect, sampled: SampledEffect, used: RowsUsed, ho
     if sampled.status != "zero":
         beside = here.beside_draws(sampled, part, basis.within)
     strength = beside.robustness
-    if used.same:  # sets leave out contexts that do not vary in these rows
+    if used.same:  # adjustment sets are shown without contexts that do not vary in these rows
         drawn = drawn.grouped(used.same)
         if strength is not None and strength.adjusting_for is not None:
             left = tuple(name for name in strength.adjusting_for if name not in used.same)
@@ -155,7 +155,7 @@ def of_sampled_graphs(effect: Effect, sampled: SampledEffect, used: RowsUsed, ho
 
 
 def of_one_graph(effect: Effect, used: RowsUsed, how: Adjusting, adjust_for: AFewNodes | None) -> Effect:
-    """The answer with the numbers of one graph: the estimate, the association if it is "zero", or the range."""
+    """The answer with the numbers of one graph: the estimate, the association if its status is "zero", or the range."""
     basis, way, table, model = effect.basis, effect.basis.verdict.way, used.table, how.model
     named = [name for name in used.same if effect.sampled is None and name in (effect.adjustment_set or ())]
     unvaried = (UNVARIED.format(names=" and ".join(named)),) if named else ()

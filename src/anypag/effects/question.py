@@ -26,9 +26,9 @@ AFewNodes = Node | Iterable[Node]
 ROLES = ("causes", "outcomes", "conditions")
 MOST_EDGES = 3  # how many edges a message names
 IF_KNOWLEDGE_IS_CONTRADICTED = (
-    "The graph has the marks of the statement all the same, and rules derive others from them: no effect can be read "
-    "from it, not even far away from them. If the statement is uncertain, take it back or say less (both in one tier, "
-    "say), and search again. If it is certain, a test has erred: try another alpha, or leave out columns that the "
+    "The graph keeps the marks of the statement, and rules derive more marks from these. So no effect can be read from "
+    "the graph, not even far from these marks. If the statement is uncertain, take it back or say less (both in one "
+    "tier, say), and search again. If it is certain, a test erred: try another alpha, or leave out columns that the "
     "question does not need. Effects are read from the data alone anyway: search without the statement to see them."
 )
 IF_CONTEXTS_ARE_CONTRADICTED = (

@@ -21,7 +21,7 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 from anypag.scores.base import GAMMA
 
-SURE_OF_NONE = 0.95  # "no effect": the class of at least this share of graphs excludes it, at both prices of an edge
+SURE_OF_NONE = 0.95  # "no effect": at least this share of graphs have a class without one, at either penalty per edge
 MOSTLY_OPEN = 0.5  # "not identified": the class of at least this share of graphs leaves the effect open
 
 
@@ -39,12 +39,12 @@ class SampledEffect:
     notes: tuple[str, ...] = ()  # what a reader must know
     is_curved: bool = False  # were the graphs scored with curves, so that numbers come from a learner?
     is_discrete: bool = False  # are draws made from tables of levels?
-    confounding: float | None = None  # the largest correlation of the noises of an arrow's ends behind `if_hidden`
+    confounding: float | None = None  # for `if_hidden`: how much the noises of an arrow's two nodes correlate at most
     question: Question = field(kw_only=True, repr=False)
 
     @property
     def status(self) -> Literal["zero", "identified", "unidentified"]:
-        """The status by shares of graphs. It is "zero" only if the graphs of both prices of an edge say so."""
+        """The status by shares of graphs. It is "zero" only if graphs sampled with both penalties say so."""
         at_lower = self.question.zero_at_lower_price
         if self.p_zero >= SURE_OF_NONE and (at_lower is None or at_lower >= SURE_OF_NONE):
             return "zero"
@@ -65,7 +65,7 @@ class SampledEffect:
 
     @property
     def representative(self) -> tuple[CausalGraph, Verdict]:
-        """The class with the most frequent verdict among those that agree with the status, and this verdict."""
+        """The most frequent class among those whose verdict agrees with the status, and its verdict."""
         question, word = self.question, "open" if self.status == "unidentified" else self.status
         counts = np.bincount(question.classes.of, question.classes.counts, minlength=len(question.verdicts))
         agreeing = [counts[k] * (said == word) for k, said in enumerate(question.said)]
@@ -75,7 +75,7 @@ class SampledEffect:
     def drawn(
         self, table: Table, kept: Shared | None = None, clusters: Counts | None = None, confounding: float | None = None
     ) -> SampledEffect:
-        """With draws from a table whose columns are in the order of names; `kept`: what earlier questions computed."""
+        """The effect with draws from a table with columns in the order of names; `kept`: from earlier questions."""
         if self.is_discrete:
             n_levels = self.question.classes.n_levels
             levels = kept if isinstance(kept, LevelTable) else LevelTable(table, n_levels, clusters)
@@ -91,7 +91,7 @@ class SampledEffect:
         return replace(self, lines=lines, rows=n_rows).grouped()
 
     def grouped(self, same: Collection[str] = ()) -> SampledEffect:
-        """With groups of classes; their sets leave out columns that are the `same` in all rows."""
+        """The effect with groups of classes; their adjustment sets leave out the columns `same`, which do not vary."""
         draws = self.lines[0].draws if len(self.lines) == 1 else None
         return replace(self, by_class=self.question.groups(draws, same))
 
@@ -174,11 +174,11 @@ def told(found: SampledEffect) -> list[str]:
 
 
 def _limits(found: SampledEffect) -> list[str]:
-    """The lines on how much depends on the price of an edge, and on the smallest effect that these rows would show."""
+    """The lines on how much depends on the penalty per edge, and on the smallest effect that these rows would show."""
     lines, at_lower = list[str](), found.question.zero_at_lower_price
     depends_on_it = found.p_zero >= SURE_OF_NONE and found.status != "zero"
     if at_lower is not None and (abs(at_lower - found.p_zero) >= MUCH or depends_on_it):
-        lines.append(f"Of graphs sampled at a lower price of an edge, {share(at_lower)} say that there is no effect.")
+        lines.append(f"Of graphs sampled with a lower penalty per edge, {share(at_lower)} say that there is no effect.")
     if found.rows and found.lines:
         least = smallest_seen(found.rows, 1 if found.is_discrete else len(found.question.classes.names))
         lines.append(f"With {found.rows:,} rows, effects below {least:.2g} standard units would mostly not be seen.")
@@ -186,7 +186,7 @@ def _limits(found: SampledEffect) -> list[str]:
 
 
 def smallest_seen(n: int, p: int) -> float:
-    """The smallest partial correlation that pays the price of an edge (EBIC; BIC for p = 1) in n rows of p variables.
+    """The smallest partial correlation worth the penalty of an edge (EBIC; BIC for p = 1) in n rows of p variables.
 
     >>> round(smallest_seen(400, 5), 2)
     0.15

@@ -73,12 +73,12 @@ class Question:
         return [words.get(verdict.status, "identified") for verdict in self.verdicts]
 
     def share(self, word: Said) -> float:
-        """The share of counted graphs whose class says so."""
+        """The share of counted graphs whose class has this status."""
         return float(self.graphs_of(word)[self.classes.counts].mean())
 
     @property
     def zero_at_lower_price(self) -> float | None:
-        """The share of the graphs sampled at a lower price of an edge whose class says "zero", if any."""
+        """Of graphs sampled with a lower penalty per edge, the share whose class says "zero"; None without any."""
         at_lower = ~self.classes.counts
         return float(self.graphs_of("zero")[at_lower].mean()) if at_lower.any() else None
 
@@ -87,7 +87,7 @@ class Question:
         return np.array([said == word for said in self.said])[self.classes.of]
 
     def groups(self, draws: Floats | None = None, same: Collection[str] = ()) -> tuple[ClassGroup, ...]:
-        """The largest groups of classes that say the same; sets leave out columns that are the `same` in all rows."""
+        """The largest groups of classes that say the same. Sets leave out the columns `same`, which do not vary."""
         classes, keys = self.classes, list[tuple[str, tuple[str, ...] | None]]()
         for verdict, of in zip(self.verdicts, classes.classes, strict=True):
             names = None if verdict.z is None else of.causal.names(verdict.z)
@@ -102,7 +102,7 @@ class Question:
     def lines(
         self, rows: LinearColumns, of_all: AllDraws | None = None, confounding: float | None = None
     ) -> list[DrawnEffect]:
-        """Draws for every cause and outcome; `of_all` has those between all columns, one cause at a time."""
+        """Draws for every cause and outcome; `of_all`: draws between all columns, one cause at a time."""
         causes, outcomes, together = rows.places(self.x), rows.places(self.y), bool(self.x & (self.x - 1))
         draw = partial(rows.drawn, x=causes, y=outcomes, together=together)
         drawn, causal = self._taken(of_all, causes, outcomes) if of_all and not together else self._drawn(draw)
@@ -117,7 +117,7 @@ class Question:
         ]
 
     def _drawn(self, draw: Callable[..., Floats], hidden: Hidden | None = None) -> tuple[Floats, Floats]:
-        """Draws of all graphs; and of those whose class allows an effect, an open class represented by a member."""
+        """Draws of all graphs; and of those whose class allows an effect (for an open class, draws of a member)."""
         classes = self.classes
         drawn, causal, is_open = self._known(draw(classes.diagrams, classes.place, hidden=hidden))
         at, diagrams = classes.members_if_causal(self.x, is_open)
@@ -132,7 +132,7 @@ class Question:
         return drawn, causal[~self.graphs_of("zero")]
 
     def lines_of_levels(self, rows: LevelTable) -> list[DrawnEffect]:
-        """Draws of risk differences for the levels of causes and outcomes but the first, in each group given."""
+        """Draws of risk differences, for all levels of causes and outcomes but the first, by group of conditions."""
         causes, given = (tuple(members(part)) for part in (self.x, self.given))
         return [
             DrawnEffect(cause, outcome, drawn[:, i, j].copy(), causal[:, i, j].copy(), group=group)
@@ -177,7 +177,7 @@ class AllDraws(NamedTuple):
         return cls(rows, rows.drawn(classes.diagrams, classes.place, everyone, everyone), {})
 
     def if_causal(self, classes: SampledClasses, x: NodeSet, at: Counts) -> Floats:
-        """(k, columns of x, c) the draws of these graphs if no arrow hides a common cause; else as sampled."""
+        """(k, columns of x, c) draws if no arrow hides a common cause; `draws` if a class has no such member."""
         causes, everyone = self.rows.places(x), np.arange(len(self.rows.columns))
         if x not in self.of_members:
             self.of_members[x] = np.zeros(len(classes), np.bool_), self.draws[:, causes].copy()
@@ -223,7 +223,7 @@ class DrawnEffect:
     outcome: DrawnColumn  # the column whose change is measured: a variable, or one level of it
     draws: Floats = field(repr=False)  # (m,) one for each sampled graph, zeros included; NaN if a graph gives none
     if_causal_draws: Floats = field(repr=False)  # of graphs whose class allows an effect, if no arrow hides a cause
-    hidden_draws: Floats | None = field(default=None, repr=False)  # of these graphs, if arrows hide causes
+    hidden_draws: Floats | None = field(default=None, repr=False)  # of the same graphs, if arrows hide causes
     group: str = ""  # in tables, the levels of the conditions, in words
 
     @property

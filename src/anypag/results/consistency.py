@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 MOST_VARIABLES = 2000  # in larger graphs only contradictions between marks are searched
 WHAT_TO_DO = (
-    "What to do: ask why each of them is said (explain) and doubt the one whose p-value is closest to alpha; try "
-    "another alpha, a test that fits the columns better, or leave out a column that the question does not need."
+    "What to do: ask why the graph makes each of these claims (explain), and doubt the one with the p-value closest to "
+    "alpha. Try another alpha or a test that fits the columns better, or leave out a column that you do not need."
 )
 
 
@@ -40,7 +40,7 @@ class Consistency:
     behind: str = "tests"  # what the graph rests on (tests, scores, knowledge), for the sentence about a contradiction
 
     def lines(self, most: int = 3) -> list[str]:
-        """The sentences about it, one a line; empty if all is well."""
+        """The contradictions and the note, one sentence a line; empty if there are neither."""
         found = self.contradictions
         if not found:
             return [self.note] if self.note else []
@@ -63,7 +63,7 @@ def consistency_of(result: Result) -> Consistency:
         more = None if is_all else "There may be more: looking for them was cut short."
         return Consistency(False, found, more, behind)
     if is_large:
-        unchecked = "Its marks do not contradict each other; whether some system has exactly this graph was not checked"
+        unchecked = "The marks do not contradict each other; whether some system has exactly this graph was not checked"
         return Consistency(None, (), f"{unchecked}, as it has more than {MOST_VARIABLES:,} variables.")
     verdict = result.pag.validate()
     if verdict.valid:
@@ -90,7 +90,7 @@ def _why_not_final(result: Result) -> str | None:
     if at_the_end is AtTheEnd.COMPLETE:
         return None
     if at_the_end is AtTheEnd.SOUND:
-        return f"{result.method} may leave edges that others remove"
+        return f"{result.method} may leave edges that other methods remove"
     return f"{result.method} is right only in the limit of many rows"
 
 
@@ -108,7 +108,7 @@ class Withdrawn:
 
 
 def withdrawn_from(result: Result) -> Iterator[Withdrawn]:
-    """The arrowheads and tails of earlier iterations that later ones withdrew, each with its last iteration."""
+    """The arrowheads and tails that a later iteration withdrew, each with the last iteration that had it."""
     seen: set[tuple[str, str, Mark]] = set()
     final = result.pag
     for item, gone in zip(reversed(result.history), reversed(withdrawn_marks(result)), strict=True):

@@ -116,7 +116,7 @@ def document_in(path: Path) -> object:
 
 
 def _views(result: Result) -> Document:
-    """Fields for other readers; this package computes them again."""
+    """Fields for other programs; this package does not read them, but computes them from the rest."""
     place = {name: i for i, name in enumerate(result.pag.names)}
     contradictions, withdrawn = list[Any](), list[Any]()
     for item in result.contradictions:

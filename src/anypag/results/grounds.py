@@ -1,4 +1,4 @@
-"""The grounds of a graph: why each edge is there or not, and everything else about it.
+"""The grounds of a graph: why each edge is there or not, the rule of each mark, probabilities, the audit of the data.
 
 A fresh result computes them from the last state on demand (`Searched`); a result from a file has them as plain data
 (`StoredGrounds`). Both have the same interface.
@@ -36,8 +36,8 @@ MOST_LISTED = 1_000_000
 
 
 class Unlisted(NamedTuple):
-    """Says that a file leaves out the pairs which the empty set separates: all pairs that it neither joins nor lists.
-    `rows` is the number of rows of the data; `unseparated` pairs have neither an edge nor a separating set.
+    """Says that a file leaves out the pairs which the empty set separates. These are all pairs without an edge that it
+    does not list, but not the `unseparated` ones, which have no separating set. `rows`: the number of rows of the data.
     """
 
     rows: int | None
@@ -191,7 +191,7 @@ class Searched:
         return self._informed(state.posterior)
 
     def _informed(self, posterior: Posterior) -> Posterior:
-        """The posterior with the facts on which its reported probabilities depend besides the graphs."""
+        """The posterior with what reported probabilities also depend on: the kind of score, and knowledge."""
         from anypag.scores.discrete import DiscreteScore
 
         facts, places = self.problem.facts, np.argsort(self.state.nodes.order)

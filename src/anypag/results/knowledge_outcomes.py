@@ -34,8 +34,8 @@ COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive
 """Words for differences of log-probabilities below each number (Kass and Raftery 1995, who double them: 2, 6, 10)."""
 
 _SAY_SELECTION = (
-    "it may be a cause of being in the sample, and then its marks are tails; say `a !~> selection`, "
-    "`selection before tier k` or selection_bias=False if you know that it is not"
+    "a variable that it calls no cause may still be a cause of being in the sample, and then has tails; say "
+    "`a !~> selection`, `selection before tier k` or selection_bias=False if you know that it is not"
 )
 _SAY_NOT_SELECTED = (
     "among selected cases two hidden causes of being in the sample look like a common one; "
@@ -116,7 +116,7 @@ class _Judge:
         return f"the data prefer graphs without it by {gain:.1f} log units: {how_much}"
 
     def _closed(self, facts: Facts) -> Closed:
-        """The marks that follow from some statements. All calls together may make as many trials as one closure."""
+        """The marks that follow from some statements. Each call has a share of the trials that one closure may make."""
         share = len(self.statements)
         return closed_with(facts, self._base, self.state, self.problem, final=self.final, share=share)
 
@@ -144,7 +144,7 @@ class _Judge:
     def _without_a_way(self, alone: Facts) -> str:
         """Which stated cause has no path left to its effect; empty if each has one.
 
-        Missing edges and marks rest on the data alone, so this is valid for graphs with too many edges too. Causes of
+        Missing edges and marks rest on the data alone, so this also holds if the graph has too many edges. Causes of
         selection are not checked: they may act through selection, on a path that the sample does not show.
         """
         marks, selection = self._base.orientation.marks, self.facts.selection
@@ -156,7 +156,7 @@ class _Judge:
         return f"the graph that the data give has no path left by which {a} could cause {b}"
 
     def _broken(self, alone: Facts) -> str:
-        """Which variable causes, by the data, what it is said not to cause, with the mark and the test that say so."""
+        """Which variable is a cause by the data but not by the statement, with the mark and the test that say so."""
         marks = self._base.orientation.marks
         leads = _surely_lead(marks, alone.not_selecting if self.facts.selection else np.ones(len(marks), np.bool_))
         broken = alone.not_causes & leads

@@ -25,8 +25,8 @@ def pair_p_values(state: State, test: CITest, x: AnyNodes, y: AnyNodes) -> tuple
     """The p-value of each pair of nodes, and the iteration in which it was separated (-1 if it was not).
 
     For a pair without an edge it is the p-value of the separation, for one with an edge the largest p-value that kept
-    it, NaN if the pair was never tested. A pair that the empty set separates, without a record, was separated in a pass
-    (`State.joined_by`): the test is asked again and gives the same answer.
+    it, NaN if the pair was never tested. For a pair that the empty set separates there may be no record (see
+    `State.joined_by`): then the test is asked again and gives the same answer.
     """
     p, found_at = state.evidence.notes.of(state.n, x, y)
     unnoted = np.flatnonzero(np.isnan(p) & (found_at < 0))
@@ -194,7 +194,7 @@ def signs_of(test: CITest, x: Indices, y: Indices) -> Floats:
 
 
 def _correlations(pag: PAG, among: Callable[[list[int]], Floats], names: dict[str, int], edge: Edge) -> str:
-    """The correlation of the two, and the partial one given all neighbours of either; `among` gives correlations."""
+    """The correlation of the two, and the partial one given neighbours of either (up to 30), by `among`."""
     others = dict.fromkeys([*pag.neighbours(edge.a), *pag.neighbours(edge.b)])
     given = [names[name] for name in others if name not in edge[:2]][:MOST_GIVEN]
     i, j = names[edge.a], names[edge.b]

@@ -1,4 +1,4 @@
-"""Probabilities of edges, for people and for files; whether a table fits what they assume, and what to say if not."""
+"""Probabilities of edges, as results and files hold them; a warning if a table does not fit what they assume."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class Probabilities:
     """What sampled graphs say about pairs.
 
     `pairs` holds every pair that some sampled graph joins or that shares a neighbour in the answer, from the first to
-    the second name; `elsewhere` stands for all other pairs. `causes` has two shares of the graphs for a pair (a, b): a
-    is a cause of b (directly or not) in every member of the graph's class, and in no member; a pair without a row has 0
-    and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its share and its edges. If
-    `hidden` is False, only graphs without hidden causes were sampled, and all probabilities assume that there are none.
-    `changes` says of a pair what else changes with its alternative. `as_sampled` has the edges of the answer that
-    knowledge changed, with their marks before.
+    the second name; `elsewhere` stands for all other pairs. `causes` has two shares of the graphs for a pair (a, b):
+    those with a as a cause of b (directly or not) in every member of their class, and those with it in no member. Pairs
+    that are not listed have 0 and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its
+    share and its edges. If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities
+    assume that there are none. `changes` says of a pair what else changes with its alternative. `as_sampled` has the
+    edges of the answer that knowledge changed, with their marks before.
     """
 
     n_samples: int
@@ -210,7 +210,7 @@ def reversed_symbol(symbol: str) -> str:
 
 
 LEAST_ROWS_PER_NUMBER = 1.0
-"""With fewer rows for each number that the best graph must learn, probabilities of tables with levels are wrong."""
+"""With fewer rows for each parameter of the best graph, probabilities of tables with levels are wrong."""
 MOST_OFF = 0.05  # with a larger share of pairs unlike those of tables drawn from the best graph, the model does not fit
 LEAST_PAIRS = 2  # a misfit shows in at least this many pairs: a single one of several may differ by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
@@ -222,7 +222,7 @@ class Misfit:
     """How well a table fits what the probabilities assume.
 
     A table without a reported misfit may still mislead: hidden causes that leave no trace are not seen.
-    `rows_per_number`: the rows for each number that the best graph must learn from a table with levels; None for other
+    `rows_per_number`: the rows for each parameter that the best graph has for a table with levels; None for other
     tables. `share`: the share of pairs that are unlike those of tables drawn from the best graph; None without rows.
     `worst`: the worst of these. `curved`: the audit found a curve, or functions of the causes explain most of the
     misfit.
@@ -234,7 +234,7 @@ class Misfit:
     curved: bool = False
 
     def lines(self, how_to_pool: str = "ap.pooled") -> tuple[str, ...]:
-        """The warning, or nothing. `how_to_pool`: how to say that there are several data sets; "" if it was said."""
+        """The warning, or nothing. `how_to_pool`: how to pool several data sets; "" if the data were pooled."""
         found = list(self._reasons(how_to_pool))
         if not found:
             return ()
@@ -248,7 +248,7 @@ class Misfit:
         """Why the table does not fit, each reason with what to do."""
         per_number, share = self.rows_per_number, self.share
         if per_number is not None and per_number < LEAST_ROWS_PER_NUMBER:
-            few = f"there are {per_number:.2f} rows for each number that the graph must learn"
+            few = f"there are {per_number:.2f} rows for each parameter of the best graph"
             yield few, "Merge levels, or leave out columns with many levels."
         if share is None or share <= MOST_OFF or (len(self.worst) < LEAST_PAIRS and share < 1):
             return
@@ -260,7 +260,7 @@ class Misfit:
 
 
 def misfit_of(state: State, problem: Problem) -> Misfit:
-    """Checks a finished search by its best DAG, in a fraction of a second."""
+    """Whether the table of a finished search fits its best DAG; takes a fraction of a second."""
     from anypag.scores.discrete import DiscreteScore
     from anypag.search.by_scores import predictive
     from anypag.search.by_scores.orders import found

@@ -68,8 +68,8 @@ class Result:
 
     `complete` is True when no further iteration could change the graph; else `stopped` says what ended the run
     ("max_r", "time", "tests", "interrupt", "stop", "error") and the graph is the one of the last finished iteration.
-    A complete result has `stopped` "interrupt" where graphs for effects were still being sampled for a file.
-    With a perfect test all its claims are right; on data, as far as tests are right (`contradictions`, `withdrawn`).
+    A complete result has `stopped` "interrupt" if an interrupt ended the sampling of further graphs for effects.
+    With a perfect test all its claims are right; on data, if the tests are right (`contradictions`, `withdrawn`).
     """
 
     method: str
@@ -280,8 +280,8 @@ class Result:
             return same
         return (
             *same,
-            f"Many tests: of {pairs:,} independent pairs about {by_chance:,.1f} would pass for dependent by chance at "
-            f"alpha = {self.choices.alpha:g}, and {edges:,} edges were found. A smaller alpha makes them surer.",
+            f"Many tests: if all {pairs:,} pairs were independent, about {by_chance:,.1f} would seem dependent at "
+            f"alpha = {self.choices.alpha:g}, and {edges:,} edges were found. A smaller alpha makes edges surer.",
         )
 
     @cached_property
@@ -348,7 +348,7 @@ class Result:
 
     def targets(self) -> dict[str, list[Any]]:
         """What each experiment changed, of several data sets (`anypag.pooled`), in columns that any dataframe library
-        takes: context, variable, directly (None: it may), probability.
+        takes: context, variable, directly (None: perhaps), probability.
         """
         from anypag.explain.summary import targets_table
 
@@ -397,7 +397,7 @@ class Result:
         return f"<{type(self).__name__}: {n:,} variables, {m:,} edges; {self.summary()}>"
 
     def summary(self, expected_errors: float | None = None) -> str:
-        """One line: method, progress, tests, complete or not; `expected_errors` in place of those in the graph."""
+        """One line: method, progress, tests, complete or not; `expected_errors` replaces the number for this graph."""
         end = "complete" if self.complete else f"stopped ({self.stopped})"
         said = self.probabilities
         if said is None:
@@ -425,8 +425,8 @@ class Result:
 
 
 def refuse_unsearched(source: object, *nodes: object) -> None:
-    """Raise an error for a name that is no variable of a result, if it is a column that was left out, one of its data
-    sets, or the column that tells these apart.
+    """Raise an error for a name that is no variable of a result, but a column that was left out, a data set, or the
+    column that tells data sets apart.
     """
     if not isinstance(source, Result):
         return

@@ -58,7 +58,7 @@ from anypag.stored import (
     stored_fields,
 )
 
-FORMAT = 3  # the number of this schema; a new one for files that earlier versions cannot read, or if theirs cannot be
+FORMAT = 3  # the schema's number; it rises if old versions cannot read new files, or if this one cannot read old files
 MOST_BYTES = 2**28  # the most bytes of an unpacked array
 
 SHARE = Number(0, 1)
@@ -152,7 +152,7 @@ TEST = As(Form(), lambda test, _: test if isinstance(test, str) else {"own": Own
 
 def _knowledge(plain: Any, variables: Variables) -> Knowledge:
     known = Knowledge.from_dict(plain)
-    known.facts(variables.names)  # refuses names that are not there
+    known.facts(variables.names)  # refuses unknown names
     return known
 
 
@@ -237,7 +237,7 @@ POSTERIOR = As(
 _RUN: dict[str, Form] = {"asked": Whole(), "resample": Text(get_args(Resample)), "seed": Whole()}
 _RUN |= {"stopped": Maybe(Text()), "failures": FAILURES}
 if {*_RUN, "names", "graphs", "whole"} != {item.name for item in fields(Stability)}:
-    raise TypeError("every field of Stability is written, or is the result's")
+    raise TypeError("every field of Stability is in _RUN, in _COUNTED, or in the result")
 
 
 def _stability_written(value: Stability, variables: Variables) -> dict[str, Any]:
@@ -346,7 +346,7 @@ RESULT = object_of(
     chosen=Maybe(row(Chosen, why=Text())),
     before_scores=Maybe(BEFORE_SCORES),
 )
-VIEWS = ("valid", "contradictions", "withdrawn")  # fields that are written for other readers only
+VIEWS = ("valid", "contradictions", "withdrawn")  # fields that are written for other programs only
 
 
 def write_fields(result: Result) -> dict[str, Any]:

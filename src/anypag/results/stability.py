@@ -22,9 +22,9 @@ Resample = Literal["bootstrap", "half"]
 """"bootstrap": as many rows as the table has, with replacement; "half": half of the rows, in complementary pairs."""
 
 ADVICE = (
-    "Use the graph of all rows, and trust an edge as far as its count goes: do not build on one in less than half of "
-    "the resamples. Counts show how results vary with the rows drawn, not errors that every resample repeats (a test "
-    "that does not fit, say)."
+    "Use the graph of all rows, and trust an edge as far as its count goes: do not rely on one that fewer than half of "
+    "the resamples have. Counts show how results vary with the rows drawn, not errors that every resample repeats "
+    "(because a test does not fit, say)."
 )
 """How to use a graph and its counts; docs/stability.md has the measurements."""
 
@@ -151,7 +151,7 @@ class Stability:
         return self._shares(self.edges[:, 3] == mark, self.edges[:, 2] == mark)
 
     def _shares(self, forward: Flags, backward: Flags) -> Floats:
-        """(p, p) shares of graphs: at [a, b] of the `edges` in `forward`, at [b, a] of those in `backward`."""
+        """(p, p) shares of graphs: [a, b] counts the rows of `edges` in `forward`, [b, a] those in `backward`."""
         counts = np.zeros((len(self.names),) * 2, np.int64)
         a, b, count = self.edges[:, 0], self.edges[:, 1], self.edges[:, 4]
         np.add.at(counts, (a[forward], b[forward]), count[forward])

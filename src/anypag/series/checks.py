@@ -20,7 +20,7 @@ LEAST_WINDOWS = 5  # fewer windows than this for each column of a window are too
 MOST_IRREGULAR = 0.05  # with a larger share of neighbouring times that are not one step apart, times are irregular
 LEAST_SEASONS = 4  # a season must come back this often to be seen
 MOST_SEASON = 0.3  # the least autocorrelation at a season, beyond what the lags explain, that is reported
-STAYS = 0.7  # the share of it that must be left after two seasons; the memory of a process fades faster
+STAYS = 0.7  # the share of that correlation that must be left after two seasons; the memory of a process fades faster
 SHORTEST, MOST_STEPS = 4, 400  # the shortest and the longest season that is looked for, in steps
 
 

@@ -29,7 +29,7 @@ from anypag.series.window import Window
 from anypag.stored import Object, Text, Variables, plain_object
 
 HEADER = Object({**plain_object(Window).forms, "told": Text()}, missing={"contexts": ()}, get=dict.__getitem__)
-"""What a file says of the window; the first files did not say that there were no contexts."""
+"""What a file says of the window. Files of early versions lack `contexts`: there were none."""
 COLUMNS = ("from", "to", "lag", "edge", "probability", "resamples", "in_words")
 
 

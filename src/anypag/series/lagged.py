@@ -114,7 +114,7 @@ def lagged(
     units = np.zeros(whole.n, np.int64) if unit is None else _codes(_whole_column(whole, unit)[0])
     if isinstance(whole, Pooled) and whole.by is not None and time is None:
         raise DataError(
-            f"Rows of a data set that the column {whole.by!r} tells apart need not be neighbours in time. Name the "
+            f"Rows with the same {whole.by!r}, the column of data sets, need not be neighbours in time. Name the "
             f"column of times by {Option('time')}."
         )
     if isinstance(whole, Pooled):  # units of different sets differ, so windows do not cross sets

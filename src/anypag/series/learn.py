@@ -64,11 +64,11 @@ def learn_series(
             time and at `max_lag` times before it. Windows do not cross units or gaps in time, and have no missing
             values; `result.told` counts those that are left out.
         time: the column of times, numbers or dates; without it the rows are in the order of time.
-        unit: the column that says whose row it is, in a panel.
-        method: "auto" (a posterior where a score fits, else "icd"), "icd" (tests over shifts: a pair of nodes and its
-            copies in time are one) or another method of `learn`, for the window's table with the order of time as
-            knowledge. "auto" samples over shifts too; with statements, several data sets, selection or levels it
-            samples in the window's table.
+        unit: in a panel, the column with the unit (person, country, ...) of each row.
+        method: "auto" (samples graphs if a score fits the data, else "icd"), "icd" (tests a pair of nodes once for all
+            its copies in time) or another method of `learn`, which searches the table of windows with the order of time
+            as knowledge. "auto" also treats a pair and its copies as one, but not with statements, several data sets,
+            selection or levels: then it samples in the table of windows.
         selection_bias: True if which times or units are in the table may depend on the processes. The default is
             False, unlike in `learn`.
         knowledge: statements about nodes of the window, `x(t-1) ~> y`, which hold at all times. In one that denies
@@ -127,7 +127,7 @@ class SeriesSearch:
             self.choices, self.search = over_shifts, self.search.knowing(over_shifts)
 
     def _over_shifts(self, choices: Choices) -> Choices | None:
-        """The choices with which "auto" searches over shifts; None if the window's table is searched."""
+        """The choices with which "auto" treats copies of a pair as one; None if it searches the window's table."""
         if self._chosen is None or choices.selection_bias:
             return None
         if METHODS[self._chosen.method].over_shifts:
@@ -147,7 +147,7 @@ class SeriesSearch:
 
 
 def for_window(window: Window, choices: Choices) -> Choices:
-    """The choices of the search in a window's table, which needs all its columns."""
+    """The choices of the search in a window's table, with the order of time."""
     known = known_of(window, choices.knowledge)
     method = METHODS.get(choices.method) if isinstance(choices.method, str) else None
     if choices.selection_bias or method is None or not method.over_shifts:  # with selection, time decides no arrowhead

@@ -1,8 +1,8 @@
-"""A posterior over shifts: the search of `by_scores.auto` in which a pair of nodes and its copies in time are one.
+"""A posterior over shifts: the search of `by_scores.auto` that treats a pair of nodes and its copies in time as one.
 
 Chains change a pair at its latest copy, which is scored once and stands for all copies. The score is that of the latest
 slice given the past. So earlier nodes are joined to each other in every graph of a chain, and always in the same way:
-each is a cause of all later ones. These edges are then left out of a sampled graph, and all others copied in time.
+each is a cause of all later ones. These edges are then left out of a sampled graph, and all others are copied in time.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class ShiftedState(AutoState):
         return graph_of(np.where(self._is_latest, marks, fixed).astype(np.uint8))
 
     def diagram_of(self, graph: Bits) -> Marks:
-        """The latest copies of a graph, or of several, at all their copies."""
+        """The marks of a graph (or several), those of each latest copy at all its copies."""
         return marks_of(graph)[..., *self._latest_copy]
 
     def diagram_for_effects(self, diagram: Marks) -> Marks:
-        """That diagram, with earlier nodes as causes of later ones: what came before the window joins them."""
+        """The diagram with an edge from every earlier to every later node of the past: what came before joins them."""
         joins = self._in_past & (self._lags[:, None] > self._lags[None, :]) & (diagram == Mark.NONE)
         tails = np.swapaxes(joins, -1, -2)
         return np.where(joins, np.uint8(Mark.ARROW), np.where(tails, np.uint8(Mark.TAIL), diagram))
@@ -79,7 +79,7 @@ class ShiftedState(AutoState):
 
     @cached_property
     def _in_past(self) -> Flags:
-        """(n, n) do both nodes lie before the latest slice, the first earlier? In one slice the first order decides."""
+        """(n, n) do both nodes lie before the latest slice, the first earlier? In a slice, by the first of `orders`."""
         rank = np.argsort(self.orders.order[0])[np.argsort(self.nodes.order)[self.nodes.order % self.window.k]]
         rank = rank - len(rank) * self._lags
         past = self._lags > 0

@@ -172,7 +172,7 @@ class SeriesResult:
 
     def targets(self) -> dict[str, list[Any]]:
         """What each experiment changed, for several data sets (`anypag.pooled`), in columns that any dataframe library
-        takes: context, variable (a process at all times), directly (None: it may), probability.
+        takes: context, variable (a process at all times), directly (None: perhaps), probability.
         """
         from anypag.explain.summary import targets_table
 
@@ -228,8 +228,8 @@ class SeriesResult:
         Args:
             n: how many resamples.
             seed: of all random numbers.
-            block: how many neighbouring windows a block has; by default the cube root of their number, at least twice
-                the length of a window. Choosing it draws blocks in a panel too.
+            block: how many neighbouring windows a block has; by default the cube root of the number of windows, at
+                least twice the length of a window. If it is given, blocks are drawn in a panel too.
             n_jobs: how many resamples are worked on at a time, through joblib.
 
         Raises:

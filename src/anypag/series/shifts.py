@@ -1,12 +1,12 @@
-"""ICD over shifts: the search by tests in which a pair of nodes and its copies in time are one.
+"""ICD over shifts: the search by tests that treats a pair of nodes and its copies in time as one.
 
 A step is that of `search.by_tests.icd`, with these differences. A pair is tested at its latest copy, which has the most
 past in the window. If it is separated, all its copies lose their edge; the separating set is kept for the latest copy,
 and no rule needs it elsewhere. Marks say what is a cause of what, which does not depend on when: a mark that a rule
-sets at one copy is set at all. Time gives an arrowhead at the later node of every edge. Besides each candidate set the
-tests condition on the past of the two nodes themselves, if it is known to be a cause (on data: unless it is known
-not to be): that loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020), and a set that separates two nodes
-still does so with more causes of them in it.
+sets at one copy is set at all. Time gives an arrowhead at the later node of every edge. Besides a candidate set, a test
+conditions on the past of the two nodes: each node one step earlier, if that is known to be a cause of it (on data:
+unless that is known to be none). This loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020). A set that
+separates two nodes still separates them after more of their causes are added.
 
 A context of several data sets is one node: its pairs with a process at every lag are copies of each other.
 
@@ -63,7 +63,7 @@ def icd_over_shifts(window: Window, joined: Flags | None = None) -> Algorithm:
 class WindowState(State):
     """A state in which the copies of a pair have the same edge."""
 
-    joined: Flags = stored(Array("bool", SQUARE), kw_only=True)  # (n, n) known to be joined: no test removes it
+    joined: Flags = stored(Array("bool", SQUARE), kw_only=True)  # (n, n) known to be joined: tests keep the edge
 
     @cached_property
     def window(self) -> Window:
@@ -74,7 +74,7 @@ class WindowState(State):
         window, lags = self.window, self.window.lags
         found = found.take(~self.joined[found.x, found.y])
         shift = np.minimum(lags[found.x], lags[found.y])
-        z = window.later(found.z, shift[:, None])  # later nodes are no causes of either
+        z = window.later(found.z, shift[:, None])  # nodes after the window are dropped: they cause neither
         latest = PairTests(window.later(found.x, shift), window.later(found.y, shift), z, found.p)
         after = super().separating(latest, r, threads)
         marks = np.where(self.window.spread(after.marks) != Mark.NONE, after.marks, Mark.NONE).astype(np.uint8)
@@ -82,7 +82,7 @@ class WindowState(State):
 
     @cached_property
     def blocks(self) -> GraphBlocks:
-        """All edges in one block: the past before the window joins nodes, so sets need not lie on a path here."""
+        """All edges in one block: the past before the window joins nodes, so separating sets need not lie on a path."""
         return GraphBlocks(np.zeros(2 * self.n_edges, np.int64), np.array([self.n]))
 
 
@@ -110,7 +110,7 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
     r, problem = inquiry.r, inquiry.problem
     walks = PDSep(r, tails_close=True, max_sets=most_sets(problem, r))
     pools = pdsep_pools(state, problem, x, y, walks, inquiry.look)
-    is_open = pools.n_large(r) > 0  # edges are gone at the border of the window too, so both sides are tried
+    is_open = pools.n_large(r) > 0  # copies at the window's border lose edges too, so one large pool is enough
     candidates = Candidates(x, y, r, pools, is_open)
     past = _own_past(state, x, y, None if not problem.test.exact else ancestry(state.marks))
     best = TestedEdges(is_open, np.full((len(x), r + past.shape[1]), -1, np.int32), np.full(len(x), np.nan))
@@ -150,8 +150,8 @@ def _with_neighbours(state: State, inquiry: Inquiry) -> State:
 
 
 def _own_past(state: WindowState, x: Indices, y: Indices, causes: Flags | None) -> Indices:
-    """(m, 2) for each edge x–y, the node one step before x and the one before y, if it is in the window and a cause of
-    its successor (without `causes`, unless the marks deny it); -1 else.
+    """(m, 2) for each edge x–y, the node one step before x and the one before y, if it is in the window and `causes`
+    say that it causes its successor (if `causes` is None: unless the marks deny it); -1 else.
     """
     columns = []
     for node, other in ((x, y), (y, x)):
@@ -205,7 +205,7 @@ def same_at_copies(window: Window, marks: Marks) -> tuple[Marks, Flags]:
 
 
 def _for_copies(window: Window, rows: LogRows, marks: Marks) -> LogRows:
-    """The record of how marks were set, with a row for each latest copy: that of the copy where a rule applied."""
+    """The record of how marks were set: for each latest copy the row of the copy where a rule set its mark."""
     shift = np.minimum(window.lags[rows[:, 1]], window.lags[rows[:, 2]])
     latest = np.array(rows)
     latest[:, 1:3] = window.later(rows[:, 1:3], shift[:, None])

@@ -88,7 +88,7 @@ class Window:
 
     @cached_property
     def latest(self) -> tuple[Indices, Indices]:
-        """The latest copies of all pairs: the earlier node (or the first of one slice) and the later; contexts last."""
+        """The latest copies of all pairs: the earlier node (in one slice: the first) and the later; contexts last."""
         pairs = [(a, b) for a in range(len(self)) for b in range(self.k) if a >= self.k or a < b]
         pairs += combinations(range(self.n_moving, len(self)), 2)
         x, y = np.array(pairs, np.int32).reshape(-1, 2).T

@@ -136,5 +136,5 @@ def test_too_few_rows_for_the_levels_are_said() -> None:
     found = ap.learn(levels(rows=300).T, method="bayes", effort=0.1, test="gsq").misfit
     assert found is not None and found.rows_per_number == pytest.approx(300 / 14) and not found.lines()
     (line,) = replace(found, rows_per_number=0.4).lines()
-    assert "there are 0.40 rows for each number that the graph must learn" in line and "Merge levels" in line
+    assert "there are 0.40 rows for each parameter of the best graph" in line and "Merge levels" in line
     assert rows_per_number(14, [3, 3, 3], CHAIN) == 1

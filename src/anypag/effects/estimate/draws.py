@@ -59,14 +59,14 @@ class DrawnColumn(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearColumns:
-    """Columns of numbers for linear systems: of a discrete variable an indicator of each level but the first."""
+    """Numeric columns for linear systems; a discrete variable has an indicator for each level but the first."""
 
     columns: tuple[DrawnColumn, ...]
     node: Counts  # (c,) the place of a column's variable in the table
     correlation: Floats
     scale: Floats  # (c,) standard deviations
     n: int
-    clustered: tuple[Floats, Counts] | None = None  # standardised rows in clusters, and the cluster of each
+    clustered: tuple[Floats, Counts] | None = None  # rows divided by `scale`, and the cluster of each
 
     @classmethod
     def of(cls, table: Table, clusters: Counts | None = None) -> Self:
@@ -114,7 +114,7 @@ class LinearColumns:
         return found
 
     def _covariance_drawn(self, random: np.random.Generator) -> Floats:
-        """A covariance S*: n S* ~ Wishart(n, S), or a Bayesian bootstrap of the clusters."""
+        """A random covariance S*: n S* ~ Wishart(n, correlation), or from a Bayesian bootstrap of the clusters."""
         factor, size = self._factor, len(self.columns)
         if self.clustered is not None:
             values, clusters = self.clustered
@@ -139,9 +139,9 @@ def _spread(table: Table, name: str, values: Floats) -> list[tuple[DrawnColumn, 
 def with_hidden_causes(
     arrow: Flags, weights: Floats, noise: Floats, open_arrows: Flags, strength: float, random: np.random.Generator
 ) -> Floats:
-    """The weights of a linear system with the same observed distribution, in which arrows hide common causes.
+    """New weights of a linear system: arrows hide common causes, and the observed distribution stays the same.
 
-    An arrow a → b can hide one if a has no spouse and all parents of a are parents of b. Let e be the noise of a:
+    An arrow a → b can hide one if a has no `<->`, and all parents of a are parents of b. Let e be the noise of a:
     adding d · e to the noise of b and taking d from the weight of a then leaves the observed distribution as it is. The
     correlation of the noises is drawn between ±`strength`. `weights[j, i]` is the weight of i in the equation of j.
     """

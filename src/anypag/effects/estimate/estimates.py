@@ -18,7 +18,7 @@ Level = str | float
 EstimateModel = Model | Literal["partially linear", "doubly robust"]  # the last two are estimates by a learner
 
 NOT_WEIGHTED = (
-    "Rows are weighted here. Learners, groups, draws of tables and draws by clusters count all rows alike: leave out "
+    "Rows are weighted here. Learners, groups, draws from tables and draws by cluster cannot use weights: leave out "
     f"{Option('learner')}, {Option('by')} and {Option('cluster')}, or search by tests ({Option('method', 'icd')})."
 )
 

@@ -26,13 +26,13 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 
 MOST_COMPARED = 20_000  # straight lines and splines are compared in at most this many rows, evenly spaced
-FAR = 2.0  # straight lines and a learner are said to differ if more than this many standard errors apart
+FAR = 2.0  # a note says that straight lines and a learner differ if they are more standard errors apart than this
 LEAST_EACH = 5
-"""The least rows for each weight of splines: on straight lines they then seem bent in up to 2% of tables, and errors
-are 1.3 times the standard error; with one row for each, in 40%, and 3 times.
+"""The least rows for each weight of splines. With these, up to 2% of tables with straight relations seem curved, and
+errors are 1.3 times the standard error. With one row for each weight it is 40% of tables and 3 times.
 """
-BANDS = 4  # into how many groups of equal size a number is divided to report an effect by group
-FEW_ROWS = f"No interval: in simulations AIPW intervals held the truth from {learners.LEAST_ROWS:,} rows on."
+BANDS = 4  # a column of numbers is divided into this many groups of equal size to report an effect by group
+FEW_ROWS = f"No interval: in simulations AIPW intervals reached their coverage from {learners.LEAST_ROWS:,} rows on."
 
 
 @dataclass(frozen=True)
@@ -68,20 +68,20 @@ class Adjustment:
         return cls(part, cause, outcome, levels, rows, int(at_y) - int(at_x), scores, n_dropped)
 
     def number(self, scores: Scores | None = None, chosen: Flags | None = None) -> WithError:
-        """The number in the units of the data."""
+        """The effect in the units of the data, in all rows or the `chosen` ones."""
         found = (scores or self.scores).number(chosen)
         ends = np.full(2, self.exponent, np.int32)
         value, error = per_unit(np.array([[found.value, found.error]]), np.zeros(1, np.int32), ends)[0].tolist()
         return WithError(value, error, found.freedom)
 
     def estimate(self, level: float) -> Estimate:
-        """The number of a learner with its interval, and that of straight lines where they differ."""
+        """The estimate of a learner with its interval; a note has that of straight lines if the two differ."""
         apart = _told_if_apart(self.number(learners.straight(self.rows)), self.number(), "the learner")
         notes = (*rows_told(self.part, self.n_dropped), *filter(None, (self.why_no_interval, apart)))
         return self._estimate([("", None)], level, notes)
 
     def along(self, by: str, level: float) -> Estimate:
-        """The number in the groups of a column that is adjusted for."""
+        """The effect in each group of a column that is adjusted for."""
         return self._estimate(_groups(self.part, by), level)
 
     def _estimate(
@@ -96,7 +96,7 @@ class Adjustment:
         return Estimate(fit, tuple(entries), self.part.n, level, notes)
 
     def curve_told(self, seed: int) -> str:
-        """A note if splines and straight lines give different numbers; else, or with few rows for splines, empty."""
+        """A note if splines and straight lines differ; empty if they agree, or if rows are too few for splines."""
         if "continuous" not in self.part.kinds:
             return ""
         rows = self.rows.thinned(MOST_COMPARED)
@@ -107,7 +107,7 @@ class Adjustment:
         except DataError:  # too few rows for folds
             return ""
         told = _told_if_apart(line, splines, "splines")
-        return told and f'{told} Ask for them with learner="splines" (--learner splines on the command line).'
+        return told and f'{told} For splines say learner="splines" (--learner splines on the command line).'
 
     def robustness(self, level: float) -> Robustness:
         freedom, found = len(self.rows.y) - self.rows.z.shape[1] - 2, self.scores.number()
@@ -135,8 +135,8 @@ class Adjustment:
         """Why AIPW gives no interval; empty if it gives one."""
         if self.scores.clipped > learners.MOST_CLIPPED:
             return (
-                f"No interval: for {self.scores.clipped:.0%} of the rows one level of {self.cause} is all but certain "
-                "by what is adjusted for, so there is hardly anybody to compare them with (no overlap)."
+                f"No interval: for {self.scores.clipped:.0%} of the rows one level of {self.cause} is almost certain "
+                "given what is adjusted for, so hardly any row can be compared with them (no overlap)."
             )
         return FEW_ROWS if self.levels is not None and self.part.n < learners.LEAST_ROWS else ""
 
@@ -146,8 +146,8 @@ def _told_if_apart(line: WithError, other: WithError, what: str) -> str:
     if abs(line.value - other.value) <= FAR * other.error:
         return ""
     return (
-        f"Relations are not straight: straight lines give {number(line.value)}, more than {FAR:g} standard errors away "
-        f"from {what} with {number(other.value)} (standard error {number(other.error, 2)})."
+        f"Relations are not straight: straight lines give {number(line.value)} and {what} {number(other.value)}, more "
+        f"than {FAR:g} standard errors apart (standard error {number(other.error, 2)})."
     )
 
 
@@ -172,7 +172,7 @@ def _spread(part: Table, name: str) -> Floats:
 
 
 def _groups(part: Table, by: str) -> list[tuple[str, Flags]]:
-    """The levels of a column, or bands of a number with as many rows each, in words; and their rows."""
+    """The levels of a column, or bands of its numbers with equally many rows, in words; and the rows of each."""
     place = part.names.index(by)
     column, levels = part.values[:, place], levels_of(part, by)
     if part.kinds[place] == "discrete" or len(levels) <= BANDS:
@@ -190,10 +190,10 @@ RATIO_OF_DIFFERENCE = 0.91  # a standardised difference d is about a risk ratio 
 class Robustness:
     """How strong a hidden cause of both cause and outcome must be to explain an estimate away.
 
-    A hidden cause that explains the share `value` of what is left of the cause and of the outcome makes the estimate 0
-    (robustness value, Cinelli and Hazlett 2020); one that explains less of both cannot. `e_value` is the risk ratio
-    that it must have with both (VanderWeele and Ding 2017). Unless both have two levels, it comes from the standardised
-    mean difference, for one standard deviation of a cause without two levels.
+    Adjusting leaves variance in cause and outcome. A hidden cause that explains the share `value` of both makes the
+    estimate 0 (robustness value, Cinelli and Hazlett 2020); if it explains less of both, it cannot. `e_value` is the
+    risk ratio that a hidden cause must have with both (VanderWeele and Ding 2017). Unless cause and outcome have two
+    levels each, it comes from the standardised mean difference (per standard deviation of a cause with more).
     """
 
     partial_r2: float  # of the variance that adjusting leaves in the outcome, the share that the cause explains
@@ -201,7 +201,7 @@ class Robustness:
     value_of_interval: float  # the least share with which the interval would hold 0
     e_value: float
     e_value_of_interval: float  # the least ratio with which the interval would hold no effect; 1 if it holds it
-    adjusting_for: tuple[str, ...] | None = None  # of sampled graphs: the set of the largest class with an effect
+    adjusting_for: tuple[str, ...] | None = None  # with sampled graphs: the set of the largest class with an effect
 
     def __str__(self) -> str:
         begin = "To"
@@ -209,15 +209,15 @@ class Robustness:
             z = with_and(tuple(map(quote, self.adjusting_for))) or "nothing"
             begin = f"In the largest class that allows an effect, adjusting for {z}: to"
         return (
-            f"{begin} explain this away a hidden cause must account for {self.value:.1%} of what is left of both cause "
-            f"and outcome ({self.value_of_interval:.1%} for the interval to hold 0); E-value {self.e_value:.2f} "
-            f"({self.e_value_of_interval:.2f} for the interval)."
+            f"{begin} explain this away a hidden cause must account for {self.value:.1%} of the remaining variance of "
+            f"both cause and outcome ({self.value_of_interval:.1%} for the interval to hold 0); E-value "
+            f"{self.e_value:.2f} ({self.e_value_of_interval:.2f} for the interval)."
         )
 
 
 def robustness_value(partial_r2: float, freedom: float, level: float | None = None) -> float:
-    """The share of what is left of cause and outcome that a hidden cause must explain to make an estimate 0, or an
-    interval of some level hold 0. The example is that of Cinelli and Hazlett (2020), Darfur.
+    """The share of the remaining variance of cause and outcome that a hidden cause must explain to make an estimate 0,
+    or to make its interval (of this `level`) hold 0. The example is Darfur, from Cinelli and Hazlett (2020).
 
     >>> r2 = 4.184**2 / (4.184**2 + 783)
     >>> round(r2, 3), round(robustness_value(r2, 783), 3), round(robustness_value(r2, 783, 0.95), 3)

@@ -63,7 +63,7 @@ def estimated(
     part, n_dropped = columns_of(causal, table, needed)
     kind = chosen_model(part, model, causal.names(way.y))
     if kind == "mixed" and not by_adjustment:
-        raise DataError(f"{_both_kinds(part)} A longer formula is computed for columns of one kind only: say {_WAYS}")
+        raise DataError(f"{_both_kinds(part)} A formula that does not adjust needs columns of one kind: say {_WAYS}")
     fitted = fit(part, kind, tuple(members(needed)))
     try:
         values = fitted.values(formula, way)
@@ -103,7 +103,7 @@ def _determined(part: Table) -> str:
             others = fewer if leaves_nothing(i, fewer) else others
         by = listed([part.names[k] for k in others])
         return f"{name!r} is determined by {by}" if others else f"{name!r} is constant"
-    return "the columns that it needs nearly determine each other"
+    return "one of the columns that it needs is nearly determined by the others"
 
 
 def entries_of(causal: CausalGraph, part: Table, model: Model, way: Between, numbers: Numbers) -> Entries:
@@ -157,7 +157,7 @@ _WAYS = (
 )
 NO_INTERVAL = (
     "A number without an interval is the same in every resample of the rows, or cannot be computed in some resamples: "
-    "too few rows have these levels to say how uncertain the number is."
+    "too few rows have its levels to say how uncertain it is."
 )
 WEIGHTED = "Rows are weighted: the effect is that in the population which the weights represent."
 ADDITIVE = (

@@ -1,11 +1,11 @@
-"""Estimates beyond straight lines, on an adjustment set: cross-fitted, with any regressors.
+"""Estimates of an effect that adjust for a set by any regressors instead of straight lines, cross-fitted.
 
 For a cause that is a number the model is partially linear: outcome and cause are each regressed on the set, and what is
 left of the outcome is regressed on what is left of the cause (Robinson 1988). For a cause with two levels the scores
-are doubly robust (AIPW): a regression of the outcome in either group, corrected by the residuals of rows, weighted by
-how likely their level was. Every row is predicted from the rows of other folds, so that noise which a flexible
+are doubly robust (AIPW): a regression of the outcome in each group, corrected by the residuals of rows, divided by the
+probability of their level. Every row is predicted from the rows of other folds, so that noise which a flexible
 regression has fitted does not bias the estimate (Chernozhukov et al. 2018). Both estimates are a ratio of two sums over
-rows; standard errors, groups of rows and clusters follow from that alone.
+rows; these sums also give standard errors, by row or by cluster, and estimates in groups of rows.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from anypag.ci.slow import Regressor
 from anypag.errors import AnypagError, DataError, Option, ParameterError
 
 FOLDS = 5
-CLIP = 0.02  # chances of a level nearer to 0 or 1 than this are moved here: the weight of a row is at most 50
-MOST_CLIPPED = 0.05  # from this share of rows on the two groups hardly overlap, and AIPW gives no interval
+CLIP = 0.02  # probabilities of a level are clipped to this and 1 minus this: the weight of a row is at most 50
+MOST_CLIPPED = 0.05  # if more rows than this share are clipped, the groups hardly overlap, and AIPW gives no interval
 LEAST_ROWS = 2_000  # with fewer rows AIPW gives no interval: see `benchmarks/effects_learners.md`
 MOST_KNOTS = 8
 PENALTIES = np.logspace(-6, 1, 8)  # on squared weights of standardised columns; multiplied by the number of rows
@@ -31,8 +31,8 @@ MOST_STEPS = 30
 
 One = Regressor | Callable[[], Regressor]
 Learner = str | One | tuple[str | One, str | One]
-"""Cubic splines ("splines"); a regressor of scikit-learn, a function that makes one, or where to import it from; or one
-for the outcome and one for the cause."""
+"""Cubic splines ("splines"); a regressor of scikit-learn, a function that makes one, or the name to import it by; or a
+pair of these, for the outcome and for the cause."""
 
 
 class AdjustedRows(NamedTuple):
@@ -64,16 +64,16 @@ class WithError(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """What each row adds to an estimate that is a ratio of two sums, of `top` (n,) over that of `bottom` (n,)."""
+    """The part of each row in an estimate: the sum of `top` (n,) divided by the sum of `bottom` (n,)."""
 
     top: Floats
     bottom: Floats
     cluster: Counts | None = None
-    clipped: float = 0.0  # the share of rows whose chance was moved to `CLIP`
-    left: float = float("nan")  # the sum of squares of what is left of the outcome; NaN for AIPW
+    clipped: float = 0.0  # the share of rows whose probability was clipped (`CLIP`)
+    left: float = float("nan")  # the residual sum of squares of the outcome; NaN for AIPW
 
     def partial_r2(self, freedom: int) -> float:
-        """The share of what is left of the outcome that the cause explains; for AIPW by its t statistic."""
+        """The share of the remaining variance of the outcome that the cause explains; for AIPW from the t statistic."""
         found = self._replace(cluster=None).number()
         if self.left > 0:
             return min(found.value**2 * float(self.bottom.sum()) / self.left, 1.0)
@@ -267,7 +267,7 @@ def _maker(one: str | One, splines: One) -> One:
         module, _, name = found.rpartition(".")
         try:
             found = splines if found == "splines" else getattr(import_module(module), name)
-        except (ImportError, AttributeError, ValueError, TypeError) as error:  # ".a.B" has no package
+        except (ImportError, AttributeError, ValueError, TypeError) as error:  # TypeError: ".a.B" is a relative name
             raise ParameterError(NO_LEARNER, f"{one!r}.") from error
     if not (callable(found) or hasattr(found, "fit")):
         raise ParameterError(NO_LEARNER, f"{one!r}.")

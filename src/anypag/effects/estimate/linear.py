@@ -1,9 +1,9 @@
 """The value of a formula by linear models: of jointly Gaussian columns (`Linear`), and of continuous outcomes if
 other columns are discrete (`Regression`).
 
-A Gaussian density is exp(-½ vᵀ K v) up to a constant, and so is every part of a formula: the form of P(a | b) is that
-of (a, b) minus that of b; a product adds forms, a quotient subtracts them, a sum over s leaves the Schur complement.
-The result is a form in outcomes and causes; the mean of the outcomes changes by -K_yy⁻¹ K_yx per unit of the causes.
+A Gaussian density is exp(-½ vᵀ K v) up to a constant, and so is every part of a formula. The matrix K of P(a | b) is
+that of (a, b) minus that of b. A product adds matrices, a quotient subtracts them, and a sum over s leaves the Schur
+complement. The result is K of outcomes and causes: the outcomes' mean changes by -K_yy⁻¹ K_yx per unit of the causes.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _form(part: Expression, inner: tuple[Floats, ...], correlation: Floats, plac
 
 
 def _precision(correlation: Floats, nodes: NodeSet, place: dict[int, int]) -> Floats:
-    """The inverse of a part of the matrix, zero elsewhere."""
+    """The inverse of the correlations of some nodes, in a matrix of all nodes; zero elsewhere."""
     chosen = [place[node] for node in members(nodes)]
     form = np.zeros_like(correlation)
     if chosen:

@@ -38,7 +38,7 @@ class Members(NamedTuple):
 
 
 def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None) -> Members:
-    """All MAGs without `---` that have this PAG, or a random sample of more than `most`; `one` is a member."""
+    """All MAGs without `---` that have this PAG; a random sample if there are more than `most`. `one` is a member."""
     search = _MemberWalk(pag.to_mag() if one is None else one)
     steps = search.from_marks(pag.marks)
     tried = islice(steps, STEPS_PER_MEMBER * most)
@@ -58,7 +58,7 @@ class _MemberWalk:
         self.of_data, self.colliders = pag_of_mag(one), SeparationsOf(one.marks)
 
     def from_marks(self, marks: Marks, rng: np.random.Generator | None = None) -> Iterator[MAG | None]:
-        """The members that agree with the marks; None for each choice, in order or at random, that led nowhere."""
+        """The members that agree with the marks, in order, or at random by `rng`; None for a choice that gives none."""
         circles = np.argwhere(marks == Mark.CIRCLE)
         if not len(circles):
             yield self._checked(marks)
@@ -101,7 +101,7 @@ class PossibleEffects:
     includes_zero: bool  # does a member say that there is no effect at all?
     n_members: int  # the members that were considered
     exact: bool  # are these all of them?
-    n_assumed: int  # members whose values assume that arrows hide no common cause; else the effect can be anything
+    n_assumed: int  # members whose values assume that arrows hide no common cause; without this any value is possible
     n_open: int  # members in which the effect is not identified even then; they have no value
     untold: str = ""  # why there are no values although members have formulas
 
@@ -121,7 +121,7 @@ class PossibleEffects:
         seen = f"{'all' if self.exact else 'a random sample of'} {self.n_members:,} graphs with these independences"
         lines = [f"Over {seen}:" if self.entries else f"Looked at {seen}."]
         lines += [f"  {entry.label}: {entry.low:.4g} to {entry.high:.4g}" for entry in self.entries]
-        lines.append("In some of them there is no effect." if self.includes_zero else "In all of them there is one.")
+        lines.append("In some of them there is no effect." if self.includes_zero else "All of them have an effect.")
         if self.n_assumed:
             taken = "" if self.untold else "; the values assume that none does"
             hidden = f"In {self.n_assumed:,} of them an arrow may hide a common cause of its ends{taken}"

@@ -60,7 +60,7 @@ class Tables:
         return self.nodes.index(node)
 
     def count(self, nodes: NodeSet) -> Floats:
-        """The rows for each combination of levels of some nodes; one axis per column, of length 1 for the others."""
+        """How many rows have each combination of levels of some nodes; the axes of all other nodes have length 1."""
         axes = [self.place(node) for node in members(nodes)]
         sizes = [self.n_levels[axis] for axis in axes]
         if prod(sizes) > MOST_CELLS:
@@ -108,17 +108,17 @@ def _times(a: Floats, b: Floats) -> Floats:
 
 
 Columns = tuple[int, ...]
-Steps = list[tuple[Columns, int]]  # columns to adjust for, and the cause that is set given them; one after the other
+Steps = list[tuple[Columns, int]]  # for each cause, in the order of setting: the columns to adjust for, and the cause
 
 
 class LevelTable:
     """A table of levels without gaps, and draws of risk differences from it: one for each sampled DAG.
 
     In a DAG the parents of the cause, measured or hidden, close every path that is not causal. So P(y | do(x)) is the
-    mean of P(y | x, parents) over the parents. Several causes are set one after the other, each with the parents that
-    are new, given all that came before (Robins' g-formula). A condition that no cause affects selects rows. The
-    tables are drawn from their Dirichlet posteriors, the levels of hidden causes (`n_levels`) from their distribution
-    given the rows and the graph.
+    mean of P(y | x, parents) over the parents. Several causes are set one after the other: each adjusts for its parents
+    that no earlier step has, given all earlier columns (Robins' g-formula). A condition, which no cause may affect,
+    selects rows. The tables are drawn from their Dirichlet posteriors, the levels of hidden causes (`n_levels`) from
+    their distribution given the rows and the graph.
     """
 
     def __init__(self, table: Table, n_levels: tuple[int, ...], clusters: Counts | None = None) -> None:

@@ -60,7 +60,7 @@ def is_adjustment(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
 
 
 def _usable(causal: CausalGraph, way: Between) -> NodeSet:
-    """The nodes that may be conditioned on; descendants of X only without conditions, as do(x) may change them."""
+    """The nodes that may be conditioned on. With conditions, no descendants of X: do(x) may change them."""
     after = spread(causal.near.children, way.x, causal.everyone) if way.given else way.x
     return causal.everyone & ~(way.y | way.forbidden | after)
 

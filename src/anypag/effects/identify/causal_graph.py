@@ -109,7 +109,7 @@ class _Exactly:
 
 def causal_graph_under(shown: PAG, alone: PAG, known: Knowledge | None) -> CausalGraph | None:
     """The graph with the marks that contexts and other knowledge decide; None without contexts, or if no member of the
-    class agrees. `shown`: the graph with marks from knowledge; `alone`: the graph by the data alone.
+    class agrees with knowledge. `shown`: the graph with marks from knowledge; `alone`: the graph by the data alone.
     """
     return _causal_graph_under(_Exactly(shown), _Exactly(alone), known) if known and known.contexts else None
 

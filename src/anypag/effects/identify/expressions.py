@@ -1,4 +1,4 @@
-"""Formulas over one distribution: conditionals, products, quotients and sums.
+"""Formulas over one distribution: conditional probabilities ("conditionals"), products, quotients and sums.
 
 Sets of variables are sets of nodes (`graphs.node_sets`). The functions `product`, `quotient` and `summed` build
 formulas and apply identities that hold for every distribution: P(a | b, c) P(b | c) = P(a, b | c), the sum of P(a | b)
@@ -145,7 +145,7 @@ def summed(over: NodeSet, body: Expression) -> Expression:
 
 
 def simplified(expression: Expression, leaf: Callable[[P], P]) -> Expression:
-    """The formula with every conditional replaced by `leaf`."""
+    """The formula with every conditional replaced by the value of `leaf` for it."""
 
     def shorter(part: Expression, inner: tuple[Expression, ...]) -> Expression:
         if isinstance(part, P):

@@ -2,9 +2,9 @@
 Jaber, Ribeiro, Zhang, Bareinboim, NeurIPS 2022).
 
 Q[C] is the distribution of C when everything else is set. The effect is a sum over Q[D], where D are the nodes that may
-act on Y without passing X. Starting from Q[V] = P(v), buckets that are not needed are removed one by one; a set that
-splits into regions is computed region by region. If neither is possible, two systems of the graph's class agree on P
-and differ in the effect.
+act on Y without passing X. Starting from Q[V] = P(v), buckets (nodes joined by `o-o`) that are not needed are removed
+one by one; a set that splits into regions is computed region by region. If neither is possible, two systems of the
+graph's class agree on P and differ in the effect.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def identified(causal: CausalGraph, x: NodeSet, y: NodeSet) -> Expression | Stuc
 
 
 class Regions(NamedTuple):
-    """Q[first] Q[second] / Q[both]."""
+    """Regions into which a set splits: its Q is Q[first] Q[second] / Q[both]."""
 
     first: NodeSet
     second: NodeSet
@@ -74,7 +74,7 @@ class _Derivation:
             return idle
         for bucket in (bucket for bucket in bucket_sets(near, over) if not bucket & wanted):
             after = spread(near.children, bucket, over) & ~bucket
-            if not pc_component_set(near, bucket, over) & after:  # none of these is possibly confounded with it
+            if not pc_component_set(near, bucket, over) & after:  # no hidden causes join it to a possible descendant
                 return bucket
         return 0
 
@@ -101,7 +101,7 @@ class _Derivation:
                 first, second, both = (self.formula(part, over, q_over) for part in step)
                 self.known[wanted, over] = quotient(product(first, second), both)
             else:
-                # Q[over] / Q(step | not after), as Q(not after) Q(after | not after, step)
+                # Q[over] / Q(step | not after), computed as Q(not after) Q(after, except step | not after, step)
                 after = spread(self.causal.near.children, step, over)
                 rest = product(summed(after, q_over), quotient(q_over, summed(after & ~step, q_over)))
                 self.known[wanted, over] = self.formula(wanted, over & ~step, rest)
@@ -147,8 +147,8 @@ def _conditions_set(causal: CausalGraph, x: NodeSet, z: NodeSet, y: NodeSet) -> 
 
 
 def is_seeing_setting(causal: CausalGraph, a: NodeSet, x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
-    """Rule 2: is P(y | do(x), do(a), z) = P(y | do(x), a, z) in every system of the graph's class? It is if a and y are
-    separated given x and z after edges into x and visible edges out of a (in the whole graph) are removed.
+    """Rule 2 of do-calculus: is P(y | do(x), do(a), z) = P(y | do(x), a, z) in every system of the graph's class? Yes,
+    if a and y are separated given x and z after removing edges into x and (in the whole graph) visible edges out of a.
     """
     marks = np.array(causal.pag.marks)
     into = (marks == Mark.ARROW) & causal.flags(x)

@@ -48,7 +48,7 @@ class SampledClasses:
     diagrams: Marks  # (m, nodes, nodes): hidden causes of discrete columns are the last nodes
     place: Counts  # (m,) the number of each graph among all sampled ones, which seeds its random numbers
     of: Counts  # (m,) the class of each
-    counts: Flags  # (m,) False for graphs sampled at a lower price of edges: they give draws, but enter no shares
+    counts: Flags  # (m,) False for graphs sampled with a lower penalty per edge: they give draws, but are in no share
     classes: tuple[SampledClass, ...]
     selection: bool
     n_levels: tuple[int, ...]  # of hidden causes
@@ -64,7 +64,7 @@ class SampledClasses:
 
     def _verdict(self, found: SampledClass, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
         """What one class says. In a selected sample, adjustment and "no effect" hold if no possible cause of X, Y or a
-        condition is `doubtful`; for formulas this is not proved: they count as not identified.
+        condition is `doubtful`. For formulas this is not proved: the effect then counts as not identified.
         """
         causal = found.causal
         if not self.selection:
@@ -78,7 +78,7 @@ class SampledClasses:
         return Verdict("unidentified", way) if way.first else verdict(causal, x, y, given, within)
 
     def if_causal(self, k: int, x: NodeSet) -> Marks | None:
-        """The marks of the member of class k without hidden causes, `o-o` oriented away from X; None if not valid."""
+        """The marks of class k with `-->` for `o->`, and `o-o` oriented away from X; None if that is no member."""
         marks = self.classes[k].causal.pag.marks
         order = np.argsort(~self.classes[k].causal.flags(x), kind="stable")  # X first
         chosen, cycle = completed(marks[np.ix_(order, order)])
@@ -86,7 +86,7 @@ class SampledClasses:
         return None if cycle else np.asarray(chosen[np.ix_(back, back)])
 
     def members_if_causal(self, x: NodeSet, at: Counts) -> tuple[Counts, Marks]:
-        """Those of the places `at` whose class has the member of `if_causal`, and for each place this member."""
+        """The places among `at` whose class has a member by `if_causal`, and the marks of that member for each."""
         member = {k: self.if_causal(k, x) for k in np.unique(self.of[at]).tolist()}
         known = [(k, marks) for k in at.tolist() if (marks := member[int(self.of[k])]) is not None]
         marks = np.array([marks for _, marks in known], np.uint8).reshape(-1, len(self.names), len(self.names))

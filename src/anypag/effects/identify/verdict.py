@@ -176,7 +176,7 @@ def _stuck(causal: CausalGraph, stopped: Stuck) -> str:
             if len(path) == 2:
                 return _hidden_edge(causal, *path)
             a, b = quote(causal.pag.names[path[0]]), quote(causal.pag.names[path[-1]])
-            told = f"along this path hidden causes may join {a} to {b}, which comes after it."
+            told = f"along this path hidden causes may join {a} to {b}, which {a} may cause."
             return f"{causal.pag.path_text(path)}: {told}"
     return f"Hidden common causes may join {named(causal, stopped.wanted)} in ways that leave the effect open."
 
