@@ -764,7 +764,8 @@ def _of_node(matrix, table, numbers, keys, values, nodes, m, room):
         columns += table[0, nodes[x] + 1] - table[0, nodes[x]]
     room[0] -= columns * columns * (columns // 3 + 2) + 200
     return (
-        -numbers[0] * _regression(matrix, table, nodes, m, relation) - _cost(table, numbers, nodes, 1, m, relation)[0]
+        -numbers[0] * _regression(matrix, table, nodes, m, relation)
+        - _cost(table, numbers, nodes, np.int64(1), m, relation)[0]
     )
 
 

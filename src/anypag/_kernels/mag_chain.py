@@ -40,6 +40,7 @@ _SCORE = f"{_COMPONENT}, Tuple(({_DATA})), {_MEMORY}, float64[:, ::1]"
 _MOVES = "Tuple((uint8[::1], uint8[:, ::1], int32[:, ::1], uint64[:, ::1]))"
 _FACTS = "Tuple((uint64[:, ::1], uint64[:, ::1], uint8[::1]))"
 _GRAPH = "uint64[:, :, ::1]"
+_IS_VALID = f"FunctionType(boolean({_GRAPH}))"
 
 
 @njit(cache=True, nogil=True)
@@ -164,11 +165,11 @@ def put(graph, key, i, j, state):
     if old == FORTH:
         _drop(graph[PARENTS, j], i)
         _drop(graph[CHILDREN, i], j)
-        key[j] -= _key(j, i, PARENTS)
+        key[j] -= _key(j, i, np.int64(PARENTS))
     elif old == BACK:
         _drop(graph[PARENTS, i], j)
         _drop(graph[CHILDREN, j], i)
-        key[i] -= _key(i, j, PARENTS)
+        key[i] -= _key(i, j, np.int64(PARENTS))
     elif old != NONE:
         kind = SPOUSES if old == BOTH else NEIGHBOURS
         _drop(graph[kind, i], j)
@@ -178,11 +179,11 @@ def put(graph, key, i, j, state):
     if state == FORTH:
         _add(graph[PARENTS, j], i)
         _add(graph[CHILDREN, i], j)
-        key[j] += _key(j, i, PARENTS)
+        key[j] += _key(j, i, np.int64(PARENTS))
     elif state == BACK:
         _add(graph[PARENTS, i], j)
         _add(graph[CHILDREN, j], i)
-        key[i] += _key(i, j, PARENTS)
+        key[i] += _key(i, j, np.int64(PARENTS))
     elif state != NONE:
         kind = SPOUSES if state == BOTH else NEIGHBOURS
         _add(graph[kind, i], j)
@@ -313,6 +314,11 @@ def is_maximal(graph):
                 for q in range(words):
                     if seen[q] & (graph[CHILDREN, j, q] | graph[SPOUSES, j, q]) != 0:
                         return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def is_any(graph):
     return True
 
 
@@ -575,7 +581,7 @@ def _rise(score, graph, i, j, state, stamp, now, members, part, room):
     for x in range(len(parts)):
         if fits[parts[x], 0, 0] == UNFITTED:
             d = _members(graph, parts[x], stamp, now, members)
-            _asked(score, graph, members, d, FIT, room)
+            _asked(score, graph, members, d, np.int64(FIT), room)
     room[0] -= 1000
     if state == BOTH:
         j += len(part)
@@ -583,13 +589,28 @@ def _rise(score, graph, i, j, state, stamp, now, members, part, room):
 
 
 @njit(
-    f"boolean({_SCORE}, {_MOVES}, {_FACTS}, boolean, float64, int64, uint64[::1], {_GRAPH}, {_GRAPH}, "
+    f"boolean({_SCORE}, {_MOVES}, {_FACTS}, boolean, {_IS_VALID}, float64, int64, uint64[::1], {_GRAPH}, {_GRAPH}, "
     "float64[::1], int64[::1], int64[::1])",
     cache=True,
     nogil=True,
 )
 def advance(
-    component, data, memory, terms, moves, facts, ancestral, temperature, steps, random, graph, best, scores, made, room
+    component,
+    data,
+    memory,
+    terms,
+    moves,
+    facts,
+    ancestral,
+    is_valid,
+    temperature,
+    steps,
+    random,
+    graph,
+    best,
+    scores,
+    made,
+    room,
 ):
     """Make steps of the chain. Returns whether all are made.
 
@@ -602,7 +623,8 @@ def advance(
             i–j may have state s; likely, (k, 2) ordered pairs: two steps in three draw one of them; the same pairs
             as bits, (n, words).
         facts: causes, not_causes and not_selecting; see `agrees`. The graph must agree with them.
-        ancestral: walk over maximal ancestral graphs only; else over all graphs without directed cycles.
+        ancestral: walk over ancestral graphs only; else over all graphs without directed cycles.
+        is_valid: which of these; `is_maximal` for MAGs, else `is_any`. A function that is not needed is not compiled.
         temperature: 1 for the posterior, higher to move more freely.
         steps: how many to make in all.
         random: (1,) the state of the generator.
@@ -631,6 +653,7 @@ def advance(
     n_touched = 0
     gain = 0.0
     score = (component, data, memory)
+    nothing, one = np.int64(NONE), np.int64(1)  # not literals, for which numba would compile functions again
     for v in range(n):
         if stamp[v] != now:
             _score_part(score, graph, v, key, stamp, now, members, part, part_score, room)
@@ -642,7 +665,7 @@ def advance(
             return False
         made[0] += 1
         room[0] -= 300
-        if len(likely) > 0 and _below(random, 3) < 2:
+        if len(likely) > 0 and _below(random, np.int64(3)) < 2:
             row = _below(random, len(likely))
             i, j = np.int64(likely[row, 0]), np.int64(likely[row, 1])
         else:
@@ -684,9 +707,9 @@ def advance(
                 continue
         if not (allowed[i, j] >> new) & 1 or (k != i and not (allowed[i, k] >> new_k) & 1):
             continue
-        put(graph, key, i, j, NONE)
+        put(graph, key, i, j, nothing)
         if k != i:
-            put(graph, key, i, k, NONE)
+            put(graph, key, i, k, nothing)
         fits = stays_ancestral(graph, i, j, new, ancestral, sets)
         most = np.inf
         if fits:
@@ -707,10 +730,10 @@ def advance(
                     stamp[part[touched[t]]] = now
                     before += part_score[touched[t]]
             _copy(count, new_count)
-            _recount(new_count, old, -1)
-            _recount(new_count, new, 1)
-            _recount(new_count, old_k, -1)
-            _recount(new_count, new_k, 1)
+            _recount(new_count, old, -one)
+            _recount(new_count, new, one)
+            _recount(new_count, old_k, -one)
+            _recount(new_count, new_k, one)
             of_prior = _prior(terms, new_count) - _prior(terms, count)
             before -= of_prior
             drawn = math.log(_uniform(random) + 1e-300)
@@ -731,7 +754,7 @@ def advance(
                 fits = drawn < gain / temperature + ratio
             if fits and ancestral:
                 room[0] -= 20 * n * words
-                fits = is_maximal(graph)
+                fits = is_valid(graph)
             fits = fits and agrees(graph, causes, not_causes, not_selecting, sets)
         if not fits:
             put(graph, key, i, j, old)

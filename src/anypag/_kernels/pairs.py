@@ -35,26 +35,6 @@ def marked_pairs(marks, excluded):
 
 
 @patient(nogil=True)
-def neighbours(marks):
-    """The marked places, row by row: where each row starts, the rows and the columns."""
-    n = len(marks)
-    start = np.zeros(n + 1, np.int64)
-    for i in range(n):
-        count = 0
-        for j in range(n):
-            count += marks[i, j] != 0
-        start[i + 1] = start[i] + count
-    node, neighbour = np.empty(start[n], np.int32), np.empty(start[n], np.int32)
-    count = 0
-    for i in range(n):
-        for j in range(n):
-            if marks[i, j] != 0:
-                node[count], neighbour[count] = i, j
-                count += 1
-    return start, node, neighbour
-
-
-@patient(nogil=True)
 def neighbours_of_pairs(n, x, y):
     """Neighbour lists (start, node, neighbour) of pairs x < y that are given row by row."""
     start = np.zeros(n + 1, np.int64)

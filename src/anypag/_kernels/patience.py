@@ -335,6 +335,11 @@ def _has_vector_library() -> bool:
     return any(any(Path(sys.prefix, folder).glob("*svml*")) for folder in ("lib", "Library/bin"))
 
 
+def as_argument(kernel: Any) -> Any:
+    """The kernel as numba knows it, to be handed to other kernels."""
+    return getattr(kernel, "compiled", kernel)
+
+
 def plain(kernel: Any) -> Callable[..., Any]:
     """The Python function of a kernel, which calls the Python functions of the kernels in its file."""
     if not isinstance(kernel, Kernel):  # with NUMBA_DISABLE_JIT it is that function

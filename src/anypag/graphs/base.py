@@ -404,13 +404,13 @@ def reached_backwards(arrows: Flags, targets: Iterable[int]) -> Flags:
 
 def transitive(steps: Flags) -> Flags:
     """(..., n, n) does a path of one or more steps lead from the row node to the column node?"""
-    from anypag._kernels.pairs import neighbours
     from anypag._kernels.separation import transitive as kernel
+    from anypag.graphs.skeleton import Skeleton
 
     if steps.ndim > 2:
         return np.stack([transitive(each) for each in steps]) if len(steps) else steps
-    start, _, after = neighbours(np.ascontiguousarray(steps).view(np.uint8))
-    found: Flags = kernel(start, after)
+    edges = Skeleton.of(steps.view(np.uint8))
+    found: Flags = kernel(edges.start, edges.neighbour)
     return found
 
 

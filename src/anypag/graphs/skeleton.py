@@ -30,7 +30,10 @@ class Skeleton(NamedTuple):
 
     @classmethod
     def of(cls, marks: Marks) -> Self:
-        return cls(*kernel.neighbours(marks))
+        n = len(marks)
+        place = np.flatnonzero(marks != Mark.NONE.value)
+        node = (place // n).astype(np.int32)
+        return cls(np.searchsorted(node, np.arange(n + 1)), node, (place - node * np.int64(n)).astype(np.int32))
 
     def with_marks(self, marks: Marks) -> MarkedEdges:
         """The edges with the marks that a matrix has for them."""
