@@ -134,7 +134,7 @@ def _consistency(result: Result, place: Places) -> dict[str, Any]:
 def _withdrawn(result: Result, place: Places) -> list[list[Any]]:
     """For each frame: its lines with a mark that was withdrawn later."""
     at = {frozenset(map(result.pag.index, pair)): k for pair, k in place.items()}
-    found = [{at.get(frozenset(ends)) for ends in gone.tolist()} for gone in withdrawn_marks(result)]
+    found = [{at.get(frozenset(ends)) for ends in gone[:, :2].tolist()} for gone in withdrawn_marks(result)]
     return [[k for k in place.values() if k in lines] for lines in found]
 
 

@@ -112,15 +112,15 @@ def withdrawn_from(result: Result) -> Iterator[Withdrawn]:
     seen: set[tuple[str, str, Mark]] = set()
     final = result.pag
     for item, gone in zip(reversed(result.history), reversed(withdrawn_marks(result)), strict=True):
-        for b, a in (map(final.names.__getitem__, ends) for ends in gone.tolist()):
-            then = item.pag.edge(a, b)
-            if then is not None and (a, b, then.mark_a) not in seen:
-                seen.add((a, b, then.mark_a))
-                yield Withdrawn(item.r, a, then, final.edge(a, b))
+        for i, j, at_j, at_i in gone.tolist():
+            b, a, mark = final.names[i], final.names[j], Mark(at_j)
+            if (a, b, mark) not in seen:
+                seen.add((a, b, mark))
+                yield Withdrawn(item.r, a, Edge(a, b, mark, Mark(at_i)), final.edge(a, b))
 
 
 def withdrawn_marks(result: Result) -> list[Counts]:
-    """For each iteration, (k, 2) rows (i, j): the mark at j on i–j was withdrawn later.
+    """For each iteration, (k, 4) rows (i, j, mark at j, mark at i): the mark at j on i–j was withdrawn later.
 
     On an edge that stayed: a mark that changed. On an edge that was removed: a mark whose claim the graph no longer
     makes. An arrowhead at A on A–B is withdrawn if a possibly directed path now leads from A to B, a tail if no
@@ -134,15 +134,17 @@ def withdrawn_marks(result: Result) -> list[Counts]:
 
 
 def _withdrawn(earlier: PAG, final: Marks, still: Callable[[], list[Marks]]) -> Counts:
-    """The rows (i, j) of withdrawn marks. `still` gives two tables of the final graph: is i a cause of j, and is i no
-    cause of j? They are packed bits, because tables of all pairs of a large graph may take gigabytes.
+    """The rows of an iteration. `still` gives two tables of the final graph: is i a cause of j, and is i no cause of j?
+    They are packed bits, and earlier graphs are not read as matrices, because tables of all pairs of a large graph may
+    take gigabytes.
     """
-    entries = earlier.entries
-    i, j, then = (part[entries[2] > Mark.CIRCLE] for part in entries)
+    row, column, mark = earlier.entries
+    is_said, other = mark > Mark.CIRCLE, mark[np.lexsort((row, column))]
+    i, j, then, back = (part[is_said] for part in (row, column, mark, other))
     now = final[i, j]
     gone = (now != Mark.NONE) & (then != now)
     lost = np.flatnonzero(now == Mark.NONE)
     if len(lost):
         said = [about[j[lost], i[lost] >> 3] >> (7 - (i[lost] & 7)) & 1 != 0 for about in still()]
         gone[lost] = ~np.where(then[lost] == Mark.TAIL, *said)
-    return np.stack([i[gone], j[gone]], axis=1)
+    return np.stack([part[gone] for part in (i, j, then, back)], axis=1)
