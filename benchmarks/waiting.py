@@ -6,9 +6,10 @@
     python benchmarks/waiting.py --first            # also the first use after installation, with an empty cache
     python benchmarks/waiting.py --write            # the table in docs/performance.md
 
-Each commit is built into a wheel and installed into a folder, with its bytecode: a checkout may have none and compile
-at every call. Commands run in turn, in processes of their own; the least of several runs counts. With `--first` wall
-time is told too: it means little while others use the machine.
+Each commit is built into a wheel and installed into an environment of its own, with what it needs and their bytecode: a
+checkout may have none and compile at every call, and numba imports other packages (pyyaml, cffi) wherever it finds
+them. Commands run in turn, in processes of their own; the least of several runs counts. With `--first` wall time is
+told too: it means little while others use the machine.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THRE
 
 
 def install(commit: str | None, folder: Path) -> Path:
-    """Build a wheel of this checkout, or of a commit, and install it with its bytecode. Returns where it is."""
+    """Build a wheel of this checkout, or of a commit, and install it. Returns the Python that has it."""
     source = ROOT
     if commit is not None:
         source = folder / f"source-{commit}"
@@ -52,56 +53,57 @@ def install(commit: str | None, folder: Path) -> Path:
         packed = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, capture_output=True).stdout
         subprocess.run(["tar", "x", "-C", str(source)], input=packed, check=True)
     target = folder / f"installed-{commit}"
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-warn-script-location"]
-    subprocess.run([*pip, "--target", str(target), str(source)], check=True)
-    subprocess.run([sys.executable, "-m", "compileall", "-q", str(target)], check=True)
-    return target
+    subprocess.run([sys.executable, "-m", "venv", str(target)], check=True)
+    python = target / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", "--no-warn-script-location", str(source)], check=True)
+    subprocess.run(
+        [python, "-m", "compileall", "-q", str(target)], check=False
+    )  # files that show errors may not compile
+    return python
 
 
-def took(words: tuple[str, ...], place: Path | None, folder: Path, cache: Path) -> tuple[float, float]:
+def took(words: tuple[str, ...], python: Path, folder: Path, cache: Path) -> tuple[float, float]:
     """CPU and wall seconds of a new process of Python."""
-    environment = {**os.environ, **SINGLE, "NUMBA_CACHE_DIR": str(cache)} | (
-        {"PYTHONPATH": str(place)} if place else {}
-    )
+    environment = {**os.environ, **SINGLE, "NUMBA_CACHE_DIR": str(cache)}
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([sys.executable, *words], cwd=folder, env=environment, check=True, capture_output=True)
+    subprocess.run([python, *words], cwd=folder, env=environment, check=True, capture_output=True)
     after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - began
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
 
 
-def of_commands(places: dict[str, Path], folder: Path, repeats: int, quick: bool) -> Iterator[str]:
+def of_commands(pythons: dict[str, Path], folder: Path, repeats: int, quick: bool) -> Iterator[str]:
     """The table of commands."""
     commands = {what: asked for what, asked in COMMANDS.items() if not (quick and "bayes" in what)}
-    caches = {name: folder / f"cache-{name}" for name in places}
-    for name, place in places.items():  # each its own file and compiled code; not timed
+    caches = {name: folder / f"cache-{name}" for name in pythons}
+    for name, python in pythons.items():  # each its own file and compiled code; not timed
         for method, out in (("icd", "icd.json"), ("bayes", "again.json"))[: 1 if quick else 2]:
             words = ("-m", "anypag", "learn", "data.csv", "--method", method, "--out", f"{name}-{out}")
-            took(words, place, folder, caches[name])
-    best = {("numpy", ""): np.inf} | {(name, what): np.inf for name in places for what in commands}
+            took(words, python, folder, caches[name])
+    best = {("numpy", ""): np.inf} | {(name, what): np.inf for name in pythons for what in commands}
     for _ in range(repeats):
         for name, what in best:
             if what:
                 typed = commands[what][1].replace("icd.json", f"{name}-icd.json").split()
-                seconds, _ = took(("-m", "anypag", *typed), places[name], folder, caches[name])
+                seconds, _ = took(("-m", "anypag", *typed), pythons[name], folder, caches[name])
             else:
-                seconds, _ = took(NUMPY, None, folder, folder)
+                seconds, _ = took(NUMPY, pythons["now"], folder, folder)
             best[name, what] = min(best[name, what], seconds)
     numpy = best["numpy", ""]
     yield f"`import numpy` took {numpy:.3f} s of CPU time. Multiples of it:"
-    yield from ("", f"| | asked | {' | '.join(places)} |", "|---" * (2 + len(places)) + "|")
+    yield from ("", f"| | asked | {' | '.join(pythons)} |", "|---" * (2 + len(pythons)) + "|")
     for what, (asked, _) in commands.items():
-        yield f"| {what} | {asked:g} | {' | '.join(f'{best[name, what] / numpy:.1f}' for name in places)} |"
+        yield f"| {what} | {asked:g} | {' | '.join(f'{best[name, what] / numpy:.1f}' for name in pythons)} |"
 
 
-def of_first_uses(places: dict[str, Path], folder: Path) -> Iterator[str]:
+def of_first_uses(pythons: dict[str, Path], folder: Path) -> Iterator[str]:
     """The table of first uses."""
     yield from ("", "First search after installation, an empty cache, seconds of CPU (wall):", "")
-    yield from (f"| | asked, wall | {' | '.join(places)} |", "|---" * (2 + len(places)) + "|")
+    yield from (f"| | asked, wall | {' | '.join(pythons)} |", "|---" * (2 + len(pythons)) + "|")
     for method, asked in FIRST.items():
         cells = []
-        for name, place in places.items():
+        for name, python in pythons.items():
             words = ("-m", "anypag", "learn", "data.csv", "--method", method)
-            cpu, wall = took(words, place, folder, folder / f"empty-{name}-{method}")
+            cpu, wall = took(words, python, folder, folder / f"empty-{name}-{method}")
             cells.append(f"{cpu:.1f} ({wall:.1f})")
         yield f"| {method} | {asked:g} | {' | '.join(cells)} |"
 
@@ -119,11 +121,11 @@ def main() -> None:
     try:
         rows = np.random.default_rng(0).normal(size=(500, 8)) @ np.triu(np.ones((8, 8)))
         np.savetxt(folder / "data.csv", rows, "%.4f", delimiter=",", header="a,b,c,d,e,f,g,h", comments="")
-        places = {"now": install(None, folder)}
+        pythons = {"now": install(None, folder)}
         if options.against:
-            places[options.against] = install(options.against, folder)
-        lines = list(of_commands(places, folder, options.repeats, options.quick))
-        lines += of_first_uses(places, folder) if options.first else []
+            pythons[options.against] = install(options.against, folder)
+        lines = list(of_commands(pythons, folder, options.repeats, options.quick))
+        lines += of_first_uses(pythons, folder) if options.first else []
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print("\n".join(lines))
