@@ -135,7 +135,7 @@ METHODS = {
         "anypag.search.by_scores.boss",
         "the PAG of the DAG that scores best; assumes that nothing is hidden",
         Promises(OnTheWay.NOTHING, AtTheEnd.NOTHING_HIDDEN),
-        uses=frozenset({"effort"}),
+        uses=frozenset({"effort", "threads"}),
         phases=("orders",),
     ),
     "gfci": _by_scores(

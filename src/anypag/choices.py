@@ -179,7 +179,7 @@ _ABOUT_KINDS = (
     "Which columns are continuous, discrete or ordinal; anypag guesses the others. 'q*' stands for all columns that "
     "match it, and 'low < high' for an ordinal column with these texts in this order."
 )
-_ABOUT_THREADS = "Threads that test edges and sample graphs; 0: one per core. Same result for any number."
+_ABOUT_THREADS = "Threads that test edges and improve graphs; 0: one per core. Same result for any number."
 _ABOUT_MISSING = (
     "Missing values: auto (leave out columns with a value in fewer than half of the rows, then rows with gaps), error "
     "(stop), drop (rows) or pairwise (each test leaves out only the rows with gaps in its own columns)."

@@ -14,10 +14,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from functools import cache
 from itertools import pairwise
-from threading import Lock
+from threading import Event, Lock, get_ident
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -125,6 +125,20 @@ def map_in_threads(
     if work.errors:
         raise work.errors[0]
     return [work.made[k] for k in range(len(items))]
+
+
+class InCaller:
+    """A callback for threads. In the thread that made it, it calls `look`; in others it raises an error after `end`."""
+
+    def __init__(self, look: Callable[..., None]) -> None:
+        self._look, self._caller, self._is_over = look, get_ident(), Event()
+        self.end = self._is_over.set
+
+    def __call__(self, *told: Any) -> None:
+        if get_ident() == self._caller:
+            self._look(*told)
+        elif self._is_over.is_set():
+            raise CancelledError
 
 
 def _begun(others: list[Future[None]]) -> list[Future[None]]:

@@ -251,7 +251,7 @@ def learn(
         device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
             one, else the CPU, with a warning). Decisions are the same unless a p-value is within 1e-9 of alpha; a
             warning then says so.
-        threads: how many threads test edges and sample graphs; 0 for one per core. The result is the same to the bit.
+        threads: how many threads test edges and improve graphs; 0 for one per core. The result is the same to the bit.
         n_jobs: where every single test is slow (a function of yours), how many workers answer questions, through
             joblib; -1 for one per core, None for what the surrounding `joblib.parallel_config` says, else one. The
             result is the same to the bit.

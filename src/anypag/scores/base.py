@@ -115,6 +115,11 @@ class Score(ABC):
         return {}
 
     @cached_property
+    def made_ahead(self) -> dict[bytes, Any]:
+        """What threads worked out before the step that needs it: swept orders, and cooled chains."""
+        return {}
+
+    @cached_property
     def of_components(self) -> tuple[npt.NDArray[np.uint64], Floats, Floats]:
         """A cache of the scores of components, for chains: 64-bit keys, scores; and space for a graph's fits."""
         size, n = 1 << (18 if len(self.names) <= 20 else 20), len(self.names)

@@ -64,6 +64,7 @@ from anypag.search.by_scores.chain import (
     are_graphs,
     cooled,
     each_advanced,
+    each_cooled,
     graph_of,
     marks_of,
 )
@@ -278,7 +279,7 @@ def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -
 def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """Cools from the next start; after the last one, sets up the chains that sample."""
     effort, landscape = Effort.of(problem), state.landscape(problem)
-    walker = cooled(Walker.at(state.starts[state.cooled], landscape, seed=state.cooled + 1), landscape, effort, tick)
+    walker = _next_cooled(state, problem, landscape, tick)
     state = replace(_with_best(state, walker), cooled=state.cooled + 1)
     if state.cooled < len(state.starts):
         return _answered(state, problem)
@@ -292,6 +293,18 @@ def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     if _hides_columns(problem):
         return _answered(replace(state, phase="hidden causes"), problem)
     return _ready_to_sample(state, problem)
+
+
+def _next_cooled(state: BayesState, problem: Problem, landscape: Landscape, tick: Tick) -> Walker:
+    """The chain from the next start after cooling. With several threads, the first call cools all starts."""
+    effort, made, key = Effort.of(problem), problem.score_in_order.made_ahead, state.starts.tobytes()
+    if problem.threads == 1:
+        seed = state.cooled + 1
+        return cooled(Walker.at(state.starts[state.cooled], landscape, seed), landscape, effort, tick)
+    if key not in made:
+        made[key] = each_cooled(state.starts, landscape, effort, problem.threads, tick)
+    walker: Walker = made[key][state.cooled]
+    return walker
 
 
 def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:

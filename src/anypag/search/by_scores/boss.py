@@ -21,7 +21,7 @@ from anypag.knowledge.facts import Facts
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_scores.chain import Landscape, Walker, cooled, graph_of, marks_of
 from anypag.search.by_scores.effort import Effort
-from anypag.search.by_scores.orders import Orders, first_orders, found, swept, turned
+from anypag.search.by_scores.orders import Orders, first_orders, found, settle_ahead, swept, turned
 from anypag.search.by_scores.starting_graphs import (
     agreeing,
     agrees,
@@ -42,6 +42,8 @@ CLEARLY = 3.0
 SWEEPS_TIMES_PAIRS = 20_000
 """A step has at most this number / n² sweeps (at least 1), so that a run that is killed loses little. Orders of up to
 30 variables settle in one step."""
+
+FEWEST_IN_THREADS = 30  # with fewer variables, all orders are swept in one thread: it takes milliseconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,13 +135,15 @@ def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
     """Sweeps the first order that has not settled, until it settles or the sweeps of a step are used up. After all
     fixed starts have settled, each further order is set to the best one so far with a few edges reversed.
     """
-    at, look = int(np.argmin(orders.settled)), look_at(orders, tick)
+    at, look, starts = int(np.argmin(orders.settled)), look_at(orders, tick), Effort.of(problem).orders
+    if problem.n >= FEWEST_IN_THREADS:
+        settle_ahead(orders, slice(at, starts), problem.score_in_order, min(problem.threads, starts), look)
     for _ in range(max(1, SWEEPS_TIMES_PAIRS // problem.n**2)):
         look()
         orders = swept(orders, problem.score_in_order, look)
         if orders.settled[at]:
             break
-    more = Effort.of(problem).orders <= at + 1 < len(orders.order)
+    more = starts <= at + 1 < len(orders.order)
     return turned(orders, at + 1, problem.score_in_order, look) if orders.settled[at] and more else orders
 
 

@@ -6,11 +6,9 @@ A graph is kept as bits, `(4, n, words)`: parents, children, spouses (`<->`) and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import lgamma, log, sqrt
-from threading import Event, get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +24,7 @@ from anypag.scores.base import Score
 from anypag.search.by_scores.effort import Effort
 from anypag.search.progress import Progress, Tick
 from anypag.stored import Array, stored
-from anypag.threads import Look, do_nothing, in_turns, map_in_threads
+from anypag.threads import InCaller, Look, do_nothing, in_turns, map_in_threads
 
 Bits = npt.NDArray[np.uint64]
 
@@ -139,6 +137,13 @@ class Landscape:
             ancestral,
             bits_of(between) if between.any() else None,
         )
+
+    def twins(self, count: int, threads: int) -> list[Landscape]:
+        """The landscape for each of `count` chains; with several threads each has its own cache of scores."""
+        lands = [self]
+        for _ in range(count - 1):
+            lands.append(self if threads == 1 else replace(lands[-1], score=lands[-1].score.twin))
+        return lands
 
     @property
     def round(self) -> int:
@@ -269,22 +274,13 @@ def each_advanced(
     calling thread only.
     """
     threads = threads if landscape.stride >= LEAST_STEPS else 1
-    land, jobs = landscape, list[tuple[Walker, Landscape, float]]()
-    for walker, temperature in zip(walkers, temperatures, strict=True):
-        jobs.append((walker, land, temperature))
-        land = land if threads == 1 else replace(land, score=land.score.twin)
-    caller, is_over = get_ident(), Event()
+    listen = InCaller(look)
 
-    def listen() -> None:
-        if get_ident() == caller:
-            look()
-        elif is_over.is_set():
-            raise CancelledError
+    def one(walker: Walker, land: Landscape, temperature: float) -> Walker:
+        return advance(walker, land, landscape.stride, temperature, listen)
 
-    def one(job: tuple[Walker, Landscape, float]) -> Walker:
-        return advance(job[0], job[1], landscape.stride, job[2], listen)
-
-    return map_in_threads(one, jobs, threads, meanwhile=look, on_error=is_over.set)
+    jobs = list(zip(walkers, landscape.twins(len(walkers), threads), temperatures, strict=True))
+    return map_in_threads(lambda job: one(*job), jobs, threads, meanwhile=look, on_error=listen.end)
 
 
 def cooled(walker: Walker, landscape: Landscape, effort: Effort, tick: Tick) -> Walker:
@@ -295,6 +291,17 @@ def cooled(walker: Walker, landscape: Landscape, effort: Effort, tick: Tick) -> 
         done = stretch / max(1, effort.cooling - 1)
         walker = advance(walker, landscape, landscape.round, HOTTEST ** (1 - done) * COLDEST**done, look)
     return walker
+
+
+def each_cooled(starts: Bits, landscape: Landscape, effort: Effort, threads: int, tick: Tick) -> list[Walker]:
+    """The chains from all starts after cooling, the same to the bit for any number of threads."""
+    listen, look = InCaller(tick), partial(tick, Progress(0, "cooling", 0, effort.cooling, 0))
+
+    def one(k: int, land: Landscape) -> Walker:
+        return cooled(Walker.at(starts[k], land, seed=k + 1), land, effort, listen)
+
+    jobs = list(enumerate(landscape.twins(len(starts), threads)))
+    return map_in_threads(lambda job: one(*job), jobs, threads, meanwhile=look, on_error=listen.end)
 
 
 def bits_of(flags: Flags) -> Bits:

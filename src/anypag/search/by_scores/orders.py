@@ -18,7 +18,7 @@ from anypag.arrays import Flags
 from anypag.graphs.base import Marks
 from anypag.scores.base import Score
 from anypag.stored import Array, stored
-from anypag.threads import Look, do_nothing, in_turns
+from anypag.threads import InCaller, Look, do_nothing, in_turns, map_in_threads
 
 Order = npt.NDArray[np.int64]
 
@@ -65,14 +65,42 @@ def first_orders(n: int, starts: int, *, tier: npt.ArrayLike | None = None, seed
 
 def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
     """One sweep of the first order that has not settled; `look` is called often, and may raise to end it."""
-    from anypag._kernels.orders import sweep
-
     at = int(np.argmin(orders.settled))
     order, settled = orders.order.copy(), orders.settled.copy()
-    row, stand, scores = order[at].copy(), np.zeros(3, np.int64), np.zeros((3, order.shape[1]))
-    in_turns(sweep, *_given(score), row, orders.tier, stand, scores, look=look)
-    order[at], settled[at] = row, stand[2] == 0
+    made = score.made_ahead.get(_key(order[at], orders.tier))
+    order[at], settled[at] = _swept(order[at], orders.tier, score, look) if made is None else made
     return replace(orders, order=order, settled=settled)
+
+
+def _swept(order: Order, tier: Order, score: Score, look: Look) -> tuple[Order, bool]:
+    """The order after a sweep, and whether it has settled."""
+    from anypag._kernels.orders import sweep
+
+    row, stand, scores = order.copy(), np.zeros(3, np.int64), np.zeros((3, len(order)))
+    in_turns(sweep, *_given(score), row, tier, stand, scores, look=look)
+    return row, bool(stand[2] == 0)
+
+
+def settle_ahead(orders: Orders, rows: slice, score: Score, threads: int, look: Look) -> None:
+    """Sweep these rows of the orders in threads until they settle; `swept` and `found` then take the results."""
+    todo, listen = orders.order[rows], InCaller(look)
+    if threads == 1 or len(todo) < 2 or _key(todo[0], orders.tier) in score.made_ahead:
+        return
+
+    def settle(job: tuple[int, Score]) -> None:
+        for row in todo[job[0] :: threads]:
+            is_settled = False
+            while not is_settled:
+                key = _key(row, orders.tier)
+                row, is_settled = score.made_ahead[key] = _swept(row, orders.tier, job[1], listen)
+            score.of_orders[row.tobytes()] = _found_in(row, job[1], listen)
+
+    jobs = [(k, score if k == 0 else replace(score)) for k in range(threads)]  # type: ignore[type-var]
+    map_in_threads(settle, jobs, threads, meanwhile=look, on_error=listen.end)
+
+
+def _key(order: Order, tier: Order) -> bytes:
+    return order.tobytes() + tier.tobytes()
 
 
 def turned(orders: Orders, at: int, score: Score, look: Look = do_nothing) -> Orders:
