@@ -69,7 +69,7 @@ def _beta_half_tail(a, v, beta):
 
 @njit(cache=True)
 def _beta_fraction(a, b, x):
-    """The continued fraction of I_x(a, b), by Lentz's method. x must be at most about (a + 1) / (a + b + 2)."""
+    """The continued fraction of I_x(a, b), by Lentz's method. x must be at most (a + 1) / (a + b + 2)."""
     tiny = 1e-300
     c, d = 1.0, 1.0 - (a + b) * x / (a + 1.0)
     d = 1.0 / (d if abs(d) > tiny else tiny)
@@ -176,7 +176,7 @@ def _sweep_lanes(block, end, size, lanes, tolerance, kept, inverse, share):
 
 @njit(cache=True)
 def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left, kept, inverse, share):
-    """Writes the unexplained share of one response per lane, or 2 if z determines the response; counts in `kept`."""
+    """Writes the unexplained share of one response per lane, 2 if z determines it. Counts tested columns in `kept`."""
     for i in range(n_tested + 1):
         a = tested + i if i < n_tested else response
         for j in range(i, n_tested + 1):
@@ -229,7 +229,7 @@ def _left_by(block, tested, n_tested, response, n_responses, tolerance, room):
 
 @njit(cache=True)
 def rao(wilks, n_tested, n_responses, freedom):
-    """The two degrees of freedom of Rao's F for Wilks' lambda, and its unexplained share. `freedom` is rows - 1 -
+    """The two degrees of freedom of Rao's F for Wilks' lambda, and the unexplained share. `freedom` is rows - 1 -
     columns of z. F is exact if there are at most two tested columns or at most two responses.
     """
     p, q = float(n_responses), float(n_tested)

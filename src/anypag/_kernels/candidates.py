@@ -21,7 +21,7 @@ from anypag._kernels.patience import FEW, njit, patient
 @njit(cache=True, nogil=True)
 def _next_with_sum(distances, r, total, chosen, is_fresh):
     """Steps `chosen` to the next r places, in lexicographic order, whose distances add up to `total`; False at the end.
-    Distances ascend, so after place j the smallest sum uses the places right after it, the largest sum the last places.
+    Distances ascend. With place j chosen, the places right after j give the smallest sum, the last ones the largest.
     """
     size = len(distances)
     i = 0 if is_fresh else r - 1
@@ -60,7 +60,7 @@ def _next_with_sum(distances, r, total, chosen, is_fresh):
 
 @njit(cache=True, nogil=True)
 def _repeats(others, low, chosen, r, total, side):
-    """Did the other pool give out this set earlier: at a smaller sum of distances or, if it is x's, at an equal sum?"""
+    """Did the other pool give out this set earlier: at a smaller sum of distances, or at an equal sum if side is 1?"""
     elsewhere = 0
     for k in range(r):
         if others[low + chosen[k]] == 0:
@@ -90,7 +90,7 @@ def _most(distances, first, p, r):
     return total
 
 
-@patient(table=1_000_000, lists=1_000_000, nogil=True)  # the bounds on what is written also bound the work
+@patient(table=1_000_000, lists=1_000_000, nogil=True)  # `quota` and the length of z bound the work
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
     """Writes up to `quota` more candidate sets of each of `edges`. Returns how many were written. `cursor[k]` is the
     position of edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side (0: x's pool), whether no set of
@@ -176,7 +176,7 @@ def _strength(joint, left_x, left_y):
 @njit(cache=True, inline="always")
 def _given_two(xy, xc, xd, yc, yd, cd, tolerance):
     """The covariance and variances of x and y given c and d, each times 1 - cd², and how many of c and d were left out.
-    d is eliminated first. If d determines c, then c is left out, and the numbers are those of `_given_one` for d.
+    d is eliminated first. If d determines c, then c is left out, and the numbers are those of `_given_one` given d.
     """
     both = 1.0 - cd * cd
     if both < tolerance:
@@ -241,7 +241,7 @@ def _sort_by_place(nodes, place, entries):
 
 @njit(cache=True, nogil=True)
 def _places(pool, z, places):
-    """If a pool has all members of a set: writes their ascending places. Returns the sum of distances, or -1."""
+    """Writes the ascending places of a set's members in a pool. Returns the sum of distances; -1 if any is missing."""
     nodes, distances = pool
     total = 0
     for k in range(len(z)):
@@ -499,7 +499,7 @@ def _list_near(row, start, neighbour, column, block, here, node, stamps, stamp, 
 
 @njit(cache=True, nogil=True)
 def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places, count):
-    """Adds a node's neighbours in the block, except `other`, to the list. Returns its length and their number."""
+    """Adds a node's neighbours in the block, but not `other`, to the list. Returns its length and how many they are."""
     n_near = 0
     for e in range(start[node], start[node + 1]):
         v = neighbour[e]
@@ -542,7 +542,7 @@ def best_singles(correlation, order, edges, max_sets, tolerance, root, margin, f
     Ties go to the node that `next_sets` gives out first: nodes of x's pool before those only in y's pool,
     then by how strongly they depend on x and y, then by index. `edges`: start, neighbour, block (the graph, as in
     `_kernels.pools`), then (m,) the two ends and the block of each edge. An edge with more than `max_sets` candidates
-    is not tested; a negative `max_sets` is no limit. `found` is written: (m,) whether both pools have a node; (m,)
+    is not tested; a negative `max_sets` means no limit. `found` is written: (m,) whether both pools have a node; (m,)
     whether there are more than `max_sets` candidates; (m, 1) the node; (m,) its p-value.
     """
     start, neighbour, block, xs, ys, edge_block = edges

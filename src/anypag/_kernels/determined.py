@@ -37,8 +37,8 @@ def is_determined(codes, levels, a, b, c):
 @njit(cache=True)
 def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, chance):
     """Two columns (a, b) that only together determine c, (a, a) if column a alone determines c, or (-1, -1) if neither
-    is found. The combinations of levels that occur must have `rows_per_cell` rows on average. The log probability that
-    any pair or triple of columns looks like this by chance must be below `chance`.
+    is found. The combinations of levels that occur must have at least `rows_per_cell` rows on average. The log
+    probability that any pair or triple of columns looks like this by chance must be below `chance`.
     """
     p = codes.shape[0]
     pairs, triples = np.log(max(p * (p - 1), 1)), np.log(max(p * (p - 1) * (p - 2) // 2, 1))
@@ -63,9 +63,9 @@ def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, c
 
 @njit(cache=True)
 def tell_each_other(codes, levels, least, least_rows):
-    """Pairs a < b of columns that nearly determine each other, and the lower share of rows guessed right of both ways.
-    In both directions, knowing one column removes at least the share `least` of the errors in guessing the other
-    (Goodman and Kruskal's lambda); in one, errors remain. A pair has `least_rows` rows without gaps (-1 in `codes`).
+    """Pairs a < b of columns that nearly determine each other, and the lower of their two shares of rows guessed right.
+    In both directions, knowing one column removes at least the share `least` of errors in guessing the other (Goodman
+    and Kruskal's lambda). In one, errors remain. A pair has at least `least_rows` rows without gaps (-1 in `codes`).
     """
     p, n = codes.shape
     most = levels.max()

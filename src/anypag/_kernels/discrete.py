@@ -55,7 +55,7 @@ def _combine(before, column, step, after):
 
 @njit(cache=True, nogil=True)
 def _count_cells(combined, weights, total, cells):
-    """Sums row weights by cell. If cells are few, four tables take turns, so additions rarely wait for the previous."""
+    """Sums row weights by cell. If cells are few, four tables take turns, so additions rarely wait for others."""
     turns = 4 if total <= _FEW_CELLS else 1
     for cell in range(turns * total):
         cells[cell] = 0
@@ -297,7 +297,7 @@ def _third_moment(sums_x, sums_y, n):
 @njit(cache=True, nogil=True)
 def _add_stratum(counts_x, counts_y, rows, product, cumulants):
     """Adds the cumulants of one stratum of 3 rows or more to `cumulants`. Returns its statistic. `product` is the sum
-    of o (o - 2 e) / ((R + 1) (C + 1)) over cells with o > 0 observed and e expected rows; R, C: rows of their levels.
+    of o (o - 2 e) / ((R + 1) (C + 1)) over cells with o > 0: o observed, e expected, R and C the rows of its levels.
     """
     n = float(rows)
     sums_x, sums_y = _matrix_sums(counts_x, n), _matrix_sums(counts_y, n)
@@ -409,7 +409,7 @@ def _is_within(mask, whole):
 
 @njit(cache=True, nogil=True)
 def _widen(whole, columns, n_columns, cells, members, widths, most_summed):
-    """Adds a set's members to the columns of a common table if it stays small. Returns its columns and cells."""
+    """Adds a set's members to the columns of a common table if it stays small. Returns its column and cell counts."""
     more, more_cells = n_columns, cells
     for column in members:
         if not (whole[column >> 6] >> np.uint64(column & 63)) & np.uint64(1):
@@ -456,7 +456,7 @@ def _sum_out(table, n_levels, inner, rest):
 
 @njit(cache=True, nogil=True)
 def _find_table(cells, columns, widths, members, is_kept, ends, begins, same):
-    """The place in `cells` of the table of `members`, which is summed from that of all `columns`. Both lists ascend.
+    """The place in `cells` of the table of `members`, summed from the table of all `columns`. Both lists ascend.
 
     Columns are summed out from the first on, so that most sums are over long runs. Intermediate tables stay in `cells`
     and serve the next sets with the same first columns. Together they have no more cells than the table of `columns`.
@@ -534,10 +534,10 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
     """Writes the statistic of each query, and its degrees of freedom or cumulants.
 
     `rows`: codes (p, n), the levels as 0, 1, ..., in a type that can hold any cell number; weights (n,), how many equal
-    rows a row represents; levels (p,), the number of levels of each column; widths (p,), one more for columns with
-    gaps: a gap has the last code. Cells of gaps are counted and summed, but no answer includes them. Sets of binary
-    columns with at most `most_binary` members of z use the formula of 2 x 2 tables. A table for several sets has at
-    most `most_summed` cells. `cells` (4, m) is scratch space; m is at least `most_summed` and the cells of any set.
+    rows a row represents; levels (p,), the number of levels of each column; widths (p,), which equal `levels`,
+    plus 1 for columns with gaps: a gap has the last code. Cells of gaps are counted and summed, but no answer includes
+    them. Sets of binary columns with at most `most_binary` members of z use the formula of 2 x 2 tables. A table for
+    several sets has at most `most_summed` cells. `cells` (4, m) is scratch space, m at least the cells of any table.
     `family` is PEARSON, LOG_LIKELIHOOD or PERMUTATIONS. `answers`: statistics (b,); freedoms (b,), not for
     PERMUTATIONS; cumulants (b, 3), only for PERMUTATIONS; rows_used (b,), empty if there are no gaps.
     """

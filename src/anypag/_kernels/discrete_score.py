@@ -105,7 +105,7 @@ def _counted(table, numbers, nodes, k, room):
         for r in range(n_rows):
             met += r == 0 or code[r] != code[r - 1]
             counts[met - 1] += 1
-    worth = np.zeros(SMALL)  # the term of a cell, by its number of rows: most cells have few
+    worth = np.zeros(SMALL)  # the term of a cell, by its number of rows: most cells have few rows
     for c in range(met):
         count = counts[c]
         if count >= SMALL:
@@ -336,8 +336,8 @@ def _completed(counts, fitted, n_rows, n_levels, prior):
 @njit(cache=True, nogil=True)
 def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, value, room):
     """Improves tables and shares by EM. Returns whether EM is done; `value[0]` is then the score of Cheeseman & Stutz
-    (1996): the log marginal likelihood of the rows completed with expected hidden causes, minus their log-likelihood,
-    plus that of the rows alone. EM ends after `sweeps` sweeps, or after a sweep that adds less than 0.5 to the last.
+    (1996), M - C + L. M and C are log marginal likelihood and log-likelihood of the rows completed with expected hidden
+    causes. L is the log-likelihood of the rows. EM ends after `sweeps` sweeps, or once a sweep adds less than 0.5 to L.
 
     `weight`: how often each distinct row of `layout` occurs; `ess`: prior rows of BDeu; `counts`, `expected`: expected
     counts of cells and of joint states so far; `stand`: sweep and row, zeros at first; `value`: the log-likelihood so

@@ -231,7 +231,7 @@ def _excess(values, rows):
         largest = mean = second = fourth = 0.0
         for row in rows:
             largest = max(largest, abs(values[0, row]))
-        unit = 1.0 / max(largest, 1e-300)  # so that squares cannot overflow; the excess does not depend on it
+        unit = 1.0 / max(largest, 1e-300)  # squares of values in this unit cannot overflow; the excess has no unit
         for row in rows:
             mean += values[0, row] * unit / n
         for row in rows:
@@ -314,7 +314,7 @@ def _wilks(block, widths, tolerance, scratch):
 
 @njit(cache=True, nogil=True)
 def _take_out(block, k, rows, columns, tolerance):
-    """Sweeps column k out of the later columns, up to `rows`. Scales its row; to 0 if less than `tolerance` is left."""
+    """Sweeps column k out of the rows after it, before `rows`. Scales row k to length 1, or to 0 below `tolerance`."""
     scale = 1.0 / math.sqrt(block[k, k]) if block[k, k] >= tolerance else 0.0
     for j in range(k, columns):
         block[k, j] *= scale
@@ -329,7 +329,7 @@ def _trace(block, width_z, width_x, width_y, tolerance):
     end_x, end = width_z + width_x, width_z + width_x + width_y
     for k in range(width_z):
         _take_out(block, k, end, end, tolerance)
-    for k in range(width_z, end_x):  # x out of x and out of the covariances of x and y, not out of y itself
+    for k in range(width_z, end_x):  # sweeps x out of x and out of the covariances with y, not out of y itself
         _take_out(block, k, end_x, end, tolerance)
     total = 0.0
     for k in range(end_x, end):
@@ -559,7 +559,7 @@ def _refit(s, arrow, spouse, members, d, at, b, omega):
 
 @njit(f"int64({_MATRIX}, {_FLAGS}, {_FLAGS}, float64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
-    """Fits B and Ω of a diagram by maximum likelihood. Returns the most sweeps of any district, -1 if singular.
+    """Fits B and Ω of a diagram by maximum likelihood. Returns the sweeps of the slowest district, -1 if singular.
     `arrow[i, j]` is 1 where i -> j, `spouse` where i <-> j. A district is done after a sweep in which every number
     changes by less than `stop`, or after `most_sweeps` sweeps. B and Ω are written to `b` and `omega`, zeros on entry.
     """
@@ -591,7 +591,7 @@ def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
 @njit(f"boolean({_FLAGS}, {_MATRIX}, uint8[::1], {_MATRIX})", cache=True, nogil=True)
 def total_effects(arrow, b, is_set, effects):
     """Writes the total effect of each x on each y to `effects[x, y]`. Returns False if arrows form a cycle. `b[j, i]`
-    is the weight of i in the equation of j. Nodes in `is_set` receive no effects: this gives joint effects of causes.
+    is the weight of i in the equation of j. Nodes in `is_set` receive no effects, for joint effects of causes.
     """
     n = len(b)
     waiting, order = np.zeros(n, np.int64), np.empty(n, np.int64)

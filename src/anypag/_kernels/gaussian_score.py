@@ -310,7 +310,7 @@ def ricf(s, d, relation, stop, b, inverse):
                 right[x] = s[parents[x], i]
                 for y in range(x + 1):
                     system[x, y] = s[parents[x], parents[y]]
-            for x in range(n_spouses):  # z is looped over outermost: several sums grow at a time
+            for x in range(n_spouses):  # z is the outer loop, so that several sums grow at a time
                 a = spouses[x]
                 right[k + x] = 0.0
                 for y in range(d):
@@ -451,7 +451,7 @@ def _least_of_district(s, d, relation):
 
     Members are placed one after the other, parents first. Given the members placed before it, a member depends only on
     its parents, on placed members that paths of `<->` connect to it, and on their parents (Tian and Pearl 2002). So no
-    fit gives it a smaller variance than its regression on these nodes. The member with the fewest is placed next.
+    fit gives it a smaller variance than regression on these nodes. The member with the fewest such nodes comes next.
     """
     parents, spouses = np.zeros(d, np.uint64), np.zeros(d, np.uint64)
     # for each placed member: the placed members that `<->` joins to it, and all nodes on which these depend
@@ -574,7 +574,7 @@ def _rise(matrix, numbers, parts, i, p, fits):
     """A bound for the rise of the score when the edge with parameter i, p is added; infinite if it cannot be computed.
 
     `parts` are the first members of the components of both ends. With all other parameters refitted, the deviance falls
-    by about slope² / (2 · left), where `left` is the curvature that the other parameters leave to the new one.
+    by about slope² / (2 · left), where `left` is the curvature that the other parameters leave to the new parameter.
     """
     curvature = _curvature(matrix, fits, i, p, i, p)
     left = curvature

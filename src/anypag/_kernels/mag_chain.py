@@ -11,9 +11,9 @@ One step draws a pair (i, j), from a list of likely pairs or from all pairs, and
 The step is accepted with the Metropolis probability for a target proportional to exp(score / temperature). A step to a
 graph outside the class is rejected. Fitting a component of several members takes long, and most steps are rejected. So
 two upper bounds are tried first. One is the ceiling of the new score. The other bounds the rise of the score by an edge
-added to a district; it uses the fit of the district without the edge. Scores are rounded to 2⁻²⁰, so that sums and
+added to a district, from the fit of the district without the edge. Scores are rounded to 2⁻²⁰, so that sums and
 differences are exact: the running score equals the score of the graph to the bit after any number of steps. With
-knowledge, only graphs that agree with it are visited: `allowed` lists the states of a pair, `agrees` checks causes.
+knowledge, only graphs that agree with it are visited: `allowed` has the states a pair may have, `agrees` checks causes.
 """
 
 import math
@@ -26,7 +26,7 @@ PARENTS, CHILDREN, SPOUSES, NEIGHBOURS = 0, 1, 2, 3
 NONE, FORTH, BACK, BOTH, FLAT = 0, 1, 2, 3, 4  # i–j has no edge, i --> j, i <-- j, i <-> j, i --- j
 
 SCORE, CEILING, FIT, RISE = range(4)  # what is asked about a component; see `_kernels.gaussian_score.component`
-UNFITTED = -1.0  # in place of a number of parameters: the component has no fit since it changed
+UNFITTED = -1.0  # instead of the number of parameters, if a changed component is not fitted yet
 
 IMPOSSIBLE = -1e15
 ONE_EDGE = 0.6  # the share of steps that change one edge
@@ -660,7 +660,7 @@ def advance(
     weight_likely = weight_all + (0.0 if len(likely) == 0 else 2.0 / (3.0 * len(likely)))
     made_before = made[0]
     while made[0] < steps:
-        if room[0] < 0 and made[0] > made_before:  # every call makes at least one step, so that the chain ends
+        if room[0] < 0 and made[0] > made_before:  # every call makes at least one step, so that repeated calls end
             return False
         made[0] += 1
         room[0] -= 300

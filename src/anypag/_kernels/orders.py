@@ -65,8 +65,8 @@ def _best(worth, row, candidates, count, least):
 
 @njit(cache=True, nogil=True)
 def _grown(score, v, before, count, chosen, room):
-    """Follows the tree of v while parents are added. Writes these to `chosen[1:]`, their number to `chosen[0]`. Returns
-    the last node; -1 if the trees are full; -2 if `room` is used up.
+    """Follows the tree of v while parents are added. Writes the parents to `chosen[1:]`, their number to `chosen[0]`.
+    Returns the last node; -1 if the trees are full; -2 if `room` is used up.
     """
     adding, _, data, trees = score
     used, base, node, worth, child = trees
@@ -204,7 +204,7 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
 
 @njit(f"boolean({_SCORE}, int64[::1], uint8[:, ::1], float64[::1], int64[::1])", cache=True, nogil=True)
 def parents_in(adding, removing, data, trees, order, parents, scores, room):
-    """Writes an order's DAG (`parents[i, j]`: is i a parent of j?) and its NaN `scores`. Returns whether done."""
+    """Writes the DAG of an order (`parents[i, j]`: is i a parent of j?) and the NaN `scores`. Returns whether done."""
     score = (adding, removing, data, trees)
     chosen = np.empty(len(order) + 1, np.int64)
     for q in range(len(order)):

@@ -66,7 +66,7 @@ class _Compiling:
         self.hearers: list[Callable[[], None]] = []
         self._done, self._depth, self._since, self._had_collector = 0.0, 0, 0.0, False
         self.misses_large = False
-        """Was a kernel with a signature missing on disk? Each of these takes seconds to compile."""
+        """Was a kernel with a signature missing on disk? Such kernels take seconds each to compile."""
 
     def begin(self) -> None:
         self._depth += 1
@@ -231,7 +231,7 @@ class Kernel:
 
 def compile_ahead(file: str) -> None:
     """Starts another process that compiles the kernels of a file that have a signature, and leaves them on disk. A call
-    that needs one of them waits for it. Does nothing if they are on disk already or there is only one core.
+    of such a kernel waits for the process. Does nothing if all are on disk already or there is only one core.
     """
     if file not in _ahead:
         is_needed = (os.cpu_count() or 1) > 1 and not all(kernel.is_on_disk for kernel in _with_signature(file))

@@ -274,7 +274,7 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
     Pool p is `first[p]:first[p + 1]` of the lists. Pools are narrowed to possible anteriors (`above`: see `anteriors`)
     only if an edge otherwise has more than `max_sets` candidate sets; never if `max_sets` is negative. `later[v, x]`: v
     is known to cause neither x nor selection. With `open_only` both pools are left empty if one has fewer than r nodes.
-    |strength[place[i], place[j]]| says how strongly i and j depend on each other. `blocks`: each edge's block, sizes.
+    |strength[place[i], place[j]]| says how strongly i and j depend on each other. `blocks`: the edges' blocks; sizes.
 
     A walk stops once its pool alone has more than `max_sets` sets, because the pools must then be narrowed. Narrowing
     never adds a node. `room` is a budget of work; once it is used up, the result ends with the edge just done.
@@ -381,8 +381,8 @@ def _is_in_block(start, block, v, edge_block, k):
 
 @patient(lists=FEW, nogil=True)
 def node_pools(first_of, nodes_of, later, start, block, xs, ys, edge_block, room):
-    """The two pools of each edge, in the form that `pools` returns: the given list of nodes for x without y, and the
-    list for y without x. Nodes known to cause neither x nor y nor selection are left out. So are nodes outside the
+    """The two pools of each edge, in the form that `pools` returns: the nodes listed for x, except y, and the nodes
+    listed for y, except x. Nodes known to cause neither x nor y nor selection are left out. So are nodes outside the
     edge's block, unless `block` is empty.
     """
     first = np.zeros(2 * len(xs) + 1, np.int64)

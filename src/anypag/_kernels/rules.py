@@ -213,7 +213,7 @@ def _is_leg(marks, known, v, u, patterns, first, end, side):
 def triples(marks, start, neighbour, known, patterns, proposals, wanted, rows):
     """Rules about a node V and two of its neighbours, A and B. A pattern is a row of allowed marks (bit m for mark m,
     bit 0 for no edge): at V and A on A–V, at V and B on V–B, at B and A on A–B; then 1 if `known[V, A]` must be true, 2
-    if `known[V, B]` must be. Its proposals are rows as described above, in which 0, 1, 2 and 3 stand for V, A, B and
+    if `known[V, B]` must be true. Its proposals are rows as described above, but 0, 1, 2 and 3 stand for V, A, B and
     no node. Rows with mark 0 are padding.
     """
     second, nodes = np.empty(len(marks), np.int64), np.full(4, -1, np.int64)
@@ -356,7 +356,7 @@ def _write_path(paths, row, parent, d, b, c):
 @patient(lists=FEW)
 def rule_4(marks, start, neighbour, paths, is_in_set, wanted, rows, stand, room):
     """<D, ..., A, B, C> discriminates B: B --> C if B separates D and C (`is_in_set`), else A <-> B <-> C. Only one
-    path from D is given, but the A of every such path gets its arrowhead, so that the order of nodes does not decide.
+    path from D is given, but the A of every such path gets its arrowhead, so that the order of nodes does not matter.
     Here `stand[1]` is the path to go on with.
     """
     seen, queue = np.full(len(marks), -1, np.int64), np.empty(len(marks), np.int64)
@@ -456,7 +456,7 @@ def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scr
 
 @patient(lists=FEW)
 def rule_5(marks, start, neighbour, wanted, rows, stand, room):
-    """A o-o B, and an uncovered circle path A, C, ..., D, B with A, D and B, C not adjacent: all edges are ---."""
+    """A o-o B, and an uncovered circle path A, C, ..., D, B with A, D and B, C not adjacent: these edges are ---."""
     stamp = np.int64(0)
     scratch = _scratch(len(marks), neighbour)
     visited, came_from = scratch[1], scratch[2]
@@ -557,8 +557,8 @@ def rule_10(marks, start, neighbour, wanted, rows, stand, room):
 @njit(cache=True)
 def _first_steps(marks, start, neighbour, a, c, scratch, stamp, stand, room):
     """Two non-adjacent neighbours of a through which uncovered possibly directed paths reach different parents of c.
-    `stand[2]` is the place to go on with in the list of a's neighbours: before its end if room ran out. `stand[3]` of
-    the neighbours lead to parents of c. `stand[4:]` lists each of these with its first and last such parent.
+    `stand[2]` is the place to go on with in the list of a's neighbours: before its end if room ran out. `stand[3]`
+    neighbours were found to lead to parents of c. `stand[4:]` lists each of them with its first and last such parent.
     """
     reached, firsts = scratch[0], stand[4:]
     stand[2] = max(stand[2], start[a])
@@ -646,7 +646,7 @@ def rule_12(marks, start, neighbour, wanted, rows, stand, room):
     near, leads, queue = np.full(n, -1, np.int64), np.full(n, -1, np.int64), np.empty(n, np.int64)
     for x in range(n):
         first, end = max(start[x], stand[1]), start[x + 1]
-        if first >= end:  # done before, or alone
+        if first >= end:  # x is done already, or has no neighbours
             continue
         if room[0] < 0:
             stand[1] = first
