@@ -325,7 +325,7 @@ def _rows_without_gaps(has_value, members, rows):
 
 @njit(cache=True)
 def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, places, nowhere):
-    """Writes z's columns from place 0, x's from ends[0], y's from ends[1], else `nowhere`. Returns the end of z's."""
+    """Writes z's columns from place 0, x's from ends[0], y's from ends[1], and `nowhere` elsewhere. Returns z's end."""
     for k in range(ends[2]):
         places[k] = nowhere
     count = 0
@@ -414,7 +414,7 @@ def _fill_from_rows(columns, places, used, n_products, first, centred, block):
 
 @njit(cache=True)
 def _responses_left(block, lane, responded, asked, tolerance, scratch):
-    """`_left_by` for one lane. `responded`, `asked`: the first place and number of responses, of tested columns."""
+    """`_left_by` for one lane. `responded`: first place and number of responses; `asked`: of tested columns."""
     (response, n_responses), (tested, n_tested) = responded, asked
     whole, room, places = scratch
     size = max(response + n_responses, tested + n_tested)

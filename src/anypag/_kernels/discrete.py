@@ -55,7 +55,7 @@ def _combine(before, column, step, after):
 
 @njit(cache=True, nogil=True)
 def _count_cells(combined, weights, total, cells):
-    """Sums row weights by cell. If cells are few, four tables take turns, so additions rarely wait for others."""
+    """Sums row weights by cell. If cells are few, four tables take turns, so additions rarely wait for another."""
     turns = 4 if total <= _FEW_CELLS else 1
     for cell in range(turns * total):
         cells[cell] = 0

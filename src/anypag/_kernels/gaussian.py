@@ -314,7 +314,7 @@ def _wilks(block, widths, tolerance, scratch):
 
 @njit(cache=True, nogil=True)
 def _take_out(block, k, rows, columns, tolerance):
-    """Sweeps column k out of the rows after it, before `rows`. Scales row k to length 1, or to 0 below `tolerance`."""
+    """Sweeps column k out of the rows after it, before `rows`. Row k gets length 1; 0 if block[k, k] < tolerance."""
     scale = 1.0 / math.sqrt(block[k, k]) if block[k, k] >= tolerance else 0.0
     for j in range(k, columns):
         block[k, j] *= scale
@@ -329,7 +329,7 @@ def _trace(block, width_z, width_x, width_y, tolerance):
     end_x, end = width_z + width_x, width_z + width_x + width_y
     for k in range(width_z):
         _take_out(block, k, end, end, tolerance)
-    for k in range(width_z, end_x):  # sweeps x out of x and out of the covariances with y, not out of y itself
+    for k in range(width_z, end_x):  # out of later columns of x and the covariances with y, not out of y itself
         _take_out(block, k, end_x, end, tolerance)
     total = 0.0
     for k in range(end_x, end):

@@ -2,7 +2,7 @@
 
 A graph is `graph[kind, v]`: the parents, children, spouses (`<->`) and neighbours (`---`) of v as bit sets. Its score
 is the sum of the scores of its components (`anypag.scores.base`) and of `terms[0, k] + terms[1, d] + terms[2, b] +
-terms[3, u]` for k edges: d `-->`, b `<->` and u `---`. Scores are cached by 64-bit keys of the component's edges.
+terms[3, u]` for k edges: d `-->`, b `<->` and u `---`. Scores of components are cached by 64-bit keys.
 
 One step draws a pair (i, j), from a list of likely pairs or from all pairs, and then
 - gives i–j another state, or

@@ -118,8 +118,8 @@ def _key(n, a, b, slot):
 @patient(lists=FEW)
 def check_keys(marks, start, neighbour, slots, lowest):
     """A key for every check that orientation needs: (smaller end · n + larger end), then 32 bits for the slot. For each
-    a–b–c without an edge a–c, a–b and b–c are checked given the separating set of a and c, if its slot is `lowest` or
-    above. Keys are unordered and may repeat.
+    a–b–c with a and c not adjacent, the edges a–b and b–c are checked given the separating set of a and c, if its slot
+    is `lowest` or above. Keys are unordered and may repeat.
     """
     empty, first, other, row = slots
     n = len(marks)
