@@ -53,8 +53,8 @@ SCORE, CEILING, FIT, RISE = range(4)
 
 COUNT, INVERSE, WEIGHT, SLOPE, BEND, OWN, OTHER, FACTOR = range(8)
 """Rows of `fits[v]`. INVERSE, WEIGHT, SLOPE: the rows of node v in Ω⁻¹, Ω⁻¹ B and Ω⁻¹ B S; BEND: see `_curvature`. For
-the component whose first member is v, COUNT: its number of parameters; OWN and OTHER: their i and p (see `_slope`); FACTOR
-and the rows after it: the Cholesky factor of the second derivatives of its deviance.
+the component whose first member is v, COUNT: its number of parameters; OWN and OTHER: their i and p (see `_slope`);
+FACTOR and the rows after it: the Cholesky factor of the second derivatives of its deviance.
 """
 
 TIMES, MORE = 2.0, 1.0
@@ -511,7 +511,7 @@ def _slope(fits, i, p):
 
 @njit("float64(float64[:, ::1], float64[:, :, ::1], int64, int64, int64, int64)", nogil=True)
 def _curvature(matrix, fits, i, p, j, q):
-    """The second derivative of the deviance by two parameters. BEND is a row of 2 K E K - K, K = Ω⁻¹ (E: see `ricf`)."""
+    """The second derivative of the deviance by two parameters. BEND: a row of 2 K E K - K, K = Ω⁻¹ (E: see `ricf`)."""
     n = len(fits)
     if p < n and q < n:
         return 2.0 * fits[i, INVERSE, j] * matrix[p, q]
