@@ -15,7 +15,7 @@ from anypag.scores.base import Bound, Score
 
 STOP = 0.01  # far less than the differences of log-likelihood between graphs
 MOST_REMEMBERED = 1 << 22  # the size of the cache of `_kernels.gaussian_score.adding`, in numbers
-MOST_PARAMETERS = 64  # of a district whose fit is kept: one with more is fitted for every edge that is tried
+MOST_PARAMETERS = 64  # of a district whose fit is kept; a larger district is fitted again for every edge that is tried
 
 
 @dataclass(frozen=True, eq=False)
