@@ -51,8 +51,7 @@ class Inquiry:
 
     @property
     def passes(self) -> Passes | None:
-        """The test's `Passes`; None if a wrapper changes answers, repeated questions count once or tests are
-        limited."""
+        """The test's `Passes`; None if a wrapper changes answers, repeats are not counted, or tests are limited."""
         test = self.problem.test
         form: Passes | None = getattr(with_its_answers(test), "passes", None)
         return None if test.distinct or test.limit is not None else form
