@@ -6,16 +6,16 @@ to [-1, 1], s² and s³, and then polynomials of degree 4 and 5. The model of s(
 member of z (seven from 2,500 rows on), and the products of every two members if these products are at most a twentieth
 as many as the rows. An F test asks whether the first three functions of y improve this model; a second one swaps x and
 y. The two p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). The response is always the
-single function s. A test of polynomials on both sides would reject even where everything is linear: the mean of x²
-given z contains products of members of z, and no sum of functions of single members equals them.
+single function s. A test with several functions of x and of y would reject even where everything is linear: the mean of
+x² given z contains products of members of z, and no sum of functions of single members equals them.
 
 A discrete column is represented by one column of zeros and ones for each level. If it is the response, all levels are
-predicted at once (Wilks' lambda with Rao's F), from at most two functions of a continuous column. The model of a
-level's probability is wrong near 0 and 1. This does not raise the error rate if, given z, the means of the tested
-functions of the other column are sums of functions of single members of z.
+predicted at once (Wilks' lambda with Rao's F), from at most two functions of a continuous column. Near 0 and 1 the
+additive model of a level's probability is wrong. This does not raise the error rate if, given z, the means of the
+tested functions of the other column are sums of functions of single members of z.
 
-Where columns are far from normal, R² varies more than F assumes. F then gets fewer degrees of freedom, so that R² has
-its variance under permutations of the rows, without z (`ci.data_test`). Up to 1 % more variance is ignored.
+Where columns are far from normal, R² varies more than F assumes. F then gets fewer degrees of freedom. They give R² its
+variance under permutations of the rows, without z (`ci.data_test`). Up to 1 % more variance is ignored.
 
 Under independence p is nearly uniform if the model can express the means of s(x) and s(y) given z, and the spread
 around these means is constant. It is exactly uniform if the residuals are also normal. The test sees changes of one
@@ -65,7 +65,7 @@ PANEL = 512  # rows multiplied at once
 
 
 class Additive(DataTest):
-    """The F test, both ways, of functions of ranks, for any mix of continuous and discrete columns.
+    """The F test of functions of ranks, in both directions, for any mix of continuous and discrete columns.
 
     Args:
         data, names, missing, singular, max_r, threads: as for `FisherZ`; ranks are taken among all values of a column.
@@ -118,7 +118,7 @@ class Additive(DataTest):
 
     @property
     def has_gaps(self) -> bool:
-        """Do columns have missing values, so that each test leaves out the rows in which its own columns have gaps?"""
+        """Do columns have gaps? Then each test leaves out the rows with gaps in its own columns."""
         return bool(self.basis.has_value.size)
 
     def score(self) -> MixedScore:
@@ -132,7 +132,7 @@ class Additive(DataTest):
         return self._answers(queries)[0]
 
     def strength(self, queries: Queries) -> Floats:
-        """(b,) the larger of the two multiple correlations, less what chance explains; in [0, 1]."""
+        """(b,) the larger of the two multiple correlations, corrected for chance; in [0, 1]."""
         return self._answers(queries)[1]
 
     def effective_n(self, queries: Queries) -> Counts:
@@ -157,7 +157,7 @@ class Basis(NamedTuple):
     """A table in the form that `additive_tests` takes: p variables, q columns (functions of them), k products."""
 
     gram: Floats  # (q + 1, q + 1 or more) correlations of all columns; zeros in the last row and in columns after q
-    cross: Floats  # (k, q + 2) correlations of products with columns; then 0; then 1 if the product varies, else 0
+    cross: Floats  # (k, q + 2) for each product its correlations with the columns; 0; and 1 if it varies, else 0
     products: Floats
     """(k, k) correlations of products; (0, 0) if they are computed from rows, or no set has more than one product."""
     columns: Floats  # (q, n) the columns, with mean 0 and length 1; (q, 0) if no question needs them
@@ -205,12 +205,12 @@ class HeadProducts:
 
     count: int
     heads: Counts  # (p,) the number of heads of each variable
-    of_variable: Counts  # (p,) the first column of each variable
+    of_variable: Counts  # (p,) where the columns of each variable begin
     start: Counts  # (p, p) the first product of two variables
 
     @classmethod
     def of(cls, heads: Counts, start: Counts) -> Self:
-        """The products of variables, given the number of heads of each and where its columns begin."""
+        """The products of variables, from the number of heads of each variable and the start of its columns."""
         low, high = np.triu_indices(len(heads), 1)
         first = np.concatenate([[0], np.cumsum(heads[low] * heads[high])]).astype(np.int64)
         table = np.zeros((len(heads), len(heads)), np.int64)
@@ -218,7 +218,7 @@ class HeadProducts:
         return cls(int(first[-1]), heads, start[:-1], table)
 
     def cross(self, columns: Floats, threads: int) -> Floats:
-        """(k, q + 2) correlations of products with columns; then 0; then 1 if the product varies, else 0."""
+        """(k, q + 2) for each product its correlations with the columns; 0; and 1 if the product varies, else 0."""
         made = np.zeros((self.count, len(columns) + 2))
 
         def fill(part: slice) -> None:
@@ -239,7 +239,7 @@ class HeadProducts:
         return self.of_variable[low] + within // self.heads[high], self.of_variable[high] + within % self.heads[high]
 
     def made(self, columns: Floats, part: slice) -> Floats:
-        """The products of a part of the pairs, each with mean 0 and length 1."""
+        """The products in `part`, each with mean 0 and length 1."""
         left, right = self._sides
         return _unit(columns[left[part]] * columns[right[part]])
 

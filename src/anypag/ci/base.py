@@ -69,7 +69,7 @@ class Queries:
         return len(self.x)
 
     def take(self, rows: npt.NDArray[np.intp] | Flags | slice) -> Self:
-        """Some of the questions; the same batch if a slice has them all."""
+        """Some of the questions; the batch itself if a slice takes all."""
         if isinstance(rows, slice) and rows.indices(len(self)) == (0, len(self), 1):
             return self
         return type(self)(self.x[rows], self.y[rows], self.z[rows])
@@ -160,7 +160,7 @@ def innermost(test: CITest) -> CITest:
 
 
 def with_its_answers(test: CITest) -> CITest:
-    """The test without the wrappers that only count or cache."""
+    """The test without the outer wrappers that keep its answers: they count, cache or dispatch questions."""
     while isinstance(test, Wrapper) and test.answers_alike:
         test = test.test
     return test
@@ -191,7 +191,7 @@ def without_score(test: CITest) -> DataError:
 
 
 def strength_of(test: CITest, queries: Queries) -> PValues | None:
-    """How strongly x and y depend on each other, also where all p-values are 0; None if the test does not say."""
+    """How strongly x and y depend on each other, also where all p-values are 0; None if the test has no measure."""
     measure = getattr(innermost(test), "strength", None)
     return None if measure is None else np.asarray(measure(queries), np.float64)
 

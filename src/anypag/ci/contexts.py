@@ -49,7 +49,7 @@ class OfContexts(Wrapper):
         return p
 
     def contexts_given(self, x: Indices, y: Indices, z: Indices) -> Indices:
-        """(k, w) the contexts that each question is asked given, padded with -1; the sets z (k, r) may be padded."""
+        """(k, w) the contexts that the test conditions on in each question, padded with -1; z (k, r) may be padded."""
         found = np.full((len(x), len(self._contexts)), -1, np.int32)
         for ends, given, rows in self._kinds(x, y, z):
             is_apart = len(ends) == 1 and ends[0] in self._apart  # tested in rows where no other context varies

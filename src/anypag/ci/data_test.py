@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 NEARLY_NORMAL = 0.01  # no correction if the variance exceeds that for normal columns by at most this share
 LEAST_SHARE = 1e-3  # a correction leaves at least this share of the degrees of freedom
 TESTED = 3  # how many functions of a column the additive test tests; the powers of normal scores come after them
-MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # the largest table whose rows are kept for checks after the search
+MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # the most rows kept for later checks; none of a wider table
 
 
 class DataTest(ABC):
     """A test bound to data.
 
-    `names` are the columns, `n` the rows, `audit` what was found in them. Condition sets are worked through in the
-    order of the names (`arranged`), so the order of a set or of the columns does not matter.
+    `names` are the columns, `n` is the number of rows, `audit` has the findings in them. Members of a condition set are
+    processed in the order of the names (`arranged`), so the order of the set or of the columns does not matter.
     """
 
     exact: ClassVar[bool] = False
@@ -68,7 +68,7 @@ class DataTest(ABC):
         self.n = n
         self.audit = audit
         self._stored: Indices = name_order(names).astype(np.int32)
-        """(p,) where the column at each place in the order of the names is stored."""
+        """(p,) for each place in the order of the names, where its column is stored."""
         self.place: Indices = np.argsort(self._stored).astype(np.int32)
         """(p,) the place of each column in the order of the names."""
 
@@ -229,8 +229,8 @@ def excess_of_numbers(kurtosis: Floats, n: int | Counts) -> Floats:
 
 
 def pvalues_of_traces(traces: Floats, width_x: Counts, width_y: Counts, freedom: Counts, excess: Floats) -> Floats:
-    """(b,) the chance that squared canonical correlations of two blocks sum up to the trace or more in permuted rows.
-    `freedom`: rows - 1 - columns of the condition set; `excess`: the product of the excesses of the two blocks.
+    """(b,) the probability that squared canonical correlations of two blocks of permuted rows add up to `traces` or
+    more. `freedom`: rows - 1 - columns of the condition set; `excess`: the product of the excesses of the two blocks.
     """
     from scipy.special import betainc
 

@@ -296,7 +296,7 @@ def _has_two_values(columns: Floats) -> Flags:
 def _largest_tail(products: Floats, least: Floats, inflation: float, random: np.random.Generator) -> float:
     """The p-value of the largest standardised mean of several columns, whose means are 0 under independence.
 
-    Variances are raised to at least `least`: two levels that meet in no row have products that hardly vary, and their
+    Variances are raised to at least `least`: for two levels that meet in no row the products hardly vary, and their
     mean would look far from 0. The raised variances are multiplied by `inflation`.
     """
     from scipy.special import erfc

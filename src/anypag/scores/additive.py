@@ -2,7 +2,7 @@
 
 A continuous variable is represented by functions of its ranks, as in the additive test (`ci.additive`): normal scores,
 two polynomials, and two powers of normal scores. All of them explain its continuous children. Its own parents explain
-only its normal scores, because the mean of y² given the parents is not a sum of functions of single parents. Noise is
+only its normal scores, because the mean of y², say, is not a sum of functions of single parents of y. Noise is
 Gaussian; `<->` joins the noise of two variables, so graphs with hidden causes are scored as for Gaussian data.
 
 Discrete variables are represented by their levels, as in the degenerate-Gaussian score (`scores.mixed`), and only the

@@ -124,7 +124,7 @@ class DiscreteScore(Score):
 
     @cached_property
     def association(self) -> Floats:
-        """(p, p) what an edge of two variables adds to the score before its price, in nats per row; at least 0."""
+        """(p, p) how much an edge of two variables adds to the score before its price, in nats per row; at least 0."""
         from anypag._kernels.discrete_score import of_set
 
         rest, p = (*self.bound[1:], np.zeros(1, np.int64)), len(self.names)

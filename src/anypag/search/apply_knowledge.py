@@ -43,7 +43,7 @@ class Base(NamedTuple):
     """The marks from data alone."""
 
     orientation: Orientation
-    mag: Marks | None  # a MAG of the class; None if there is none, or if edges may still be removed
+    mag: Marks | None  # a MAG of the equivalence class; None if there is none, or if edges may still be removed
     reason: str  # why there is no such MAG
     colliders: Colliders | None  # decides which nodes are colliders; None without separating sets and MAG
 
@@ -96,7 +96,7 @@ class Closed(NamedTuple):
 def closed_with(
     facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1, look: Look = do_nothing
 ) -> Closed:
-    """All marks that follow from graph and facts: by rules, then by exact closure, its trials divided by `share`."""
+    """All marks that follow from graph and facts: by rules and, if needed, exact closure (trials / `share`)."""
     by_rules = _by_rules(facts, base, state, problem, final, look)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)
@@ -144,7 +144,7 @@ def closed_step(
 
 
 def contradictions(base: Orientation, marks: Marks) -> LogRows:
-    """The log rows of the marks from data alone that `marks` replaces by another mark than a circle."""
+    """The log rows of marks from data alone where `marks` has a different mark that is no circle."""
     i, j, mark = base.log[:, 1], base.log[:, 2], base.log[:, 3]
     stands = marks[i, j]
     return np.asarray(base.log[(stands > Mark.CIRCLE) & (stands != mark)], np.int32)

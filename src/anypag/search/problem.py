@@ -139,7 +139,7 @@ class Problem:
 
     @property
     def test_name(self) -> str:
-        """The kind of test: "FisherZ", say."""
+        """The kind of test, for example "FisherZ"."""
         return type(self.bound_test).__name__.lstrip("_")
 
     @property

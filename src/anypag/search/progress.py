@@ -1,4 +1,4 @@
-"""Progress reports of a step (ticks), and short chunks of large batches, between which a step can be ended."""
+"""Progress reports of a step (ticks), and chunks of large batches: a step can be ended between two chunks."""
 
 from __future__ import annotations
 

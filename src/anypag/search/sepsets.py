@@ -31,7 +31,7 @@ class Sepsets:
     """(n, ⌈n / 8⌉) bit j of row i and bit i of row j are set if the empty set separates i and j."""
     pairs: Counts = stored(Array("int64", (None,), 0))
     """(m,) the pairs i < j with a larger set, as i · n + j, ascending."""
-    rows: Indices = stored(Array("int32", (None,), 1))  # (m,) the row of `members` with the set of each of these pairs
+    rows: Indices = stored(Array("int32", (None,), 1))  # (m,) for each of these pairs the row of `members` with its set
     members: Indices = stored(Array("int32", (None, None), -1, "n"))
     """(k, w) one set per row, ascending, padded with -1; row 0 is the empty set."""
 

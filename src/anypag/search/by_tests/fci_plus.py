@@ -5,8 +5,7 @@ ends can be separated is a D-separating link. Links are recognised by arrowheads
 destroys the independence, the node is no ancestor of the tested nodes, so it gets arrowheads. A link X <-> Y has
 arrowheads at both ends, and each end has another edge of this kind (`possible_links`). The set that separates X and Y
 starts as X, Y and some neighbours of both. The separating sets of every two of its nodes are added until nothing
-changes (the hierarchy); then X and Y are left out. When no more links are removed, R0–R10 orient without these
-arrowheads.
+changes (the hierarchy); then X and Y are left out. At the end R0–R10 orient without these arrowheads.
 
 All links are tested in the same frozen graph. Such rounds are repeated until a round removes no link. Until the last
 step all marks are circles: missing edges are right after every step, marks only at the end.

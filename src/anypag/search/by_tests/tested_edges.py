@@ -1,4 +1,4 @@
-"""Finds the edges that an iteration removes, by the fastest way in which the test can be asked.
+"""Finds the edges that an iteration removes, by the fastest of these ways that the test allows:
 
 1. all pairs given the empty set, in one pass of the test over the graph (`anypag.ci.passes`);
 2. all edges given each single node of their pools, in one pass;
@@ -28,7 +28,7 @@ from anypag.search.sepsets import padded
 from anypag.search.state import PairTests, State
 from anypag.threads import Made, map_in_threads, runs_of, slices
 
-SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first; with fewer than 128 edges two or three
+SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first; of fewer than 128 edges two or three
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
 LEAST_CHUNK_SECONDS = 0.002  # a chunk should take this long: starting it on another thread costs a tenth of that
 SECONDS_TO_START = 0.0003  # about the fixed cost of a chunk
@@ -95,7 +95,7 @@ def without_separated(
     tested = None if most_singles is None else _test_singles(state, inquiry, x, y, most_singles)
     if tested is None:
         tested = work_in_chunks(test_some, x, y, inquiry)
-    elif len(left := np.flatnonzero(tested.is_open & np.isnan(tested.p))):  # they had too many candidates for the pass
+    elif len(left := np.flatnonzero(tested.is_open & np.isnan(tested.p))):  # these had too many candidates for the pass
         rest = work_in_chunks(test_some, x[left], y[left], inquiry)
         tested.is_open[left], tested.z[left], tested.p[left] = rest
     is_open, found = tested.is_open, tested.separated(x, y, inquiry.alpha)
@@ -269,7 +269,7 @@ def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:
 
 
 def _up_to_first(edge_of: Counts, independent: Flags) -> Flags:
-    """(b,) would a search reach the row if it stopped at each edge's first independence?"""
+    """(b,) would a search that stops at each edge's first independence reach the row?"""
     hits = np.flatnonzero(independent)
     edges, first = np.unique(edge_of[hits], return_index=True)
     if not len(edges):
