@@ -69,7 +69,7 @@ def cuda_card() -> Card:
     except ImportError:
         raise CardError(
             "A graphics card needs CuPy, which is not installed: pip install 'anypag[gpu]'. The CPU "
-            f"({Option('device', 'cpu')}) finds the same."
+            f"({Option('device', 'cpu')}) gives the same results."
         ) from None
     try:
         count = cupy.cuda.runtime.getDeviceCount()
@@ -85,8 +85,8 @@ def cuda_card() -> Card:
 
 def _unusable(why: str) -> CardError:
     return CardError(
-        f"No graphics card can be used here: {why}. Leave {Option('device')} out to use the CPU, which finds the same, "
-        f"or choose {Option('device', 'auto')} for a card only where there is one."
+        f"No graphics card can be used here: {why}. Leave {Option('device')} out to use the CPU (same results), "
+        f"or choose {Option('device', 'auto')} to use a card only if there is one."
     )
 
 

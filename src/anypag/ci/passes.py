@@ -1,4 +1,4 @@
-"""Passes: answers for a whole graph at once (all pairs, all sets of one node, the best of many sets).
+"""Passes: answers for a whole graph at once (all pairs, all condition sets of one node, the best of many sets).
 
 A pass gives the same answers as the test, to the bit. A search uses the passes of a test (`test.passes`), if it has
 any, instead of single questions.
@@ -37,7 +37,7 @@ class Singles(NamedTuple):
     """The results of testing edges given each single node of their pools."""
 
     is_open: Flags  # (m,) do both pools have a node?
-    is_large: Flags  # (m,) was the edge not tested, because it has too many candidates?
+    is_large: Flags  # (m,) was the edge left untested because it has too many candidates?
     z: Indices  # (m, 1) the node with the largest p-value; arbitrary if there was no node
     p: Floats  # (m,) the p-value given that node; NaN if there was no node
     n_tests: int

@@ -53,7 +53,7 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     test = class_of_test(test) if isinstance(test, str) else test
     if choices.kinds and test.takes != "any":
         raise ParameterError(
-            f"{test.__name__} takes every column as {test.takes}; {Option('kinds')} go with {Option('test', 'auto')}, "
+            f"{test.__name__} takes every column as {test.takes}; {Option('kinds')} need {Option('test', 'auto')}, "
             f"{Option('test', 'mixed')} or {Option('test', 'additive')}."
         )
     return _in_contexts(test, source, choices)
