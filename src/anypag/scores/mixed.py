@@ -27,7 +27,7 @@ class MixedScore(GaussianScore):
 
     Args:
         start: (p + 1,) where the columns of each variable begin.
-        explained: (p,) how many of each variable's columns its parents explain, the first ones; default all. The
+        explained: (p,) how many columns of each variable, from the first on, its parents explain; default all. The
             other columns only explain children (`scores.additive`).
         takes_functions: (p,) 1 if the further columns of a variable's parents explain it too, else 0.
 
