@@ -14,10 +14,10 @@
    hidden columns are drawn again before every block of rounds, given the graph of the coldest chain.
 
 The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`). For correlations, marks
-are weighted by how often such marks are right (`by_scores.calibrated`). The answer after every step is
-the PAG of a MAG, and so it is valid. Knowledge holds in every graph of every chain: states that a pair cannot have are never
-proposed, and steps that break a statement are rejected (`by_scores.starting_graphs`). So some member of the answer's
-class agrees with the knowledge. Random numbers come from fixed seeds, and the data decide the order of nodes: the same
+are weighted by how often such marks are right (`by_scores.calibrated`). The answer after every step is the PAG of a
+MAG, so it is valid. Knowledge holds in every graph of every chain: states that a pair cannot have are never proposed,
+and steps that break a statement are rejected (`by_scores.starting_graphs`). So some member of the answer's class
+agrees with the knowledge. Random numbers come from fixed seeds, and the data decide the order of nodes. So the same
 data give the same answer, in any order of columns.
 """
 
@@ -420,7 +420,7 @@ def _with_hidden_drawn(state: BayesState, problem: Problem, tick: Tick) -> Bayes
 
 
 def exchanged(walkers: Sequence[Walker], temperatures: Sequence[float], turn: int) -> list[Walker]:
-    """The chains after Metropolis swaps of graphs between neighbouring temperatures; odd turns leave the first chain out."""
+    """The chains after Metropolis swaps between neighbouring temperatures. Odd turns leave the first chain out."""
     places = list(walkers)
     for k in range(turn % 2, len(places) - 1, 2):
         low, high = places[k], places[k + 1]
