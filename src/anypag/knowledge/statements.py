@@ -141,7 +141,7 @@ def written(name: str) -> str:
 
 
 def named(statement: Statement) -> str:
-    """The statement as sentences mention it: its text, and where it was written."""
+    """The statement in backquotes, and where it was written; for messages."""
     return _placed(f"`{statement}`", statement.place)
 
 
@@ -187,7 +187,7 @@ class Outcome:
 
     @property
     def in_words(self) -> str:
-        """What became of it: "used", "implied by the data anyway", "contradicted" or "not usable"."""
+        """The outcome in words: "used", "implied by the data anyway", "contradicted" or "not usable"."""
         return "implied by the data anyway" if self.became == "implied" else self.became
 
     def __str__(self) -> str:

@@ -228,8 +228,8 @@ def learn(
             edge between A and C says that B is no collider: if B is one, give its arrowheads.
         r0: the size of the first condition sets.
         max_sets: if an edge has more condition sets than this in one iteration, only sets without variables that the
-            marks rule out as causes are tested. The default is 0 (for every edge) with exact tests, 1,000 on data. For sets
-            of one or two variables it is 100 times as high, unless the test takes one question at a time.
+            marks rule out as causes are tested. The default is 0 (for every edge) with exact tests, 1,000 on data. For
+            sets of one or two variables it is 100 times as high, unless the test takes one question at a time.
         sepset: which separating set of an edge is kept: the "first" found, or the one with the "largest-p"; the default
             is "largest-p" for "auto", "icd" and "bayes" on data, else "first".
         possible_dsep: for "fci" and "gfci", the nodes of Possible-D-Sep that condition sets may have: "all", or only
