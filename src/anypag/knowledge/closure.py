@@ -55,7 +55,7 @@ def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
 
 
 def known_of(facts: Facts) -> KnownCauses:
-    """The tables that rules read. With possible selection no pair is unconfounded, as selection can look like a hidden cause."""
+    """The tables that rules read. No pair is unconfounded under selection, which can look like a hidden cause."""
     return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 

@@ -44,7 +44,7 @@ class Facts:
         return cls(causes, not_causes, not_selecting, joined, not_joined, unconfounded, design, selection)
 
     def closed(self) -> Self:
-        """The facts, and all facts that follow from them; they must not contradict each other (see `knowledge.bind`)."""
+        """The facts and all that follow from them. The facts must not contradict each other (see `knowledge.bind`)."""
         causes = transitive(self.causes)
         not_causes = self.not_causes | causes.T
         above = causes.T | np.eye(len(causes), dtype=np.bool_)
