@@ -27,7 +27,7 @@ _RESERVED = frozenset({SELECTION, "|", "*", "tiers:", "within", *SIGNS.values()}
 
 @dataclass(frozen=True)
 class Tiers:
-    """`tiers: a b | c d`: no variable is a cause of one in an earlier tier."""
+    """`tiers: a b | c d`: no variable is a cause of a variable in an earlier tier."""
 
     tiers: tuple[tuple[str, ...], ...]
     place: str = field(default="", compare=False)
@@ -38,7 +38,7 @@ class Tiers:
 
 @dataclass(frozen=True)
 class NoCausesWithinTiers:
-    """`within tiers: no causes`: no variable is a cause of one in its own tier."""
+    """`within tiers: no causes`: no variable is a cause of another variable in its tier."""
 
     place: str = field(default="", compare=False)
 
@@ -176,7 +176,7 @@ class Outcome:
     """One statement and what became of it.
 
     `became` is "used" (`marks` depend on it, or `why` says what else it did), "implied" (the data alone show it),
-    "contradicted" (by the data; the statement wins) or "not usable"; `why` explains it in a sentence.
+    "contradicted" (by the data; the statement wins) or "not usable". `why` gives the reason in a sentence.
     """
 
     statement: str

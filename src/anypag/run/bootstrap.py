@@ -119,7 +119,7 @@ class Resampling:
             stopped = result.stopped if result.stopped in {"time", "tests", "interrupt"} else None
             if stopped is None:
                 stopped = self._resample(done, budget, partial(Progress, result.r, "resamples"), tick, listening)
-            told = replace(result.choices, kinds=self.choices.kinds)  # already applied to the table
+            told = replace(result.choices, kinds=self.choices.kinds)  # the search got a table with these kinds
             plan = self.plan  # a checkpoint may hold more resamples than were asked for
             graphs = tuple(graph for k, graph in sorted(done.graphs.items()) if k < plan.n)
             failures = tuple(failure for k, failure in sorted(done.failures.items()) if k < plan.n)

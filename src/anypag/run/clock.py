@@ -1,4 +1,4 @@
-"""Signals and the clock of a run, either of which can end it. The clock pauses while something is compiled.
+"""Signals, which can end a run from outside, and the clock of a run, which pauses while something is compiled.
 
 Compiling happens once for each kind of run, so it does not count against a budget.
 """
@@ -48,7 +48,7 @@ class Signals:
         """Raise if a signal is pending."""
 
     def held(self) -> AbstractContextManager[None]:
-        """A context in which signals wait until it ends."""
+        """A context in which signals wait until the context ends."""
         return nullcontext()
 
     def ending_a_run(self) -> AbstractContextManager[None]:

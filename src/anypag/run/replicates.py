@@ -1,7 +1,7 @@
 """Searches on resamples: `Plan` draws the rows of each resample; joblib runs the searches in this process, in other
 processes, or on a cluster. The search on one resample is a replicate.
 
-The seed and its number decide the rows of a replicate. So results are equal for any backend and number of workers.
+The seed and the number of a replicate decide its rows. So any backend and number of workers give the same results.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LEAST_SECONDS = 1e-3  # the budget of a search if no time is left: 0 is not allo
 class Plan:
     """The resamples of a table: how many, of which kind, from which seed. `clusters` (n_rows,): the code of each row's
     cluster, if whole clusters are drawn; None if single rows are drawn. `strata` (n_rows,): the data set of each row;
-    each is resampled on its own. None for a single data set.
+    each data set is resampled on its own. None for a single data set.
     """
 
     n: int
@@ -161,7 +161,7 @@ def made_through_joblib(
 
 
 class Budget:
-    """The time and tests left for many searches, `n_jobs` of them at a time. Compiling here does not count."""
+    """The time and tests left for many searches, `n_jobs` at a time. Compiling in this process does not count."""
 
     def __init__(self, choices: Choices, n_jobs: int | None = 1) -> None:
         about_data = [name for name, choice in DECLARED.items() if choice.part == "data"]
@@ -226,7 +226,7 @@ class Replicates:
             self.write()
 
     def missing(self, n: int) -> list[int]:
-        """The numbers of those of the n resamples that are not done yet."""
+        """The numbers below n of the resamples that are not done yet."""
         return [k for k in range(n) if k not in self.graphs and k not in self.failures]
 
     def write(self) -> None:

@@ -1,9 +1,9 @@
 """A posterior over graphs, and the PAG of least expected error.
 
 1. Orders: BOSS from many starts gives DAGs that score well (`by_scores.boss`).
-2. Tests: ICD gives a graph that is right in the limit of many rows. If that graph contradicts itself, a MAG near it is
-   used (`by_scores.starting_graphs`).
-3. Cooling: chains start at the best DAGs and at that MAG, and walk towards better scores (`by_scores.chain`); the best
+2. Tests: ICD gives a graph that is right in the limit of many rows. A MAG of this graph is used; if the graph is no
+   valid PAG, a MAG near it (`by_scores.starting_graphs`).
+3. Cooling: chains start at the best DAGs and at this MAG, and walk towards better scores (`by_scores.chain`). The best
    graph met is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node
    and its ancestor. A MAG needs extra edges to express this, and each edge lowers the score.
    Discrete columns have no score for `<->`. Their graphs are DAGs, and hidden causes are found as unmeasured columns
@@ -215,7 +215,7 @@ def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState
 
 
 def started(state: BayesState, by_tests: Marks, problem: Problem, tick: Tick) -> BayesState:
-    """The state before cooling: starts from the DAGs of all orders and from the graph by tests."""
+    """The state before cooling, with starts from the best DAGs of the orders and from the graph by tests."""
     dags = of_distinct_classes(found(state.orders, problem.score_in_order, look_at(state.orders, tick)))
     mag = _mag_of_tests(by_tests, problem)
     chosen = _agreeing([mag, *(marks_of_arrows(dag.parents) for dag in dags[: Effort.of(problem).dags])], problem)
@@ -314,7 +314,7 @@ def _latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
 
 
 def _hides_columns(problem: Problem) -> bool:
-    """Are hidden causes looked for as columns? Not if knowledge says which pairs have edges (a hidden column adds and
+    """Are hidden causes searched as columns? Not if knowledge says which pairs have edges (a hidden column adds and
     removes edges of the MAG), if no graph was found that agrees with the knowledge, or if there are too many rows.
 
     The score of hidden columns is comparable with BDeu, and with no other score.

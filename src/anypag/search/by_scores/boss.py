@@ -37,7 +37,7 @@ from anypag.stored import Array, Nested, marks_matrix, stored
 from anypag.threads import Look
 
 CLEARLY = 3.0
-"""Knowledge is reported if it lowers the log score by this: a factor of 20 in probability (Kass & Raftery 1995)."""
+"""Knowledge is reported if it lowers the log score by at least this: a factor of 20 (Kass & Raftery 1995)."""
 
 SWEEPS_TIMES_PAIRS = 20_000
 """A step has at most this number / n² sweeps (at least 1), so that a run that is killed loses little. Orders of up to

@@ -33,7 +33,7 @@ Bits = npt.NDArray[np.uint64]
 NO_EDGE, CAUSE, EFFECT, ANY_STATE = 1, 2, 4, 31
 """Bits of the states that a pair may have (`Landscape.allowed`): no edge, `-->`, `<--`, and any state."""
 
-SPOUSES = 2  # where a graph keeps its `<->`
+SPOUSES = 2  # the index of `<->` in a graph
 
 LARGEST = 10
 """The most members of a district or undirected component: larger ones take long to fit; data rarely support them."""
@@ -318,7 +318,7 @@ def flags_of(bits: Bits) -> Flags:
 
 
 def graph_of(marks: Marks) -> Bits:
-    """The bits of a MAG or DAG."""
+    """The bits of a graph of `-->`, `<->` and `---`."""
     arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
     child = arrow & tail.T
     kinds = (child.T, child, arrow & arrow.T, tail & tail.T)

@@ -37,7 +37,7 @@ SOMEWHAT = 1.0
 
 MOST_CAUSES = 5  # the most hidden causes that are looked for
 LARGEST_CLIQUE = 4  # the most children that a cause is proposed with; it may get more
-SCREENED = 6  # how many proposals are scored for each that is refined; see `_shortlist`
+SCREENED = 6  # how many proposals are scored for each proposal that is refined; see `_shortlist`
 ROUGH = 12  # the most sweeps of EM when proposals are compared
 ROUNDS = 4  # the most rounds of drawing levels and finding a DAG
 MOST_LEVELS = 3  # the most levels that are tried for a hidden cause
@@ -150,7 +150,7 @@ def _cliques(adjacent: Flags) -> Iterator[tuple[int, ...]]:
 
 
 def _with_children(dag: LatentDAG, children: Flags, facts: Facts) -> LatentDAG:
-    """The DAG with these children of hidden causes. Among the children of the last cause, only known causes stay."""
+    """The DAG with these children of hidden causes. Among those of the last cause, only edges of known causes stay."""
     members = np.flatnonzero(children[-1])
     parents = dag.parents.copy()
     parents[np.ix_(members, members)] &= facts.causes[np.ix_(members, members)]

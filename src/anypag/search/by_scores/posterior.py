@@ -112,8 +112,8 @@ class Posterior:
         from_counts: whether the score was computed from counts, not from correlations.
         facts: knowledge about the variables, in the order of `names`; it is not stored.
 
-    `shares` are shares of the sampled graphs, with the marks that follow from `facts` (`pags`). A value called a
-    probability is calibrated: a share of graphs, corrected by how often such shares are right (`by_scores.calibrated`).
+    `shares` are shares of the graphs sampled at temperature 1, with marks that follow from `facts` (`pags`). A value
+    called a probability is calibrated: a share, corrected by how often such shares are right (`by_scores.calibrated`).
     """
 
     names: tuple[str, ...]
@@ -264,7 +264,7 @@ class Posterior:
         return [(STATES[int(state)], float(often[state]) / self.n_samples) for state in most_first if often[state]]
 
     def classes(self) -> list[tuple[PAG, float]]:
-        """The classes met with their shares, the most frequent first."""
+        """The sampled classes with their shares, the most frequent first."""
         met = zip(self.pags, self.sample.cold.tolist(), strict=True)
         return [(PAG(pag, self.names), n / self.n_samples) for pag, n in met if n]
 

@@ -43,7 +43,7 @@ def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
 
 
 def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
-    """(p, p) how many standard errors the dependence of two columns is off that in drawn tables; `levels` is (p, n)."""
+    """(p, p) by how many standard errors the dependence of two columns differs from that in drawn tables."""
     levels = levels[:, :: _step(levels.shape[1])]
     drawn = [_information(_drawn_levels(levels, parents, rng)) for rng in _generators(levels.T)]
     middle = np.mean(drawn, axis=0)
@@ -96,9 +96,9 @@ def _sum_of_logs(codes: LevelRows) -> float:
 def off_in_columns(
     values: Floats, is_discrete: Flags, parents: Flags, fixed: Flags | None = None, *, functions: bool = False
 ) -> Floats:
-    """(p, p) how many standard errors two columns are off drawn tables: the most of any correlation of the columns,
-    their squares and third powers. With `functions`, effects of continuous columns are curves over normal scores, not
-    straight lines. Columns that are `fixed` by design are not drawn.
+    """(p, p) by how many standard errors two columns differ from drawn tables, in the correlation that differs most (of
+    columns, squares or third powers). With `functions`, effects of continuous columns are curves over normal scores,
+    not straight lines. Columns that are `fixed` by design are not drawn.
     """
     values = in_units(values[:: _step(len(values))])[0]
     fixed = np.zeros_like(is_discrete) if fixed is None else fixed
@@ -118,7 +118,7 @@ def off_in_columns(
 
 
 def _drawn_columns(values: Floats, sizes: Counts, parents: Flags, fixed: Flags, functions: bool) -> list[Floats]:
-    """Tables from the DAG. Numbers are predictions plus random residuals; levels come from rows predicted alike."""
+    """Tables from the DAG. Numbers are predictions plus random residuals; levels come from rows with near ones."""
     n, generators = len(values), list(_generators(values))
     tables = [values.copy() for _ in generators]
     for v in (v for v in _causes_first(parents) if not fixed[v]):
@@ -145,7 +145,7 @@ def _random_rows_near(points: Floats, wanted: Floats, rng: np.random.Generator) 
 
 
 def _explaining(columns: Floats, sizes: Counts, functions: bool) -> Floats:
-    """The regressors that some columns give: ones, the columns or functions of them, and indicators of levels."""
+    """The regressors made from some columns: ones, the columns or functions of them, and indicators of levels."""
     parts = [np.ones((len(columns), 1))]
     for column, size in zip(columns.T, sizes, strict=True):
         cut = np.clip(column, -4, 4)

@@ -31,7 +31,7 @@ PairStates = npt.NDArray[np.uint8]
 
 
 class PairChange(NamedTuple):
-    """A `state` of `pair` that is not the answer's, and its `share` of the graphs that `changes_with` looks at."""
+    """A change of `pair` in the graphs where another pair changes: its new `state`, and the `share` with that state."""
 
     pair: int
     state: int

@@ -28,7 +28,7 @@ _NUMBER = {FORTH: 1, BACK: 2, BOTH: 3, FLAT: 4}
 
 
 def tiers_of(facts: Facts) -> Order:
-    """(n,) the tier of each node: no node is a cause of a node in an earlier tier. Tiers are as many as possible.
+    """(n,) the tier of each node: no node is a cause of a node in an earlier tier. There are as many tiers as possible.
 
     >>> facts = Facts.none(3, selection=False)
     >>> facts.not_causes[2, [0, 1]] = True
@@ -72,14 +72,14 @@ def with_design(marks: Marks, facts: Facts) -> Marks:
 
 def needs_mags(facts: Facts) -> bool:
     """Do the facts exclude edges or hidden common causes of pairs, so that a chain must walk over MAGs? In other path
-    diagrams a pair without an edge may have one in the MAG. Contexts keep their edges, because nothing acts on them.
+    diagrams a pair without an edge may have one in the MAG. Edges at contexts stay, because nothing acts on contexts.
     """
     others = ~facts.design
     return bool(facts.not_joined.any() or (facts.unconfounded[np.ix_(others, others)].any() and not facts.selection))
 
 
 def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
-    """A graph that agrees with `facts` and has most edges of `marks`, or None; `<->` and `---` only if `hidden`."""
+    """A graph that agrees with `facts` and keeps edges of `marks`, or None; it has `<->` and `---` only if `hidden`."""
     allowed = allowed_states(facts)
     others = replace(facts, causes=np.zeros_like(facts.causes))  # required causes may follow from edges added later
     found = _with_causes(_with_edges(np.zeros_like(marks), marks, others, allowed, hidden=hidden), facts, allowed)
