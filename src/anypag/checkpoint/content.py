@@ -117,9 +117,9 @@ class _Walk:
     def _refuse(self, value: Any) -> None:
         if not self._declared:
             raise CheckpointError(
-                "A checkpoint must tell this test or algorithm from others, and the "
+                "A checkpoint must recognise this test or algorithm, but the "
                 f"{type(value).__qualname__} that it uses cannot be inspected. Give the object that holds it a method "
-                "identity(); the text that this returns must change whenever the answers do. For a function, use "
+                "identity(), whose text changes whenever the answers do. For a function, use "
                 'from_callable(..., version="1"). Or run without a checkpoint.'
             )
 

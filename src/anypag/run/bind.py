@@ -112,13 +112,13 @@ def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str 
     of_tests = ("max_r", *sorted(METHODS["icd"].uses - METHODS["bayes"].uses - {"n_jobs"}))
     given = [f"{Option(name)}" for name in of_tests if not is_default(name, getattr(choices, name))]
     if given and not is_default("effort", choices.effort):
-        why = "only a search by tests has the first, only one by scores the other."
+        why = "the first is only for searches by tests, the other only for searches by scores."
         raise ParameterError(f"Leave out {given[0]} or {Option('effort')}: {why}")
     if given:
         were = f"{' and '.join(given)} {'were' if len(given) > 1 else 'was'}"
         return None, Sentence(f"by tests alone, as {were} chosen, which only a search by tests has")
     if choices.singular == "keep":
-        return None, "by tests alone, as a score cannot tell columns apart that are functions of others"
+        return None, "by tests alone, as a score cannot separate columns that are functions of others"
     n, rows = len(test.names), rows_behind(test) or 0
     if n**2 * SECONDS_A_PAIR > MOST_SECONDS:
         return None, _too_long(n, rows, n**2 * SECONDS_A_PAIR)
