@@ -118,7 +118,7 @@ def off_in_columns(
 
 
 def _drawn_columns(values: Floats, sizes: Counts, parents: Flags, fixed: Flags, functions: bool) -> list[Floats]:
-    """Tables from the DAG. Numbers are predictions plus random residuals; levels come from rows with near ones."""
+    """Tables from the DAG. Numbers: predictions plus random residuals. Levels: those of rows with near predictions."""
     n, generators = len(values), list(_generators(values))
     tables = [values.copy() for _ in generators]
     for v in (v for v in _causes_first(parents) if not fixed[v]):
