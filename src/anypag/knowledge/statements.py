@@ -173,7 +173,7 @@ class KnownMark:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One statement and what became of it.
+    """A statement and its outcome.
 
     `became` is "used" (`marks` depend on it, or `why` says what else it did), "implied" (the data alone show it),
     "contradicted" (by the data; the statement wins) or "not usable". `why` gives the reason in a sentence.

@@ -332,7 +332,7 @@ def marks_of(graph: Bits) -> Marks:
 
 
 def are_graphs(graphs: Bits) -> bool:
-    """Are these (k, 4, n, words) bits graphs without directed cycles? Checks what was read from a file."""
+    """Are these (k, 4, n, words) bits graphs without directed cycles? For graphs that were read from a file."""
     n, words = graphs.shape[2:]
     if words != max(1, -(-n // 64)):
         return False

@@ -6,7 +6,7 @@ The most promising causes are refined in rounds: draw plausible levels of the ca
 among the others (`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before,
 because from random levels it needs many sweeps if there are several causes. A change is kept if it raises the score of
 the measured rows (`scores.latent`); the search ends when no further cause raises it. Every graph that is kept agrees
-with what is known, and columns with more than 6 levels are never children of a hidden cause (`scores.discrete`).
+with knowledge, and columns with more than 6 levels are never children of a hidden cause (`scores.discrete`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def without_hidden(parents: Flags, discrete: DiscreteScore) -> CompletedDAG:
 
 
 def keeps_to(dag: LatentDAG, facts: Facts) -> bool:
-    """Does a graph agree with what is known of causes, and of pairs without a hidden common cause?"""
+    """Does a graph agree with the facts about causes, and about pairs without a hidden common cause?"""
     if not facts.says_marks:
         return True
     both = dag.children.T.astype(np.int64) @ dag.children > 0
