@@ -1,6 +1,6 @@
 """Orders of the variables, and the DAGs that score well in them (BOSS, Andrews et al. 2023).
 
-An order is improved by sweeps: every variable in turn goes where the order scores best, until none moves. Starts are
+In a sweep every variable in turn moves to where the order scores best. Sweeps end when no variable moves. Starts are
 fixed: the order of the problem (strongest first), its reverse, and shuffles of it by a fixed seed. So the same data
 give the same DAGs. Later orders begin at the best one so far, with a few edges of its DAG reversed (`turned`). All
 orders respect the tiers, if there are any.
@@ -27,7 +27,7 @@ TURNED = 3  # how many edges are reversed (`docs/decisions.md`)
 
 @dataclass(frozen=True, eq=False)
 class Orders:
-    """Orders (k, n) that are being improved. No sweep moves a variable of a settled order. In an order tiers ascend."""
+    """Orders (k, n) that are being improved, each with tiers ascending. No sweep changes a settled order."""
 
     order: Order = stored(Array("int64", (None, "n"), 0, "n"))
     settled: Flags = stored(Array("bool", (None,)))
@@ -64,7 +64,7 @@ def first_orders(n: int, starts: int, *, tier: npt.ArrayLike | None = None, seed
 
 
 def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
-    """One sweep of the first order that has not settled; `look` is called often, and may raise to end it."""
+    """The orders after a sweep of the first that has not settled. `look` is called often, and may raise to end it."""
     at = int(np.argmin(orders.settled))
     order, settled = orders.order.copy(), orders.settled.copy()
     made = score.made_ahead.get(_key(order[at], orders.tier))
@@ -104,7 +104,7 @@ def _key(order: Order, tier: Order) -> bytes:
 
 
 def turned(orders: Orders, at: int, score: Score, look: Look = do_nothing) -> Orders:
-    """The orders; order `at` is now the best one before it, with a few random edges of its DAG reversed (seed `at`)."""
+    """The orders with a new order `at`: the best earlier one, a few random edges of its DAG reversed (seed `at`)."""
     dags = [_dag_of(row, score, look) for row in orders.order[:at]]
     best = max(range(at), key=lambda k: (round(dags[k].score, 6), -k))
     edges = np.argwhere(dags[best].parents == 1)
@@ -119,7 +119,7 @@ def turned(orders: Orders, at: int, score: Score, look: Look = do_nothing) -> Or
 
 
 def found(orders: Orders, score: Score, look: Look = do_nothing) -> list[FoundDAG]:
-    """The distinct DAGs of the orders as they stand, the best first; `look` is called often."""
+    """The distinct DAGs of the orders in their present state, the best first; `look` is called often."""
     best: dict[bytes, FoundDAG] = {}
     for row in orders.order:
         dag = _dag_of(row, score, look)
@@ -156,7 +156,7 @@ def of_distinct_classes(dags: list[FoundDAG]) -> list[FoundDAG]:
 
 
 def class_key(parents: Marks) -> bytes:
-    """A key that two DAGs share exactly where they are equivalent: same edges, same unshielded colliders.
+    """A key that Markov equivalent DAGs, and no others, share: they have the same edges and unshielded colliders.
 
     >>> chain, fork = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]), np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]])
     >>> class_key(chain) == class_key(fork) != class_key(fork.T)
