@@ -105,7 +105,7 @@ def test_conflicts_are_told() -> None:
 
 def test_a_bare_graph_has_meanings_and_no_reasons() -> None:
     told = explain(ap.PAG.from_string("smoking o-> tar; tar --> cancer"), "tar", "cancer")
-    assert "nothing that was not measured" in told.summary
+    assert "no unmeasured variable" in told.summary
     assert [end.why for end in told.ends] == [None, None]
     assert told.notes == ()
     apart = explain(ap.PAG.from_string("smoking o-> tar; tar --> cancer"), "smoking", "cancer")
