@@ -154,13 +154,13 @@ def refuse_unfinished(source: Result) -> None:
     """Raise an error for a search that stopped early, or a method that may leave too many edges."""
     if not source.complete:
         raise GraphError(
-            f"The search stopped early ({source.stopped}): edges may still be removed, and effects with them. Let it "
-            f"end, or {ALONE} to take it as final."
+            f"The search stopped early ({source.stopped}): edges may still be removed, and effects with them. Finish "
+            f"it, or {ALONE} to take it as final."
         )
     promises = method_named(source.method).promises
     if source.method in METHODS and promises.at_the_end is AtTheEnd.SOUND:
         raise GraphError(
-            f"With {source.method} {promises.at_the_end}, and effects would be read from those too. Use another "
+            f"With {source.method} {promises.at_the_end}, and effects would be read from these edges too. Use another "
             f"method, or {ALONE} to take it as it is."
         )
 
@@ -173,8 +173,8 @@ def _refuse_contradicted(source: Result, graph: MixedGraph, x: NodeSet, y: NodeS
         if all(above >> graph.index(name) & 1 for name in (conflict.at, conflict.other)):
             mark = f"{A_MARK[conflict.mark]} at {conflict.at} on the edge to {conflict.other}"
             raise ContradictionError(
-                f"The data contradict themselves where the effect is read: rule R{conflict.rule} wanted {mark}, others "
-                f"did not. {helps} To take the graph as it is, {ALONE}."
+                f"The data contradict themselves where the effect is read: rule R{conflict.rule} wanted {mark}, other "
+                f"rules did not. {helps} To take the graph as it is, {ALONE}."
             )
 
 

@@ -164,7 +164,7 @@ def _depending(facts: PairFacts, said: Explanation) -> tuple[str, ...]:
     is_near = _is_near(found.p if found else said.kept_p, alpha)
     told = ["This depends on one test near alpha: another alpha, or other rows, may change it."] if is_near else []
     if found is not None and len(found.given) == 1:
-        told.append(f"This depends on one column: in a table without {found.given[0]}, tests may join them.")
+        told.append(f"This depends on one column: in a table without {found.given[0]}, tests may join the two.")
     for at, other in ((said.a, said.b), (said.b, said.a)):
         by_test = [reason for reason in facts.reasons.get((at, other), [])[:1] if reason.rule in {0, 4}]
         behind = [facts.sepsets.get((reason.because[0], reason.because[1])) for reason in by_test]

@@ -108,7 +108,7 @@ def _experiments(result: Result) -> dict[str, Any]:
 def _assumed(result: Result) -> Iterator[str]:
     """The assumptions behind every claim, one sentence each."""
     yield "Causes do not run in a circle."
-    yield "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness)."
+    yield "Independences in the data are those that the causes imply; no effects cancel each other (faithfulness)."
     if not result.is_exact:
         yield f"The test fits the data: {fits_of(result.test_name or '')}."
         yield "Rows were drawn one by one, independently of each other."
@@ -116,7 +116,7 @@ def _assumed(result: Result) -> Iterator[str]:
     depends = selected if result.choices.selection_bias else "depends on none of the variables (the user said so)"
     yield f"Who is in the sample {depends}."
     if result.knowledge:
-        yield "What was said to be known beforehand is true."
+        yield "The statements given as knowledge are true."
 
 
 def _consistency(result: Result, place: Places) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def _left_out(result: Result) -> Iterator[str]:
     if n_edges > MOST_REASONS:
         yield f"With more than {MOST_REASONS:,} edges, the reasons for their marks are left out here."
     if any(_is_counted_only(item, result) for item in result.history):
-        yield f"Of steps with more than {MOST_EDGES_OF_A_STEP:,} edges only their number is shown."
+        yield f"Steps with more than {MOST_EDGES_OF_A_STEP:,} edges show only how many edges there were."
 
 
 def _is_counted_only(item: Iteration, result: Result) -> bool:

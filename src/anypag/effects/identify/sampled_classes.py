@@ -28,8 +28,8 @@ from anypag.knowledge.knowledge import Knowledge
 from anypag.search.by_scores.sampled_graphs import Diagrams
 
 NO_GRAPH_AGREES = (
-    "No sampled graph agrees with what was said to be known, so no effect can be drawn. Take statements back, "
-    "or say less, and search again."
+    "No sampled graph agrees with the given knowledge, so no effect can be drawn. Take statements back, or say less, "
+    "and search again."
 )
 
 

@@ -93,7 +93,7 @@ def reason(causal: CausalGraph, found: Verdict, *, within: NodeSet | None = None
     if found.status == "zero" and given:
         return f"Given {given}, {y} does not depend on what {x} is set to."
     if found.status == "zero":
-        return f"{x} is not a cause of {y}: every path from one to the other meets an arrowhead pointing back."
+        return f"{x} is not a cause of {y}: every path between the two has an arrowhead that points back."
     if found.z is not None:
         if not found.z:
             return f"Nothing needs to be adjusted for: no path between {x} and {y} is open but the causal ones."
