@@ -21,7 +21,7 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 from anypag.scores.base import GAMMA
 
-SURE_OF_NONE = 0.95  # status "zero" needs this share of graphs whose class excludes an effect, at both penalties
+SURE_OF_NONE = 0.95  # status "zero": the class of this share of graphs excludes an effect, at both penalties per edge
 MOSTLY_OPEN = 0.5  # status "unidentified": the class of at least this share of graphs leaves the effect open
 
 
@@ -36,7 +36,7 @@ class SampledEffect:
     by_class: tuple[ClassGroup, ...]  # at most three groups of classes with the same verdict, the largest first
     lines: tuple[DrawnEffect, ...] = ()  # with data, a line for each number
     rows: int = 0  # with data, the rows behind the draws
-    notes: tuple[str, ...] = ()  # what a reader must know
+    notes: tuple[str, ...] = ()  # sentences about limits of the draws
     is_curved: bool = False  # were the graphs scored with curves, so that numbers come from a learner?
     is_discrete: bool = False  # are draws made from tables of levels?
     confounding: float | None = None  # for `if_hidden`: the strongest correlation of the noises of an arrow's ends
@@ -113,7 +113,7 @@ def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
     shown = [(line.if_causal_draws, "sampled graphs that allow an effect") for line in lines]
     shown += [(lines[0].draws, "sampled graphs")] if len(lines) == 1 else []
     missing, n, of = max((int(np.isnan(draws).sum()), len(draws), of) for draws, of in shown)
-    why = " A graph gives none if a condition comes after a cause in it." if given else ""
+    why = " A graph gives none if a cause affects a condition in it." if given else ""
     return [f"Of {n:,} {of} {missing:,} gave no number and were left out.{why}"] if missing else []
 
 

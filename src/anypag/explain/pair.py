@@ -61,7 +61,7 @@ class Explanation:
     notes: tuple[str, ...]
     probability: float | None = None  # of this edge, if graphs were sampled
     alternative: Alternative | None = None  # the most probable other edge
-    contradictions: tuple[str, ...] = ()  # those that involve the two
+    contradictions: tuple[str, ...] = ()  # contradictions that involve the two variables
     assumed: str | None = None  # the assumption, such as "If the tests are right:"
     again: PairCounts | None = None  # the counts over resamples, if there were any
     by_tests: Explanation | None = None  # the explanation by tests alone, if a search by scores followed

@@ -163,7 +163,7 @@ def by_design(result: Result) -> list[str]:
 
 
 def edge_lines(result: Result) -> list[str]:
-    """The edges as text, one per line, then variables without edges, then one line for all edges by design."""
+    """The edges as text, one per line, then variables without edges, then one line for contexts joined by design."""
     said, edges, contexts = result.probabilities, result.pag.edges(), by_design(result)
     lines = (str(result.pag) if said is None else text_of(result.pag, said)).split("\n")
     rest = [line for line, edge in zip(lines, edges, strict=False) if not {edge.a, edge.b} <= set(contexts)]

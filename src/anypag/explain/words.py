@@ -21,7 +21,7 @@ from anypag.results.stability import PairCounts
 
 
 class EndClaim(Enum):
-    """The claim at one end of an edge: is the variable there (A) a cause of the one at the other end (B)?"""
+    """The claim at one end of an edge: is its variable A a cause of the variable B at the other end?"""
 
     NO = "no"
     YES = "yes"

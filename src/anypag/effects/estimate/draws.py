@@ -100,7 +100,7 @@ class LinearColumns:
         self, graphs: Marks, numbers: Counts, x: Counts, y: Counts, together: bool = False, hidden: Hidden | None = None
     ) -> Floats:
         """(m, causes, outcomes) draws of total effects, in the units of the data; NaN where a fit fails, and for causes
-        that may affect selection. `numbers` (m,): indices of `graphs` in the sample. `together`: are all causes set?
+        that may affect selection. `numbers` (m,): indices of `graphs` in the sample. `together`: causes set at once.
         """
         is_set = np.isin(np.arange(len(self.columns)), x) & together
         ratio = self.scale[y] / self.scale[x][:, None]

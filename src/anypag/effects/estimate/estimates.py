@@ -72,7 +72,7 @@ class Estimate:
 
     model: EstimateModel
     entries: Entries  # one line per cause and outcome, or per combination of levels
-    n: int  # the rows it rests on
+    n: int  # the number of rows behind the numbers
     level: float  # the share of such intervals that cover the truth, such as 0.95
     notes: tuple[str, ...]  # sentences about limits of the numbers
 

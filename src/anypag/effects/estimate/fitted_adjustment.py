@@ -192,8 +192,8 @@ class Robustness:
 
     Adjusting leaves variance in cause and outcome. A hidden cause that explains the share `value` of each of these two
     can make the estimate 0; with smaller shares of both it cannot (robustness value, Cinelli and Hazlett 2020).
-    `e_value` is the risk ratio that it must have with both (VanderWeele and Ding 2017). Unless cause and outcome have
-    two levels each, it comes from the standardised mean difference (for other causes per standard deviation).
+    `e_value` is the risk ratio that it must have with both (VanderWeele and Ding 2017). Unless both have two levels,
+    it comes from the standardised mean difference (per standard deviation of a cause with more levels).
     """
 
     partial_r2: float  # the share of the remaining variance of the outcome that the cause explains

@@ -144,7 +144,7 @@ def possible_effects(
 
 
 def _in_member(mag: MAG, way: Between) -> tuple[Verdict, bool]:
-    """The verdict of one member; and does it assume that arrows hide no common cause?"""
+    """The verdict of one member, and True if it assumes that arrows hide no common cause."""
     for trusted in (False, True):
         causal = CausalGraph.of_mag(mag, trusted=trusted)
         answer = verdict(causal, way.x, way.y, way.given, causal.everyone)

@@ -60,7 +60,7 @@ def is_adjustment(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
 
 
 def _usable(causal: CausalGraph, way: Between) -> NodeSet:
-    """The nodes that may be conditioned on. With conditions, descendants of X may not: do(x) may change them."""
+    """The nodes that may be conditioned on. With conditions, descendants of X are excluded: do(x) may change them."""
     after = spread(causal.near.children, way.x, causal.everyone) if way.given else way.x
     return causal.everyone & ~(way.y | way.forbidden | after)
 
@@ -106,7 +106,7 @@ def smallest(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet | No
 
 
 def ways_of(causal: CausalGraph, way: Between, within: NodeSet) -> Ways:
-    """The graph whose cuts are the separating sets that may be used."""
+    """The graph whose cuts are the allowed separating sets."""
     marks = causal.member.marks
     arrows = (marks == Mark.ARROW) & (marks.T == Mark.TAIL)
     arrows &= ~(causal.flags(way.x)[:, None] & causal.flags(way.first))  # first edges, which are arrows, are taken out
@@ -119,7 +119,7 @@ def ways_of(causal: CausalGraph, way: Between, within: NodeSet) -> Ways:
         left &= ~district
         _join(joined, reduce(or_, (parents[node] for node in members(district)), district))
     usable = (above & within & _usable(causal, way) & ~way.given) | way.x | way.y
-    for node in members(above & ~(usable | way.given)):  # no cut can contain it, so paths lead through it
+    for node in members(above & ~(usable | way.given)):  # no cut may contain it, so its neighbours are joined
         around, joined[node] = joined[node], 0
         _join(joined, around, without=1 << node)
     return Ways(tuple(joined), way.x, way.y, usable)

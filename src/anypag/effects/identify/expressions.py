@@ -2,7 +2,7 @@
 
 Sets of variables are sets of nodes (`graphs.node_sets`). The functions `product`, `quotient` and `summed` build
 formulas and apply identities that hold for every distribution: P(a | b, c) P(b | c) = P(a, b | c), the sum of P(a | b)
-over a is 1, a factor that does not depend on a leaves the sum over a. So formulas stay short.
+over a is 1, and factors without the variable a move out of the sum over a. So formulas stay short.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def _as_product(factors: Sequence[Expression]) -> Expression:
 
 
 def _chained(factors: list[Expression]) -> list[Expression]:
-    """Applies P(a | b, c) P(b | c) = P(a, b | c) as often as possible."""
+    """The factors, after P(a | b, c) P(b | c) = P(a, b | c) was applied as often as possible."""
     chained = list(factors)
     while True:
         pairs = ((a, b) for a, b in permutations(chained, 2) if isinstance(a, P) and isinstance(b, P))
@@ -213,7 +213,7 @@ def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
 
 
 def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, list[Expression]]:
-    """The variables and factors without the variables v that sum to 1: only one factor P(v | ...) depends on them."""
+    """The variables and factors left after each variable v is dropped that only P(v | ...) contains: it sums to 1."""
     while True:
         for place, factor in enumerate(factors):
             others = _as_product(factors[:place] + factors[place + 1 :]).free

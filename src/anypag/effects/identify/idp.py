@@ -45,7 +45,7 @@ class Regions(NamedTuple):
 
 
 class _Derivation:
-    """The steps that compute Q[wanted] from Q[over]. Sets decide the steps; formulas are made only if all succeed."""
+    """The steps that compute Q[wanted] from Q[over]. They are found on sets alone; then the formula is built."""
 
     def __init__(self, causal: CausalGraph) -> None:
         self.causal = causal
@@ -74,7 +74,7 @@ class _Derivation:
             return idle
         for bucket in (bucket for bucket in bucket_sets(near, over) if not bucket & wanted):
             after = spread(near.children, bucket, over) & ~bucket
-            if not pc_component_set(near, bucket, over) & after:  # no hidden causes join it to a possible descendant
+            if not pc_component_set(near, bucket, over) & after:  # no hidden causes join the bucket and `after`
                 return bucket
         return 0
 
@@ -89,7 +89,7 @@ class _Derivation:
         return None
 
     def formula(self, wanted: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
-        """The formula of Q[wanted], made from that of Q[over] (`q_over`). It must exist: `stuck` returned None."""
+        """The formula of Q[wanted], made from that of Q[over] (`q_over`). Call it only if `stuck` returned None."""
         if not wanted:
             return ONE
         if wanted == over:
@@ -112,7 +112,7 @@ Torn = NodeSet  # the bucket at which identification failed: only some of its no
 
 
 def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> Expression | Stuck | Torn:
-    """A formula for P(y | do(x), z), or where it failed. Conditions may become causes, and causes conditions."""
+    """A formula for P(y | do(x), z), or where identification failed. Causes and conditions may change roles."""
     if not z:
         return identified(causal, x, y)
     seen = _buckets_seen(causal, x, y, z)
@@ -124,7 +124,7 @@ def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) ->
 
 
 def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tuple[NodeSet, NodeSet] | Torn:
-    """Turns causes that share a bucket with possible ancestors of y and z into conditions. Returns the new X and Z."""
+    """X and Z, after causes that share a bucket with possible ancestors of y and z were turned into conditions."""
     while True:
         above = spread(causal.near.parents, y | z, causal.everyone & ~x)
         torn = [b for b in bucket_sets(causal.near, causal.everyone) if b & above and b & ~above]
@@ -137,7 +137,7 @@ def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tu
 
 
 def _conditions_set(causal: CausalGraph, x: NodeSet, z: NodeSet, y: NodeSet) -> tuple[NodeSet, NodeSet]:
-    """Turns conditions that may be set instead of observed into causes. Returns the new X and Z."""
+    """X and Z, after conditions that may be set instead of observed were turned into causes."""
     while True:
         parts = (bucket & z for bucket in bucket_sets(causal.near, causal.everyone) if bucket & z)
         part = next((part for part in parts if is_seeing_setting(causal, part, x, y, z & ~part)), 0)

@@ -46,9 +46,9 @@ class SampledClasses:
 
     names: tuple[str, ...]
     diagrams: Marks  # (m, nodes, nodes): hidden causes of discrete columns are the last nodes
-    place: Counts  # (m,) the number of each graph among all sampled ones, which seeds its random numbers
+    place: Counts  # (m,) the index of each graph in the whole sample, which seeds its random numbers
     of: Counts  # (m,) the class of each graph
-    counts: Flags  # (m,) False for graphs sampled with a lower penalty per edge: they give draws, but no shares
+    counts: Flags  # (m,) False for graphs sampled with a lower penalty per edge, used for draws, not for shares
     classes: tuple[SampledClass, ...]
     selection: bool
     n_levels: tuple[int, ...]  # of hidden causes
