@@ -196,7 +196,7 @@ def test_a_test_that_came_in_place_of_data_is_recorded(tmp_path: Path) -> None:
 
 def test_a_field_that_is_not_declared_fails() -> None:
     """Not only here: the module of the schema cannot be imported then."""
-    with pytest.raises(TypeError, match=r"StoredGrounds: these fields are not declared, or are not there: audit"):
+    with pytest.raises(TypeError, match=r"StoredGrounds: these fields have no form, or do not exist: audit"):
         object_of(
             StoredGrounds, "pag", **{name: form for name, form in schema.GROUNDS.forms.items() if name != "audit"}
         )
