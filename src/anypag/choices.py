@@ -32,7 +32,7 @@ MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 """The default of `gaps` (`read_table`): words that mean a missing value in a text file."""
 _SPELLINGS = (str.lower, str.upper, str.capitalize)
 AMONG_NUMBERS = ("#N/A", *(spell(word) for word in ("na", "n/a", "nan", "null", "none") for spell in _SPELLINGS))
-"""Words that mean a missing value in a column of numbers. In a column of text, "Na" may be a level (sodium)."""
+"""Words that mean a missing value in columns of numbers only. In a column of text, "Na" may be a level (sodium)."""
 
 Sepset = Literal["first", "largest-p"]
 Device = Literal["cpu", "cuda", "auto"]
@@ -173,7 +173,7 @@ _ABOUT_DSEP = (
     "The nodes of Possible-D-Sep that fci and gfci put into condition sets: all, or only those on paths between the "
     "two variables (on-paths; fewer tests)."
 )
-_ABOUT_DSEP_MAX = "The size of the largest Possible-D-Sep condition sets (fci, gfci); extra edges may then remain."
+_ABOUT_DSEP_MAX = "The size of the largest Possible-D-Sep condition sets (fci, gfci). Any limit may leave extra edges."
 _ABOUT_KNOWLEDGE = "What is known, one statement per line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."
 _ABOUT_KINDS = (
     "Which columns are continuous, discrete or ordinal; anypag guesses the others. 'q*' is a pattern for the names of "

@@ -170,7 +170,7 @@ def test_a_test_of_the_users_own_is_named_and_cannot_be_used_from_a_file(tmp_pat
 
     read = check(ap.learn(TABLE, method="icd", test=my_test), tmp_path)
     assert isinstance(read.choices.test, OwnTest) and "my_test" in read.choices.test.name
-    with pytest.raises(ap.AnypagError, match="A file holds only the name"):
+    with pytest.raises(ap.AnypagError, match="The file holds only the name"):
         ap.learn(TABLE, method="icd", test=read.choices.test)  # type: ignore[arg-type]
     with pytest.raises(ap.AnypagError, match="whose test was chosen by name"):
         read.effect("A", "C", data=TABLE, assume="A !<-> C")

@@ -52,7 +52,7 @@ def what_is_known(result: Result) -> str | None:
     if not (facts.not_causes & ~facts.not_selecting[:, None]).any():
         return None
     return (
-        "A variable that is no cause of an earlier one may still decide who is in the sample; then marks at it are "
+        "A variable that is no cause of an earlier one may still decide who is in the sample; then its marks are "
         "tails. If nothing in the table decided who is in the sample, add --no-selection-bias."
     )
 
