@@ -37,7 +37,7 @@ class Method:
     """The facts about a method, available without loading it.
 
     `module`: the module that declares it, under the name `declared_as`; empty for an algorithm outside the package.
-    `about`: a description in a few words. `uses`: the choices that it reads, of those declared with `by_method`.
+    `about`: a description in a few words. `uses`: the method-specific choices (`by_method`) that it reads.
     `phases`: the values of `state.phase`. `without_r`: phases whose steps have no size r of condition sets, and
     other work that progress reports name. `orders_nodes`: nodes are numbered by the strength of their dependences, so
     the order of the columns does not matter. `needs_score`: it works on a score of the data (`problem.score`).

@@ -174,7 +174,7 @@ _ABOUT_DSEP = (
     "two variables (on-paths; fewer tests)."
 )
 _ABOUT_DSEP_MAX = "The size of the largest Possible-D-Sep condition sets (fci, gfci). Any limit may leave extra edges."
-_ABOUT_KNOWLEDGE = "What is known, one statement per line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."
+_ABOUT_KNOWLEDGE = "Knowledge, one statement per line, such as tiers: a b | c, a ~> b, a !~> b or a !~> selection."
 _ABOUT_KINDS = (
     "Which columns are continuous, discrete or ordinal; anypag guesses the others. 'q*' is a pattern for the names of "
     "columns. 'low < high' declares an ordinal column with these texts in this order."

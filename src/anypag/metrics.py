@@ -23,7 +23,7 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, edge_symbol
 class Agreement:
     """Precision, recall and F1 of the learned edges, or of the learned marks of one kind.
 
-    Precision is 1 if nothing was learned; recall is 1 if there is nothing to find. A graph compared with itself has 1.
+    Precision is 1 if nothing was learned; recall is 1 if there is nothing to find. For equal graphs both are 1.
 
     Args:
         right: the number of edges (or marks) that are both in the learned graph and in the true one.

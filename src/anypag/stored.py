@@ -53,7 +53,7 @@ class Form:
         return self.plain(value)
 
     def read(self, plain: Any, variables: Variables) -> Any:
-        """The value that was written. RefusedError if it was not written by `write`."""
+        """The value that `plain` stands for. RefusedError if `write` cannot have written `plain`."""
         return plain
 
     @property

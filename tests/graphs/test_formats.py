@@ -321,7 +321,7 @@ def test_a_plain_digraph_of_networkx_is_a_dag() -> None:
         ("pcalg", '"', "The text is not valid CSV"),
         ("pcalg", ",A,B\nA,0,1\n", "the same names, in the same order, .* row has 'A', 'B', the column has 'A'"),
         ("pcalg", ",A,B\nA,0,1\nB,1", "one cell per name; 'B' has 1, not 2"),
-        ("pcalg", ",A,B\nA,0,x\nB,1,0", "Marks must be -1, 0, 1, 2 or 3; got 'x' in the row of 'A'"),
+        ("pcalg", ",A,B\nA,0,x\nB,1,0", "Marks must be 0, 1, 2 or 3; got 'x' in the row of 'A'"),
         ("pcalg", ",A,B\nA,0,-1\nB,1,0", "got -1. Is this a matrix of causal-learn"),
         ("pcalg", ",A,B\nA,0,0\nB,1,0", "two marks; the edge of 'B' and 'A' has only one"),
         ("pcalg", ",A,B\nA,1,0\nB,0,0", "No node may have an edge with itself; 'A' has one"),

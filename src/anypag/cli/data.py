@@ -150,7 +150,7 @@ RUNS: dict[str, tuple[tuple[Kind, ...], str]] = {
     "numbers and levels": (("continuous", "discrete"), "auto"),
     "numbers with curved effects": (("continuous",), "additive"),
 }
-"""The tables that `warm` searches, so that kernels are compiled: the kinds of columns, in turn, and the test."""
+"""The tables that `warm` searches to compile kernels. Each has the kinds that columns take in turn, and a test."""
 COLUMNS, ROWS = 8, 400  # of each of these tables
 
 

@@ -62,8 +62,8 @@ def effect(
         given NAMES: Condition the effect on these variables: names with commas between.
         within NAMES: Adjust for these columns only: names with commas between.
         no_selection_bias: The sample is known not to be selected by any variable.
-        data FILE: A table to estimate the effect from; - is standard input. It is read as `learn` read its table,
-            unless other options are given. Rows with gaps in columns that the effect needs are left out. After
+        data FILE: A table to estimate the effect from; - is standard input. It is read with the options of `learn`,
+            unless others are given here. Rows with gaps in columns that the effect needs are left out. After
             a search of several data sets: the file of the observed one, a file with all of them, or a file for each:
             --data observed=a.csv --data drug=b.csv.
         model: linear treats columns as numbers, tables treats values as levels, mixed treats each column by its kind.

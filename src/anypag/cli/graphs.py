@@ -125,7 +125,7 @@ def compare(learned: Path, other: Path, *, terminal: Terminal) -> ExitCode:
 def explain(graph: Path, a: str, b: str, *, terminal: Terminal) -> ExitCode:
     """Explain what a graph says about two variables, and why.
 
-    The reasons are in the .json file that `anypag learn --out` writes. Other graphs give only the meaning.
+    The reasons are in the .json file that `anypag learn --out` writes; other graphs have no reasons.
 
     Args:
         graph GRAPH: A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).

@@ -81,7 +81,7 @@ class Group(NamedTuple):
 
 
 def _edges(result: Result) -> tuple[list[Edge], set[Edge]]:
-    """The edges, the surest first, and the set of those in a contradiction. Edges of the design are left out."""
+    """The edges, surest first, without those that join contexts by design; and the set of those in a contradiction."""
     design = set(by_design(result))
     edges = [edge.forward() for edge in result.pag.edges() if not {edge.a, edge.b} <= design]
     contradicted = doubted_pairs(result.contradictions)

@@ -127,7 +127,7 @@ def _grid(rows: list[list[str]], styles: Sequence[str]) -> Any:
 
 
 class Output:
-    """A stream that records its errors and raises only the error of a closed pipe. For a closed stream, give None."""
+    """A stream that records its errors and raises only the error of a closed pipe. `stream` is None if it is closed."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream

@@ -158,7 +158,7 @@ Explain = Callable[[MarkReason, SeparationsByPair], str]
 
 
 def _saying(sentence: str) -> Explain:
-    """A function that fills a sentence with `at`, `other` and `because`: all nodes in one field, or one field each."""
+    """A function that fills a sentence with `at`, `other` and the nodes of `because`, in one field or in one each."""
     because = list(dict.fromkeys(re.findall(r"{(?!at}|other}|because})(\w+)}", sentence)))
 
     def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:
@@ -251,7 +251,7 @@ _SENTENCES = {
     "edge has a tail at {a}.",
     "K5": "{at} and {other} are known to have no hidden common cause, and {other} is no cause of {at}; so {at} causes "
     "{other}.",
-    "K6": "every graph that fits the data and all that was said beforehand has this mark; all were checked.",
+    "K6": "every graph that fits the data and the given knowledge has this mark; all such graphs were checked.",
 }
 _SAID = {name: _saying(sentence) for name, sentence in _SENTENCES.items()}
 

@@ -102,7 +102,7 @@ def completed(marks: Marks) -> tuple[Marks, list[int]]:
 
 
 def _maximum_cardinality_order(adjacent: Flags) -> list[int]:
-    """The nodes, each next one with the most earlier neighbours. In a chordal graph, these neighbours form a clique."""
+    """The nodes ordered so that each next node has the most earlier neighbours (in a chordal graph, a clique)."""
     n_taken = np.zeros(len(adjacent), np.int64)
     order: list[int] = []
     for _ in range(len(adjacent)):

@@ -103,7 +103,7 @@ def _cells(rows: list[list[str]]) -> Cells:
             raise FormatError(f"A row must have one cell per name; {row[0]!r} has {len(row) - 1}, not {len(rows) - 1}.")
         strange = [cell for cell in row[1:] if cell.strip() not in {"-1", "0", "1", "2", "3"}]
         if strange:
-            raise FormatError(f"Marks must be -1, 0, 1, 2 or 3; got {strange[0][:20]!r} in the row of {row[0]!r}.")
+            raise FormatError(f"Marks must be 0, 1, 2 or 3; got {strange[0][:20]!r} in the row of {row[0]!r}.")
     return np.array([row[1:] for row in rows[1:]]).astype(np.int64).reshape(len(rows) - 1, len(rows) - 1)
 
 
@@ -149,7 +149,7 @@ def dump_edges(graph: MixedGraph) -> str:
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
     """The rows as CSV text, each ended by a line feed."""
     written: list[str] = []
-    csv.writer(SimpleNamespace(write=written.append)).writerows(rows)  # its line end is \r\n: \r and \n are quoted
+    csv.writer(SimpleNamespace(write=written.append)).writerows(rows)  # with line end \r\n, it quotes \r and \n
     return "".join(row.removesuffix("\r\n") + "\n" for row in written)
 
 
