@@ -32,7 +32,7 @@ OWN_GRAPH = (
 
 @dataclass(frozen=True, eq=False)
 class CausalGraph:
-    """A graph without selection: as a PAG, as sets of neighbours, and as one member of its class."""
+    """A graph without selection, as a PAG; its edges as sets, and one member of its class."""
 
     pag: PAG
     near: Neighbours
@@ -40,7 +40,7 @@ class CausalGraph:
 
     @classmethod
     def of_mag(cls, mag: MAG, *, trusted: bool = False) -> Self:
-        """The prepared graph of one MAG, without the rest of its class. If `trusted`, all its arrows are visible."""
+        """The prepared graph of one member of a class; if it is `trusted`, its arrows hide no common cause."""
         arrows = (mag.marks == Mark.ARROW) & (mag.marks.T == Mark.TAIL) if trusted else None
         return cls(PAG.trusted(np.array(mag.marks), mag.names), Neighbours.of(mag.marks, arrows), mag)
 
@@ -71,12 +71,12 @@ WHAT_HELPS_BESIDE_KNOWLEDGE = (
 
 
 def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGraph:
-    """The prepared graph. An error if it implies selection or is no valid PAG (that message ends with `what_helps`)."""
+    """The prepared graph; an error if it implies selection, or if it is no PAG (the message ends with `what_helps`)."""
     return _causal_graph_of(_Exactly(graph), what_helps)
 
 
 def causal_graph_with(mag: MAG, facts: Facts) -> CausalGraph:
-    """The prepared graph of a MAG's class, with the marks and the visible arrows that follow from knowledge."""
+    """The graph of a MAG's class with the marks and the visible arrows that follow from knowledge."""
     marks = class_with_knowledge(mag.marks, facts)
     arrows = (marks == Mark.ARROW) & (marks.T == Mark.TAIL)
     visible = visible_edges(marks) | (arrows & facts.unconfounded & (not facts.selection))
@@ -84,8 +84,8 @@ def causal_graph_with(mag: MAG, facts: Facts) -> CausalGraph:
 
 
 def agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:
-    """Does a graph agree with the known causes? Without `selection`, it must also have no `---`. This is stricter than
-    `Facts.disagreement`: a tail at a node without arrowheads counts as a cause, though selection may explain it.
+    """Does a graph agree with the known causes, and have a `---` only if the sample may be selected? Stricter than
+    `Facts.disagreement`: the tail at a node without arrowheads counts as a cause, though selection may explain it.
     """
     tail = marks == Mark.TAIL
     if not selection and (tail & tail.T).any():
@@ -108,8 +108,8 @@ class _Exactly:
 
 
 def causal_graph_under(shown: PAG, alone: PAG, known: Knowledge | None) -> CausalGraph | None:
-    """The prepared graph with the marks that contexts and other knowledge decide. None without contexts, or if the MAG
-    built from `shown` (the PAG with knowledge) contradicts knowledge or is not of the class of `alone` (without it).
+    """The graph with the marks that contexts and other knowledge decide; None without contexts, or if no member of the
+    class agrees with knowledge. `shown`: the graph with marks from knowledge; `alone`: the graph by the data alone.
     """
     return _causal_graph_under(_Exactly(shown), _Exactly(alone), known) if known and known.contexts else None
 
