@@ -39,7 +39,7 @@ def found(problem: str, data: Any, **options: Any) -> Finding:
 def test_a_good_table_has_nothing_and_the_all_clear_names_every_check() -> None:
     clear = audit({"a": A, "b": B + 0.5 * A, "c": C})
     assert clear.findings == ()
-    made = [check.about for check in CHECKS if check.about != "columns in the same order"]  # it is for scores of ranks
+    made = [check.about for check in CHECKS if check.about != "columns that order the rows alike"]  # for rank scores
     assert clear.checked == (*ALWAYS_CHECKED, *made) and clear.unchecked == ()
     assert str(clear) == f"No problems found. Checked for: {', '.join(clear.checked)}."
 
