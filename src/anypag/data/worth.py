@@ -100,7 +100,7 @@ def steps_of(scores: Floats, weights: Floats | None) -> Floats:
 
 
 def behind_levels(moments: Moments, steps: Mapping[int, Floats]) -> Moments:
-    """The moments, with correlations of the normal variables behind ordered levels; `steps`: the f_k of these columns."""
+    """The moments, with correlations of the normal variables behind ordered levels. `steps`: the f_k of the levels."""
     if not steps:
         return moments
     places, first = sorted(steps), np.ones(len(moments.names))
