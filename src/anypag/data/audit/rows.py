@@ -180,9 +180,7 @@ def count_findings(table: Table) -> list[Finding]:
     message = f"{every}, and {name!r} has whole numbers, as in a table of counts. The tests count each row as one case."
     counted = f"ap.counted(table, {name!r}), or --counts {shlex.quote(name)} on the command line"
     return [
-        warning(
-            "counts", (name,), message, f"If that column says how many cases a row stands for, name it: {counted}."
-        )
+        warning("counts", (name,), message, f"If that column says how many cases a row stands for, name it: {counted}.")
     ]
 
 
