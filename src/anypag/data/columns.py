@@ -108,7 +108,7 @@ def _is_missing(thing: Any) -> bool:
 
 
 def _from_texts(texts: Iterable[Any], order: Iterable[Any] = ()) -> Column:
-    """A column of labels, in the given order, else in alphabetical order."""
+    """A column of text. Its labels are in the given order, else in alphabetical order."""
     present = [None if _is_missing(text) else str(text) for text in texts]
     place = {str(label): i for i, label in enumerate(order)}
     found = {text for text in present if text is not None}

@@ -92,7 +92,7 @@ def starts_of(names: Sequence[str], widths: Sequence[int]) -> Counts:
         worst = int(np.argmax(widths))
         raise DataError(
             f"The discrete columns have {sum(widths)} levels in all, {names[worst]!r} alone {widths[worst] + 1}; the "
-            f"test for mixed data takes {MOST_COLUMNS}. Merge levels, or declare quantities continuous "
+            f"test for mixed data takes at most {MOST_COLUMNS}. Merge levels, or declare quantities continuous "
             f"({Option('kinds')})."
         )
     return np.append(0, np.cumsum(widths)).astype(np.int64)

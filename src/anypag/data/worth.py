@@ -6,8 +6,8 @@ both columns. The factor of a column x in standard units is Σ w² x² / Σ w².
 factor of its levels, each weighted by 1 − its share, as in the first correction of Rao & Scott (1981).
 
 A column of ordered levels is treated as a normal variable of which only the level was recorded. A step function of a
-normal variable is a sum of Hermite polynomials, Σ f_k h_k. Two step functions, with f_k and g_k, have the correlation Σ
-f_k g_k ρ^k if their variables have the correlation ρ. Solved for ρ, this is the polychoric correlation. Its variance
+normal variable is a sum of Hermite polynomials, Σ f_k h_k. Two step functions, with f_k and g_k, have a correlation of
+Σ f_k g_k ρ^k if their variables have the correlation ρ. Solved for ρ, this is the polychoric correlation. Its variance
 under independence is 1 / (f_1² g_1²) times that of a correlation of numbers. The coarsest column of a condition set
 adds a factor of about 1 / f_1².
 """

@@ -84,7 +84,7 @@ class Seen:
 
 
 def _rows_of(source: Source) -> Table:
-    """The rows that a source shows to checks, with the kinds that the source gives its columns."""
+    """The sample of a source for checks, with the kinds that the source gives its columns."""
     table = source.sample()
     return table if table.kinds == source.kinds else table.with_kinds(dict(zip(table.names, source.kinds, strict=True)))
 
@@ -103,12 +103,12 @@ class Check(NamedTuple):
     def hindrance(self, seen: Seen) -> str | None:
         """Why the check cannot be made for a source; None if it can."""
         if seen.n_columns > self.most_columns:
-            return f"it is made only for up to {self.most_columns} columns"
+            return f"not made for more than {self.most_columns} columns"
         return next((seen.source.lacks[part] for part in self.wants if part in seen.source.lacks), None)
 
 
 def _many_levels(seen: Seen) -> list[Finding]:
-    """Columns with many levels, and a warning if there are too few rows for the largest condition sets."""
+    """Findings about columns with many levels, and a warning if rows are too few for the largest condition sets."""
     found, n = columns.level_findings(seen.used), seen.used.n
     if {*seen.used.kinds} != {"discrete"}:
         return [*found, *rows.large_set_findings(n, seen.largest)]

@@ -54,7 +54,7 @@ def text_findings(source: Source) -> list[Finding]:
 
 
 def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
-    """What a column of text contains where numbers are needed, and the remedy."""
+    """A phrase for what a column of text holds where numbers are needed, and the remedy."""
     words = [label for label in labels if not is_number(label)]
     like_numbers = [word for word in words if looks_like_number(word)]
     others = [word for word in words if word not in like_numbers]
@@ -98,7 +98,7 @@ def constant_findings(names: Sequence[str], is_constant: npt.NDArray[np.bool_]) 
 
 
 def level_findings(source: Source) -> list[Finding]:
-    """Findings about discrete columns with too many levels for their rows, or that seem to name persons or units."""
+    """Findings about discrete columns that have too many levels for their rows, or seem to name persons or units."""
     found = []
     or_declare = f"; if it is a quantity, declare it continuous ({Option('kinds')})."
     discrete = [i for i, kind in enumerate(source.kinds) if kind == "discrete"]

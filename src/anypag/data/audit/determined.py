@@ -20,11 +20,11 @@ LEAST_ROWS = 20  # in fewer rows, a column may look like a function of another b
 ROWS_PER_CELL = 5  # the fewest rows, on average, for each combination of levels that occurs
 MOST_CELLS = 10_000  # the most combinations of levels of two columns
 CHANCE = 0.001
-"""The largest probability, over all pairs or triples of columns, that a reported column looks determined by chance."""
+"""The largest p-value of a reported function, Bonferroni-corrected for all pairs or triples of columns."""
 LEAST_LEVELS = 10  # with fewer distinct values a column may rise with another by chance
 GLANCE = 1000  # at most this many rows, evenly spread over the table, are searched for complete rows
-LOOK = 64  # the complete rows of a quick check, which rules out nearly all pairs that are not monotone
-FEW = 8  # the rows of a still quicker check: these few of the LOOK rows rule out most pairs
+LOOK = 64  # a quick check in this many complete rows rules out nearly all pairs that are not monotone
+FEW = 8  # a quicker check in this many of these rows, sorted by one column, rules out most pairs
 
 DETERMINED = "columns are functions of the columns listed with them"
 
@@ -72,8 +72,8 @@ def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
 
 
 def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
-    """Errors about continuous columns that order the complete rows as an earlier column does, or in reverse. A linear
-    function is left to another check, unless `singular` is "keep". Few rows are not checked.
+    """Errors about continuous columns that order the complete rows as an earlier column does, or in reverse. Linear
+    functions are left to the check of relations, unless `singular` is "keep". Short tables are not checked.
     """
     chosen = table.of_kind("continuous")
     values = table.values[:, chosen]

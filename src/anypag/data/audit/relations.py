@@ -77,7 +77,7 @@ def _is_clear(moments: Moments) -> bool:
 
 
 def _is_full(moments: Moments) -> bool:
-    """Do the first n + n/4 columns already have rank n − 1, so that nothing can be reported? False without more
+    """Do the first n + n/4 columns already have rank n − 1, so that nothing can be reported? False if there are fewer
     columns. The full factorisation would cost p² · n steps and a copy of the matrix.
     """
     some = moments.n + moments.n // 4

@@ -39,7 +39,7 @@ def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]
 
 
 def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, costly: str) -> list[Finding]:
-    """An error for missing values, or a warning that says what `missing` costs. `costly`: from `costly_columns`."""
+    """An error about missing values, or a warning about the cost of `missing`. `costly`: from `costly_columns`."""
     gaps = {name: count for name, count in zip(names, summary.missing.tolist(), strict=True) if count}
     if not gaps:
         return []

@@ -110,7 +110,7 @@ def _require_text_encoding(encoding: str) -> None:
 
 
 def not_in_encoding(path: Path, encoding: str, byte: int | None = None) -> DataError:
-    """The error for a text file that is not written in the encoding it is read in."""
+    """The error for a text file that does not have the encoding in which it is read."""
     where = "" if byte is None else f", from byte {byte} on"
     return DataError(
         f"The file {path} is not {encoding.removesuffix('-sig').upper()} text{where}. Save it as UTF-8, or name its "

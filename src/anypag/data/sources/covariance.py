@@ -80,7 +80,7 @@ class CovarianceTable(ThroughRows):
         return self.known if names is None else _chosen(self.known, names)
 
     def spread(self) -> Spread:
-        """The moments: no column is discrete."""
+        """The known moments, because no column is discrete."""
         return Spread(self.known, np.arange(len(self.names) + 1))
 
     def groups(self, names: Sequence[str] | None = None) -> None:

@@ -7,7 +7,7 @@ memory. Moments take two passes: extremes and means, then sums of products about
 
 If there are few distinct rows, one query pulls them all with their counts, and every test of discrete columns reads
 that table. Otherwise the columns of tests are grouped (`GroupedCounts`): sets of columns are merged as long as their
-levels have at most `MOST_CELLS` combinations, and one query for each union answers all questions within it.
+levels have at most `MOST_CELLS` combinations, and one query for each union serves all tests within it.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class Pooled(Table):
         """The table without contexts; from every number the mean of its column in its data set is subtracted."""
         values, numbers = np.array(self.values), self.of_kind("continuous")
         for rows in (self.of_set == k for k in np.unique(self.of_set)):
-            with warnings.catch_warnings():  # a column that is empty in a set
+            with warnings.catch_warnings():  # a column without values in a set has no mean there
                 warnings.simplefilter("ignore", RuntimeWarning)
                 values[np.ix_(rows, numbers)] -= np.nanmean(values[np.ix_(rows, numbers)], axis=0)
         made = replace(self, values=np.asfortranarray(values), given_kinds=self.kinds)
