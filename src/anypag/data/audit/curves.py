@@ -32,7 +32,7 @@ STRAIGHT = 0.96  # if straight lines explain more than this share of the varianc
 MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is looked for
 MOST_PAIRWISE = 40  # with gaps and at most this many columns, each pair is checked on the rows that have both
 COLUMNS_AT_ONCE = 16
-"""How many columns are prepared at a time. They take 128 kB; larger blocks would be new memory each time."""
+"""How many columns are prepared at a time: 128 kB. A larger block would be allocated and cleared anew each time."""
 _NOTHING = 1e-6  # shares below this count as 0
 
 
@@ -126,7 +126,7 @@ def _may_be_curved(values: Floats) -> Flags:
 
 
 def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], Counts]:
-    """(c, 5, 5) the coefficients that make the five centred parts of each column, from (5, c, n), orthonormal; and the
+    """(c, 5, 5) per column the coefficients that make its five centred parts orthonormal, from (5, c, n) parts; and the
     columns whose parts are too close to linear dependence for single precision.
     """
     products = _centred_products(parts)
@@ -158,8 +158,8 @@ def _basis(values: Floats) -> Floats:
 
 
 def _fill(parts: npt.NDArray[Any], values: Floats) -> None:
-    """Writes the five parts of each column into (5, c, n): normal scores, standard values, the part of these beyond
-    three deviations, and the second and third powers of ranks (Legendre polynomials).
+    """Writes the five parts of each column into (5, c, n): normal scores, standardised values, their excess over three
+    deviations, and the second and third powers of ranks (Legendre polynomials).
     """
     parts[1] = _standard(values)
     np.clip(parts[1], -3.0, 3.0, out=parts[2])

@@ -4,8 +4,8 @@ A row of a table of counts (a published contingency table, the result of a `GROU
 count says. Tests of discrete columns use the counts directly; other code repeats the rows, if they fit into memory.
 
 Weights say how much of the population each row of a survey stands for. They are inverse probabilities of being drawn,
-also called sampling, probability or survey weights. Moments and shares of levels are weighted. The number of rows in a
-test is the number that the weighted rows are worth (`anypag.data.worth`).
+also called sampling, probability or survey weights. Moments and shares of levels are weighted. Tests use the effective
+number of rows (`anypag.data.worth`).
 """
 
 from __future__ import annotations
