@@ -19,7 +19,7 @@ from anypag.stored import ListOf, row
 _AT_ONCE = 20_000_000  # the most entries of all the matrices whose transitive closures one call computes
 
 Resample = Literal["bootstrap", "half"]
-""""bootstrap": n rows out of n, with replacement. "half": half of the rows; every two resamples are complements."""
+""""bootstrap": n rows out of n, with replacement. "half": half of the rows; resamples 2i and 2i + 1 share no row."""
 
 ADVICE = (
     "Use the graph of all rows, and do not rely on an edge that fewer than half of the resamples have. Counts show how "
@@ -214,7 +214,7 @@ class PairCounts(NamedTuple):
     `same` counts the graphs that agree with the graph of the whole data (the same edge, or no edge in both). `joined`
     counts the graphs with any edge. `else_mostly` is the most frequent answer of the graphs that disagree (`o->`, for
     example, or "none"); None if all agree. `kinds` counts each kind of edge, written from a to b. `causes` counts the
-    graphs that claim that a is an ancestor of b, and b of a; `not_causes` those that claim that it is not.
+    graphs that claim that a is an ancestor of b, and b of a; `not_causes` counts the graphs that deny this.
     """
 
     n: int
