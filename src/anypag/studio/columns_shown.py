@@ -34,7 +34,7 @@ _WAYS = {
     ("gaps", None): "how the file is read, above",
     ("singular", "keep"): "keep both",
 }
-"""How the page writes what Python and the command line write as options."""
+"""Options of Python and the command line, in the words of the page."""
 
 
 def columns_shown(source: Source, settings: Settings, audit: Audit | None) -> list[dict[str, Any]]:
@@ -69,7 +69,7 @@ def _of_levels(column: Floats, labels: tuple[str, ...] | None) -> dict[str, Any]
 
 
 def findings_shown(audit: Audit, source: Source) -> list[dict[str, Any]]:
-    """The findings, errors first, each with buttons for what it advises; above them one button for unusable columns."""
+    """The findings, errors first, each with buttons for its advice; above them a button for all unusable columns."""
     unusable = [one.columns[0] for one in audit.errors if len(one.columns) == 1 and _DROPS.search(str(one.remedy))]
     together = [] if len(unusable) < 2 else [_together(list(dict.fromkeys(unusable)))]
     return [*together, *(_shown(one, source) for one in audit.findings)]

@@ -38,7 +38,7 @@ class Opened:
 
     path: Path
     name: str
-    typed: str  # how the user wrote the path, for texts that read the file again
+    typed: str  # the path as the user wrote it, for programs that read the file again
     folder: Path
     lock: IO[bytes]
 
@@ -108,7 +108,7 @@ def open_again(key: str, address: str) -> Opened:
 
 
 def forget(key: str) -> None:
-    """Remove the copy of a table that was dropped, its settings and checkpoints, unless some studio has it open."""
+    """Remove the copy of a dropped table, its settings and its checkpoints; refused if a studio has the table open."""
     name = _name_of(key)
     with (home() / key / "lock").open("a+b") as held:
         if lock(held) is False:

@@ -82,7 +82,7 @@ class Settings:
         return Choices(names=used, kinds=kinds, knowledge=knowledge, **self.choices)
 
     def contradiction(self, names: Sequence[str]) -> str | None:
-        """What in the knowledge cannot all be true; None if it has no contradiction."""
+        """The contradiction in the knowledge, as a sentence; None if there is none."""
         on = self.columns(names)
         try:
             is_selected = bool(self.choices.get("selection_bias", True))
@@ -125,7 +125,7 @@ def _off(now: Settings, names: Any, is_off: Any) -> Changes:
 
 def _kind(now: Settings, name: Any, kind: Any) -> Changes:
     if kind is not None and kind not in KINDS:
-        raise ParameterError(f"A kind is 'continuous' or 'discrete'; got {abbreviated(kind)}.")
+        raise ParameterError(f"A kind is 'continuous', 'discrete' or 'ordinal'; got {abbreviated(kind)}.")
     others = {other: given for other, given in now.kinds.items() if other != _text(name)}
     return {"kinds": others if kind is None else {**others, name: kind}}
 
