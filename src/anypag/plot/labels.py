@@ -15,7 +15,7 @@ _LINE_HEIGHT, _SAMPLE, _LEFT, _TEXT_SIZE = 22.0, 44.0, 24.0, 13.0
 
 _SAMPLES = (
     (Mark.TAIL, Mark.ARROW, "A is a cause of B", "A is a cause of B, or of being in the sample"),
-    (Mark.CIRCLE, Mark.ARROW, "B is not a cause of A; A may be one of B", None),
+    (Mark.CIRCLE, Mark.ARROW, "B is not a cause of A; A may be a cause of B", None),
     (
         Mark.ARROW,
         Mark.ARROW,

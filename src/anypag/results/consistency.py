@@ -83,7 +83,7 @@ def _rests_on_knowledge(result: Result) -> bool:
 
 
 def _why_not_final(result: Result) -> str | None:
-    """Why the graph might be invalid even if all tests were right; None if it could not."""
+    """Why the graph may be invalid even if all tests were right; None if it cannot be invalid then."""
     if not result.complete:
         return "the search was stopped"
     at_the_end = method_named(result.method).promises.at_the_end

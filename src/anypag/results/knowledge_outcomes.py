@@ -31,7 +31,7 @@ from anypag.search.sepsets import Sepsets
 from anypag.search.state import State
 
 COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive"))
-"""(limit, words): words for a log Bayes factor below the limit. Kass and Raftery (1995) double it: 2, 6 and 10."""
+"""(limit, words): words for a log-probability difference below it. Kass and Raftery (1995) double it: 2, 6, 10."""
 
 _SAY_SELECTION = (
     "a variable that is no cause by this statement may still be a cause of being in the sample, so it may have tails; "
@@ -86,7 +86,7 @@ class _Judge:
             case PairStatement("joined"):
                 return _told(statement, "used", why="not tested")
             case PairStatement("not_joined"):
-                by_tests = getattr(self.state, "rival", None) is None  # scores never try graphs that join the pair
+                by_tests = getattr(self.state, "rival", None) is None  # scores rate only graphs without this edge
                 return self._not_joined(statement) if by_tests else _told(statement, "used", why="not tried")
         alone, closed = self._alone(statement), self._closed_alone(statement)
         against = self._against(alone, closed)
@@ -116,7 +116,7 @@ class _Judge:
         return f"the data prefer graphs without it by {gain:.1f} log units: {how_much}"
 
     def _closed(self, facts: Facts) -> Closed:
-        """The marks that follow from some statements. Each call may make an equal part of the trials of one closure."""
+        """The marks that follow from some statements. With n statements each call may make 1/n of the usual trials."""
         share = len(self.statements)
         return closed_with(facts, self._base, self.state, self.problem, final=self.final, share=share)
 
@@ -266,7 +266,7 @@ class _Judge:
         if alone.unconfounded.any() and self.facts.selection:
             return _SAY_NOT_SELECTED
         if alone.unconfounded.any():
-            return "no mark follows from it here" if self.final else "it is used only after a complete search"
+            return "no mark follows from it here" if self.final else "it can be used only after a complete search"
         marks = self._base.orientation.marks
         waiting = alone.not_causes & (marks.T == Mark.CIRCLE) & ~self.facts.not_selecting[:, None]
         if waiting.any():

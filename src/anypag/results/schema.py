@@ -263,7 +263,7 @@ def _stability(said: dict[str, Any], variables: Variables) -> Stability:
 
 _COUNTED: dict[str, Form] = {"edges": ListOf(RowForm((*EDGE.forms, Whole()))), "graphs": ListOf(ListOf(Whole()))}
 STABILITY = As(Object({**_RUN, **_COUNTED}, get=dict.__getitem__), _stability_written, _stability)
-"""The outcome of resampling; the graph of the whole data is a field of the result."""
+"""The outcome of resampling without `whole`, because the file has this graph already."""
 
 
 def _rule(number: int, variables: Variables) -> int:

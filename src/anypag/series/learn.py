@@ -62,7 +62,7 @@ def learn_series(
             Windows do not cross sets. Contexts do not change in time: they have no lags, and act at all times.
         max_lag: how many steps back causes are looked for, 1 or more. A row of the search is a window: the values at a
             time and at `max_lag` times before it. Windows do not cross units or gaps in time, and have no missing
-            values; `result.told` counts those that are left out.
+            values; `result.told` counts what is left out, with the reasons.
         time: the column of times, numbers or dates; without it the rows are in the order of time.
         unit: in a panel, the column with the unit (person, country, ...) of each row.
         method: "auto" (samples graphs if a score fits the data, else "icd"), "icd" (tests a pair of nodes once for all

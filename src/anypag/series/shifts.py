@@ -82,12 +82,12 @@ class WindowState(State):
 
     @cached_property
     def blocks(self) -> GraphBlocks:
-        """One block for all edges. Values before the window link nodes, so a separating set may lie off all paths."""
+        """One block for all edges. Values before the window link nodes, so separating nodes may lie on no path."""
         return GraphBlocks(np.zeros(2 * self.n_edges, np.int64), np.array([self.n]))
 
 
 def first_of_window(window: Window, joined: Flags | None, problem: Problem) -> WindowState:
-    """The state before the first step. All pairs but the latest copies are settled, so that no step tests them."""
+    """The state before the first step. Only latest copies that are not known to be joined are open to tests."""
     state = first_state(problem)
     joined = np.zeros((len(window), len(window)), np.bool_) if joined is None else joined
     return of_class(WindowState, state, joined=joined, settled=~window.is_latest | joined)
@@ -145,7 +145,7 @@ def _with_neighbours(state: State, inquiry: Inquiry) -> State:
     p = inquiry.ask_padded(x, y, z, "checks")
     before, _ = state.evidence.notes.of(state.n, x, y)
     better = np.flatnonzero(p > before)
-    better = better[np.argsort(p[better], kind="stable")]  # the last set of a pair counts
+    better = better[np.argsort(p[better], kind="stable")]  # of several sets of a pair the last one is kept
     return state.but(sepsets=state.sepsets.adding(x[better], y[better], z[better]))
 
 
@@ -176,7 +176,7 @@ def _joined(z: Indices, past: Indices) -> Indices:
 def oriented_over_shifts(
     window: Window, state: State, colliders: SepsetColliders, problem: Problem, look: Look
 ) -> Orientation:
-    """All marks that follow by the rules, the same at all copies of a pair. On data copies may disagree: a circle."""
+    """All marks that follow by the rules, the same at all copies of a pair; circles where copies disagree (on data)."""
     given, log, conflicts = given_marks(state, problem), [], []
     disputed = np.zeros(given.shape, np.bool_)
     for rules in chain([()], repeat(rules_after_0(selection=False))):  # R0 alone first: others need it at all copies

@@ -128,7 +128,7 @@ class Session(Signals):
 
     def take(self, name: str) -> bytes:
         result, data = self._latest()
-        texts = self.board.part("take") or {"shell": ""}  # a change may have just withdrawn them
+        texts = self.board.part("take") or {"shell": ""}  # None if the settings have just changed
         return file_taken(result, name, texts["shell"], data)
 
     def _latest(self) -> tuple[Result, Any]:

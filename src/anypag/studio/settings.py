@@ -179,7 +179,7 @@ def _say(now: Settings, kind: Any, left: Any = None, right: Any = None) -> Chang
 
 
 def _stated(now: Settings, text: Any) -> Changes:
-    """One more statement, given as text: one that the page made, or one of a kept session."""
+    """The change for one more statement. Its text comes from the page, or from settings that were kept."""
     (one,) = parse_text(_text(text))
     return {"statements": tuple(dict.fromkeys([*now.statements, str(one)]))}
 
