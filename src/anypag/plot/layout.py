@@ -23,7 +23,7 @@ from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.marks import Mark
 
 CAREFUL_NODES, CAREFUL_EDGES = 300, 300
-"""Up to this size many layouts are tried and lines bend around boxes; larger graphs get one layout, straight lines."""
+"""Up to this size many layouts are tried and lines bend around boxes; larger graphs get one, with straight lines."""
 MOST_NODES, MOST_EDGES = 2000, 3000  # larger pictures could not be read and are not drawn
 
 
@@ -146,7 +146,7 @@ def _flow(marks: Marks) -> EdgeEnds:
 
 
 def _turned(points: Points, flow: EdgeEnds) -> Points:
-    """The layout, rotated so that arrows tend to point down and it is wider than high."""
+    """The layout, rotated so that arrows tend to point down and the picture is wider than high."""
     points, angles = points - points.mean(axis=0), np.linspace(0, 2 * np.pi, 33)[:-1]
     ways = [points @ np.array([[np.cos(t), np.sin(t)], [-np.sin(t), np.cos(t)]]) for t in angles]
 
@@ -216,7 +216,7 @@ def _sideways(start: Points, end: Points, centre: Points, size: Points) -> Point
 
 
 def _badness(points: Points, pairs: EdgeEnds, marks: Marks, sizes: Points) -> float:
-    """The badness of a layout: crossings, lines over boxes, long lines and empty space, weighted."""
+    """The badness of a layout: crossings, lines over boxes, long lines, empty space, arrows that point up, weighted."""
     starts, ends = points[pairs[:, 0]], points[pairs[:, 1]]
     lengths = np.hypot(*(ends - starts).T) / STEP[0]
     extent = np.ptp(points, axis=0)

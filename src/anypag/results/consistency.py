@@ -31,7 +31,7 @@ WHAT_TO_DO = (
 @dataclass(frozen=True)
 class Consistency:
     """Whether all claims of a graph can be true. `valid` is None if this is undecided; `note` then says why. `note` may
-    also say that the list of contradictions is incomplete. The equivalence class is judged without marks of knowledge.
+    also say that the list of contradictions is incomplete. An equivalence class is judged by marks from data alone.
     """
 
     valid: bool | None
@@ -60,7 +60,7 @@ def consistency_of(result: Result) -> Consistency:
     found, is_all = replace(said, independent=dict.fromkeys(marginal)).contradictions()
     behind = f"{'scores' if result.from_scores else 'tests'}{' or statements' if _rests_on_knowledge(result) else ''}"
     if found:
-        more = None if is_all else "There may be more: looking for them was cut short."
+        more = None if is_all else "There may be more: the search for them was cut short."
         return Consistency(False, found, more, behind)
     if is_large:
         unchecked = "The marks do not contradict each other; whether some system has exactly this graph was not checked"
@@ -68,7 +68,7 @@ def consistency_of(result: Result) -> Consistency:
     verdict = result.pag.validate()
     if verdict.valid:
         return Consistency(True)
-    if _rests_on_knowledge(result):  # with knowledge it has more marks than its equivalence class
+    if _rests_on_knowledge(result):  # knowledge adds marks that the equivalence class does not have
         alone = verdict if selection else of_data_alone(result.pag).validate()
         why_not = "No system has the edges and colliders of this graph, so no effect can be read from it:"
         return Consistency(None, (), None if selection or alone.valid else f"{why_not} {alone.reason}")

@@ -62,7 +62,7 @@ class StoredGrounds:
     strengths: Mapping[Pair, str] = field(repr=False)  # how strong edges are, in a few words
     probabilities: Probabilities | None = field(repr=False)  # how probable edges are, for methods that sample graphs
     posterior: Posterior | None = field(repr=False)  # the sampled graphs
-    misfit: Misfit | None = None  # whether the table fits what the probabilities assume; None without them
+    misfit: Misfit | None = None  # does the table fit the assumptions of the probabilities? None without these
 
     @cached_property
     def sepsets(self) -> Mapping[Pair, Separation]:

@@ -31,7 +31,7 @@ from anypag.search.sepsets import Sepsets
 from anypag.search.state import State
 
 COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive"))
-"""(limit, words): words for a log-probability difference below it. Kass and Raftery (1995) double it: 2, 6, 10."""
+"""(limit, words) for log-probability differences. For twice the difference Kass and Raftery (1995) have 2, 6 and 10."""
 
 _SAY_SELECTION = (
     "a variable that is no cause by this statement may still be a cause of being in the sample, so it may have tails; "
@@ -145,7 +145,7 @@ class _Judge:
         """A clause that names a stated cause without a possible path to its effect; empty if there is none.
 
         Missing edges and marks come from the data alone, so the clause is true even if the graph has too many edges.
-        Variables that may cause selection are not checked: their effect may lead through selection, unseen.
+        Variables that may cause selection are not checked: they may act on a path that the sample does not show.
         """
         marks, selection = self._base.orientation.marks, self.facts.selection
         is_seen = (marks == Mark.ARROW).any(axis=0) | self.facts.not_selecting | (not selection)
@@ -181,7 +181,7 @@ class _Judge:
         return [self.problem.nodes.names[k] for k in self.problem.nodes.order]
 
     def _against_with_others(self, statement: Statement) -> str:
-        """A clause: the data contradict this and other statements together, but none of them alone; empty if not so."""
+        """A clause: the data contradict this and other statements together, but none of them alone; empty otherwise."""
         if not any(one is statement for one in self._at_odds):
             return ""
         others = [str(one) for one in self._at_odds if one is not statement]

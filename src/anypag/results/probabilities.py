@@ -48,8 +48,8 @@ class Alternative(NamedTuple):
 class Probabilities:
     """What sampled graphs say about pairs.
 
-    `pairs` has the states of every pair that some sampled graph joins or that shares a neighbour in the answer, written
-    from the first to the second name. `elsewhere` has the states of all other pairs. `causes` has two shares of the
+    `pairs` has the states, from the first to the second name, of every pair that some sampled graph joins or whose ends
+    share a neighbour in the answer. `elsewhere` has the states of all other pairs. `causes` has two shares of the
     graphs for (a, b): a causes b (directly or not) in every member of the graph's class, or in no member; pairs that
     are not listed have 0 and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its share
     and its edges. If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities assume

@@ -191,7 +191,7 @@ class Result:
 
     @property
     def marks(self) -> tuple[MarkReason, ...]:
-        """Every mark that is not a circle and was not given, in the order they were set, with its rule."""
+        """Every arrowhead and tail that a rule set, with the rule, in the order in which they were set."""
         return self.grounds.marks
 
     @property

@@ -16,7 +16,7 @@ from anypag.graphs.pag import PAG
 from anypag.markup import aligned, block, heading, preformatted
 from anypag.stored import ListOf, row
 
-_AT_ONCE = 20_000_000  # the most entries of all the matrices whose transitive closures one call computes
+_AT_ONCE = 20_000_000  # the most matrix entries in one call that finds the ancestors in several graphs
 
 Resample = Literal["bootstrap", "half"]
 """"bootstrap": n rows out of n, with replacement. "half": half of the rows; resamples 2i and 2i + 1 share no row."""
@@ -141,7 +141,7 @@ class Stability:
 
     @cached_property
     def _of_pairs(self) -> dict[tuple[int, int], list[tuple[Mark, Mark, int]]]:
-        """For each pair, the two marks of each kind of its edge, and how often it occurs."""
+        """For each pair, the kinds of its edge: the two marks, and the number of graphs with them."""
         found: dict[tuple[int, int], list[tuple[Mark, Mark, int]]] = {}
         for a, b, x, y, count in self.edges.tolist():
             found.setdefault((a, b), []).append((Mark(x), Mark(y), count))

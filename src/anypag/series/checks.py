@@ -20,12 +20,12 @@ LEAST_WINDOWS = 5  # fewer windows than this for each column of a window are too
 MOST_IRREGULAR = 0.05  # with a larger share of neighbouring times that are not one step apart, times are irregular
 LEAST_SEASONS = 4  # a season must come back this often to be seen
 MOST_SEASON = 0.3  # a larger autocorrelation of the residuals at a season is reported
-STAYS = 0.7  # the least autocorrelation at two seasons, as a share of that at one: plain memory would fade faster
+STAYS = 0.7  # the least autocorrelation at two seasons, as a share of that at one: without a season it falls faster
 SHORTEST, MOST_STEPS = 4, 400  # the shortest and the longest season that is looked for, in steps
 
 
 def series_findings(windows: Lagged) -> list[Finding]:
-    """The properties of a time series that weaken a result, each with a remedy; means of data sets are subtracted."""
+    """The properties of a time series that weaken a result, each with a remedy. Several data sets are centred first."""
     windows = replace(windows, table=windows.table.within_sets())
     left = _unexplained(windows)
     found = (*_unlike_units(windows), *_wandering(windows), *_left_over(windows, left), *_seasons(windows, left))
@@ -107,7 +107,7 @@ def _left_over(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
     worst = max(large.values(), key=abs)
     lag = windows.window.max_lag
     message = (
-        f"What {counted(lag, 'lag')} {'does' if lag == 1 else 'do'} not explain of {listed(list(large), 5)} is "
+        f"{counted(lag, 'lag')} {'leaves' if lag == 1 else 'leave'} residuals of {listed(list(large), 5)} that are "
         f"autocorrelated (up to {worst:.2f}): the memory of these processes is longer than the window, so there "
         "may be too many edges."
     )
@@ -133,7 +133,7 @@ def _seasons(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
 
 
 def _autocorrelations(windows: Lagged, left: dict[str, Floats], most: int) -> dict[str, Floats]:
-    """By process, the autocorrelation of the residuals at 0, 1, ... steps; 0 for too few pairs or too few steps."""
+    """By process, the autocorrelation of the residuals at 0, 1, ... steps; 0 below `SHORTEST` and for few pairs."""
     rest = np.array([values - values.mean() for values in left.values()])
     found = np.zeros((len(left), most))
     for steps in range(SHORTEST, min(most, windows.table.n) if len(left) else 0):

@@ -91,7 +91,7 @@ ASSUMED = (
     "Nothing causes what came before it, and causes do not run in a circle within one time.",
     "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness).",
 )
-OF_SUMMARY = "Numbers are lags: at a line those of its edges, in a box those of the process's edges from its own past."
+OF_SUMMARY = "Numbers are lags: beside lines those between two processes, in boxes those of a process and its past."
 OF_WINDOW = "Each row is a process, each column a time; edges hold at all times and are drawn once."
 ALL_TIMES = (
     "An experiment acts in the same way at all times of its data set. No process affects which rows are in a data set."

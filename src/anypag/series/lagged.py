@@ -26,7 +26,7 @@ from anypag.series.window import Window
 _QUARTER = re.compile(r"(\d{4})-?[qQ]([1-4])")
 NAME_UNIT = f"Name the column with the unit of each row ({Option('unit')}), or make one column of year and quarter."
 HAS_HAVE = ("has", "have")
-TOLERANCE = 1e-4  # two times are one step apart if their distance differs less, as a share of the step (rounded times)
+TOLERANCE = 1e-4  # how much a distance in time may differ from a step, as a share of the step: times may be rounded
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,7 +55,7 @@ def learn_series(
     transform: Transform = "none",
     threads: int = 1,
 ) -> SeriesResult:
-    """Learn what causes what in a time series or a panel, at which lag, with hidden processes allowed for.
+    """Learn what causes what in a time series or a panel, and at which lag. Hidden processes are allowed for.
 
     Args:
         data: any table that `learn` takes, a row for each time (and unit); or several data sets (`anypag.pooled`).
@@ -137,7 +137,7 @@ class SeriesSearch:
         return replace(self.choices, method=sampling.ALGORITHM) if is_sampled else None
 
     def run(self, listeners: Listeners) -> SeriesResult:
-        """The result, with what stopped the run if something did."""
+        """The result, which says what stopped the run if it was stopped."""
         found = learned(self.search, self.choices, listeners)
         if found.chosen is None and self._chosen is not None:
             found = replace(found, chosen=self._chosen)

@@ -70,7 +70,7 @@ class WindowState(State):
         return Window.of(self.nodes.names)
 
     def separating(self, found: PairTests, r: int, threads: int = 1) -> Self:
-        """The state without the separated edges and all their copies; it keeps the sets of the latest copies."""
+        """The state without the separated edges and all their copies; separating sets are those of latest copies."""
         window, lags = self.window, self.window.lags
         found = found.take(~self.joined[found.x, found.y])
         shift = np.minimum(lags[found.x], lags[found.y])
@@ -110,7 +110,7 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
     r, problem = inquiry.r, inquiry.problem
     walks = PDSep(r, tails_close=True, max_sets=most_sets(problem, r))
     pools = pdsep_pools(state, problem, x, y, walks, inquiry.look)
-    is_open = pools.n_large(r) > 0  # edges removed at early copies shrink pools: one pool of r nodes is enough here
+    is_open = pools.n_large(r) > 0  # edges removed at early copies shrink pools, so one pool of r nodes is enough
     candidates = Candidates(x, y, r, pools, is_open)
     past = _own_past(state, x, y, None if not problem.test.exact else ancestry(state.marks))
     best = TestedEdges(is_open, np.full((len(x), r + past.shape[1]), -1, np.int32), np.full(len(x), np.nan))

@@ -88,7 +88,7 @@ class Window:
 
     @cached_property
     def latest(self) -> tuple[Indices, Indices]:
-        """The latest copies of all pairs as two arrays: earlier nodes and later nodes. Pairs of contexts come last."""
+        """The latest copies of all pairs as two arrays: the earlier nodes (at one time: the first) and the later."""
         pairs = [(a, b) for a in range(len(self)) for b in range(self.k) if a >= self.k or a < b]
         pairs += combinations(range(self.n_moving, len(self)), 2)
         x, y = np.array(pairs, np.int32).reshape(-1, 2).T
@@ -124,7 +124,7 @@ class Window:
             yield first, second
 
     def later(self, nodes: Indices, steps: Counts) -> Indices:
-        """The copies of nodes this many steps later; -1 for copies after the end of the window, and for nodes -1."""
+        """The copies of nodes this many steps later; -1 for copies after the window's end, and for padding (-1)."""
         moved = np.maximum(nodes - self.k * steps, -1)
         return np.where(nodes >= self.n_moving, nodes, moved).astype(np.int32)
 

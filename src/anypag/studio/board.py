@@ -1,5 +1,5 @@
 """The content that pages show: parts ("table", "known", "run", "take"), each with the number of its last change, and
-the graphs of the current run. A thread lays them out during the search. A late page gets all content on connecting.
+the graphs of the current run. A thread lays them out during the search. A page that connects late gets all of this.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Event = tuple[str, Any]  # a name and its content, as JSON holds it
 
 @dataclass
 class Shown:
-    """The numbers of the last content that one page was sent."""
+    """The versions of the content that one page was sent."""
 
     version: int = -1
     run: int = -1

@@ -38,7 +38,7 @@ _WAYS = {
 
 
 def columns_shown(source: Source, settings: Settings, audit: Audit | None) -> list[dict[str, Any]]:
-    """For each column: its kind and why, its gaps, and bars."""
+    """For each column: its kind with the reason, its gaps, and the bars of its histogram."""
     reasons = {one.name: one.reason for one in audit.kinds} if audit else {}
     missing, sample, shown = source.summary().missing, source.sample(), list[dict[str, Any]]()
     for i, (name, guessed) in enumerate(zip(source.names, source.kinds, strict=True)):
@@ -102,7 +102,7 @@ def spelled(option: Option) -> str:
 
 
 def advised(sentence: Sentence) -> Iterator[Button]:
-    """A button for each option that the sentence of an error or finding names with a value."""
+    """A button for each option that has a value in the sentence of an error or a finding."""
     for option in (part for part in sentence.parts if isinstance(part, Option)):
         label = spelled(option)[:1].upper() + spelled(option)[1:]
         if option.name == "gaps" and isinstance(option.value, tuple):

@@ -1,7 +1,7 @@
 """The folder of an opened table: its settings, its checkpoints, and the copy of a file that was dropped on the page.
 
-Folders are in the user's home (`.anypag/studio`, or where ANYPAG_STUDIO says), readable by the user alone. A folder is
-locked while a studio has the table open, so that a second studio notices.
+Folders are in `.anypag/studio` in the user's home, or in the folder ANYPAG_STUDIO, readable by the user alone. A folder
+is locked while a studio has the table open, so that a second studio does not open it.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ Block = list[str]
 
 
 def pair_told(result: Result, a: str, b: str) -> list[Block]:
-    """Why two variables are joined as they are, or not; how sure that is; the alternatives."""
+    """Why two variables are joined as they are, or not; how probable the edge is; the alternatives."""
     facts = facts_of(result) if result.complete else facts_on_the_way(result)
     first, second = (a, b) if result.pag.index(a) < result.pag.index(b) else (b, a)
     return list(_explained(explain_pair(facts, first, second), facts.assumed))

@@ -77,7 +77,7 @@ class Session(Signals):
             self._renew()
 
     def has_open(self, key: str) -> bool:
-        """Is the table that is shown the one in the folder of this name?"""
+        """Is the open table in the folder with this name?"""
         with self._changed:
             return self._opened is not None and self._opened.folder.name == key
 

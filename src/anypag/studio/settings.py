@@ -14,7 +14,7 @@ from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.text import parse_text
 
 OFFERED = ("method", "test", "alpha", "selection_bias", "missing", "singular", "transform", "max_r", "effort")
-"""The choices of a search that the page has."""
+"""The choices of a search that the page offers."""
 WORDS: dict[str, str] = {
     "not_causes": "is no cause of",
     "causes": "is a cause of",
@@ -25,7 +25,7 @@ WORDS: dict[str, str] = {
 }
 """The statements that the page offers, in words."""
 _READING: dict[str, type] = {"encoding": str, "gaps": list, "header": bool, "sheet": str}
-"""The options for reading a file that the page has, and the types of their values in JSON."""
+"""The options for reading a file that the page offers, and the types of their values in JSON."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Settings:
 
     @classmethod
     def of(cls, plain: Any) -> Self:
-        """The settings from the dict that `asdict` made of them; an error says what does not fit."""
+        """The settings from a dict that `asdict` made; an error says what does not fit."""
         if not isinstance(plain, dict):
             raise ParameterError("Settings are a JSON object.")
         made = cls()
