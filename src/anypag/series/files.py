@@ -29,7 +29,7 @@ from anypag.series.window import Window
 from anypag.stored import Object, Text, Variables, plain_object
 
 HEADER = Object({**plain_object(Window).forms, "told": Text()}, missing={"contexts": ()}, get=dict.__getitem__)
-"""What a file says of the window. Files of early versions lack `contexts`: there were none."""
+"""The fields of a file about the window. Files of early versions lack `contexts`, which did not exist then."""
 COLUMNS = ("from", "to", "lag", "edge", "probability", "resamples", "in_words")
 
 
@@ -91,10 +91,10 @@ ASSUMED = (
     "Nothing causes what came before it, and causes do not run in a circle within one time.",
     "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness).",
 )
-OF_SUMMARY = "Numbers at lines and in boxes are lags; those in a box are of the process on itself."
+OF_SUMMARY = "Numbers are lags: beside lines those between two processes, in boxes those of a process and its past."
 OF_WINDOW = "Each row is a process, each column a time; edges hold at all times and are drawn once."
 ALL_TIMES = (
-    "An experiment acts in the same way at all times of its data set; nothing measured decides which rows are in it."
+    "An experiment acts in the same way at all times of its data set. No process affects which rows are in a data set."
 )
 
 
@@ -125,7 +125,7 @@ def report_html(result: SeriesResult) -> str:
 
 
 def _edges(result: SeriesResult) -> Iterator[str]:
-    """The table of edges, with the numbers that there are."""
+    """The table of edges. It has a column for probabilities or shares of resamples only if some edge has one."""
     shares = {"probability": [e.probability for e in result.edges], "resamples": [e.again for e in result.edges]}
     shares = {head: values for head, values in shares.items() if any(value is not None for value in values)}
     heads = "".join(f"<th>{head}</th>" for head in ("edge", *shares, "in words"))
@@ -156,7 +156,7 @@ def drawn(result: SeriesResult, what: str) -> tuple[geometry.Picture, Legend]:
 
 
 def summary_picture(result: SeriesResult) -> geometry.Picture:
-    """The processes, joined by a line for each direction in time and one for edges at one time, with their lags."""
+    """The processes. Lines join two of them: one for each direction in time, and one for edges at one time."""
     own = {one.a: _lags(one.edges) for one in result.summary if one.a == one.b}
     names = (*result.window.contexts, *result.window.processes)
     shown = {name: f"{name} ({own[name]})" if name in own else name for name in names}
