@@ -205,78 +205,71 @@ def learn(
 ) -> Result:
     """Learn a PAG from data, or with a test of your own.
 
-        Args:
-            data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
-            method: "auto" (the default) runs "icd", then samples a posterior over graphs. It stops after "icd" if there is
-                no score, the posterior would take long, or an option was chosen that only searches by tests have (`max_r`,
-                `r0`, `initial`); `result.chosen` says why. By tests: "icd", "icd-paper" (Algorithm 1 exactly as published),
-                "fci", "anytime-fci", "rfci", "fci+". By scores: "bayes" (the posterior alone), "boss" (assumes that nothing
-                is hidden), "gfci". Or an `anypag.search.algorithm.Algorithm` of your own.
-            alpha: two variables count as independent if the p-value is above this.
-            test: the test for a table: "auto", "fisherz", "permutation", "mixed", ... (`docs/tests.md`), or a function
-                f(x, y, z) -> p.
-            max_r: the largest condition set; None for no limit.
-            time_budget: seconds after which the run ends with the last correct graph; reading the data counts,
-                compiling does not.
-            max_tests: the number of tests after which the run ends in the same way; an oracle may exceed it by one batch.
-            stop: a function of the state and the step's info, called after every iteration; True ends the run.
-            checkpoint: a file from which a killed run can be resumed. It keeps the state after every iteration; if single
-                tests are slow, also every answer.
-            resume: continue from the checkpoint if it exists; it must be of the same data and choices.
-            progress: True for a progress bar, or a function that is called before every batch of tests.
-            initial: a PAG to start from; its marks and missing edges are taken as known. In a PAG, A o-o B o-o C without an
-                edge between A and C says that B is no collider: if B is one, give its arrowheads.
-            r0: the size of the first condition sets.
-            max_sets: if an edge has more condition sets than this in one iteration, only sets without variables that the
-                marks rule out as causes are tested. The default is 0 (for every edge) with exact tests, 1,000 on data. For
-                sets of one or two variables it is 100 times as high, unless the test takes one question at a time.
-            sepset: which separating set of an edge is kept: the "first" found, or the one with the "largest-p"; the default
-                is "largest-p" for "auto", "icd" and "bayes" on data, else "first".
-            possible_dsep: for "fci" and "gfci", the nodes of Possible-D-Sep that condition sets may have: "all", or only
-                those "on-paths" between the two variables, which suffice and give far fewer sets.
-            dsep_max_r: the largest condition sets of the Possible-D-Sep phase; None for no limit but `max_r`.
-            effort: how long to search by score ("auto", "bayes", "boss", "gfci"): 1 is fast, 5 thorough; work grows with
-                it.
-            selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
-            knowledge: background knowledge (`anypag.Knowledge`): it narrows what is tested and sets marks;
-                `result.knowledge` has the outcome of each statement.
-            names: the variables, if the table does not name them; else the columns to use, "price*" for all that match.
-            kinds: "continuous", "discrete" or "ordinal" for columns whose kind should not be guessed; see `as_table`.
-            missing: what to do with missing values: "auto" (columns with a value in fewer than half of the rows are left
-                out, then rows with gaps; a warning says which), "error", "drop" (rows) or "pairwise".
-            transform: "normal-scores" replaces every continuous column by the normal scores of its ranks. Tests then see
-                any monotone dependence, and lose almost nothing on Gaussian data. The whole table is then read into memory.
-            singular: what to do with columns that are exact functions of others, constants and identifiers: "auto" (leave
-                them out; a warning says which), "error", or "keep" (keep functions; the others are errors).
-            device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
-                one, else the CPU, with a warning). Decisions are the same unless a p-value is within 1e-9 of alpha; a
-                warning then says so.
-    <<<<<<< HEAD
-            threads: how many threads test edges and improve graphs; 0 for one per core. The result is the same to the bit.
-            n_jobs: where every single test is slow (a function of yours), how many workers answer questions, through
-                joblib; -1 for one per core, None for what the surrounding `joblib.parallel_config` says, else one. The
-                result is the same to the bit.
-    =======
-            threads: how many threads test edges and sample graphs; 0 for one per core. The result is the same to the bit.
-            n_jobs: how many workers run a slow test (a function of yours) at the same time, through joblib; -1 for one per
-                core, None for the number in the surrounding `joblib.parallel_config`, else one. The result is the same to
-                the bit.
-    >>>>>>> e3
+    Args:
+        data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
+        method: "auto" (the default) runs "icd", then samples a posterior over graphs. It stops after "icd" if there is
+            no score, the posterior would take long, or an option was chosen that only searches by tests have (`max_r`,
+            `r0`, `initial`); `result.chosen` says why. By tests: "icd", "icd-paper" (Algorithm 1 exactly as published),
+            "fci", "anytime-fci", "rfci", "fci+". By scores: "bayes" (the posterior alone), "boss" (assumes that nothing
+            is hidden), "gfci". Or an `anypag.search.algorithm.Algorithm` of your own.
+        alpha: two variables count as independent if the p-value is above this.
+        test: the test for a table: "auto", "fisherz", "permutation", "mixed", ... (`docs/tests.md`), or a function
+            f(x, y, z) -> p.
+        max_r: the largest condition set; None for no limit.
+        time_budget: seconds after which the run ends with the last correct graph; reading the data counts,
+            compiling does not.
+        max_tests: the number of tests after which the run ends in the same way; an oracle may exceed it by one batch.
+        stop: a function of the state and the step's info, called after every iteration; True ends the run.
+        checkpoint: a file from which a killed run can be resumed. It keeps the state after every iteration; if single
+            tests are slow, also every answer.
+        resume: continue from the checkpoint if it exists; it must be of the same data and choices.
+        progress: True for a progress bar, or a function that is called before every batch of tests.
+        initial: a PAG to start from; its marks and missing edges are taken as known. In a PAG, A o-o B o-o C without an
+            edge between A and C says that B is no collider: if B is one, give its arrowheads.
+        r0: the size of the first condition sets.
+        max_sets: if an edge has more condition sets than this in one iteration, only sets without variables that the
+            marks rule out as causes are tested. The default is 0 (for every edge) with exact tests, 1,000 on data. For
+            sets of one or two variables it is 100 times as high, unless the test takes one question at a time.
+        sepset: which separating set of an edge is kept: the "first" found, or the one with the "largest-p"; the default
+            is "largest-p" for "auto", "icd" and "bayes" on data, else "first".
+        possible_dsep: for "fci" and "gfci", the nodes of Possible-D-Sep that condition sets may have: "all", or only
+            those "on-paths" between the two variables, which suffice and give far fewer sets.
+        dsep_max_r: the largest condition sets of the Possible-D-Sep phase; None for no limit but `max_r`.
+        effort: how long to search by score ("auto", "bayes", "boss", "gfci"): 1 is fast, 5 thorough; work grows with
+            it.
+        selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
+        knowledge: background knowledge (`anypag.Knowledge`): it narrows what is tested and sets marks;
+            `result.knowledge` has the outcome of each statement.
+        names: the variables, if the table does not name them; else the columns to use, "price*" for all that match.
+        kinds: "continuous", "discrete" or "ordinal" for columns whose kind should not be guessed; see `as_table`.
+        missing: what to do with missing values: "auto" (columns with a value in fewer than half of the rows are left
+            out, then rows with gaps; a warning says which), "error", "drop" (rows) or "pairwise".
+        transform: "normal-scores" replaces every continuous column by the normal scores of its ranks. Tests then see
+            any monotone dependence, and lose almost nothing on Gaussian data. The whole table is then read into memory.
+        singular: what to do with columns that are exact functions of others, constants and identifiers: "auto" (leave
+            them out; a warning says which), "error", or "keep" (keep functions; the others are errors).
+        device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
+            one, else the CPU, with a warning). Decisions are the same unless a p-value is within 1e-9 of alpha; a
+            warning then says so.
+        threads: how many threads test edges and improve graphs; 0 for one per core. The result is the same to the bit.
+        n_jobs: how many workers run a slow test (a function of yours) at the same time, through joblib; -1 for one per
+            core, None for the number in the surrounding `joblib.parallel_config`, else one. The result is the same to
+            the bit.
 
-        Returns:
-            The result: `result.pag`, `result.posterior` (how probable edges are), `result.by_tests` (the search by tests,
-            with separating sets and rules), `result.history`, `result.n_tests`, `result.complete`.
-            `result.contradictions` lists claims that cannot all be true, `result.audit` what was found in the data. Both
-            also come as `AnypagWarning`s (contradictions for up to 500 variables).
-            After Ctrl-C, or when a budget is spent, the result is that of the last finished iteration, and has
-            `complete=False`. If a test raises an exception, the error has this result as its `result`.
+    Returns:
+        The result: `result.pag`, `result.posterior` (how probable edges are), `result.by_tests` (the search by tests,
+        with separating sets and rules), `result.history`, `result.n_tests`, `result.complete`.
+        `result.contradictions` lists claims that cannot all be true, `result.audit` what was found in the data. Both
+        also come as `AnypagWarning`s (contradictions for up to 500 variables).
+        After Ctrl-C, or when a budget is spent, the result is that of the last finished iteration, and has
+        `complete=False`. If a test raises an exception, the error has this result as its `result`.
 
-        >>> import anypag as ap
-        >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")
-        >>> print(ap.learn(ap.Oracle(dag)).pag)
-        A o-> C
-        B o-> C
-        C --> D
+    >>> import anypag as ap
+    >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")
+    >>> print(ap.learn(ap.Oracle(dag)).pag)
+    A o-> C
+    B o-> C
+    C --> D
     """
     choices = Choices.of(locals())
     clock = Clock()
