@@ -79,6 +79,7 @@ from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state, of_class
 from anypag.stored import SQUARE, Array, Nested, Whole, marks_matrix, stored
+from anypag.threads import map_in_threads, threads_for
 
 NEAREST = 10  # how many of the best DAGs decide which pairs are likely to be joined
 MOST_TESTS = 2_000_000  # the search by tests starts no further step after this many tests
@@ -385,16 +386,19 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
         rounds += 1
     for walker in walkers if not len(state.n_levels) else ():  # newly drawn levels change the scores
         state = _with_best(state, walker)
-    state = replace(state, walkers=Walkers.of(walkers), sample=_counted(state, effort, drawn), rounds=rounds)
+    state = replace(state, walkers=Walkers.of(walkers), sample=_counted(state, problem, drawn), rounds=rounds)
     return _answered(replace(state, done=rounds >= effort.samples), problem)
 
 
-def _counted(state: BayesState, effort: Effort, drawn: Sequence[Bits]) -> GraphSample:
+def _counted(state: BayesState, problem: Problem, drawn: Sequence[Bits]) -> GraphSample:
     """The sample with the graphs of a block of rounds; each round has one graph of every temperature."""
-    diagrams = state.diagram_of(np.stack(drawn))
-    cold = [temperature == 1 for temperature in effort.temperatures] * (len(drawn) // len(effort.temperatures))
-    mags = {key: mag_of(diagram, state.n) for key, diagram in {one.tobytes(): one for one in diagrams}.items()}
-    return state.sample.adding([mags[one.tobytes()] for one in diagrams], state.diagram_for_effects(diagrams), cold)
+    diagrams, temperatures = state.diagram_of(np.stack(drawn)), Effort.of(problem).temperatures
+    cold = [temperature == 1 for temperature in temperatures] * (len(drawn) // len(temperatures))
+    distinct = {one.tobytes(): one for one in diagrams}
+    threads = threads_for(len(distinct) * state.n**3, problem.threads)
+    mags = map_in_threads(lambda one: mag_of(one, state.n), list(distinct.values()), threads)
+    mag_at = dict(zip(distinct, mags, strict=True))
+    return state.sample.adding([mag_at[one.tobytes()] for one in diagrams], state.diagram_for_effects(diagrams), cold)
 
 
 def draws_for_effects(state: BayesState, problem: Problem, tick: Tick) -> Iterator[BayesState]:

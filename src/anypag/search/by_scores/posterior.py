@@ -286,11 +286,12 @@ def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:
 
 def expected_errors(pags: Marks, shares: Floats) -> Floats:
     """(c,) the expected number of errors of each graph."""
-    off_diagonal = ~np.eye(pags.shape[-1], dtype=np.bool_)
-    edge = np.where(off_diagonal, 1 - shares[0], 0.0)
-    right = np.take_along_axis(shares[:, None], pags[None].astype(np.intp), axis=0)[0]  # the probability of its marks
-    each = np.where(pags == 0, edge / 2, (1 - edge) / 2 + edge - right)  # each edge is counted twice, each mark once
-    return np.asarray(np.where(off_diagonal, each, 0.0).sum(axis=(1, 2)))
+    edge = 1 - shares[0]
+    each = np.concatenate([edge[None] / 2, (1 - edge) / 2 + edge - shares[1:]])  # an edge is counted twice, a mark once
+    each[:, range(len(edge)), range(len(edge))] = 0
+    graph, i, j = np.nonzero(pags)
+    more = each[pags[graph, i, j], i, j] - each[0, i, j]  # than without the edge
+    return np.asarray(each[0].sum() + np.bincount(graph, more, len(pags)))
 
 
 def least_expected_error(pags: Marks, shares: Floats) -> int:
