@@ -362,7 +362,7 @@ def _gather_products(cross, which, n_products, after_z, places, lanes, size, blo
     at, row = np.empty(lanes, np.uint32), np.empty(lanes, np.uint32)
     for k in range(n_products[:lanes].max()):
         for lane in range(lanes):
-            at[lane] = after_z[lane] + k if k < n_products[lane] else 0  # 0: no product; products come after z
+            at[lane] = after_z[lane] + k if k < n_products[lane] else 0  # 0: no product; place 0 belongs to z
             row[lane] = which[lane, k]
         for i in range(np.uint32(size)):
             for lane in range(np.uint32(lanes)):

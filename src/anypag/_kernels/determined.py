@@ -1,4 +1,4 @@
-"""Discrete columns that other columns determine, found in few loops over the rows; for the audit."""
+"""Finds discrete columns that other columns determine, by compiled loops over the rows; for the audit."""
 
 import numpy as np
 

@@ -55,7 +55,7 @@ def _combine(before, column, step, after):
 
 @njit(cache=True, nogil=True)
 def _count_cells(combined, weights, total, cells):
-    """Sums row weights by cell. With few cells, four tables take turns, so that additions rarely wait for each other."""
+    """Sums row weights by cell. With few cells, four tables take turns, so additions rarely wait for each other."""
     turns = 4 if total <= _FEW_CELLS else 1
     for cell in range(turns * total):
         cells[cell] = 0
@@ -537,7 +537,7 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
     rows a row represents; levels (p,), the number of levels of each column; widths (p,), which equal `levels`,
     plus 1 for columns with gaps: a gap has the last code. Cells of gaps are counted and summed, but no answer includes
     them. Sets of binary columns with at most `most_binary` members of z use the formula of 2 x 2 tables. A table for
-    several sets has at most `most_summed` cells. `cells` (4, m) is scratch space, m at least the cells of any table.
+    several sets has at most `most_summed` cells. `cells` (4, m) is scratch space; no table has more than m cells.
     `family` is PEARSON, LOG_LIKELIHOOD or PERMUTATIONS. `answers`: statistics (b,); freedoms (b,), not for
     PERMUTATIONS; cumulants (b, 3), only for PERMUTATIONS; rows_used (b,), empty if there are no gaps.
     """

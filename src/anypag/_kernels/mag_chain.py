@@ -439,8 +439,8 @@ def _asked(score, graph, members, d, what, room):
 
 @njit(cache=True, nogil=True)
 def _component_score(score, graph, key, members, d, ceiling_will_do, room):
-    """The score of the component with these d members, and True. But if `ceiling_will_do`, and the score is neither in
-    the cache nor quick to compute: the ceiling of the score, and False.
+    """The score of the component with these d members, and True; or the ceiling of the score, and False, if
+    `ceiling_will_do` and the score is neither in the cache nor quick to compute.
 
     The key of a score is odd; the key of its ceiling is smaller by 1.
     """
