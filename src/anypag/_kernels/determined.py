@@ -36,8 +36,8 @@ def is_determined(codes, levels, a, b, c):
 
 @njit(cache=True)
 def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, chance):
-    """Two columns (a, b) that only together determine c, (a, a) if column a alone determines c, or (-1, -1) if neither
-    is found. The combinations of levels that occur must have at least `rows_per_cell` rows on average. The log
+    """Two columns (a, b) that only together determine c, (a, a) if column a has more levels than c and determines it,
+    or else (-1, -1). The combinations of levels that occur must have at least `rows_per_cell` rows on average. The log
     probability that any pair or triple of columns looks like this by chance must be below `chance`.
     """
     p = codes.shape[0]
