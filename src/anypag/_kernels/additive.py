@@ -24,7 +24,7 @@ TESTED_IN_LEVELS = 2
 """The most functions of a continuous variable that are tested against a discrete one. Near 0 or 1, the probability of a
 level given z is poorly fitted by a sum of functions of z. A third function could show this misfit as dependence.
 """
-NEARLY_NORMAL = 0.01  # no correction if the variance of R² is above that for normal columns by at most this share
+NEARLY_NORMAL = 0.01  # no correction if the variance of R² exceeds its value for normal columns by at most this share
 LEAST_SHARE = 1e-3  # the least share of the degrees of freedom that a correction leaves
 APART = 8  # unused lanes after each pair of columns: numbers 2^k places apart would evict each other from the cache
 
@@ -102,7 +102,7 @@ def _beta_small(a, b, v):
 
 @njit(cache=True)
 def f_tail(first, second, share, beta):
-    """The upper tail of F with (first, second) degrees of freedom; `share` is unexplained; beta = B(second/2, 1/2)."""
+    """The upper tail of F with (first, second) degrees of freedom at unexplained `share`; beta = B(second/2, 1/2)."""
     if share >= 1.0:
         return 1.0
     a, v, rest = 0.5 * second, -math.log(share), 1.0 - share
@@ -176,7 +176,7 @@ def _sweep_lanes(block, end, size, lanes, tolerance, kept, inverse, share):
 
 @njit(cache=True)
 def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left, kept, inverse, share):
-    """Writes the unexplained share of one response per lane, 2 if z determines it. Counts tested columns in `kept`."""
+    """Writes each lane's unexplained share of a response, 2 if z determines it. Counts tested columns in `kept`."""
     for i in range(n_tested + 1):
         a = tested + i if i < n_tested else response
         for j in range(i, n_tested + 1):
@@ -362,7 +362,7 @@ def _gather_products(cross, which, n_products, after_z, places, lanes, size, blo
     at, row = np.empty(lanes, np.uint32), np.empty(lanes, np.uint32)
     for k in range(n_products[:lanes].max()):
         for lane in range(lanes):
-            at[lane] = after_z[lane] + k if k < n_products[lane] else 0  # 0: no product; products come after z
+            at[lane] = after_z[lane] + k if k < n_products[lane] else 0  # 0: no product; place 0 belongs to z
             row[lane] = which[lane, k]
         for i in range(np.uint32(size)):
             for lane in range(np.uint32(lanes)):
@@ -414,7 +414,7 @@ def _fill_from_rows(columns, places, used, n_products, first, centred, block):
 
 @njit(cache=True)
 def _responses_left(block, lane, responded, asked, tolerance, scratch):
-    """`_left_by` for one lane. `responded`: first place and number of responses; `asked`: of tested columns."""
+    """`_left_by` for one lane. `responded`, `asked`: first place and number of responses and of tested columns."""
     (response, n_responses), (tested, n_tested) = responded, asked
     whole, room, places = scratch
     size = max(response + n_responses, tested + n_tested)
@@ -541,7 +541,7 @@ def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, ans
             else:
                 beta = betas[place]
             if beyond > NEARLY_NORMAL:
-                # the factor for F's degrees of freedom; R² has (1 + beyond) times the variance for normal columns
+                # the factor for F's degrees of freedom; R² has (1 + beyond) times its variance for normal columns
                 part = min(max(((n + 1.0) / (1.0 + beyond) - 2.0) / (n - 1.0), LEAST_SHARE), 1.0)
                 p = _f_tail_of_share(first, second, share, part)
             else:

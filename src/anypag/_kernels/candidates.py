@@ -21,7 +21,7 @@ from anypag._kernels.patience import FEW, njit, patient
 @njit(cache=True, nogil=True)
 def _next_with_sum(distances, r, total, chosen, is_fresh):
     """Steps `chosen` to the next r places, in lexicographic order, whose distances add up to `total`; False at the end.
-    Distances ascend. With place j chosen, the places right after j give the smallest sum, the last ones the largest.
+    Distances ascend. With place j chosen, the next places give the smallest sum, the last places the largest.
     """
     size = len(distances)
     i = 0 if is_fresh else r - 1
@@ -304,11 +304,11 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
     """Continues with the sets of one pool of an edge. Returns how many sets it tried, at most `room`.
 
     `near`: correlations of the n members, sorted by `place`, below the diagonal; row n is x, row n + 1 is y. `entries`:
-    where each member stands among the nodes of all pools. A member is new if the edge's pool searched before lacks it.
-    Sets without a new member have been tried already. `next_new` (n + 1,): entry i is the first new member from i on, n
-    if there is none. `cursor[0]` is 1 if the search continues after the set of places in `cursor[1:]`; it is 0 at
-    the start, and when all sets have been tried. `rule`: tolerance, roots and margin. `least`, `best_z` and `best_p`
-    are written, as in `best_sets`.
+    where each member stands among the nodes of all pools. A member is new if it is not in the pool of the edge that was
+    searched first. Sets without a new member have been tried already. `next_new` (n + 1,): entry i is the first new
+    member from i on, n if there is none. `cursor[0]` is 1 if the search continues after the set of places in
+    `cursor[1:]`; it is 0 at the start, and when all sets have been tried. `rule`: tolerance, roots and margin. `least`,
+    `best_z` and `best_p` are written, as in `best_sets`.
     """
     tolerance, roots, margin = rule
     held, covariance, weight, left, n_kept, n_new, z = scratch
@@ -393,7 +393,7 @@ def best_sets(correlation, order, place, edges, rule, room, best):
 
     Of sets with equal p-values above 0, the best is the one that `next_sets` gives out first. Node i is column
     `order[i]`, and `place[i]` its rank in the order of elimination. `edges`: the pools, as `_kernels.pools` gives them,
-    the two ends of each of the m edges, and whether its sets are to be tried. `rule`: tolerance and roots, as in
+    the two ends of each of the m edges, and whether the edge's sets are to be tried. `rule`: tolerance and roots, as in
     `_kernels.gaussian`, and margin. `best` is written: cursor (3 + r,), which is the edge (m at the end), the side and
     the cursor of `_try_sets`; least (m,), the smallest |rho| so far given a set without left-out members; best_z
     (m, r), ascending; best_p (m,). At first the cursor is zeros, `least` is `inf` and `best_p` is NaN.
@@ -499,7 +499,7 @@ def _list_near(row, start, neighbour, column, block, here, node, stamps, stamp, 
 
 @njit(cache=True, nogil=True)
 def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places, count):
-    """Adds a node's neighbours in the block, but not `other`, to the list. Returns its length and how many they are."""
+    """Adds to the list a node's neighbours in the block except `other`. Returns the list's length and their number."""
     n_near = 0
     for e in range(start[node], start[node + 1]):
         v = neighbour[e]

@@ -12,7 +12,7 @@ Sets with too many combinations are counted question by question; the number of 
 counted in a dense table of the strata that occur if it has at most `most_cells` cells (`ci.counting` sets this to
 min(4 · rows, 2²⁶) + 64). Otherwise they are counted in a hash table of the cells that occur; there are at most as many
 such cells as rows. For permutations (`permutations_by_rows`) the rows are sorted instead. A row can represent several
-equal rows: each has a weight, and the counts are sums of weights.
+equal rows: every row has a weight, and counts are sums of weights.
 """
 
 import math
@@ -55,7 +55,7 @@ def _combine(before, column, step, after):
 
 @njit(cache=True, nogil=True)
 def _count_cells(combined, weights, total, cells):
-    """Sums row weights by cell. If cells are few, four tables take turns, so additions rarely wait for another."""
+    """Sums row weights by cell. With few cells, four tables take turns, so additions rarely wait for each other."""
     turns = 4 if total <= _FEW_CELLS else 1
     for cell in range(turns * total):
         cells[cell] = 0
@@ -94,7 +94,7 @@ def _of_binary(cells, strata, step_a, step_b, levels_a, levels_b, family):
 
 @njit(cache=True, inline="always")
 def _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins):
-    """Counts the rows of a stratum per level. Returns how many there are, and how many levels of each column occur."""
+    """Counts the rows of a stratum per level. Returns the number of rows, and how many levels of each column occur."""
     for a in range(levels_a + levels_b):
         margins[a] = 0
     n = np.int64(0)
@@ -297,7 +297,7 @@ def _third_moment(sums_x, sums_y, n):
 @njit(cache=True, nogil=True)
 def _add_stratum(counts_x, counts_y, rows, product, cumulants):
     """Adds the cumulants of one stratum of 3 rows or more to `cumulants`. Returns its statistic. `product` is the sum
-    of o (o - 2 e) / ((R + 1) (C + 1)) over cells with o > 0: o observed, e expected, R and C the rows of its levels.
+    of o (o - 2 e) / ((R + 1) (C + 1)) over cells with o > 0: o observed, e expected, R and C the cell's margins.
     """
     n = float(rows)
     sums_x, sums_y = _matrix_sums(counts_x, n), _matrix_sums(counts_y, n)
@@ -537,7 +537,7 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
     rows a row represents; levels (p,), the number of levels of each column; widths (p,), which equal `levels`,
     plus 1 for columns with gaps: a gap has the last code. Cells of gaps are counted and summed, but no answer includes
     them. Sets of binary columns with at most `most_binary` members of z use the formula of 2 x 2 tables. A table for
-    several sets has at most `most_summed` cells. `cells` (4, m) is scratch space, m at least the cells of any table.
+    several sets has at most `most_summed` cells. `cells` (4, m) is scratch space; no table has more than m cells.
     `family` is PEARSON, LOG_LIKELIHOOD or PERMUTATIONS. `answers`: statistics (b,); freedoms (b,), not for
     PERMUTATIONS; cumulants (b, 3), only for PERMUTATIONS; rows_used (b,), empty if there are no gaps.
     """
@@ -691,10 +691,10 @@ def _product_of_cells(rows, codes_a, codes_b, weights, counts_a, counts_b, numbe
 
 @njit(cache=True, nogil=True)
 def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants, rows_used):
-    """Writes statistic, cumulants and number of rows of each query, as `joint_statistics`, to the bit. For each query
-    rows are sorted by the levels of y, of x and of each member of z in turn, so that strata, levels and cells are runs.
-    The time depends on the rows, not on the number of combinations of levels. Arguments as for `count_statistics`; in a
-    query x must be less than y, and z must ascend.
+    """Writes statistic, cumulants and number of rows of each query, the same to the bit as `joint_statistics`. For each
+    query, rows are sorted by the levels of y, of x and of each member of z in turn, so that strata, levels and cells
+    are runs. The time depends on the rows, not on the number of combinations of levels. Arguments as for
+    `count_statistics`; in a query x must be less than y, and z must ascend.
     """
     n, r = codes.shape[1], z.shape[1]
     columns, scratch = np.empty(r + 2, np.int32), np.empty((4, n), np.int64)
@@ -837,9 +837,9 @@ def _most_combinations(levels, x, y, z, most):
 def count_statistics(
     codes, weights, levels, has_gaps, most_cells, x, y, z, most_binary, family, statistics, freedoms, rows_used
 ):
-    """Writes statistic, degrees of freedom and rows, (b,) each, of every query over discrete columns.
+    """Writes statistic, degrees of freedom and number of rows, (b,) each, of every query over discrete columns.
 
-    `codes` (p, n): the levels as 0, 1, ..., -1 for a gap; `weights` (n,): how many equal rows a row represents;
+    `codes` (p, n): the levels as 0, 1, ...; -1 for a gap; `weights` (n,): how many equal rows a row represents;
     `levels` (p,): the number of levels of each column. Tables of more than `most_cells` cells are counted in a hash
     table. In smaller tables, strata follow the order of z's members. Sets of binary columns with at most `most_binary`
     members of z use the formula of 2 x 2 tables. `family` is PEARSON or LOG_LIKELIHOOD.

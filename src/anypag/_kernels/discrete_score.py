@@ -6,7 +6,7 @@ share see `_kernels.gaussian_score`. Here `matrix[i, j]` is the price of an edge
 from the score; `table[v]` holds the levels (0, 1, ...) of column v; `numbers` holds `ess`, then the number of levels of
 each column. F of a set is cached in `keys` and `values`.
 
-For hidden causes with a few levels: EM over their unknown levels, and random draws of these levels. These functions
+Hidden causes with a few levels: `fit` runs EM over their unknown levels, `draw` draws these levels. These functions
 read the arrays of a `Layout` (`scores.latent`). A joint state s gives every hidden cause h a level, `level[s, h]`.
 Cause h has `sizes[h]` levels. Children with the same hidden causes form a family f. In state s these causes have the
 combination of levels with the number `part[f, s]`, from 0 to `n_parts[f]` - 1. The table of child c has `n_rows[c]`

@@ -314,7 +314,7 @@ def _wilks(block, widths, tolerance, scratch):
 
 @njit(cache=True, nogil=True)
 def _take_out(block, k, rows, columns, tolerance):
-    """Sweeps column k out of the rows after it, before `rows`. Row k gets length 1; 0 if block[k, k] < tolerance."""
+    """Sweeps column k out of rows k + 1 to `rows` - 1. Divides row k by √block[k, k]; zeros it below `tolerance`."""
     scale = 1.0 / math.sqrt(block[k, k]) if block[k, k] >= tolerance else 0.0
     for j in range(k, columns):
         block[k, j] *= scale
@@ -442,7 +442,7 @@ def _solve(factor, k, x):
 
 @njit(f"boolean({_MATRIX}, {_FLAGS}, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def _least_squares(s, arrow, b, omega):
-    """Regresses every node on its parents, for initial B and Ω. Nodes without spouses keep them. False if singular."""
+    """Regresses every node on its parents, for initial B and Ω (final for nodes without spouses). False if singular."""
     n = len(s)
     system, right, parents = np.empty((n, n)), np.empty(n), np.empty(n, np.int64)
     for j in range(n):

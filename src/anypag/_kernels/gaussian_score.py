@@ -58,7 +58,7 @@ FACTOR and the rows after it: the Cholesky factor of the second derivatives of i
 """
 
 TIMES, MORE = 2.0, 1.0
-"""The bound for the rise of the log-likelihood by an edge is estimate · first + second; 3 of 70,000 edges broke it."""
+"""The bound for the rise of the log-likelihood by an edge is estimate · TIMES + MORE; 3 of 70,000 edges exceeded it."""
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
 COMPONENT = f"float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1], float64[:, :, ::1], int64)"

@@ -439,8 +439,8 @@ def _asked(score, graph, members, d, what, room):
 
 @njit(cache=True, nogil=True)
 def _component_score(score, graph, key, members, d, ceiling_will_do, room):
-    """The score of the component with these d members, and True. But if `ceiling_will_do`, and the score is neither in
-    the cache nor quick to compute: the ceiling of the score, and False.
+    """The score of the component with these d members, and True; or the ceiling of the score, and False, if
+    `ceiling_will_do` and the score is neither in the cache nor quick to compute.
 
     The key of a score is odd; the key of its ceiling is smaller by 1.
     """
@@ -618,12 +618,12 @@ def advance(
         memory: a cache of components' scores (keys and values; their length is a power of two), an array for the fits
             of components, and the most members of a component: graphs with larger components are rejected.
         terms: (4, pairs + 2) the terms of the score for the numbers of edges; see the top of this file.
-        moves: states, which of FORTH, BACK, BOTH and FLAT an edge may have; allowed, (n, n) bit s of [i, j] says that
+        moves: states, which of FORTH, BACK, BOTH and FLAT an edge may have; allowed (n, n): bit s of [i, j] says that
             i–j may have state s; likely, (k, 2) ordered pairs, from which two steps in three draw; the likely pairs
             as bits, (n, words).
         facts: causes, not_causes and not_selecting; see `agrees`. The graph must agree with them.
         ancestral: walk over ancestral graphs only; else over all graphs without directed cycles.
-        is_valid: a check of ancestral graphs: `is_maximal` for MAGs, else `is_any`. A check not passed is not compiled.
+        is_valid: a check of ancestral graphs: `is_maximal` for MAGs, else `is_any`. Only the given check is compiled.
         temperature: 1 for the posterior, higher to move more freely.
         steps: how many steps to make in all calls.
         random: (1,) the state of the generator.

@@ -151,7 +151,7 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
     """Moves every variable, one after the other, to its best place in `order`. Returns whether all variables are done.
     The tiers must ascend along `order`. They still do afterwards: a variable moves within its tier only. `stand` (3,):
     the current variable, the place that is tried for it, and how many variables were moved. `scores` (3, n): the scores
-    at the places tried so far for this variable. `room` (1,): how much work to do. `order` and these arrays change.
+    at the places tried so far for this variable. `room` (1,): work to do. `order` and the last three arguments change.
     """
     n = len(order)
     score = (adding, removing, data, trees)
@@ -204,7 +204,7 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
 
 @njit(f"boolean({_SCORE}, int64[::1], uint8[:, ::1], float64[::1], int64[::1])", cache=True, nogil=True)
 def parents_in(adding, removing, data, trees, order, parents, scores, room):
-    """Writes the DAG of an order (`parents[i, j]`: is i a parent of j?) and the NaN `scores`. Returns whether done."""
+    """Writes the DAG of an order (`parents[i, j]`: is i a parent of j?), fills NaN `scores`. Returns whether done."""
     score = (adding, removing, data, trees)
     chosen = np.empty(len(order) + 1, np.int64)
     for q in range(len(order)):

@@ -168,7 +168,7 @@ def correlations(products, scale, place, first, end):
 
 @patient(nogil=True)
 def has_beyond(correlation, first, end, least):
-    """For each row i from first to end: is |value| at least `least` anywhere beyond the diagonal?"""
+    """For each row i from first to end: is any |value| to the right of the diagonal at least `least`?"""
     found = np.zeros(end - first, np.bool_)
     for i in range(first, end):
         is_there = False

@@ -274,7 +274,7 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
     Pool p is `first[p]:first[p + 1]` of the lists. Pools are narrowed to possible anteriors (`above`: see `anteriors`)
     only if an edge otherwise has more than `max_sets` candidate sets; never if `max_sets` is negative. `later[v, x]`: v
     is known to cause neither x nor selection. With `open_only` both pools are left empty if one has fewer than r nodes.
-    |strength[place[i], place[j]]| says how strongly i and j depend on each other. `blocks`: the edges' blocks; sizes.
+    |strength[place[i], place[j]]| says how strongly i and j depend. `blocks`: the block of each edge, and block sizes.
 
     A walk stops once its pool alone has more than `max_sets` sets, because the pools must then be narrowed. Narrowing
     never adds a node. `room` is a budget of work; once it is used up, the result ends with the edge just done.

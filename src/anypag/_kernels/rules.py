@@ -186,7 +186,7 @@ def rule_0(marks, start, neighbour, slots, members, begin, end, wanted, rows):
 
 @patient(lists=FEW)
 def rule_0_in_mag(marks, start, neighbour, mag, wanted, rows):
-    """R0 if the MAG is known: A *-> B <-* C in the MAG, A and C not adjacent: the same arrowheads."""
+    """R0 if the MAG is known: the arrowheads of every A *-> B <-* C in the MAG with A and C not adjacent."""
     count = 0
     for b in range(len(marks)):
         for e in range(start[b], start[b + 1]):
@@ -213,8 +213,8 @@ def _is_leg(marks, known, v, u, patterns, first, end, side):
 def triples(marks, start, neighbour, known, patterns, proposals, wanted, rows):
     """Rules about a node V and two of its neighbours, A and B. A pattern is a row of allowed marks (bit m for mark m,
     bit 0 for no edge): at V and A on A–V, at V and B on V–B, at B and A on A–B; then 1 if `known[V, A]` must be true, 2
-    if `known[V, B]` must be true. Its proposals are rows as described above, but 0, 1, 2 and 3 stand for V, A, B and
-    no node. Rows with mark 0 are padding.
+    if `known[V, B]` must be true. Its proposals are rows as at the top of this file, but 0, 1, 2 and 3 stand for V,
+    A, B and no node. Rows with mark 0 are padding.
     """
     second, nodes = np.empty(len(marks), np.int64), np.full(4, -1, np.int64)
     count, across, n = np.int64(0), np.int64(0), len(patterns)
@@ -456,7 +456,7 @@ def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scr
 
 @patient(lists=FEW)
 def rule_5(marks, start, neighbour, wanted, rows, stand, room):
-    """A o-o B, and an uncovered circle path A, C, ..., D, B with A, D and B, C not adjacent: these edges are ---."""
+    """A o-o B, and an uncovered circle path A, C, ..., D, B; A, D and B, C not adjacent: A–B and the path are ---."""
     stamp = np.int64(0)
     scratch = _scratch(len(marks), neighbour)
     visited, came_from = scratch[1], scratch[2]

@@ -206,7 +206,7 @@ def inducing_path(start, neighbour, near, far):
 
 @patient()
 def transitive(start, after):
-    """(n, n) is there a path of one or more steps from the row's node to the column's? `after`: where steps lead."""
+    """(n, n) does a path of one or more steps lead from the row's node to the column's? `after`: the next nodes."""
     n = len(start) - 1
     reach, stack = np.zeros((n, n), np.bool_), np.empty(n, np.int64)
     for s in range(n):
@@ -256,7 +256,7 @@ def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
 
 @patient()
 def chain_lists(marks, start, neighbour):
-    """The edges with tails as neighbour lists: `first` and `towards` from the tail, `last` and `origin` to the tail."""
+    """The edges with tails as neighbour lists: `first` and `towards` from the tail, `last` and `origin` back to it."""
     n = len(marks)
     first, last = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     for x in range(n):

@@ -142,7 +142,7 @@ def _texts_as_levels(source: Source, columns: list[int]) -> list[Finding]:
     """Warnings about numbers written as text ($12.30) if the test takes each text as a level."""
     found = {
         source.names[i]: f"Column {source.names[i]!r} holds numbers that are written as text, such as "
-        f"{listed(labels, 3)}; each of the {len(labels)} counts as a level of its own."
+        f"{listed(labels, 3)}; each of the {len(labels)} texts counts as a level of its own."
         for i, labels in enumerate(source.labels)
         if labels is not None and i in columns
     }

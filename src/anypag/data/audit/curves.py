@@ -30,7 +30,7 @@ CURVED = 0.04  # the share of the variance left by straight lines that a curve m
 CHANCE = 0.005  # the probability, over all pairs, of reporting a curve by chance
 STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is looked for
 MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is looked for
-MOST_PAIRWISE = 40  # with gaps and at most this many columns, each pair is checked on the rows that have both
+MOST_PAIRWISE = 40  # with gaps and at most this many columns, each pair is checked on the rows that have both values
 COLUMNS_AT_ONCE = 16
 """How many columns are prepared at a time: 128 kB. A larger block would be allocated and cleared anew each time."""
 _NOTHING = 1e-6  # shares below this count as 0
@@ -81,7 +81,7 @@ def mostly_one(values: Floats) -> Flags:
 
 
 def _curves_of_pair(values: Floats, i: int, j: int) -> list[tuple[int, int, float]]:
-    """Curves between two columns, in the rows that have both."""
+    """Curves between two columns, in the rows that have both values."""
     both = values[:, [i, j]]
     found = _curves(both[~np.isnan(both).any(axis=1)], values.shape[1])
     return [((i, j)[a], (i, j)[b], share) for a, b, share in found]

@@ -141,7 +141,7 @@ def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding
         return []
     message = (
         f"With {n} rows, condition sets of more than {enough} columns have more combinations of levels than a "
-        f"{ROWS_PER_LEVEL}th of the rows: their tests will find little, but such sets may have up to {largest}."
+        f"{ROWS_PER_LEVEL}th of the rows: their tests will find little, but sets may have up to {largest}."
     )
     remedy = Sentence(f"Set {Option('max_r')} to {enough}, merge levels, or collect more rows.")
     return [warning("rows", (), message, remedy)]
