@@ -21,8 +21,8 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 from anypag.scores.base import GAMMA
 
-SURE_OF_NONE = 0.95  # status "zero": at least this share of graphs exclude an effect, at both penalties per edge
-MOSTLY_OPEN = 0.5  # status "unidentified": at least this share of graphs leave the effect open
+SURE_OF_NONE = 0.95  # status "zero": the classes of at least this share of graphs exclude an effect, at both penalties
+MOSTLY_OPEN = 0.5  # status "unidentified": the classes of at least this share of graphs leave the effect open
 
 
 @dataclass(frozen=True, eq=False)
