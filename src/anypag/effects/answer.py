@@ -57,14 +57,14 @@ class Effect:
         numbers: the estimate with its model, rows and notes, where data were given; see `estimate` and `interval`.
         association: with data and status "zero": the association of causes and outcomes in the rows, with an interval.
             The zero itself has no interval, because it follows from the graph.
-        possible: the range of the effect over the graph's class, where data were given and it is not identified.
+        possible: the range of an effect that is not identified, over the graph's class, where data were given.
         notes: sentences about limits of the answer.
         sampled: shares of sampled graphs, and draws of the effect where data were given (`method="auto"`).
         graph_answer: with `sampled`, the answer of the result's single graph; None if that graph is not reliable.
         along: the effect in the groups of a column (`by`), where data were given.
         robustness: how strong a hidden cause must be to explain the estimate away, where data were given; with sampled
             graphs, for the adjustment set of the largest class that allows an effect.
-        assumed: statements that this answer assumes besides knowledge.
+        assumed: the statements of `assume`, which this answer assumes besides the knowledge of the search.
         unassumed: the answer without the statements in `assumed`.
     """
 
@@ -227,8 +227,8 @@ class Effect:
                 one outcome and an adjustment set.
             by: also report the effect in groups of rows: one for each level of this column, or four bands of its
                 numbers. Splines are used if no learner is named.
-            cluster: a column, or a value for each row, that says which rows belong together: errors, resamples, folds
-                and draws are then made by cluster. The graphs were searched for as if rows were independent.
+            cluster: a column, or a value for each row, that says which rows belong together. Standard errors,
+                resamples, folds and draws are then by cluster; the search itself took rows as independent.
             confounding: with sampled linear systems, also report how the estimate moves if arrows hide common causes.
                 Such causes correlate the noises of the two nodes of an arrow by up to this much (0.7, say).
 

@@ -38,12 +38,12 @@ SEARCHES_ANEW = (
 )
 CURVED = "Additive"
 CUT = (
-    "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs were sampled with a lower penalty "
-    "per edge."
+    "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs with a lower penalty per edge "
+    "were sampled."
 )
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
 NOTHING_HIDDEN = (
-    "Knowing that nothing hidden causes both of two variables (!<->) identifies no effect while the sample may be "
+    "Saying that two variables have no hidden common cause (!<->) identifies no effect while the sample may be "
     "selected. If the sample is not selected, say selection_bias=False (--no-selection-bias on the command line)."
 )
 
@@ -232,7 +232,7 @@ def searched_under(result: MixedGraph | Result, data: Any, assumed: Knowledge, s
 
 
 def kinds_searched(source: MixedGraph | Result) -> Mapping[str, str]:
-    """The kinds of columns in a search: as the user gave, else as its test takes, else as inferred; {} for a graph."""
+    """The kinds of columns in a search: from the user, else from the test, else inferred; {} for a graph."""
     if not isinstance(source, Result):
         return {}
     takes = takes_of(source.test_name)

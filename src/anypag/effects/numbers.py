@@ -1,4 +1,4 @@
-"""The numbers of an effect: their rows, model and formula (with which adjustment set), and the notes beside them."""
+"""The numbers of an effect: the choice of rows, model, formula and adjustment set, and notes about the numbers."""
 
 from __future__ import annotations
 

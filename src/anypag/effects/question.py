@@ -124,7 +124,7 @@ def is_selection_possible(source: MixedGraph | Result, selection_bias: bool | No
 
 
 def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
-    """Raise an error because selection would make the effect wrong, naming the edges in doubt."""
+    """Raise an error that selection may make the effect wrong; it names the edges in doubt."""
     edges = _edges_of_doubt(graph, x, y)
     more = f" and {len(edges) - MOST_EDGES} more" if len(edges) > MOST_EDGES else ""
     doubt = f" ({'; '.join(map(str, edges[:MOST_EDGES]))}{more})" if edges else ""
@@ -136,7 +136,7 @@ def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
 
 
 def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
-    """The edges between possible causes of X and Y that leave a node without arrowheads, which may affect selection."""
+    """The edges between possible causes of X and Y out of a node without arrowheads: this node may affect selection."""
     steps = possible_steps(graph.marks)
     above = spread(rows_as_sets(steps.T), x | y, (1 << len(graph)) - 1)
     is_pointed_at = (graph.marks == Mark.ARROW).any(axis=0)

@@ -21,15 +21,15 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 from anypag.scores.base import GAMMA
 
-SURE_OF_NONE = 0.95  # status "zero": the class of this share of graphs excludes an effect, at both penalties per edge
-MOSTLY_OPEN = 0.5  # status "unidentified": the class of at least this share of graphs leaves the effect open
+SURE_OF_NONE = 0.95  # status "zero": the classes of at least this share of graphs exclude an effect, at both penalties
+MOSTLY_OPEN = 0.5  # status "unidentified": the classes of at least this share of graphs leave the effect open
 
 
 @dataclass(frozen=True, eq=False)
 class SampledEffect:
     """An effect by sampled graphs: shares of graphs and, with data, draws."""
 
-    n: int  # the graphs that count in shares; draws come from more (`SampledClasses.counts`)
+    n: int  # the number of graphs that count in shares; draws use all graphs (`SampledClasses.counts`)
     p_zero: float  # the share whose class says that there is no effect
     p_identified: float  # the share whose class identifies the effect
     p_open: float  # the share whose class leaves the effect open

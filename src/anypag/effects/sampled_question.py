@@ -247,7 +247,7 @@ class DrawnEffect:
 
     @property
     def value(self) -> float:
-        """The median of the draws; NaN if there are too few. Other estimates call it `value` too."""
+        """The median of the draws; NaN if there are too few. The name is that of `MeanChange.value`."""
         return float("nan") if self.span is None else self.span.estimate
 
     @property

@@ -75,7 +75,7 @@ def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
 
 
 def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
-    """The shares of sampled graphs in which a is a cause of b, and b one of a; none if all graphs say no."""
+    """The shares of sampled graphs in which a is a cause of b, and b of a; no sentence where all graphs say no."""
     asked = ((one, other, said.is_cause(one, other)) for one, other in ((a, b), (b, a)))
     return tuple(IS_CAUSE.format(one, other, yes, no) for one, other, (yes, no, _) in asked if round(no, 2) < 1)
 
@@ -123,7 +123,7 @@ SELDOM = 0.05  # if no graph has a larger share than this, only single edges are
 
 
 class Probable(NamedTuple):
-    """A sampled graph, its share, and its differences from the answer, `first` being the answer's edge."""
+    """A sampled graph, its share, and its differences from the answer; `first` of each is the answer's edge."""
 
     share: float
     pag: PAG

@@ -16,7 +16,7 @@ from anypag.markup import counted, shown_share, time_shown
 from anypag.results.result import Result
 
 MOST_NAMED = 3  # the most causes that are named
-SURE = 0.8  # the first line counts edges with at least this probability
+SURE = 0.8  # edges are counted, and causes are named, if they have at least this probability
 
 
 def take_away(result: Result) -> str:
@@ -135,7 +135,7 @@ class ActsOn(NamedTuple):
 
 
 def acts_on(result: Result, among: Collection[str] = ()) -> list[ActsOn]:
-    """A row for each context and each other variable (those in `among`, if given); none without contexts."""
+    """A row for each pair of a context and another variable (in `among`, if given); none without contexts."""
     contexts = result.choices.knowledge.contexts if result.choices.knowledge else ()
     there = [name for name in contexts if name in result.pag.names]
     others = [name for name in among or result.pag.names if name not in contexts]

@@ -149,7 +149,7 @@ def _refuse_contradictions(statements: Sequence[Statement], said: Facts, names: 
 
 
 def shortest_chain(causes: Flags, not_causes: Flags) -> list[int]:
-    """The shortest chain of causes that is a cycle, or whose first is said to be no cause of its last; else empty."""
+    """The shortest cycle of causes, or chain whose first node is said to be no cause of its last; empty if none."""
     chains = (_chain_from(int(a), causes, not_causes) for a in np.flatnonzero(causes.any(axis=1)))
     return min((chain for chain in chains if chain), key=len, default=[])
 
@@ -181,7 +181,7 @@ def _sentence(chain: list[int], source: SaidBy, names: Sequence[str]) -> str:
 
 
 def _refuse_causes_without_a_path(said: Facts, source: SaidBy, names: Sequence[str]) -> None:
-    """Raise for a cause and an effect that are not joined if no path through other variables can lead between them."""
+    """Raise if a cause and its effect are not joined, and no chain of other variables can link the two causally."""
     apart = said.causes & said.not_joined
     if not apart.any():
         return

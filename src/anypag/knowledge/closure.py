@@ -4,7 +4,7 @@ Orientation first sets the marks that statements give, then runs all rules. No k
 knowledge implies. The exact closure uses the definition: a circle stays only if one MAG of the class that agrees with
 all statements has a tail there, and another has an arrowhead. To find a member, the search sets a mark, applies the
 rules, and fills in the other circles. If the result is no such member, it sets a mark at one of these circles. A member
-has a tail or an arrowhead in place of every circle, so one search settles many of them.
+has a tail or an arrowhead in place of every circle, so each member shows a possible mark for all of them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
 
 
 def known_of(facts: Facts) -> KnownCauses:
-    """The tables that rules read. No pair is unconfounded under selection, which can look like a hidden cause."""
+    """The tables that rules read. With selection no pair is unconfounded: selection can look like a hidden cause."""
     return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 
@@ -71,7 +71,7 @@ class Closure(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Is every circle proved to be one?"""
+        """Is it proved that no mark follows at any circle?"""
         return self.agrees is not None and not bool(self.is_open.any())
 
 

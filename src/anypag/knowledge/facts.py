@@ -103,8 +103,8 @@ class Facts:
         return np.asarray(seeds, np.uint8)
 
     def agree_with(self, mag: Marks) -> bool:
-        """Can all facts be true in a system with this MAG? A node with an arrowhead, or known not to
-        cause selection, is no cause of selection, so it causes exactly its descendants. The effects of others are open.
+        """Can all facts be true in a system with this MAG? A node with an arrowhead is no cause of selection. A node
+        that is no cause of selection causes exactly its descendants. Other nodes may cause selection instead.
         """
         adjacent = mag != Mark.NONE
         edges_agree = not bool((self.joined & ~adjacent).any() or (self.not_joined & adjacent).any())

@@ -49,7 +49,7 @@ class Knowledge:
             tier or a later one happened, so their variables do not affect selection.
         contexts: columns that say under which conditions a row was recorded (`anypag.pooled`). With contexts, the
             search assumes that the sample is not selected.
-        assumptions: which assumptions of Joint Causal Inference hold of contexts: "1", "12" or "123".
+        assumptions: the assumptions of Joint Causal Inference that hold for the contexts: "1", "12" or "123".
 
     In a pair each side may be one name, a list of names, or "*" for all variables.
 

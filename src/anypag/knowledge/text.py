@@ -92,7 +92,7 @@ def _statement(tokens: list[str], place: str) -> Statement:
         return SelectionBefore(int(tokens[3]), place)
     signs = [k for k, token in enumerate(tokens) if is_sign(token)]
     if len(signs) != 1:
-        raise KnowledgeError(_no_statement(tokens, place, f"it has {len(signs) or 'none'} of the signs"))
+        raise KnowledgeError(_no_statement(tokens, place, f"one sign is needed, and it has {len(signs) or 'none'}"))
     (k,) = signs
     return _pairs(tokens[:k], tokens[k], tokens[k + 1 :], place)
 

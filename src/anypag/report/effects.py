@@ -67,7 +67,7 @@ def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:
 
 def _why_none(result: Result) -> str | None:
     if len(result.pag) > MOST_VARIABLES:
-        return f"Effects are listed for graphs of up to {MOST_VARIABLES} variables; `anypag effect` gives each one."
+        return f"Effects are listed for graphs of up to {MOST_VARIABLES} variables; `anypag effect` gives each effect."
     try:
         checked_graph(result, 0, 0, selection_bias=None)
     except GraphError as error:

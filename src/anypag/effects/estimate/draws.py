@@ -100,7 +100,7 @@ class LinearColumns:
         self, graphs: Marks, numbers: Counts, x: Counts, y: Counts, together: bool = False, hidden: Hidden | None = None
     ) -> Floats:
         """(m, causes, outcomes) draws of total effects, in the units of the data; NaN where a fit fails, and for causes
-        that may affect selection. `numbers` (m,): indices of `graphs` in the sample. `together`: causes set at once.
+        that may affect selection. `numbers` (m,): indices of `graphs` in the sample. `together`: set causes at once.
         """
         is_set = np.isin(np.arange(len(self.columns)), x) & together
         ratio = self.scale[y] / self.scale[x][:, None]
@@ -142,7 +142,7 @@ def with_hidden_causes(
     """New weights of a linear system whose open arrows hide common causes; the observed distribution stays the same.
 
     An arrow a → b can hide one if a has no `<->`, and all parents of a are parents of b. The noise e of a is a minus
-    its weighted parents. So d · e can be added to the noise of b, if the weights of a and its parents subtract it. The
+    its weighted parents. So d · e can be added to the noise of b if new weights of a and its parents cancel it. The
     correlation of the two noises is drawn between ±`strength`. `weights[j, i]`: the weight of i in the equation of j.
     """
     found, is_alone = weights.copy(), (noise != 0).sum(axis=1) == 1

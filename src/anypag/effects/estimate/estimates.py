@@ -1,4 +1,4 @@
-"""Estimates of an effect: one line for each number, and how it is written."""
+"""Estimates of an effect: numbers with their intervals, and their text."""
 
 from __future__ import annotations
 

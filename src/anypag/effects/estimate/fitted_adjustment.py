@@ -32,7 +32,7 @@ LEAST_EACH = 5
 curved, and errors are 1.3 times as large as reported. With 1 row, 40% seem curved, and errors are 3 times as large.
 """
 BANDS = 4  # to report an effect by group, a column of numbers is divided into this many groups of equal size
-FEW_ROWS = f"No interval: in simulations AIPW intervals reached their coverage from {learners.LEAST_ROWS:,} rows on."
+FEW_ROWS = f"No interval: in simulations AIPW intervals had nominal coverage from {learners.LEAST_ROWS:,} rows on."
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Adjustment:
         return WithError(value, error, found.freedom)
 
     def estimate(self, level: float) -> Estimate:
-        """The estimate of a learner with its interval. If straight lines give another estimate, a note has it."""
+        """The estimate of a learner with its interval. If straight lines give another estimate, a note says so."""
         apart = _told_if_apart(self.number(learners.straight(self.rows)), self.number(), "the learner")
         notes = (*rows_told(self.part, self.n_dropped), *filter(None, (self.why_no_interval, apart)))
         return self._estimate([("", None)], level, notes)
@@ -192,15 +192,15 @@ class Robustness:
 
     Adjusting leaves variance in cause and outcome. A hidden cause that explains the share `value` of each of these two
     can make the estimate 0; with smaller shares of both it cannot (robustness value, Cinelli and Hazlett 2020).
-    `e_value` is the risk ratio that it must have with both (VanderWeele and Ding 2017). Unless both have two levels,
-    it comes from the standardised mean difference (per standard deviation of a cause with more levels).
+    `e_value` is the risk ratio that it must have with both (VanderWeele and Ding 2017). Unless cause and outcome have
+    two levels, `e_value` follows from the standardised mean difference (per standard deviation of a numeric cause).
     """
 
     partial_r2: float  # the share of the remaining variance of the outcome that the cause explains
     value: float
     value_of_interval: float  # the least such share with which the interval contains 0
     e_value: float
-    e_value_of_interval: float  # the least such ratio with which the interval contains "no effect"; 1 if it does
+    e_value_of_interval: float  # the least such ratio with which the interval holds "no effect"; 1 if it already does
     adjusting_for: tuple[str, ...] | None = None  # with sampled graphs: set of the largest class with an effect
 
     def __str__(self) -> str:

@@ -134,7 +134,7 @@ def complete_rows(table: Table, names: Sequence[str]) -> Flags:
 
 
 def chosen_model(part: Table, model: Model | None, outcomes: tuple[str, ...]) -> Model:
-    """The model that the user chose, or else the one that fits the kinds of the columns, if there is one."""
+    """The model that the user chose, else the one that fits the kinds of the columns; DataError if they forbid it."""
     kinds = dict(zip(part.names, part.kinds, strict=True))
     if model not in ("linear", "tables", "mixed", None):
         raise ParameterError(f'A model is "linear", "tables" or "mixed"; got {model!r}.')
@@ -153,7 +153,7 @@ def chosen_model(part: Table, model: Model | None, outcomes: tuple[str, ...]) ->
 
 _WAYS = (
     f"{Option('model', 'linear')} to treat levels as numbers (right for two levels), {Option('model', 'tables')} to "
-    "treat every value as a level, or hand the adjustment set over to a tool for mixed data."
+    "treat every value as a level, or evaluate the formula with a tool for mixed data."
 )
 NO_INTERVAL = (
     "A number without an interval is the same in every resample of the rows, or cannot be computed in some resamples: "

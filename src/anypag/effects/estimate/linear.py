@@ -171,7 +171,7 @@ class Regression(Weighted):
 
 
 def _least_squares(design: Floats, outcomes: Floats, *, exact: bool) -> Floats:
-    """The coefficients of standardised columns; the shortest solution if a resample lacks a level."""
+    """The coefficients of standardised columns; the minimum-norm solution if a resample lacks a level."""
     inverse = np.linalg.pinv(design.T @ design, rcond=LEAST, hermitian=True)
     if exact and np.linalg.matrix_rank(design.T @ design, tol=LEAST, hermitian=True) < design.shape[1]:
         raise DeterminedError

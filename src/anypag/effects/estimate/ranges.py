@@ -52,7 +52,7 @@ def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None)
 
 
 class _MemberWalk:
-    """The search for members: it replaces circles one by one, each time with all marks that follow."""
+    """The search for members: it replaces one circle after another, and sets all marks that follow each time."""
 
     def __init__(self, one: MAG) -> None:
         self.of_data, self.colliders = pag_of_mag(one), SeparationsOf(one.marks)

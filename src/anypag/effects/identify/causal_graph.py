@@ -71,7 +71,7 @@ WHAT_HELPS_BESIDE_KNOWLEDGE = (
 
 
 def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGraph:
-    """The prepared graph. Raises an error if edges imply selection, or if it is no valid PAG (`what_helps`: advice)."""
+    """The prepared graph. Error if edges imply selection, or, with the advice `what_helps`, if it is no valid PAG."""
     return _causal_graph_of(_Exactly(graph), what_helps)
 
 

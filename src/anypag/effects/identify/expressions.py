@@ -213,7 +213,7 @@ def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
 
 
 def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, list[Expression]]:
-    """The variables and factors left after each variable v is dropped that only P(v | ...) contains: it sums to 1."""
+    """The variables and factors left. A variable v that only P(v | ...) contains is dropped, because it sums to 1."""
     while True:
         for place, factor in enumerate(factors):
             others = _as_product(factors[:place] + factors[place + 1 :]).free

@@ -18,7 +18,7 @@ LONGEST = 500  # a formula with more conditional probabilities is not written ou
 
 
 class Style(NamedTuple):
-    """The notation of formulas: a function that writes names, and a text or a pattern for `%` for each other piece."""
+    """The notation of formulas: a function that writes names, and a text or a `%` pattern for every other part."""
 
     name: Callable[[str], str]
     bar: str
