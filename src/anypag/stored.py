@@ -1,9 +1,9 @@
 """Declarations (`Form`) of how a value is written to a file, read back and checked.
 
-A `Form` writes a value as JSON (or as an array, in checkpoints), reads it back, and raises `RefusedError` for anything
-else. Forms are built from smaller ones. A dataclass declares the forms of its fields with `stored`; `object_of` and
-`Nested` derive the form of the whole. Results, knowledge and checkpoints are declared in this way. Bounds may depend on
-the number of variables ("n"), which schema libraries cannot express.
+A `Form` writes a value as JSON (or as an array, in checkpoints), reads it back, and raises `RefusedError` if it
+cannot have written what it reads. Forms are built from smaller ones. A dataclass declares the forms of its fields with
+`stored`; `object_of` and `Nested` derive the form of the whole. Results, knowledge and checkpoints are declared in this
+way. Bounds may depend on the number of variables ("n"), which schema libraries cannot express.
 """
 
 from __future__ import annotations
