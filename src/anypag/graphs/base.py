@@ -422,7 +422,7 @@ def ancestry(marks: Marks) -> Flags:
 def certain_ancestry(marks: Marks) -> Flags:
     """(n, n) is the row node an ancestor of the column node in every member of the class of a PAG?
 
-    Yes, if a directed path leads from row to column. Yes also if two uncovered possibly directed paths lead there, and
+    Yes, if a directed path leads from row to column. Also yes if two uncovered possibly directed paths lead there, and
     their second nodes are not adjacent: one path must begin with a tail (Roumpelaki et al. 2016). If the sample may be
     selected, a tail may also mean a cause of selection; then only the rows of nodes with an arrowhead are reliable.
     """

@@ -35,7 +35,7 @@ MOST_COMPARED = 1_000_000  # the search also ends after this number of compariso
 
 
 class Assertion(NamedTuple):
-    """One statement of a graph: `a` is a cause of `b` (or of selection), `a` is no cause, or both are independent."""
+    """One statement: `a` is a cause of `b` (or of selection), is a cause of neither, or is independent of `b`."""
 
     kind: AssertionKind
     a: str
@@ -81,8 +81,8 @@ def doubted_pairs(found: Iterable[Contradiction]) -> set[frozenset[str]]:
 def contradictions(
     pag: PAG, independent: Iterable[tuple[str, str]] = (), *, selection: bool = True, most_compared: int = MOST_COMPARED
 ) -> tuple[tuple[Contradiction, ...], bool]:
-    """The contradictions in a graph, each as a minimal set of statements, and whether the list is complete. The pairs
-    `independent` are marginally independent. The search is limited by counts, not by a clock.
+    """The contradictions in a graph, each as a minimal set of statements, and whether the list is complete. The
+    pairs in `independent` are marginally independent. The search is limited by counts, not by a clock.
 
     >>> found, _ = contradictions(PAG.from_string("A --> B; B --> C; A <-> C"))
     >>> print(found[0])
@@ -117,7 +117,7 @@ def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tupl
 
 
 def _needs_all(candidate: Sequence[Assertion]) -> bool:
-    """Is a contradiction surely minimal? It is if its chains form a tree and no arrowhead is between its variables."""
+    """Is a contradiction surely minimal? Yes if its chains form a tree and no arrowhead is between its variables."""
     tails = [statement for statement in candidate if statement.kind == "cause"]
     names = {name for tail in tails for name in (tail.a, tail.b)}
     return len(tails) == len(names) - 1 and not any(one.kind == "not" and one.b in names for one in candidate)

@@ -68,7 +68,7 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest |
 
 
 def with_design(data: Any, choices: Choices) -> Choices:
-    """The choices, with the knowledge that follows from the design of pooled data; none if the method takes none."""
+    """The choices, with the knowledge that the design of pooled data gives; no knowledge if the method takes none."""
     if not algorithm(choices.method).facts.takes_knowledge:
         return replace(choices, knowledge=None)
     if not isinstance(data, Pooled):
