@@ -69,7 +69,7 @@ def refuse_unless(holds: bool, wanted: str, got: object) -> None:
 
 @dataclass(frozen=True)
 class Whole(Form):
-    """A whole number from `low` to below `end`."""
+    """A whole number that is at least `low` and less than `end`."""
 
     low: int = 0
     end: Size = LARGEST
@@ -352,7 +352,7 @@ class Nested(Form):
 
 @dataclass(frozen=True)
 class Array(Form):
-    """An array of this type and shape, with numbers from `low` to below `end`."""
+    """An array of this type and shape, whose numbers are at least `low` and less than `end`."""
 
     dtype: str
     shape: tuple[Size, ...]

@@ -60,7 +60,7 @@ class _SingleBlas:
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
-            self._n_inside = max(0, self._n_inside - 1)  # a child process forked inside leaves without having entered
+            self._n_inside = max(0, self._n_inside - 1)  # a process forked in the context leaves it without entering
             if self._n_inside == 0:
                 _limit(self._before)
                 self._before = ()

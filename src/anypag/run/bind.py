@@ -131,7 +131,7 @@ def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str 
 
 
 def _posterior_takes(score: Score, rows: int) -> tuple[float, str]:
-    """About how many seconds the posterior takes because of rows or levels, and a clause about the slowest column."""
+    """The approximate seconds of the posterior because of rows or levels, and a clause about the slowest column."""
     n, widths = len(score.names), score.widths
     if not score.hidden:
         return n**2 * rows * SECONDS_A_CELL, ""
