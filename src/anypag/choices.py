@@ -151,7 +151,7 @@ _PAG = _optional("a PAG", lambda value: hasattr(value, "marks") and hasattr(valu
 _NAMES = _optional("a sequence of names", lambda value: hasattr(value, "__iter__") and not isinstance(value, str))
 _KINDS = _optional('a mapping such as {"age": "continuous"}', lambda value: isinstance(value, Mapping))
 _KNOWLEDGE = _optional(
-    "a Knowledge, ap.Knowledge(tiers=[['a', 'b'], ['c']]) say",
+    "a Knowledge such as ap.Knowledge(tiers=[['a', 'b'], ['c']])",
     lambda value: hasattr(value, "facts") and hasattr(value, "statements"),
 )
 
@@ -165,8 +165,8 @@ _ABOUT_TESTS = (
     "(discrete), mixed, kci or gcm (any columns, slow), or auto: one that fits the columns."
 )
 _ABOUT_MAX_SETS = (
-    "If an edge has more than N condition sets (1,000 by default), icd leaves out the sets that the marks rule out. "
-    "For a fast test and sets of one or two variables, the limit is 100 times N."
+    "If an edge has more than N condition sets (1,000 by default), icd tests only the sets without variables that the "
+    "marks rule out as causes. For a fast test and sets of one or two variables, the limit is 100 times N."
 )
 _ABOUT_SEPSETS = "The separating set kept for a pair: the first one found, or the one of largest p-value (largest-p)."
 _ABOUT_DSEP = (

@@ -56,7 +56,7 @@ def part_beside(path: Path) -> Iterator[Path]:
 
 
 def _claimed(path: Path) -> tuple[Path, IO[bytes]]:
-    """A new partial file, locked if possible. If another process removes it before that, a new one is made."""
+    """A new partial file, locked if possible. If another process removes it before it is locked, a new one is made."""
     while True:
         part = path.with_name(f"{_beginning(path)}{secrets.token_hex(4)}.part")
         claim = part.open("xb")

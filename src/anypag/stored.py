@@ -1,9 +1,9 @@
 """Declarations (`Form`) of how a value is written to a file, read back and checked.
 
-A `Form` writes a value as JSON (or as an array, in checkpoints), reads it back, and raises `RefusedError` for anything
-else. Forms are built from smaller ones. A dataclass declares the forms of its fields with `stored`; `object_of` and
-`Nested` derive the form of the whole. Results, knowledge and checkpoints are declared in this way. Bounds may depend on
-the number of variables ("n"), which schema libraries cannot express.
+A `Form` writes a value as JSON (or as an array, in checkpoints), reads it back, and raises `RefusedError` if it
+cannot have written what it reads. Forms are built from smaller ones. A dataclass declares the forms of its fields with
+`stored`; `object_of` and `Nested` derive the form of the whole. Results, knowledge and checkpoints are declared in this
+way. Bounds may depend on the number of variables ("n"), which schema libraries cannot express.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def refuse_unless(holds: bool, wanted: str, got: object) -> None:
 
 @dataclass(frozen=True)
 class Whole(Form):
-    """A whole number from `low` to below `end`."""
+    """A whole number that is at least `low` and less than `end`."""
 
     low: int = 0
     end: Size = LARGEST
@@ -352,7 +352,7 @@ class Nested(Form):
 
 @dataclass(frozen=True)
 class Array(Form):
-    """An array of this type and shape, with numbers from `low` to below `end`."""
+    """An array of this type and shape, whose numbers are at least `low` and less than `end`."""
 
     dtype: str
     shape: tuple[Size, ...]

@@ -47,7 +47,7 @@ class _SingleBlas:
         self.begin()
 
     def begin(self) -> None:
-        """Start with no thread inside. In a child process that was forked inside, restore the numbers of threads."""
+        """Start with no thread in the context. If the process was forked in it, restore the numbers of BLAS threads."""
         _limit(self._before)
         self._lock, self._n_inside, self._before = Lock(), 0, ()
 
@@ -60,7 +60,7 @@ class _SingleBlas:
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
-            self._n_inside = max(0, self._n_inside - 1)  # a child process forked inside leaves without having entered
+            self._n_inside = max(0, self._n_inside - 1)  # a process forked in the context leaves it without entering
             if self._n_inside == 0:
                 _limit(self._before)
                 self._before = ()
@@ -128,7 +128,7 @@ def map_in_threads(
 
 
 class InCaller:
-    """A callback for threads. In the thread that made it, it calls `look`; in others it raises an error after `end`."""
+    """A callback for threads. It calls `look` in the thread that made it; others get CancelledError after `end()`."""
 
     def __init__(self, look: Callable[..., None]) -> None:
         self._look, self._caller, self._is_over = look, get_ident(), Event()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from anypag.data.table import Kind
     from anypag.simulate import Sample, System
 
-MOST_COLUMNS = 50  # the most columns whose kind is listed on a terminal
+MOST_COLUMNS = 50  # the most columns whose kind is listed without --json
 
 
 @command("missing", "singular", "kinds", "max_r")

@@ -155,7 +155,7 @@ def _table(file: Path, before: Reading | None, said: dict[str, Any], names: tupl
     from anypag.data.files.read_table import fitting, read_again
 
     reading = fitting(before, file)
-    if {"counts", "weights"} & said.keys():  # a typed --counts or --weights replaces either one of the search
+    if {"counts", "weights"} & said.keys():  # a typed --counts or --weights replaces those of the search
         reading = reading._replace(counts=None, weights=None)
     with panics_held(file):
         return read_again(file, reading._replace(**said), names)

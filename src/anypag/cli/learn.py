@@ -167,7 +167,7 @@ def _say_what(terminal: Terminal, source: str, search: Search) -> None:
 
 
 def _rows(problem: Problem) -> str:
-    """The number of rows used and, if more, of all rows: `1,000 rows of 1,200 (200 have gaps)`."""
+    """The number of rows used and, if some have gaps, of all rows: `1,000 rows of 1,200 (200 have gaps)`."""
     used, left_out = problem.n_rows or 0, problem.audit.rows_left_out if problem.audit else 0
     have = "has" if left_out == 1 else "have"
     return f"{used:,} rows of {used + left_out:,} ({left_out:,} {have} gaps)" if left_out else f"{used:,} rows"

@@ -1,4 +1,4 @@
-"""Prints a result: edges, how far the run got, resamples, sampled graphs. Loaded when there is a result."""
+"""Prints a result: edges, how far the run got, resamples, sampled graphs. The file is loaded when there is a result."""
 
 from __future__ import annotations
 

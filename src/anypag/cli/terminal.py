@@ -162,7 +162,7 @@ class Output:
 
 
 def give_up(stream: TextIO) -> None:
-    """Drop what is left in the stream's buffer."""
+    """Redirect the stream to the null device, so that flushing the rest of its buffer cannot fail again."""
     with suppress(OSError, ValueError):  # a stream may have no file descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -184,7 +184,7 @@ def guarded_streams() -> Iterator[None]:
 
 @contextmanager
 def panics_held(path: Path) -> Iterator[None]:
-    """A context that delays the texts of libraries on standard error about a binary file. AnypagError drops them."""
+    """A context that holds back what libraries write to standard error on a binary file; AnypagError discards it."""
     from anypag.data.files.scan import TEXT_ENDINGS, ending_of
     from anypag.errors import AnypagError
 

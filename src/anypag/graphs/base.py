@@ -283,7 +283,7 @@ class MixedGraph:
 
     @classmethod
     def of_sparse(cls, sparse: SparseMarks, names: tuple[str, ...]) -> Self:
-        """A trusted graph from the non-zero entries of its matrix; the matrix itself is made when it is first read."""
+        """A graph from the non-zero entries of a valid matrix, unchecked. The matrix is made when it is first read."""
         return cls._unchecked(None, sparse, names)
 
     @classmethod
@@ -422,8 +422,8 @@ def ancestry(marks: Marks) -> Flags:
 def certain_ancestry(marks: Marks) -> Flags:
     """(n, n) is the row node an ancestor of the column node in every member of the class of a PAG?
 
-    It is if a directed path leads from row to column. It also is if two uncovered possibly directed paths do, and their
-    second nodes are not adjacent: one of them must begin with a tail (Roumpelaki et al. 2016). If the sample may be
+    Yes, if a directed path leads from row to column. Also yes if two uncovered possibly directed paths lead there, and
+    their second nodes are not adjacent: one path must begin with a tail (Roumpelaki et al. 2016). If the sample may be
     selected, a tail may also mean a cause of selection; then only the rows of nodes with an arrowhead are reliable.
     """
     joined, (tail, head) = marks != Mark.NONE, np.nonzero(possible_steps(marks))

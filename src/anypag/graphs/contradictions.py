@@ -6,8 +6,8 @@ that are marginally independent have no common cause, and neither causes the oth
 nothing is a cause of itself. `cannot_all_be_true` decides by these rules.
 
 A variable with an arrowhead does not cause selection, nor do the variables that it causes. For these *unselected*
-variables a tail means "cause of" and nothing else. Any other variable may cause selection, which makes its tails true.
-So the statements contradict each other exactly if there is a chain of tails at unselected variables that
+variables a tail means "cause of" and nothing else. Any other variable may cause selection; then all its tails are
+true. So the statements contradict each other exactly if there is a chain of tails at unselected variables that
 
 1. leads from A to B, with an arrowhead at A on A–B,
 2. returns to its start, or
@@ -35,7 +35,7 @@ MOST_COMPARED = 1_000_000  # the search also ends after this number of compariso
 
 
 class Assertion(NamedTuple):
-    """One statement of a graph: `a` is a cause of `b` (or of selection), `a` is no cause, or both are independent."""
+    """One statement: `a` is a cause of `b` (or of selection), is a cause of neither, or is independent of `b`."""
 
     kind: AssertionKind
     a: str
@@ -81,8 +81,8 @@ def doubted_pairs(found: Iterable[Contradiction]) -> set[frozenset[str]]:
 def contradictions(
     pag: PAG, independent: Iterable[tuple[str, str]] = (), *, selection: bool = True, most_compared: int = MOST_COMPARED
 ) -> tuple[tuple[Contradiction, ...], bool]:
-    """All contradictions in a graph whose pairs `independent` are marginally independent, each as a minimal set of
-    statements, and whether the list is complete. The search is limited by counts, not by a clock.
+    """The contradictions in a graph, each as a minimal set of statements, and whether the list is complete. The
+    pairs in `independent` are marginally independent. The search is limited by counts, not by a clock.
 
     >>> found, _ = contradictions(PAG.from_string("A --> B; B --> C; A <-> C"))
     >>> print(found[0])
@@ -117,7 +117,7 @@ def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tupl
 
 
 def _needs_all(candidate: Sequence[Assertion]) -> bool:
-    """Is a contradiction surely minimal? It is if its chains form a tree and no arrowhead is between its variables."""
+    """Is a contradiction surely minimal? Yes if its chains form a tree and no arrowhead is between its variables."""
     tails = [statement for statement in candidate if statement.kind == "cause"]
     names = {name for tail in tails for name in (tail.a, tail.b)}
     return len(tails) == len(names) - 1 and not any(one.kind == "not" and one.b in names for one in candidate)
@@ -147,7 +147,7 @@ class Chains:
         return cls(leads, comes, denied, independent, selection)
 
     def contradictions(self, most_compared: int = MOST_COMPARED) -> tuple[tuple[Contradiction, ...], bool]:
-        """All contradictions, each as a minimal set of statements, and whether the list is complete."""
+        """The contradictions, each as a minimal set of statements, and whether the list is complete."""
         n_compared = 0
         found: dict[tuple[Assertion, ...], Contradiction] = {}
         for candidate in self.candidates():
@@ -200,7 +200,7 @@ class Chains:
         return {*_tree(self.leads, *self.denied)} if self.selection else {*self.leads, *self.comes}
 
     def _why_unselected(self, name: str) -> list[Assertion]:
-        """Why a variable is unselected: the statement of an arrowhead, and the chain from there to the variable."""
+        """The statements that make a variable unselected: an arrowhead, and the chain from there to the variable."""
         if not self.selection:
             return []
         tree = _tree(self.comes, name)

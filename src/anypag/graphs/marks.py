@@ -76,7 +76,7 @@ class Edge(NamedTuple):
 
 
 def _clear(name: str) -> str:
-    """The name, in quotes if it begins or ends with a blank, or if a part of it looks like an edge."""
+    """The name; in quotes if it begins or ends with a blank, has `;`, quotes or line ends, or looks like an edge."""
     is_clear = name == name.strip() and not _UNCLEAR.search(name)
     return name if is_clear else json.dumps(name, ensure_ascii=False)
 

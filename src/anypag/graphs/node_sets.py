@@ -94,7 +94,7 @@ def rows_as_sets(flags: Flags) -> tuple[NodeSet, ...]:
 
 
 def spread(steps: tuple[NodeSet, ...], sources: NodeSet, inside: NodeSet) -> NodeSet:
-    """The sources, and all nodes of `inside` that steps within `inside` reach from them."""
+    """The sources, and all nodes that are reached from them by steps to nodes of `inside`."""
     reached = fresh = sources
     while fresh:
         found = 0

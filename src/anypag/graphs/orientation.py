@@ -2,7 +2,7 @@
 
 The rules are in `anypag.graphs.rules`. They run until none sets a mark. After every change, the first rule runs again.
 Two rules need more than marks: R0 asks whether an unshielded triple is a collider, R4 whether the node that a path
-discriminates is one. A `Colliders` object answers: during a search from separating sets, else from the known MAG.
+discriminates is a collider. A `Colliders` object answers, during a search from separating sets, else from a known MAG.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Pass:
 
     @property
     def known(self) -> KnownCauses:
-        assert self._knowledge is not None, "a rule that needs knowledge runs where there is none"
+        assert self._knowledge is not None, "a rule that needs knowledge was run without knowledge"
         return self._knowledge
 
     def follow(self, rule: Rule, colliders: Colliders) -> bool:
@@ -158,7 +158,7 @@ class Pass:
 
     def _without_contradictions(self, was_set: LogRows) -> tuple[LogRows, LogRows]:
         """The new marks that stay, and those that become circles again, as they contradict ancestors that other marks
-        imply. All new marks of a contradiction are turned back, in any order of nodes. With an exact test all stay.
+        imply. All new marks in a contradiction become circles, whatever the order of nodes. Exact tests cause none.
         """
         if not len(was_set):
             return was_set, was_set

@@ -136,7 +136,7 @@ def _projected(edges: MarkedEdges, is_latent: Flags, is_selection: Flags, observ
 
 
 def of_data_alone(pag: PAG) -> PAG:
-    """The PAG of the class of `pag`, without marks from knowledge, for a sample without selection."""
+    """The PAG of the Markov equivalence class of `pag`, without marks from knowledge; assumes no selection."""
     found = orient(as_circles(pag.marks), CollidersOf(pag.marks), rules_after_0(selection=False))
     return PAG(found.marks, pag.names)
 

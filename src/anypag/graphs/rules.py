@@ -36,7 +36,7 @@ class Rule(NamedTuple):
     needs_knowledge: bool = False  # useful only with knowledge
     needs_all_edges: bool = False  # valid only at the end of a search, when no superfluous edge is left
     needs_edges: tuple[tuple[str, int], ...] = ()
-    """The number of edges of each kind that its pattern needs. If there are fewer, it is neither compiled nor run."""
+    """The number of edges of each kind that the pattern needs. With fewer, the rule is neither compiled nor run."""
 
     @property
     def name(self) -> str:
@@ -158,7 +158,7 @@ Explain = Callable[[MarkReason, SeparationsByPair], str]
 
 
 def _saying(sentence: str) -> Explain:
-    """A function that fills a sentence with `at`, `other` and the nodes of `because`, in one field or in one each."""
+    """A function that fills a sentence with `at`, `other` and the nodes of `because`, together or each in a field."""
     because = list(dict.fromkeys(re.findall(r"{(?!at}|other}|because})(\w+)}", sentence)))
 
     def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:
@@ -290,4 +290,4 @@ RULES: dict[int, Rule] = {
         Rule(CLOSURE, _nothing, False, _SAID["K6"], needs_knowledge=True, needs_all_edges=True),
     )
 }
-"""All rules by number, in the order of their use. R0 runs once, first. K0 and K6 stand for marks without a pattern."""
+"""All rules by number, in the order of their use. R0 runs once, first. K0 and K6 explain marks that no pattern sets."""

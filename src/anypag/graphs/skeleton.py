@@ -49,7 +49,7 @@ class Skeleton(NamedTuple):
         return type(self)(np.searchsorted(node, np.arange(len(marks) + 1)), node, self.neighbour[is_left])
 
     def without(self, marks: Marks, x: Indices, y: Indices, threads: int = 1) -> tuple[Self, Marks]:
-        """The edges except those between x and y, and a new matrix with their marks."""
+        """The skeleton without the edges x[k]–y[k], and a new matrix with the marks of the edges that are left."""
         n = len(marks)
         is_out, left = np.zeros((n, -(-n // 8)), np.uint8), np.zeros(marks.shape, np.uint8)
         kernel.set_bits(is_out, x, y, np.ones(len(x), np.bool_))

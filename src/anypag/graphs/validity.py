@@ -81,7 +81,7 @@ def _wrong_mark(pag: PAG, truth: PAG, i: int, j: int) -> str:
 
 
 def completed(marks: Marks) -> tuple[Marks, list[int]]:
-    """The marks of a member, if there is one; or a chordless cycle of `o-o` edges that shows there is none."""
+    """The marks of a member, if there is one, and a chordless cycle of `o-o` edges; [] if there is no such cycle."""
     completed = np.array(marks)
     circle, arrow, tail = (marks == mark.value for mark in (Mark.CIRCLE, Mark.ARROW, Mark.TAIL))
     completed[circle & arrow.T] = Mark.TAIL
@@ -102,7 +102,7 @@ def completed(marks: Marks) -> tuple[Marks, list[int]]:
 
 
 def _maximum_cardinality_order(adjacent: Flags) -> list[int]:
-    """The nodes ordered so that each next node has the most earlier neighbours (in a chordal graph, a clique)."""
+    """The nodes, each next one with the most earlier neighbours. In a chordal graph these neighbours form a clique."""
     n_taken = np.zeros(len(adjacent), np.int64)
     order: list[int] = []
     for _ in range(len(adjacent)):

@@ -68,7 +68,7 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest |
 
 
 def with_design(data: Any, choices: Choices) -> Choices:
-    """The choices; for several data sets (`anypag.pooled`) they have the knowledge that follows from the design too."""
+    """The choices, with the knowledge that the design of pooled data gives; no knowledge if the method takes none."""
     if not algorithm(choices.method).facts.takes_knowledge:
         return replace(choices, knowledge=None)
     if not isinstance(data, Pooled):
@@ -131,7 +131,7 @@ def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str 
 
 
 def _posterior_takes(score: Score, rows: int) -> tuple[float, str]:
-    """About how many seconds the posterior takes because of rows or levels, and a clause about the slowest column."""
+    """The approximate seconds of the posterior because of rows or levels, and a clause about the slowest column."""
     n, widths = len(score.names), score.widths
     if not score.hidden:
         return n**2 * rows * SECONDS_A_CELL, ""

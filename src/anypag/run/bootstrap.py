@@ -127,7 +127,7 @@ class Resampling:
             return Bootstrap(replace(result, choices=told, stability=Stability(self.names, graphs, *about)))
 
     def _replicates(self) -> Replicates:
-        """The replicates in the checkpoint, if there is one; it also keeps each new replicate."""
+        """The replicates in the checkpoint; none without a checkpoint. New replicates are written to it too."""
         done, path = Replicates(self.names), self.choices.checkpoint
         if path is not None:
             plan = {"resample": self.plan.resample, "seed": self.plan.seed, **self.plan.about_rows}
@@ -180,7 +180,7 @@ def _require_whole_clusters(plan: Plan) -> None:
 
 
 def _require_rows(plan: Plan, n_rows: int, n_variables: int) -> None:
-    distinct = n_rows // 2 if plan.resample == "half" else int(n_rows * (1 - np.exp(-1)))  # about how many
+    distinct = n_rows // 2 if plan.resample == "half" else int(n_rows * (1 - np.exp(-1)))  # their expected number
     if distinct <= n_variables:
         raise DataError(
             f"A resample must have more rows than there are variables. With {Option('resample', plan.resample)} each "

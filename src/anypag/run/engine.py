@@ -216,7 +216,7 @@ def learn(
         test: the test for a table: "auto", "fisherz", "permutation", "mixed", ... (`docs/tests.md`), or a function
             f(x, y, z) -> p.
         max_r: the largest condition set; None for no limit.
-        time_budget: seconds after which the run ends with the last correct graph; reading the data counts,
+        time_budget: seconds after which the run ends with the last finished graph; reading the data counts,
             compiling does not.
         max_tests: the number of tests after which the run ends in the same way; an oracle may exceed it by one batch.
         stop: a function of the state and the step's info, called after every iteration; True ends the run.
@@ -368,7 +368,7 @@ def iterate(
     Args: as for `learn`; `tick` is called before every batch of tests.
 
     Returns:
-        An iterator of `(state, info)`: `state.pag` is a correct graph, `info` says what the step did.
+        An iterator of `(state, info)`: `state.pag` is the graph after the step, `info` says what the step did.
 
     >>> import anypag as ap
     >>> for state, info in ap.iterate(ap.Oracle(ap.DAG.from_string("A --> B; B --> C"))):

@@ -103,10 +103,10 @@ class Replicate(NamedTuple):
 class Allowed(NamedTuple):
     """The tests and the time that a replicate may use."""
 
-    choices: Choices  # the choices of the whole run, with the number of tests that this replicate may ask
+    choices: Choices  # the choices of the whole run, with the number of tests that this replicate may use
     until: float | None
-    """The `time.time` when it must end. A duration would fail, as a replicate may wait for a worker on another machine.
-    If the clocks of two machines differ, budgets are wrong by the difference.
+    """The `time.time` when it must end. A duration would not include the time that a replicate waits for a worker. If
+    the clocks of two machines differ, budgets are wrong by the difference.
     """
 
     def from_now(self) -> Choices:
@@ -251,7 +251,7 @@ class Replicates:
         for name in store.names("replicate/"):
             number = name.removeprefix("replicate/")
             if not number.isdecimal():
-                raise store.damaged(f"the array {name!r} has no number of a resample")
+                raise store.damaged(f"the name of the array {name!r} does not end with the number of a resample")
             try:
                 graph = PAG(store.array(name), self._names)  # type: ignore[arg-type]  # it is there: its name was listed
             except GraphError as error:

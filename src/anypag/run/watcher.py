@@ -142,7 +142,7 @@ class _Watch:
 
 @contextmanager
 def interruptible(tick: Tick) -> Iterator[Tick]:
-    """A context for work that Ctrl-C ends: its tick raises. It changes nothing if the user set another handler."""
+    """A context for work that Ctrl-C ends: its tick raises KeyboardInterrupt. A handler set by the user is kept."""
     is_handled = isinstance(tick, _Watch)  # by an outer context
     is_main = threading.current_thread() is threading.main_thread()
     if is_handled or not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

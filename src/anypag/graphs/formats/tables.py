@@ -149,7 +149,7 @@ def dump_edges(graph: MixedGraph) -> str:
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
     """The rows as CSV text, each ended by a line feed."""
     written: list[str] = []
-    csv.writer(SimpleNamespace(write=written.append)).writerows(rows)  # with line end \r\n, it quotes \r and \n
+    csv.writer(SimpleNamespace(write=written.append)).writerows(rows)  # its line end \r\n makes it quote \r and \n
     return "".join(row.removesuffix("\r\n") + "\n" for row in written)
 
 
