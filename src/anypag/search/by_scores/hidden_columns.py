@@ -100,7 +100,7 @@ def _shortlist(
     """The most promising graphs with a new cause in place of the edges of a clique; each with levels to start EM from.
 
     For this comparison earlier causes count as measured columns, with their drawn levels. So only one cause is hidden,
-    and EM has two states instead of one for every combination of levels.
+    and EM has only two states. Otherwise it would have a state for every combination of levels of the causes.
     """
     score = LatentScore(discrete.with_hidden(so_far.hidden, so_far.dag.n_levels), _look(len(so_far.hidden), tick))
     proposals = list(_proposals(so_far.dag, discrete, facts))
