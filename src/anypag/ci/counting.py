@@ -106,7 +106,7 @@ class CountTest(StatisticTest):
 
     @property
     def codes(self) -> npt.NDArray[np.int32]:
-        """(p, n) each column's level in each row; -1: a gap. DataError if rows are weighted or not at hand."""
+        """(p, n) each column's level in each row; -1: gap. DataError if rows are weighted, too many or in an engine."""
         if self._grouped is None and self._unit > 1:
             raise DataError(f"{NO_WEIGHTED_SCORE}. Choose a method that uses tests ({Option('method', 'icd')}).")
         if self._grouped is not None or (len(self.weights) < self.n and self.n * len(self.names) > MOST_NUMBERS):
