@@ -372,7 +372,7 @@ def _score_for_effects(problem: Problem) -> Score | None:
 
 
 def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """Makes a block of rounds. In a round chains advance, their graphs are counted, and neighbours may swap graphs."""
+    """Makes a block of rounds. In a round chains advance, their graphs are counted, and adjacent chains may swap."""
     state = _with_hidden_drawn(state, problem, tick)
     effort, landscape = Effort.of(problem), state.landscape(problem)
     walkers, rounds, drawn = state.walkers.each(), state.rounds, list[Bits]()
