@@ -3,9 +3,9 @@
 If x and y are independent given z, no function of y improves the best prediction of x from z. A continuous column is
 represented by functions of its ranks: its normal scores s, Legendre polynomials of degree 2 and 3 of the ranks scaled
 to [-1, 1], s² and s³, and then polynomials of degree 4 and 5. The model of s(x) has the first five functions of each
-member of z (seven from 2,500 rows on), and the products of every two members if these products are at most a twentieth
-as many as the rows. An F test asks whether the first three functions of y improve this model; a second one swaps x and
-y. The two p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). The response is always the
+member of z (seven from 2,500 rows on), and the products of every two members if there are at least 20 rows for each
+product. An F test asks whether the first three functions of y improve this model; a second one swaps x and y.
+The two p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). The response is always the
 single function s. A test with several functions of x and of y would reject even where everything is linear: the mean of
 x² given z contains products of members of z, and no sum of functions of single members equals them.
 
@@ -14,13 +14,13 @@ predicted at once (Wilks' lambda with Rao's F), from at most two functions of a 
 additive model of a level's probability is wrong. This does not raise the error rate if, given z, the means of the
 tested functions of the other column are sums of functions of single members of z.
 
-Where columns are far from normal, R² varies more than F assumes. F then gets fewer degrees of freedom. They give R² its
-variance under permutations of the rows, without z (`ci.data_test`). Up to 1 % more variance is ignored.
+Where columns are far from normal, R² varies more than F assumes. F then gets fewer degrees of freedom, so that R² has
+the variance that permutations of the rows give it without z (`ci.data_test`). Up to 1 % more variance is ignored.
 
 Under independence p is nearly uniform if the model can express the means of s(x) and s(y) given z, and the spread
-around these means is constant. It is exactly uniform if the residuals are also normal. The test sees changes of one
-column's mean with the other column, given z; it does not see changes of the spread alone. `docs/tests.md` has its error
-rates and power, failures included.
+around these means is constant. If the residuals are also normal, each of the two p-values is exactly uniform. The test
+sees changes of one column's mean with the other column, given z; it does not see changes of the spread alone.
+`docs/tests.md` has its error rates and power, failures included.
 
 Because only ranks enter, any increasing or decreasing transform of a column leaves the answers the same to the bit. All
 answers come from one correlation matrix. Degenerate cases follow the rules of Fisher's z: a function that the functions
@@ -59,7 +59,7 @@ DEGREE = 5  # how many functions a condition variable has
 DEGREE_OF_MANY_ROWS = 7  # from MANY_ROWS rows on
 MANY_ROWS = 2500
 MOST_WORK = 5e9
-"""Correlations of products are computed in advance if this takes at most this many multiplications."""
+"""Correlations of products are computed in advance if they take at most this many multiplications."""
 MOST_NUMBERS = 3e7  # the most correlations of products with columns that are kept (a quarter of a gigabyte)
 PANEL = 512  # rows multiplied at once
 
@@ -156,7 +156,7 @@ def degree_for(n: int) -> int:
 class Basis(NamedTuple):
     """A table in the form that `additive_tests` takes: p variables, q columns (functions of them), k products."""
 
-    gram: Floats  # (q + 1, q + 1 or more) correlations of all columns; zeros in the last row and in columns after q
+    gram: Floats  # (q + 1, q + 1 or more) correlations of all columns; 0 in the last row and after the first q columns
     cross: Floats  # (k, q + 2) for each product its correlations with the columns; 0; and 1 if it varies, else 0
     products: Floats
     """(k, k) correlations of products; (0, 0) if they are computed from rows, or no set has more than one product."""
@@ -164,7 +164,7 @@ class Basis(NamedTuple):
     has_value: Flags  # (p, n); (p, 0) if there are no gaps
     start: Counts  # (p + 1,) columns start[i]:start[i + 1] belong to variable i
     is_discrete: Flags
-    pair_start: Counts  # (p, p) the first product of two variables; (0, 0) if there are gaps
+    pair_start: Counts  # (p, p) the first product of every two variables; (0, 0) if there are gaps
     excess: Floats  # (p, 3) how far the first one, two and three functions of each variable are from normal
 
     @classmethod
@@ -206,7 +206,7 @@ class HeadProducts:
     count: int
     heads: Counts  # (p,) the number of heads of each variable
     of_variable: Counts  # (p,) where the columns of each variable begin
-    start: Counts  # (p, p) the first product of two variables
+    start: Counts  # (p, p) the first product of every two variables
 
     @classmethod
     def of(cls, heads: Counts, start: Counts) -> Self:

@@ -9,8 +9,8 @@ For a batch, rows are counted only for a few larger sets of columns. Summing cel
 and the table of three columns serves every pair of them given the third.
 
 A table of all combinations of levels is made only if it has at most min(4 · rows, 2²⁶) + 64 cells. With gaps the limit
-is four times as high, because a gap is one more level in the table; no answer reads its cells. Otherwise only the
-strata or cells that occur are stored, so the number of rows bounds the memory.
+is four times as high, because a gap is one more level in the table; no answer reads the cells of gaps. If the table
+would be too large, only the strata or cells that occur are stored, so the number of rows bounds the memory.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class CountTest(StatisticTest):
 
     @property
     def codes(self) -> npt.NDArray[np.int32]:
-        """(p, n) the level of each column in each row; -1 for a gap. DataError if rows are weighted or too many."""
+        """(p, n) each column's level in each row; -1: gap. DataError if rows are weighted, too many or in an engine."""
         if self._grouped is None and self._unit > 1:
             raise DataError(f"{NO_WEIGHTED_SCORE}. Choose a method that uses tests ({Option('method', 'icd')}).")
         if self._grouped is not None or (len(self.weights) < self.n and self.n * len(self.names) > MOST_NUMBERS):

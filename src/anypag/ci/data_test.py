@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 NEARLY_NORMAL = 0.01  # no correction if the variance exceeds that for normal columns by at most this share
 LEAST_SHARE = 1e-3  # a correction leaves at least this share of the degrees of freedom
 TESTED = 3  # how many functions of a column the additive test tests; the powers of normal scores come after them
-MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # the most rows kept for later checks; none of a wider table
+MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # for later checks; with more columns than this no rows are kept
 
 
 class DataTest(ABC):
     """A test bound to data.
 
-    `names` are the columns, `n` is the number of rows, `audit` has the findings in them. Members of a condition set are
-    processed in the order of the names (`arranged`), so the order of the set or of the columns does not matter.
+    `names` are the columns, `n` is the number of rows, `audit` has the findings in the data. Members of a condition set
+    are processed in the order of the names (`arranged`), so the order of the set or of the columns does not matter.
     """
 
     exact: ClassVar[bool] = False
@@ -58,7 +58,7 @@ class DataTest(ABC):
     names: tuple[str, ...]
     n: int
     audit: Audit
-    worth: Worth | None = None  # how many rows of numbers its rows are worth, if weighted or with ordered levels
+    worth: Worth | None = None  # the effective number of rows, if rows are weighted or levels are ordered
     some_rows: Floats | None = None
     """(m, p) rows for checks of a fitted graph, as the test sees them; None with gaps, or if none were kept."""
     is_number: tuple[bool, ...] = ()  # per column: does it hold numbers, not words? Empty if `some_rows` is None
@@ -135,7 +135,7 @@ class DataTest(ABC):
         self._stored = np.arange(len(self.names), dtype=np.int32)
 
     def arranged(self, queries: Queries) -> Queries:
-        """The queries as kernels take them: stored column numbers, x before y and z ascending by name."""
+        """The queries as kernels take them: stored column numbers, with x before y and z sorted, both by name."""
         from anypag._kernels.pairs import arranged
 
         inside, *parts = arranged(self.place, self._stored, queries.x, queries.y, queries.z)

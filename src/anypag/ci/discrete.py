@@ -1,4 +1,4 @@
-"""Tests of independence for discrete columns: χ² by its permutations, G² and Pearson's χ² (tables: `ci.counting`)."""
+"""Independence tests for discrete columns: χ² with permutations, G², Pearson's χ². `ci.counting` makes the tables."""
 
 from __future__ import annotations
 

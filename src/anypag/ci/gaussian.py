@@ -1,10 +1,10 @@
 """Fisher's z test of partial correlation, for continuous columns that are jointly Gaussian.
 
-For rho, the partial correlation of x and y given z, sqrt(n - |z| - 3) · atanh(rho) is close to standard
-normal if x and y are independent given z. One correlation matrix, computed once, answers every question.
+Let rho be the partial correlation of x and y given z. If x and y are independent given z, sqrt(n - |z| - 3) ·
+atanh(rho) is close to standard normal. One correlation matrix, computed once, answers every question.
 
-If x and y both have heavy tails, or mostly a single value, a few rows decide rho. Then p is the larger of this p-value
-and that of rho² under permutations of the rows (`anypag.ci.data_test`); p = 0 stays 0.
+If x and y both have heavy tails, or mostly a single value, a few rows decide rho. Then p is the larger of two p-values:
+that of Fisher's z, and that of rho² under permutations of the rows (`anypag.ci.data_test`). If the first is 0, p = 0.
 
 Three rules keep every answer a number:
 

@@ -262,7 +262,7 @@ class GPUPasses:
         return x[kept], y[kept], p[kept]
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
-        # with too few rows all p-values are 1, so every node is as good as another
+        # with too few rows all p-values are 1, whatever |rho| is, so the CPU chooses the node
         has_rows = roots_of(self._on_cpu.n, 1)[0] > 0.0
         found = self._ask_card(lambda card: card.singles(order, edges, NOTHING_LEFT, ROUNDING)) if has_rows else None
         if found is None:
@@ -279,7 +279,7 @@ class GPUPasses:
         return Singles(found.has_both, is_large, z, p, int(found.n_nodes[done].sum()))
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
-        """See `Passes`. On the CPU: sending the questions to the card takes longer than answering them here."""
+        """See `Passes`. The CPU does this, because sending the questions to a card takes longer than answering them."""
         before = best.p.copy()
         count = self._on_cpu.try_sets(order, edges, best, room)
         self.note(best.p[best.p != before])

@@ -30,7 +30,7 @@ from anypag.errors import CITestError, DataError, Option, ParameterError, listed
 def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     """A test bound to data: any table (see `anypag.data.as_table`), or a test, which is then used as it is.
 
-    The choice `test` says which: "auto" (Fisher's z if all columns are continuous, χ² by its permutations if all are
+    The choice `test` says which: "auto" (Fisher's z if all columns are continuous, the permutation test if all are
     discrete, else the test for mixed data), a name in `anypag.catalogue`, the class of a test, a function f(x, y, z)
     -> p of column indices, or a test. The other choices about data say how the test is bound.
 
@@ -187,7 +187,7 @@ def from_causal_learn(cit: Any, names: Sequence[str] | None = None) -> CITest:
         names: the names of the columns of its data; X0, X1, ... if not given.
 
     Raises:
-        CITestError: `cit` is not such an object. Later, when a question is asked: it fails or answers no p-value.
+        CITestError: `cit` is not such an object. The test raises it too, if `cit` fails or answers no p-value.
     """
     if not is_causal_learn_test(cit):
         raise CITestError(

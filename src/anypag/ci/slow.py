@@ -214,7 +214,7 @@ class GCM(SlowTest):
         data, names, kinds, missing, singular, max_r, seed: as for `SlowTest`.
         regressor: a regressor of scikit-learn, or a function that makes one; every regression gets its own copy. The
             default is least squares on a cubic spline of each column of z, and on products of every two columns if
-            there are at least 20 rows for each product; the test corrects for its degrees of freedom.
+            there are at least 20 rows for each product; the test corrects for the regression's degrees of freedom.
 
     >>> from anypag import Queries
     >>> rng = np.random.default_rng(0)

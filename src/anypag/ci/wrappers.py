@@ -134,7 +134,7 @@ def parcel(value: Value) -> Any:
 
 
 def opened(sent: Any) -> Any:
-    """The value of a parcel. With one worker left joblib runs tasks in this process, where a future must be fetched."""
+    """The value of a parcel. If one worker is left, joblib runs tasks in this process, and a future must be fetched."""
     return (sent if isinstance(sent, Parcel) else sent.result()).value
 
 

@@ -116,7 +116,7 @@ class Score(ABC):
 
     @cached_property
     def made_ahead(self) -> dict[bytes, Any]:
-        """What threads worked out before the step that needs it: swept orders, and cooled chains."""
+        """A cache of results that threads computed before the step that needs them: swept orders, and cooled chains."""
         return {}
 
     @cached_property

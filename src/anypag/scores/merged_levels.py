@@ -59,7 +59,7 @@ def groups(counts: Floats, first: Counts, price: float) -> Codes:
 
 def _gains(counts: Floats, first: Counts, price: float, a: np.intp, others: Counts) -> Floats:
     """The largest gain in a column's log-likelihood, less the price, if `a` is told apart from each of the others."""
-    both, size = counts[a] + counts[others], counts.sum(axis=1) / len(first)  # each column has all rows
+    both, size = counts[a] + counts[others], counts.sum(axis=1) / len(first)  # every column counts each row
     apart = np.add.reduceat(_log(counts[a]) + _log(counts[others]) - _log(both), first, axis=1)
     apart -= (_log(size[a]) + _log(size[others]) - _log(size[a] + size[others]))[:, None]
     n_levels = np.add.reduceat((both > 0).astype(np.float64), first, axis=1)

@@ -22,8 +22,8 @@ from anypag.scores.gaussian import GaussianScore
 
 @dataclass(frozen=True, eq=False)
 class MixedScore(GaussianScore):
-    """Degenerate-Gaussian log-likelihood, less a price for every parameter: the score of Gaussian columns. A variable
-    may have several columns, which are adjacent in `correlation`.
+    """Degenerate-Gaussian log-likelihood, less a price for every parameter. A variable may have several columns, which
+    are next to each other in `correlation`.
 
     Args:
         start: (p + 1,) where the columns of each variable begin.

@@ -45,7 +45,7 @@ class Base(NamedTuple):
     orientation: Orientation
     mag: Marks | None  # a MAG of the equivalence class; None if there is none, or if edges may still be removed
     reason: str  # why there is no such MAG
-    colliders: Colliders | None  # decides which nodes are colliders; None without separating sets and MAG
+    colliders: Colliders | None  # decides which nodes are colliders; None with neither separating sets nor a MAG
 
 
 NO_CLASS = "the graph that the data give is not the PAG of any MAG"
@@ -135,7 +135,7 @@ def close_state(state: AnyState, problem: Problem, *, final: bool, look: Look = 
 def closed_step(
     algorithm: Algorithm, state: AnyState, info: StepInfo, problem: Problem, tick: Tick
 ) -> tuple[AnyState, StepInfo]:
-    """The last step of a search, with all that follows from knowledge if there is any."""
+    """The last state of a search and its `StepInfo`, with all marks that follow from knowledge, if there is any."""
     if problem.facts is None:
         return state, info
     stands = Progress(info.r, info.phase, 1, 1, info.n_evaluated, info.n_tests, asks=False)

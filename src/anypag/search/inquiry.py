@@ -98,7 +98,7 @@ class Inquiry:
         self._done, self._total, self._n_expected = 0, 0, 0
 
     def expect(self, n_tests: int, n_edges: int) -> None:
-        """Say in advance how many tests the next edges need; the edges after them are assumed to need as many each."""
+        """Say in advance how many tests the next edges need; later edges are assumed to need as many tests per edge."""
         with self._lock:
             share = max(1.0, (self._total - self._done) / max(n_edges, 1))
             self._n_expected = self.n_asked + round(n_tests * share)

@@ -154,7 +154,7 @@ class Problem:
 
     @property
     def not_anterior(self) -> Flags:
-        """(n, n) `[a, b]`: a is known to be no cause of b or of selection; (0, 0) without such knowledge. If x and y
+        """(n, n) `[a, b]`: a is known to cause neither b nor selection; (0, 0) without such knowledge. If x and y
         can be separated, a set of causes of x, of y or of selection does it, so that other nodes need not be tried.
         """
         known = self.facts is not None and bool(self.facts.not_anterior.any())

@@ -10,7 +10,7 @@
    with a few levels (`by_scores.hidden_columns`), unless knowledge names edges or there are too many rows.
 4. Sampling: chains at several temperatures start at the best graph and swap graphs (parallel tempering). The answer
    comes from the PAGs of the coldest chain, at temperature 1. Effects are drawn from the graphs of all temperatures,
-   and from two more chains in which an edge costs less: if an edge is missing by mistake, so is an effect. Levels of
+   and from two more chains in which an edge costs less, because a missing edge may hide an effect. Levels of
    hidden columns are drawn again before every block of rounds, given the graph of the coldest chain.
 
 The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`). For correlations, marks
@@ -373,7 +373,7 @@ def _score_for_effects(problem: Problem) -> Score | None:
 
 
 def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """Makes a block of rounds. In a round chains advance, their graphs are counted, and neighbours may swap graphs."""
+    """Makes a block of rounds. In a round chains advance, their graphs are counted, and adjacent chains may swap."""
     state = _with_hidden_drawn(state, problem, tick)
     effort, landscape = Effort.of(problem), state.landscape(problem)
     walkers, rounds, drawn = state.walkers.each(), state.rounds, list[Bits]()
@@ -480,8 +480,8 @@ def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None)
 
 
 def _possible_children(state: BayesState, facts: Facts | None) -> Flags:
-    """(k, n) the columns that a hidden cause may act on: its children, and columns that tests left adjacent to a child;
-    but no two columns that are known to have no hidden cause in common.
+    """(k, n) the columns that a hidden cause may act on: its children, and columns that tests left adjacent to a child.
+    No column is added that is known to have no hidden cause in common with another of these columns.
 
     Without this limit a warm chain would add nearly constant columns, which cost almost nothing as children.
     """

@@ -5,8 +5,8 @@ mode. An edge that all graphs of a sample have is not certain. For correlations,
 its shares at temperature 1 and at all temperatures, and marks are weighted by how often such marks are right: a sampled
 tail is wrong far more often than a sampled circle. The weights were fitted by log loss on tables with known truth and
 even seeds; `docs/accuracy.md` has errors on odd seeds, and explains the tables. For counts, edges have a least and a
-largest probability, fitted by log loss on three-level tables and public networks; with nothing hidden, expected errors
-had to stay below 1.55 times those made (`benchmarks/grid.py`). Edges that knowledge settles keep their shares.
+largest probability, fitted by log loss on three-level tables and public networks. With nothing hidden, expected errors
+had to stay below 1.55 times actual errors (`benchmarks/grid.py`). Edges that knowledge settles keep their shares.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES
 
 MOST, LEAST, LEAST_NEAR = 0.97, 0.035, 0.054
-"""Counts: the probability of an edge in all graphs; of one in none; of one in none if its nodes share a neighbour."""
+"""For counts, the probability of an edge: in every graph; in no graph; in no graph, but its nodes share a neighbour."""
 WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
 """Correlations: the log odds of an edge are a constant plus weights times the log odds of its share at temperature 1
 and at all temperatures, plus the last number if its nodes share a neighbour in the answer.
@@ -28,7 +28,7 @@ and at all temperatures, plus the last number if its nodes share a neighbour in 
 FINEST = 200  # shares stay half a graph away from 0 and 1, as if this many graphs had been sampled
 NO_EDGE = NUMBERS[""]
 
-KEPT = 0.842  # counts, given an edge: the weight of shares of marks at temperature 1; the rest is that of `USUAL`
+KEPT = 0.842  # counts, given an edge: the weight of mark shares at temperature 1; `USUAL` has weight 1 - KEPT
 USUAL = {"o-o": 0.24, "o->": 0.10, "<-o": 0.10, "-->": 0.26, "<--": 0.26, "<->": 0.04}
 """Counts: how edges of true graphs are usually marked."""
 

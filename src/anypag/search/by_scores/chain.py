@@ -38,7 +38,7 @@ LARGEST = 10
 
 HOTTEST, COLDEST = 1.6, 0.5
 """The first and last temperature of cooling. Below 1 a chain climbs to the best graph near it and stays there."""
-STRIDE = 20  # steps between two samples, per node. With n² steps in all, errors were the same (`docs/accuracy.md`)
+STRIDE = 20  # steps per node between two samples; n of them per node gave the same errors (`docs/accuracy.md`)
 LEAST_STEPS = 1000  # with fewer steps between samples (about a millisecond), all chains run in one thread
 
 
@@ -152,7 +152,7 @@ class Landscape:
 
     @property
     def stride(self) -> int:
-        """The number of steps between two samples. With many pairs it is less than a round: most are never joined."""
+        """The number of steps between two samples: less than a round if pairs are many, since most are never joined."""
         return min(self.round, int(STRIDE * sqrt(self.round)))
 
     def freely(self) -> Landscape:

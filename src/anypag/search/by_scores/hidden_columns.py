@@ -100,7 +100,7 @@ def _shortlist(
     """The most promising graphs with a new cause in place of the edges of a clique; each with levels to start EM from.
 
     For this comparison earlier causes count as measured columns, with their drawn levels. So only one cause is hidden,
-    and EM has two states instead of one for every combination of levels.
+    and EM has only two states. Otherwise it would have a state for every combination of levels of the causes.
     """
     score = LatentScore(discrete.with_hidden(so_far.hidden, so_far.dag.n_levels), _look(len(so_far.hidden), tick))
     proposals = list(_proposals(so_far.dag, discrete, facts))
@@ -150,7 +150,7 @@ def _cliques(adjacent: Flags) -> Iterator[tuple[int, ...]]:
 
 
 def _with_children(dag: LatentDAG, children: Flags, facts: Facts) -> LatentDAG:
-    """The DAG with these children of hidden causes. Among those of the last cause, only edges of known causes stay."""
+    """The DAG with these children of hidden causes. Between children of the last, only edges of known causes stay."""
     members = np.flatnonzero(children[-1])
     parents = dag.parents.copy()
     parents[np.ix_(members, members)] &= facts.causes[np.ix_(members, members)]

@@ -64,7 +64,7 @@ def first_orders(n: int, starts: int, *, tier: npt.ArrayLike | None = None, seed
 
 
 def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
-    """The orders after a sweep of the first that has not settled. `look` is called often, and may raise to end it."""
+    """The orders after a sweep of the first that has not settled. `look` is called often, and may raise."""
     at = int(np.argmin(orders.settled))
     order, settled = orders.order.copy(), orders.settled.copy()
     made = score.made_ahead.get(_key(order[at], orders.tier))

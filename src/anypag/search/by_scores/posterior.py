@@ -206,8 +206,8 @@ class Posterior:
 
     def causes(self, *, selection: bool = False) -> tuple[Floats, Floats]:
         """Two (n, n) shares of the graphs sampled at all temperatures: those with i a cause of j in every member of the
-        class, and those with i a cause of j in no member. Other graphs count in neither: shares of members would only
-        reflect the prior. With `selection`, a node without arrowheads is no sure cause: it may cause selection instead.
+        class, and those with i a cause of j in no member. Other graphs count in neither: only the prior tells members
+        of a class apart. With `selection`, a node without arrowheads is no sure cause: it may cause selection instead.
         """
         size = (len(self.names),) * 2
         known = Facts.none(len(self.names)) if self.facts is None else self.facts
@@ -225,7 +225,7 @@ class Posterior:
 
     @cached_property
     def marks(self) -> Marks:
-        """The marks of the PAG of least expected error among `best` and the PAGs at temperature 1, `facts` left out."""
+        """The marks of the PAG of least expected error among `best` and the PAGs at temperature 1, without `facts`."""
         candidates = np.concatenate([self.best[None], self.sample.pags[self.sample.cold > 0]])
         return np.asarray(candidates[least_expected_error(candidates, self._believed)])
 

@@ -105,7 +105,7 @@ def _subsets(sepset: tuple[int, ...], without: tuple[int, int]) -> list[tuple[in
 
 
 def _remove(state: State, tested: PairTests, inquiry: Inquiry) -> tuple[State, bool]:
-    """Remove the edges of independent pairs. Of a pair's sets the smallest counts; of these that of the largest p."""
+    """Remove the edges of independent pairs. Of a pair's smallest sets, that with the largest p counts."""
     state = state.keeping(tested.x, tested.y, tested.p)
     found = tested.take(tested.p > inquiry.alpha)
     if not len(found.p):

@@ -13,9 +13,9 @@ take one question at a time one of the two pools is enough (`by_tests.one_side`)
 
 `paper_step` is Algorithm 1 as published, for reproduction (`method="icd-paper"`). An edge is removed before the next
 pair is tested. Candidates are the sets of exactly r nodes within PDS distance r, by Definition 1 alone; "within" means
-at most r (the text also says less than r). The first separating set is taken, and orientation is not checked. With a
-perfect oracle the final graph is right on every graph of up to 5 nodes, but **the anytime promise does not hold**: a
-stopped run can show wrong arrowheads (`docs/algorithm.md` has an example with 10 nodes).
+at most r (the text of the paper also says "less than r"). The first separating set is taken, and orientation is not
+checked. With a perfect oracle the final graph is right on every graph of up to 5 nodes, but **the anytime promise does
+not hold**: a stopped run can show wrong arrowheads (`docs/algorithm.md` has an example with 10 nodes).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
 def iteration(
     state: State, removal: Removal, inquiry: Inquiry, orient: Orient = orientation_of
 ) -> tuple[State, StepInfo]:
-    """The outcome of an iteration after its tests: edges are settled, and those that are left checked and oriented."""
+    """The state and `StepInfo` after an iteration's tests: settles untried edges if the test is exact, then orients."""
     problem, r = inquiry.problem, inquiry.r
     tested = removal.state.settling(*removal.untried) if problem.test.exact else removal.state
     is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # otherwise no mark changes
