@@ -214,7 +214,7 @@ LEAST_ROWS_PER_NUMBER = 1.0
 MOST_OFF = 0.05  # the model does not fit if a larger share of pairs differs from tables simulated from the best graph
 LEAST_PAIRS = 2  # a misfit needs at least this many pairs that differ: a single pair may differ by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
-LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if less than this part of it remains with them
+LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if they leave less than this share of it
 
 
 @dataclass(frozen=True)
