@@ -69,7 +69,7 @@ class Result:
     `complete` is True if no further iteration could change the graph. Otherwise `stopped` says what ended the run
     ("max_r", "time", "tests", "interrupt", "stop", "error"), and the graph is that of the last finished iteration.
     A complete result has `stopped` "interrupt" if an interrupt ended the sampling of further graphs for effects.
-    The claims rest on tests or scores; `contradictions` and `withdrawn` show that some of these were wrong.
+    The claims rest on tests or scores, some of which may be wrong: see `contradictions` and `withdrawn`.
     """
 
     method: str
