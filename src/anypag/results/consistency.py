@@ -30,8 +30,8 @@ WHAT_TO_DO = (
 
 @dataclass(frozen=True)
 class Consistency:
-    """Whether all claims of a graph can be true. `valid` is None if this is undecided; `note` then says why. `note` may
-    also say that the list of contradictions is incomplete. An equivalence class is judged by marks from data alone.
+    """Whether all claims of a graph can be true. `valid` is None if this is undecided, as it may be with marks from
+    knowledge. `note` may say why it is undecided, or that the list of contradictions is incomplete.
     """
 
     valid: bool | None

@@ -87,7 +87,7 @@ def load_result(document: object) -> Result:
 
 
 def read_result(path: str | os.PathLike[str]) -> Result | MixedGraph:
-    """The result in a JSON file; the graph alone if the file, of any format, holds only a graph.
+    """The result in a JSON file, or the graph in a file (of any format) that holds no result.
 
     Raises:
         FormatError: the file holds no graph, or a broken result.

@@ -53,8 +53,8 @@ class StoredGrounds:
     exact: bool  # was the test perfect, an oracle?
     n_rows: int | None  # the rows of the data; None if the test has none
     audit: Audit | None  # the audit of the data
-    separations: Mapping[Pair, Separation] = field(repr=False)  # why pairs have no edge, as far as the file lists them
-    unlisted: Unlisted | None  # what the file leaves out; None if it lists all
+    separations: Mapping[Pair, Separation] = field(repr=False)  # the separations that the file lists
+    unlisted: Unlisted | None  # the separations that it leaves out; None if it lists all
     kept: Mapping[Pair, float] = field(repr=False)  # for each edge the largest p-value among the tests that kept it
     marks: tuple[MarkReason, ...] = field(repr=False)  # every mark that a rule set, in order
     conflicts: tuple[MarkReason, ...] = field(repr=False)  # marks that a rule gives, but that were not set
@@ -62,7 +62,7 @@ class StoredGrounds:
     strengths: Mapping[Pair, str] = field(repr=False)  # how strong edges are, in a few words
     probabilities: Probabilities | None = field(repr=False)  # how probable edges are, for methods that sample graphs
     posterior: Posterior | None = field(repr=False)  # the sampled graphs
-    misfit: Misfit | None = None  # does the table fit the assumptions of the probabilities? None without these
+    misfit: Misfit | None = None  # does the table fit the assumptions of the probabilities? None without them
 
     @cached_property
     def sepsets(self) -> Mapping[Pair, Separation]:
@@ -184,7 +184,7 @@ class Searched:
 
     @cached_property
     def posterior(self) -> Posterior | None:
-        """The sampled graphs, with those for effects only (drawing these takes a while); None without samples."""
+        """The sampled graphs and those added for effects, which take a while to sample; None without sampled graphs."""
         if getattr(self.state, "posterior", None) is None:
             return None
         state: Any = self.state if self.for_effects is None else self.for_effects()

@@ -38,7 +38,7 @@ _SAY_SELECTION = (
     "say `a !~> selection`, `selection before tier k` or selection_bias=False if you know that it is not"
 )
 _SAY_NOT_SELECTED = (
-    "among selected cases two hidden causes of being in the sample look like a common one; "
+    "two hidden causes of being in the sample look like one common cause among selected cases; "
     "say selection_bias=False if the sample is not selected"
 )
 
@@ -116,7 +116,7 @@ class _Judge:
         return f"the data prefer graphs without it by {gain:.1f} log units: {how_much}"
 
     def _closed(self, facts: Facts) -> Closed:
-        """The marks that follow from some statements. With n statements each call may make 1/n of the usual trials."""
+        """The marks that follow from facts. With n statements, a call may make 1/n of the usual number of trials."""
         share = len(self.statements)
         return closed_with(facts, self._base, self.state, self.problem, final=self.final, share=share)
 

@@ -49,12 +49,12 @@ class Probabilities:
     """What sampled graphs say about pairs.
 
     `pairs` has the states, from the first to the second name, of every pair that some sampled graph joins or whose ends
-    share a neighbour in the answer. `elsewhere` has the states of all other pairs. `causes` has two shares of the
-    graphs for (a, b): a causes b (directly or not) in every member of the graph's class, or in no member; pairs that
-    are not listed have 0 and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its share
-    and its edges. If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities assume
-    that there are none. `changes` lists, for a pair, the changes of other pairs that go with its alternative.
-    `as_sampled` has, for each edge of the answer that knowledge changed, the symbol before the change.
+    share a neighbour in the answer. `elsewhere` has the states of all other pairs. `causes` has two shares of graphs
+    for (a, b): a causes b (directly or not) in every member of the graph's class; a causes b in no member. Other pairs
+    have 0 and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its share and its edges.
+    If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities assume that there are
+    none. `changes` lists, for a pair, the changes of other pairs that go with its alternative. `as_sampled` has, for
+    each edge of the answer that knowledge changed, the symbol before the change.
     """
 
     n_samples: int
@@ -210,11 +210,11 @@ def reversed_symbol(symbol: str) -> str:
 
 
 LEAST_ROWS_PER_NUMBER = 1.0
-"""With fewer rows for each parameter of the best graph, probabilities of tables with levels are wrong."""
+"""With fewer rows for each parameter of the best graph, the probabilities of tables with levels cannot be relied on."""
 MOST_OFF = 0.05  # the model does not fit if a larger share of pairs differs from tables simulated from the best graph
 LEAST_PAIRS = 2  # a misfit needs at least this many pairs that differ: a single pair may differ by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
-LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if less than this part of it remains with them
+LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if they leave less than this share of it
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ class Result:
     `complete` is True if no further iteration could change the graph. Otherwise `stopped` says what ended the run
     ("max_r", "time", "tests", "interrupt", "stop", "error"), and the graph is that of the last finished iteration.
     A complete result has `stopped` "interrupt" if an interrupt ended the sampling of further graphs for effects.
-    The claims rest on tests or scores; `contradictions` and `withdrawn` show that some of these were wrong.
+    The claims rest on tests or scores, some of which may be wrong: see `contradictions` and `withdrawn`.
     """
 
     method: str
@@ -96,7 +96,7 @@ class Result:
 
     @property
     def from_scores(self) -> bool:
-        """Do edges and marks come from scores? Otherwise they come from tests and rules (first steps of "auto")."""
+        """Do edges and marks come from scores? If not, they come from tests and rules, as in early steps of "auto"."""
         facts = method_named(self.method)
         return facts.from_scores and (not facts.tests_by or self.before_scores is not None)
 
@@ -176,7 +176,7 @@ class Result:
 
     @property
     def copies(self) -> Mapping[str, str]:
-        """By name of a column that is an exact copy: the column that stands for both in the graph."""
+        """For each column that is an exact copy of another: the column that stands for both in the graph."""
         return self.audit.copies if self.audit else {}
 
     @property
@@ -425,7 +425,7 @@ class Result:
 
 
 def refuse_unsearched(source: object, *nodes: object) -> None:
-    """Raise an error for a name that is no variable of a result, but a column that was left out, a data set, or the
+    """Raise an error if a name is not a variable of a result but names a column that was left out, a data set, or the
     column that tells data sets apart.
     """
     if not isinstance(source, Result):

@@ -237,7 +237,7 @@ POSTERIOR = As(
 _RUN: dict[str, Form] = {"asked": Whole(), "resample": Text(get_args(Resample)), "seed": Whole()}
 _RUN |= {"stopped": Maybe(Text()), "failures": FAILURES}
 if {*_RUN, "names", "graphs", "whole"} != {item.name for item in fields(Stability)}:
-    raise TypeError("every field of Stability is in _RUN, in _COUNTED, or in the result")
+    raise TypeError("every field of Stability must be in _RUN or in _COUNTED, or come from the result")
 
 
 def _stability_written(value: Stability, variables: Variables) -> dict[str, Any]:
@@ -263,7 +263,7 @@ def _stability(said: dict[str, Any], variables: Variables) -> Stability:
 
 _COUNTED: dict[str, Form] = {"edges": ListOf(RowForm((*EDGE.forms, Whole()))), "graphs": ListOf(ListOf(Whole()))}
 STABILITY = As(Object({**_RUN, **_COUNTED}, get=dict.__getitem__), _stability_written, _stability)
-"""The outcome of resampling without `whole`, because the file has this graph already."""
+"""The outcome of resampling. The field `whole` is left out, because the file has this graph already."""
 
 
 def _rule(number: int, variables: Variables) -> int:
@@ -370,7 +370,7 @@ def read_fields(content: Mapping[str, Any], pag: PAG) -> Result:
 
 
 def _before_scores(result: Result, kept: Mapping[str, Any], tested: dict[str, Any]) -> Result:
-    """The result of the tests; it has the data, the choices and the steps with an r from the whole result."""
+    """The result of the tests. Data, choices (but the method) and steps with an r are those of the whole result."""
     pag, complete, stopped = (tested.pop(name) for name in _OWN)
     shared = {**{name: kept[name] for name in _SHARED}, **dict.fromkeys(_OF_SCORES)}
     steps = tuple(item for item in result.history if item.info.has_r)

@@ -209,7 +209,7 @@ def _keys(graph: PAG) -> Counts:
 
 
 class PairCounts(NamedTuple):
-    """What the graphs of n resamples have between two variables.
+    """Counts of the graphs of n resamples, for one pair of variables.
 
     `same` counts the graphs that agree with the graph of the whole data (the same edge, or no edge in both). `joined`
     counts the graphs with any edge. `else_mostly` is the most frequent answer of the graphs that disagree (`o->`, for

@@ -18,9 +18,9 @@ MOST_BETWEEN = 0.5  # in a panel, units differ lastingly if they explain a large
 MOST_TREND = 0.5  # a straight line in time that explains a larger share of a process's variance is a trend
 LEAST_WINDOWS = 5  # fewer windows than this for each column of a window are too few
 MOST_IRREGULAR = 0.05  # with a larger share of neighbouring times that are not one step apart, times are irregular
-LEAST_SEASONS = 4  # a season must come back this often to be seen
+LEAST_SEASONS = 4  # a season is looked for if the series covers it this many times
 MOST_SEASON = 0.3  # a larger autocorrelation of the residuals at a season is reported
-STAYS = 0.7  # the least autocorrelation at two seasons, as a share of that at one: without a season it falls faster
+STAYS = 0.7  # the least autocorrelation after two seasons, as a share of that after one; without a season it is smaller
 SHORTEST, MOST_STEPS = 4, 400  # the shortest and the longest season that is looked for, in steps
 
 

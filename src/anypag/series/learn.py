@@ -107,7 +107,7 @@ def learn_series(
 
 
 class SeriesSearch:
-    """A search over windows, ready to run: all is checked, nothing is tested. `choices`: with the user's knowledge."""
+    """A search over windows, ready to run: all is checked, no test was made. `choices`: with the user's knowledge."""
 
     def __init__(self, windows: Lagged, choices: Choices, source: str | None = None) -> None:
         self.windows = replace(windows, table=windows.table.with_findings(series_findings(windows)))

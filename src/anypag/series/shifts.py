@@ -4,9 +4,9 @@ A step is a step of `search.by_tests.icd` with these differences. Only the lates
 has the most past in the window. If a test separates it, all copies lose their edge. The separating set is kept for the
 latest copy only; no rule needs the others. Causal relations do not change in time, so a mark that a rule sets at one
 copy is set at all copies. Every edge has an arrowhead at its later node. A test conditions on a candidate set and on
-the past of its two nodes: the copy of a node one step earlier is added if it is known to cause the node (on data:
-unless it is known not to cause it). This loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020). A set
-that separates two nodes still separates them after causes of the two nodes are added to it.
+the past of its two nodes: the copy of a node one step earlier is added if it is known to cause the node (on data: if
+it may cause the node). This loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020). A set that separates
+two nodes still separates them after causes of the two nodes are added to it.
 
 A context of several data sets is one node: its pairs with a process at different lags are copies of each other.
 
@@ -74,7 +74,7 @@ class WindowState(State):
         window, lags = self.window, self.window.lags
         found = found.take(~self.joined[found.x, found.y])
         shift = np.minimum(lags[found.x], lags[found.y])
-        z = window.later(found.z, shift[:, None])  # drops nodes later than the pair, which cause neither
+        z = window.later(found.z, shift[:, None])  # drops nodes later than the pair: they cause neither end
         latest = PairTests(window.later(found.x, shift), window.later(found.y, shift), z, found.p)
         after = super().separating(latest, r, threads)
         marks = np.where(self.window.spread(after.marks) != Mark.NONE, after.marks, Mark.NONE).astype(np.uint8)
@@ -179,7 +179,7 @@ def oriented_over_shifts(
     """All marks that follow by the rules, the same at all copies of a pair; circles where copies disagree (on data)."""
     given, log, conflicts = given_marks(state, problem), [], []
     disputed = np.zeros(given.shape, np.bool_)
-    for rules in chain([()], repeat(rules_after_0(selection=False))):  # R0 alone first: others need it at all copies
+    for rules in chain([()], repeat(rules_after_0(selection=False))):  # R0 alone first: others need its marks
         found = orient(given, colliders, rules, state.skeleton, look=look)
         log.append(found.log)
         conflicts.append(found.conflicts)

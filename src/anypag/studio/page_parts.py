@@ -165,7 +165,7 @@ def _explained(said: Explanation, assumed: str | None) -> Iterator[Block]:
 
 
 def effect_told(result: Result, cause: str, outcome: str, data: Any) -> list[Block]:
-    """How much a variable changes when another is set, with its density; or why that cannot be said."""
+    """The effect of one variable on another, with its density; or the reason why there is no answer."""
     try:
         found = result.effect(cause, outcome, data=data)
     except AnypagError as error:

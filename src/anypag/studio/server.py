@@ -135,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urllib.parse.urlsplit(self.path)
         _, token, where = [*parts.path.split("/", 2), "", ""][:3]
         if not secrets.compare_digest(token.encode(), self.server.token.encode()):
-            raise Refused(HTTPStatus.FORBIDDEN, "The address lacks its token: open the one that the studio printed.")
+            raise Refused(HTTPStatus.FORBIDDEN, "The address lacks its token: open the address the studio printed.")
         return where, dict(urllib.parse.parse_qsl(parts.query))
 
     def _get(self, where: str, query: dict[str, str]) -> None:

@@ -47,7 +47,7 @@ class Ready:
 
 
 class Session(Signals):
-    """All that the page works on; every method may be called from any thread."""
+    """The table, settings, search and result behind the page. Every method may be called from any thread."""
 
     def __init__(self) -> None:
         self.board = Board()

@@ -30,7 +30,7 @@ _READING: dict[str, type] = {"encoding": str, "gaps": list, "header": bool, "she
 
 @dataclass(frozen=True)
 class Settings:
-    """All that was chosen. Every change gives new settings; equal settings give equal graphs."""
+    """All choices that the user made. Every change gives new settings; equal settings give equal graphs."""
 
     off: tuple[str, ...] = ()
     kinds: Mapping[str, Kind] = field(default_factory=dict)

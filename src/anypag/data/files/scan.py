@@ -232,7 +232,7 @@ def require_threads() -> None:
     if asked.is_alive():
         raise DataError(
             "This process was forked from one that had read files already, and reading would wait for ever for "
-            "threads that a fork does not copy. Start this one another way (multiprocessing's 'spawn' or "
+            "threads that a fork does not copy. Start this process another way (multiprocessing's 'spawn' or "
             "'forkserver'), or read the file before the fork and pass the table."
         )
     _process = os.getpid()

@@ -180,7 +180,7 @@ def split_off(
     require_columns([column], table.names)
     others = [name for name in table.names if name != column]
     if not others:
-        raise DataError(f"A table with {what} needs columns beside that of the {what}; got {column!r} alone.")
+        raise DataError(f"A table with {what} needs columns beside the column of {what}; got {column!r} alone.")
     place = table.names.index(column)
     values, labels = table.values[:, place], table.labels[place]
     told = f"The {what} in column {column!r} must be {wanted}"

@@ -1,7 +1,7 @@
 """A covariance or correlation matrix in place of rows, for example from a paper, or if rows may not be shared.
 
-A file has a column and a row for each variable, in the same order or named in a first column. An empty triangle is
-filled in from the other one.
+A file has a column and a row for each variable. The rows are in the order of the columns, or a first column names them.
+An empty triangle is filled in from the other one.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class EngineTable(ThroughRows):
         return EngineTable(self.engine.without_gaps(), given, self.read)
 
     def summary(self) -> Summary:
-        """The summary as for a table in memory, but extremes are of rows without gaps, and only of finite columns."""
+        """The summary, as in memory, but extremes leave out rows with gaps, and columns with infinite values."""
         return self._summary
 
     @cached_property

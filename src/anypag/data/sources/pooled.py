@@ -116,7 +116,7 @@ def pooled(
             set.
         assumptions: of Joint Causal Inference: "1" (no variable is a cause of a context), "12" (and no hidden cause
             acts on a context and a variable), "123" (and contexts depend on each other by the design alone).
-        targets: what contexts are known to act on directly: {"drug": ["pkc"]}. The search finds other targets.
+        targets: the known direct targets of contexts: {"drug": ["pkc"]}. The search finds other targets.
         contexts_test: the rows that answer whether a context acts on a variable: "all", or "pairwise" (each set against
             the observed one), which is better if sets differ a lot in size.
 
@@ -124,7 +124,7 @@ def pooled(
     The rows are assumed to be free of selection.
 
     Returns:
-        a table for `learn`, `bootstrap` and `effect`, with the columns that all data sets have; the audit names others.
+        a table for `learn`, `bootstrap` and `effect`, with the columns that all sets have; the audit names the others.
 
     >>> import numpy as np, anypag as ap
     >>> rng = np.random.default_rng(0)
