@@ -35,7 +35,7 @@ from anypag.errors import DataError, Option, listed
 
 MOST_PULLED = 100_000_000  # the most numbers that are pulled from an engine if rows are needed (800 MB)
 MOST_GROUPED = 50_000_000  # the most numbers in a pulled table of counts (400 MB)
-MOST_LABELS = 10_000  # the most different texts of a column that are pulled
+MOST_LABELS = 10_000  # the largest number of texts of a column that are pulled
 MOST_COUNTED = 100_000  # the most levels of a column that are pulled
 MOST_CELLS = 1_000_000  # sets of columns are merged up to this many combinations of levels
 

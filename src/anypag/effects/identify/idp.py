@@ -101,7 +101,7 @@ class _Derivation:
                 first, second, both = (self.formula(part, over, q_over) for part in step)
                 self.known[wanted, over] = quotient(product(first, second), both)
             else:
-                # Q(over) / Q(step | rest) = Q(rest) Q(after without step | rest, step); rest: the nodes not in `after`
+                # Q(over) / Q(step | base) = Q(base) Q(after without step | base, step); base: the nodes not in `after`
                 after = spread(self.causal.near.children, step, over)
                 rest = product(summed(after, q_over), quotient(q_over, summed(after & ~step, q_over)))
                 self.known[wanted, over] = self.formula(wanted, over & ~step, rest)

@@ -21,7 +21,7 @@ class Effort:
 
     Args:
         orders: starts of the search over orders.
-        turns: orders after these `orders`. Each begins at the best order so far, with a few edges of its DAG reversed.
+        turns: more orders, after those. Each begins at the best order so far, with a few edges of its DAG reversed.
             Only scores from counts need them, because these scores have many optima.
         dags: how many of the best DAGs are starts of chains.
         cooling: rounds of cooling for each chain; a round is n² steps.
@@ -68,7 +68,7 @@ def warmth(n: int, warmest: float = WARMEST) -> float:
     """The higher of the two temperatures: `warmest` for up to 15 variables, and nearer to 1 for more.
 
     A warm chain adds edges by chance, and more of them if there are more pairs. So with many variables it must be
-    cooler. The rule was chosen on development tables, so that shares of graphs predicted the number of errors well.
+    cooler. The rule was chosen on development tables, so that shares predicted the number of errors best.
 
     >>> warmth(10), warmth(30)
     (1.6, 1.15)
