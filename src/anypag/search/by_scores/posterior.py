@@ -78,7 +78,7 @@ class GraphSample:
         return replace(self, for_effects=_appended(before, diagrams))
 
     def arranged(self, places: npt.NDArray[np.intp]) -> Self:
-        """The sample with node `places[i]` at place i in `pags`, and the classes most frequent at temperature 1 first."""
+        """The sample with node `places[i]` at place i of `pags`, classes most frequent at temperature 1 first."""
         most_first = np.lexsort((-self.counts, -self.cold))
         pags = self.pags[most_first][:, places][:, :, places]
         return replace(self, pags=pags, counts=self.counts[most_first], cold=self.cold[most_first])
