@@ -210,7 +210,8 @@ class Replicates:
     """
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self._names, self._written_at = names, time.monotonic()
+        self._names, self._n_added = names, 0
+        self._begun = self._written_at = time.monotonic()
         self.graphs, self._fresh = dict[int, PAG](), dict[int, PAG]()
         self.failures = dict[int, Failure]()
         self._store: Store | None = None
@@ -220,9 +221,11 @@ class Replicates:
         self._store = store_of_run(path, facts, {"failures": []}, self._take_up, resume=resume)
 
     def add(self, k: int, graph: PAG) -> None:
-        """Add a finished resample; it is written within seconds."""
+        """Add a finished resample. If resamples take seconds on average, each is written at once."""
         self.graphs[k] = self._fresh[k] = graph
-        if time.monotonic() - self._written_at >= SECONDS_BETWEEN_WRITES:
+        self._n_added += 1
+        now = time.monotonic()
+        if max(now - self._written_at, (now - self._begun) / self._n_added) >= SECONDS_BETWEEN_WRITES:
             self.write()
 
     def missing(self, n: int) -> list[int]:
