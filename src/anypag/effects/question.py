@@ -114,7 +114,7 @@ def rests_on_knowledge(source: MixedGraph | Result) -> TypeGuard[Result]:
 
 
 def is_selection_possible(source: MixedGraph | Result, selection_bias: bool | None) -> bool:
-    """May the sample be selected? By the user's choice, else the search and its knowledge, else True except for a DAG."""
+    """May the sample be selected? By the user's choice, else the search and its knowledge, else no only for a DAG."""
     if selection_bias is not None:
         return selection_bias
     if not isinstance(source, Result):
