@@ -54,7 +54,7 @@ class Probabilities:
     have 0 and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its share and its edges.
     If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities assume that there are
     none. `changes` lists, for a pair, the changes of other pairs that go with its alternative. `as_sampled` has, for
-    each edge of the answer that knowledge changed, the symbol before the change.
+    each edge of the answer that knowledge or low certainty changed, the symbol before the change.
     """
 
     n_samples: int
