@@ -127,6 +127,6 @@ def _draw_box(axes: Any, box: Box) -> None:
 
 
 def _draw_text(axes: Any, at: Point, text: str, size: float, colour: str, **look: Any) -> None:
-    literal = text.replace("$", r"\$")  # otherwise matplotlib would parse formulas
+    literal = text.replace("$", r"\$")  # matplotlib would read a plain $ as the start of a formula
     look = {"ha": "center", "va": "center_baseline", "zorder": 5, **look}
     axes.text(at.x, at.y, literal, fontsize=size * _POINTS, color=colour, **look)
