@@ -226,7 +226,7 @@ class _Handler(BaseHTTPRequestHandler):
         return digest.hexdigest()
 
     def _stream(self) -> None:
-        """Sends events to a page until it closes, first the whole state. With too many streams, the oldest end."""
+        """Sends events to a page until it closes, first the whole state. With too many streams, the oldest ones end."""
         me, streams, changed = object(), self.server.streams, self.server.session.board.changed
         with changed:
             streams.append(me)
