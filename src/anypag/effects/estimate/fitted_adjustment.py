@@ -193,7 +193,7 @@ class Robustness:
     Adjusting leaves variance in cause and outcome. A hidden cause that explains the share `value` of each of these two
     can make the estimate 0; with smaller shares of both it cannot (robustness value, Cinelli and Hazlett 2020).
     `e_value` is the risk ratio that this cause must have with both (VanderWeele and Ding 2017). Unless cause and
-    outcome have two levels, it follows from the standardised mean difference (per standard deviation of a numeric cause).
+    outcome have two levels, it follows from the standardised mean difference (per deviation of a numeric cause).
     """
 
     partial_r2: float  # the share of the remaining variance of the outcome that the cause explains
