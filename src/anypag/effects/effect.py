@@ -70,7 +70,7 @@ def effect(
         graph: the result of a search, or a graph (PAG, MAG or DAG).
         cause: the variable that is set, or several.
         outcome: the variable whose change is asked for, or several.
-        given: variables to condition on; the answer is the effect in a group with given values of these.
+        given: variables to condition on; the answer is the effect in groups that these define.
         within: search for adjustment sets among these columns only.
         selection_bias: False says that the sample is not selected. The default is the choice of the search; for a bare
             PAG or MAG it is True. If the sample may be selected, "adjustment" and "zero" hold among those in the

@@ -176,7 +176,7 @@ class LevelTable:
         return np.asarray(risks[1:, 1:] - risks[:1, 1:])
 
     def _risks(self, steps: Steps, y: int, number: int, codes: Counts, rows: Flags | None) -> Floats:
-        """(levels of each cause, levels of y) one draw of P(y | do(causes)); 0 without steps; NaN if too large."""
+        """(levels of each cause, levels of y) a draw of P(y | do(causes)); 0 without steps, NaN for a large table."""
         nodes = [node for z, x in steps for node in (*z, x)] + [y]
         sizes = [prod(self._sizes[node] for node in part) for z, x in steps for part in (z, (x,))] + [self._sizes[y]]
         if not steps or prod(sizes) > MOST_CELLS_DRAWN:
@@ -189,7 +189,7 @@ class LevelTable:
         drawn = random.standard_gamma if times is None else np.asarray  # with clusters the counts are random already
         cells = drawn(counts + EQUIVALENT_ROWS / counts.size)
         risks = cells / np.maximum(cells.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
-        for at in range(2 * len(steps) - 2, -1, -2):  # average over the columns of a step, given earlier ones
+        for at in range(2 * len(steps) - 2, -1, -2):  # average over the columns of a step, given earlier columns
             of = counts.sum(axis=tuple(range(at + 1, counts.ndim))).reshape(-1, sizes[at])
             weights = drawn(of + EQUIVALENT_ROWS / of.size)
             weights = weights / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)

@@ -71,7 +71,7 @@ WHAT_HELPS_BESIDE_KNOWLEDGE = (
 
 
 def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGraph:
-    """The prepared graph. Error if edges imply selection or a PAG is not valid; the latter ends with `what_helps`."""
+    """The prepared graph. Error if edges imply selection, or (with the advice `what_helps`) if a PAG is not valid."""
     return _causal_graph_of(_Exactly(graph), what_helps)
 
 

@@ -213,7 +213,7 @@ def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
 
 
 def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, list[Expression]]:
-    """The variables and factors left. A variable v that occurs only in P(v | ...) is dropped: this sums to 1."""
+    """The variables and factors left. A variable v that occurs only in P(v | ...) is dropped: P(v | ...) sums to 1."""
     while True:
         for place, factor in enumerate(factors):
             others = _as_product(factors[:place] + factors[place + 1 :]).free

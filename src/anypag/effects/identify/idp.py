@@ -45,7 +45,7 @@ class Regions(NamedTuple):
 
 
 class _Derivation:
-    """The steps that compute Q[wanted] from Q[over]. `stuck` tries them on sets alone; `formula` takes them."""
+    """The steps that compute Q[wanted] from Q[over]. `stuck` looks for them on sets alone; `formula` applies them."""
 
     def __init__(self, causal: CausalGraph) -> None:
         self.causal = causal
@@ -124,7 +124,7 @@ def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) ->
 
 
 def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tuple[NodeSet, NodeSet] | Torn:
-    """X and Z, after causes in a bucket with possible ancestors of Y and Z became conditions; else such a bucket."""
+    """X and Z, after causes in a bucket with possible ancestors of Y and Z became conditions. The bucket, if none can."""
     while True:
         above = spread(causal.near.parents, y | z, causal.everyone & ~x)
         torn = [b for b in bucket_sets(causal.near, causal.everyone) if b & above and b & ~above]
