@@ -35,7 +35,7 @@ class SampledEffect:
     p_open: float  # the share whose class leaves the effect open
     by_class: tuple[ClassGroup, ...]  # at most three groups of classes with the same verdict, the largest first
     lines: tuple[DrawnEffect, ...] = ()  # with data, a line for each number
-    rows: int = 0  # with data, the rows behind the draws
+    rows: int = 0  # with data, the number of rows behind the draws
     notes: tuple[str, ...] = ()  # sentences about limits of the draws
     is_curved: bool = False  # were the graphs scored with curves, so that numbers come from a learner?
     is_discrete: bool = False  # are draws made from tables of levels?
@@ -186,7 +186,7 @@ def _limits(found: SampledEffect) -> list[str]:
 
 
 def smallest_seen(n: int, p: int) -> float:
-    """The partial correlation at which an edge gains just its penalty (EBIC; BIC for p = 1) in n rows of p variables.
+    """The partial correlation at which an edge gains just its penalty (EBIC; BIC if p = 1), for n rows and p variables.
 
     >>> round(smallest_seen(400, 5), 2)
     0.15

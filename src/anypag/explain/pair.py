@@ -56,7 +56,7 @@ class Explanation:
     summary: str
     ends: tuple[End, ...]
     separation: Separation | None  # why there is no edge, if that is known
-    kept_p: float | None  # the largest p-value among the tests that kept an edge
+    kept_p: float | None  # the largest p-value among the tests that kept the edge
     n_rows: int | None
     notes: tuple[str, ...]
     probability: float | None = None  # of this edge, if graphs were sampled
@@ -83,7 +83,7 @@ class Explanation:
         return block(heading(first), paragraphs(rest))
 
     def lines(self) -> tuple[str, ...]:
-        """All sentences besides the summary, one a line."""
+        """The sentences about the two ends, and the notes, one a line."""
         lines = list[str]()
         for end in self.ends:
             lines.append(f"At {end.at} {A_MARK[end.mark]}: {end.meaning}")

@@ -245,7 +245,7 @@ def line_shown(line: Line, pag: PAG) -> list[Any]:
 
 
 def _edges(facts: PairFacts, place: Places) -> Iterator[tuple[Edge, dict[str, Any]]]:
-    """Every edge with its entry for the page: the number of its line, its symbol, and its sentences."""
+    """Every edge with its entry for the page: the index of its line, its symbol, and its sentences."""
     tell = _edge if len(facts.pag.edges()) <= MOST_REASONS else _edge_without_reasons
     for edge in facts.pag.edges():
         yield edge, {"line": place[edge[:2]], "symbol": edge.symbol, **tell(facts, edge)}

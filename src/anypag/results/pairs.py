@@ -179,7 +179,7 @@ def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
 
 
 def signs_of(test: CITest, x: Indices, y: Indices) -> Floats:
-    """(b,) 1 where two columns rise together, -1 where one falls as the other rises; 0 for labels and many levels."""
+    """(b,) 1 where two columns rise together, -1 where one falls as the other rises; 0 if one column has no order."""
     rows, is_number = getattr(test, "some_rows", None), getattr(test, "is_number", ())
     if rows is None or not is_number:
         return np.zeros(len(x))

@@ -216,7 +216,7 @@ def cluster_counts(rng: np.random.Generator, clusters: Counts) -> Floats:
 
 
 def _changes(causal: CausalGraph, part: Table, way: Between, numbers: Numbers) -> Iterator[MeanChange]:
-    """For each cause its slope; for a discrete cause, each level against the first."""
+    """The change of each outcome per unit of each cause, or for each level of a discrete cause against the first."""
     rows = zip(*(ends.tolist() for ends in numbers), strict=True)
     for cause in causal.names(way.x):
         is_number = part.kinds[part.names.index(cause)] == "continuous"

@@ -38,7 +38,7 @@ class Members(NamedTuple):
 
 
 def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None) -> Members:
-    """All MAGs without `---` that have this PAG; a random sample if `most` or the tries are too few. `one`: a member."""
+    """All MAGs without `---` that have this PAG; a random sample if `most` or the tries do not suffice for all."""
     search = _MemberWalk(pag.to_mag() if one is None else one)
     steps = search.from_marks(pag.marks)
     tried = islice(steps, STEPS_PER_MEMBER * most)

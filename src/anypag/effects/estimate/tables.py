@@ -112,7 +112,7 @@ Steps = list[tuple[Columns, int]]  # for each cause, in the order of setting: th
 
 
 class LevelTable:
-    """A table of levels without gaps, and draws of risk differences from it: one for each sampled DAG.
+    """A table of levels without gaps, and draws of risk differences from it: one draw for each sampled DAG.
 
     In a DAG the parents of the cause, measured or hidden, close every path that is not causal. So P(y | do(x)) is the
     mean of P(y | x, parents) over the parents. Several causes are set one after the other: each step adjusts for the
@@ -199,7 +199,7 @@ class LevelTable:
 
 
 def _steps(diagram: Marks, causes: Columns, y: int) -> Steps:
-    """A step for each cause that leads to y if all are set, ancestors first; its columns: the parents not yet used."""
+    """A step for each cause that leads to y when all causes are set, ancestors first; its columns: parents not yet used."""
     arrows = (diagram == Mark.ARROW) & (diagram.T == Mark.TAIL)
     cut = diagram.copy()
     for x in causes:
