@@ -18,10 +18,10 @@ from anypag.plot.layout import Points, around, boxes_on, is_small, positions, re
 FONT_SIZE = 14.0
 BOX_HEIGHT = 28.0
 LONGEST_LABEL = 24  # the most characters of a name that are shown; the whole name appears on hover
-MARK_LENGTH = 11.0  # the length of a mark at the end of a line
+MARK_LENGTH = 11.0  # the length of a mark at the end of a line, in pixels
 ARROWHEAD = ((0.0, 0.0), (-MARK_LENGTH, -5.5), (2.5 - MARK_LENGTH, 0.0), (-MARK_LENGTH, 5.5))
 """The corners of an arrowhead that points right, with its tip at the origin."""
-CIRCLE_CENTRE = 4.7  # how far the centre of a circle lies from the tip
+CIRCLE_CENTRE = 4.7  # how far the centre of a circle lies from the tip, in pixels
 CIRCLE_RADIUS = 4.2
 BANNER_HEIGHT = 28.0
 _PADDING = 11.0
@@ -55,7 +55,7 @@ class Tip:
     angle: float
 
 
-SHARE_GAP = 13.0  # the distance of a number from its line
+SHARE_GAP = 13.0  # the distance of a number from its line, in pixels
 FAINTEST = 0.25  # the opacity of an edge that no resample has
 
 

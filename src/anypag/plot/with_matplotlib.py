@@ -17,7 +17,7 @@ from anypag.plot.layout import plotting
 from anypag.plot.svg import svg_text
 
 _PIXELS_PER_INCH = 96.0
-_MOST_PIXELS = 20_000_000
+_MOST_PIXELS = 20_000_000  # of a PNG file
 _POINTS = 72.0 / _PIXELS_PER_INCH  # points per pixel: font sizes and line widths of matplotlib are in points
 
 

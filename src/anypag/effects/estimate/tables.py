@@ -199,7 +199,7 @@ class LevelTable:
 
 
 def _steps(diagram: Marks, causes: Columns, y: int) -> Steps:
-    """A step for each cause that leads to y when all causes are set, ancestors first; its columns: parents not yet used."""
+    """A step for each cause that leads to y when all are set, ancestors first; its columns are parents not yet used."""
     arrows = (diagram == Mark.ARROW) & (diagram.T == Mark.TAIL)
     cut = diagram.copy()
     for x in causes:

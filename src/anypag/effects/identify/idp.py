@@ -124,7 +124,7 @@ def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) ->
 
 
 def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tuple[NodeSet, NodeSet] | Torn:
-    """X and Z, after causes in a bucket with possible ancestors of Y and Z became conditions; `Torn` if this is invalid."""
+    """X and Z, after causes in a bucket with possible ancestors of Y and Z became conditions; `Torn` if they cannot."""
     while True:
         above = spread(causal.near.parents, y | z, causal.everyone & ~x)
         torn = [b for b in bucket_sets(causal.near, causal.everyone) if b & above and b & ~above]
