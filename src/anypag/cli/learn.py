@@ -69,7 +69,7 @@ def learn(
             learned), .csv (edge table), .svg, .png, .pdf, .html (report), .txt, .dot, .tetrad, .dagitty.
         report FILE: Write the report to this file: one HTML page that works without a network.
         bootstrap N: Also search N resamples of the rows, and report how often each edge is found.
-        resample WAY: For --bootstrap: bootstrap (rows with replacement) or half (half the rows, in complementary pairs).
+        resample WAY: For --bootstrap: bootstrap (rows with replacement) or half (half the rows; complementary pairs).
         seed N: For --bootstrap: the seed of all random numbers; default 0.
         cluster NAME: For --bootstrap: a column that says which rows are drawn together (a person, a school).
             This column is left out of the search.
