@@ -125,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:  # the process runs nothing else
         gc.set_threshold(OBJECTS)
-        atexit.register(gc.freeze)  # otherwise a last garbage collection at exit takes a quarter of a second
+        atexit.register(gc.freeze)  # without this, garbage collection at exit takes a quarter of a second
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     with guarded_streams():
         try:

@@ -46,8 +46,8 @@ class Effect:
         outcome: the variables whose change is asked for.
         given: the variables conditioned on.
         status: by one graph "zero" (no effect), "adjustment" (identified, by adjusting for a set), "formula"
-            (identified, by a formula) or "unidentified". By sampled graphs "zero" (at least 95 % of them say so),
-            "unidentified" (at least half of them leave it open, or none identifies it) or "identified".
+            (identified, by a formula) or "unidentified". By sampled graphs "zero" (at least 95 % exclude an effect, at
+            each penalty per edge), "unidentified" (at least half leave it open, or none identifies it) or "identified".
         reason: the reason for the status, in words.
         adjustment_set: the canonical set: all possible ancestors of cause, outcome and conditions that may be adjusted
             for; None if there is no adjustment set. `smallest_set` and `minimal_sets` give smaller sets that are
@@ -218,7 +218,7 @@ class Effect:
             adjust_for: an adjustment set of your choice. The default is the canonical one for a linear model, and a
                 smallest one for tables: with larger sets many cells are empty.
             resamples: bootstrap resamples for the interval; 0 for none.
-            level: the share of such intervals that cover the truth.
+            level: the confidence level, which is the share of intervals that cover the true effect.
             seed: of the resampling, and of the folds of a learner.
             learner: in place of straight lines: "splines", a regressor with `fit` and `predict` (scikit-learn's, or
                 the name to import it by), or a pair, one for the outcome and one for the cause. The estimate is
@@ -234,8 +234,8 @@ class Effect:
 
         Returns:
             The answer with `estimate` and `interval` if the effect is identified. With `association` if the graph says
-            that there is no effect (name a set in `adjust_for` to get an estimate all the same). Otherwise with
-            `possible`, the range of the effect over the members of the class.
+            that there is no effect (name a set in `adjust_for` to get an estimate all the same). With
+            `possible`, the range over the members of the class, if the effect is not identified.
         """
         used = self.basis.rows(data, cluster, by)
         sampling = Sampling(resamples, level, seed, clusters_in(used.cluster, used.table))

@@ -51,7 +51,7 @@ class Adjusting:
     confounding: float | None = None
 
     def beside(self, causal: CausalGraph, way: Between, z: NodeSet | None, table: Table) -> Beside:
-        """The additions to an estimate that adjusts for Z; without a learner, only for one cause and one outcome."""
+        """A learner's estimate that adjusts for Z, and additions. Without a learner: only additions, for one pair."""
         if self.learner is not None:
             if z is None:
                 raise ParameterError(*NO_SET)

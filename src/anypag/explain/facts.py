@@ -1,4 +1,4 @@
-"""The input of explanations; which experiment decided a mark; the hint about further knowledge."""
+"""The input of explanations, the experiment that decided a mark, and the hint about further knowledge."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def oriented_by(facts: PairFacts, edge: Edge) -> tuple[str, ...]:
 def _behind(
     end: tuple[str, str], reasons: ReasonsByEnd, contexts: set[str], seen: set[tuple[str, str]]
 ) -> tuple[str, str] | None:
-    """The first context among the reasons of a mark, else of marks behind it, and the rule that used the context."""
+    """The first context in the reason of a mark, else in the reasons of marks behind it; and the rule that used it."""
     seen.add(end)
     for reason in reasons.get(end, [])[:1]:
         for name in (name for name in reason.because if name in contexts):

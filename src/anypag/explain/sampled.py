@@ -57,7 +57,7 @@ def why_unlikely(said: Probabilities, pag: PAG) -> str | None:
 
 def text_of(pag: PAG, said: Probabilities) -> str:
     """A graph as text, each edge with its probability."""
-    edges, lines = pag.edges(), str(pag).split("\n")  # the edges in order, then variables without any
+    edges, lines = pag.edges(), str(pag).split("\n")  # the edges in order, then variables without edges
     told = [f"{line}   {certainty(said, edge)}" for line, edge in zip(lines, edges, strict=False)]
     return "\n".join([*told, *lines[len(edges) :]])
 
@@ -123,7 +123,7 @@ SELDOM = 0.05  # if no graph has a larger share than this, only single edges are
 
 
 class Probable(NamedTuple):
-    """A sampled graph, its share, and its differences from the answer; `first` of each is the answer's edge."""
+    """A sampled graph, its share, and its differences from the answer; `first` of a difference is the answer's edge."""
 
     share: float
     pag: PAG

@@ -59,7 +59,7 @@ def plot(graph: Any, ax: Any = None, *, legend: bool = True) -> Any:
 
 
 def write_picture(graph: Any, path: str | os.PathLike[str], *, legend: bool = True) -> None:
-    """Write the picture of a graph to a file, whole or not at all, as its ending says: .svg, .png or .pdf."""
+    """Write the picture of a graph to a file, whole or not at all. The ending picks the format: .svg, .png or .pdf."""
     path = Path(path)
     extension = path.suffix.lower()
     if extension not in {".svg", ".png", ".pdf"}:

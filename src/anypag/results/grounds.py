@@ -36,8 +36,8 @@ MOST_LISTED = 1_000_000
 
 
 class Unlisted(NamedTuple):
-    """Stands for the pairs that the empty set separates, if a file does not list them. These are all pairs without an
-    edge, except the listed pairs and the `unseparated` pairs (without a separating set). `rows`: the rows of the data.
+    """The pairs that the empty set separates, for a file that does not list them. These are all pairs without an edge,
+    except the listed pairs and the `unseparated` pairs (without a separating set). `rows`: the number of rows.
     """
 
     rows: int | None
@@ -51,10 +51,10 @@ class StoredGrounds:
     pag: PAG
     test: str | None  # the kind of test: "FisherZ", say
     exact: bool  # was the test perfect, an oracle?
-    n_rows: int | None  # the rows of the data; None if the test has none
+    n_rows: int | None  # the number of rows of the data; None if the test has no rows
     audit: Audit | None  # the audit of the data
     separations: Mapping[Pair, Separation] = field(repr=False)  # the separations that the file lists
-    unlisted: Unlisted | None  # the separations that it leaves out; None if it lists all
+    unlisted: Unlisted | None  # the separations that the file leaves out; None if it lists all
     kept: Mapping[Pair, float] = field(repr=False)  # for each edge the largest p-value among the tests that kept it
     marks: tuple[MarkReason, ...] = field(repr=False)  # every mark that a rule set, in order
     conflicts: tuple[MarkReason, ...] = field(repr=False)  # marks that a rule gives, but that were not set
@@ -120,7 +120,7 @@ class Searched:
     problem: Problem = field(repr=False)  # what the search worked on: the test, the choices, the audit of the data
     last: tuple[PAG, StepInfo] | None = field(repr=False)  # the graph after the last finished step, and its info
     for_effects: Callable[[], State] | None = field(default=None, repr=False)
-    """Returns the state with additional sampled graphs, which serve effects only."""
+    """Returns the state with additional sampled graphs, which are used for effects alone."""
 
     @cached_property
     def pag(self) -> PAG:

@@ -158,7 +158,7 @@ class _Items(ItemsView[tuple[str, str], Separation]):
         return zip(self._separations, found, strict=True)
 
 
-MOST_EDGES = 20_000
+MOST_EDGES = 20_000  # in graphs with more edges, strengths are not computed
 MOST_GIVEN = 30  # the most neighbours that a partial correlation is given
 
 
@@ -179,7 +179,7 @@ def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
 
 
 def signs_of(test: CITest, x: Indices, y: Indices) -> Floats:
-    """(b,) 1 where two columns rise together, -1 where one falls as the other rises; 0 if one of them has no order."""
+    """(b,) 1 where two columns rise together, -1 where one falls as the other rises; 0 if one column has no order."""
     rows, is_number = getattr(test, "some_rows", None), getattr(test, "is_number", ())
     if rows is None or not is_number:
         return np.zeros(len(x))

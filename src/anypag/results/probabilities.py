@@ -54,7 +54,7 @@ class Probabilities:
     have 0 and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its share and its edges.
     If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities assume that there are
     none. `changes` lists, for a pair, the changes of other pairs that go with its alternative. `as_sampled` has, for
-    each edge of the answer that knowledge changed, the symbol before the change.
+    each edge of the answer that knowledge changed (in time series also low certainty), the symbol before the change.
     """
 
     n_samples: int
@@ -89,7 +89,7 @@ class Probabilities:
         return yes, no, max(0.0, 1 - yes - no)
 
     def sampled(self, a: str, b: str, symbol: str) -> str:
-        """The symbol of an edge of the answer as sampled, before knowledge changed its marks."""
+        """The symbol of an edge of the answer as sampled, before its marks were changed (see `as_sampled`)."""
         if (b, a) in self.as_sampled:
             return reversed_symbol(self.as_sampled[b, a])
         return self.as_sampled.get((a, b), symbol)

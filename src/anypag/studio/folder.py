@@ -38,7 +38,7 @@ class Opened:
 
     path: Path
     name: str
-    typed: str  # the path as the user wrote it, for programs that read the file again
+    typed: str  # the path as the user wrote it, for the program and the command that the page shows
     folder: Path
     lock: IO[bytes]
 

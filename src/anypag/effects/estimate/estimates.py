@@ -73,7 +73,7 @@ class Estimate:
     model: EstimateModel
     entries: Entries  # one line per cause and outcome, or per combination of levels
     n: int  # the number of rows behind the numbers
-    level: float  # the share of such intervals that cover the truth, such as 0.95
+    level: float  # the confidence level: the share of intervals that cover the truth (0.95, say)
     notes: tuple[str, ...]  # sentences about limits of the numbers
 
     @property
@@ -81,7 +81,7 @@ class Estimate:
         return self.model != "tables" and len(self.entries) == 1
 
     def lines(self) -> list[str]:
-        """A line for each number; below several numbers, a line with how many rows they rest on."""
+        """A line for each number; below several numbers, a line with the number of rows."""
         rows, lines, is_one = f"n = {self.n:,}", list[str](), len(self.entries) == 1
         for entry in self.entries:
             interval = f"{self.level:.0%} interval {number(entry.low, 4)} to {number(entry.high, 4)}"

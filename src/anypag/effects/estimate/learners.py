@@ -275,7 +275,7 @@ def _maker(one: str | One, splines: One) -> One:
 
 
 def _predicted(make: One, z: Floats, target: Floats, at: Floats, seed: int) -> Floats:
-    """The predictions at `at` by a fresh copy, fitted to the target; for a classifier the probabilities of 1."""
+    """The predictions at `at` by a fresh regressor fitted to the target; for a classifier the probabilities of 1."""
     try:
         fitted = _fresh(make, seed).fit(z, target)
         found = fitted.predict_proba(at)[:, -1] if hasattr(fitted, "predict_proba") else fitted.predict(at)

@@ -101,7 +101,7 @@ def minimal_sets(causal: CausalGraph, way: Between, within: NodeSet) -> Iterator
 
 
 def smallest(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet | None:
-    """An adjustment set with the fewest members; None if there is none. Among several the one nearest to X."""
+    """An adjustment set with the fewest members; None if there is none. Of several such sets, the one nearest to X."""
     return None if canonical(causal, way, within) is None else _least_cut(ways_of(causal, way, within))
 
 

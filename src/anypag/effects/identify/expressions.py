@@ -85,7 +85,7 @@ def n_written(expression: Expression) -> int:
 
 
 def folded(expression: Expression, value: Callable[[Expression, tuple[Folded, ...]], Folded]) -> Folded:
-    """The value of a formula. `value` computes it from the values of its parts; a part that recurs is computed once."""
+    """The value of a formula. `value` takes a part and the values of its parts; a part that recurs is computed once."""
     known = dict[int, Folded]()
 
     def of(part: Expression) -> Folded:
@@ -213,7 +213,7 @@ def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
 
 
 def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, list[Expression]]:
-    """The variables and factors left. A variable v that only P(v | ...) contains is dropped, because it sums to 1."""
+    """The variables and factors left. A variable v that occurs only in P(v | ...) is dropped: P(v | ...) sums to 1."""
     while True:
         for place, factor in enumerate(factors):
             others = _as_product(factors[:place] + factors[place + 1 :]).free

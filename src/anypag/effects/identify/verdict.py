@@ -1,4 +1,4 @@
-"""The verdict of a graph about one effect: zero, identified by adjustment, by a formula, or not identified; and why."""
+"""The verdict of a graph about one effect: zero, identified by adjustment or a formula, or not identified; and why."""
 
 from __future__ import annotations
 
