@@ -1,7 +1,7 @@
 """The list of all checks (`CHECKS`), and `audited`, which runs them on a source.
 
 The first checks find columns that cannot be used: text, dates, infinite values or no values. Later checks skip these
-columns. They read the original rows, or the rows (perhaps transformed) that the test will read.
+columns. A later check reads the original rows, or the rows (perhaps transformed) that the test will read.
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ def _found(check: Check, seen: Seen) -> list[Finding]:
 
 
 def _costly(source: Source) -> str:
-    """A clause on the columns whose gaps make most rows incomplete; empty without gaps or if rows are not in memory."""
+    """A clause on the columns whose gaps cost the most complete rows; empty without gaps, or with too many rows."""
     if not source.summary().missing.any():
         return ""
     table = source.sample()

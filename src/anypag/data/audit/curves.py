@@ -32,7 +32,7 @@ STRAIGHT = 0.96  # if straight lines explain more than this share of the varianc
 MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is looked for
 MOST_PAIRWISE = 40  # with gaps and at most this many columns, each pair is checked on the rows that have both values
 COLUMNS_AT_ONCE = 16
-"""How many columns are prepared at a time: 128 kB. A larger block would be allocated and cleared anew each time."""
+"""How many columns are prepared at a time (128 kB). A larger block would be allocated and cleared anew each time."""
 _NOTHING = 1e-6  # shares below this count as 0
 
 

@@ -128,7 +128,7 @@ def _sum_in_words(slopes: Floats, names: tuple[str, ...], intercept: float) -> s
 CHANCE = 0.001  # for the first pair of a group of indicators; see the top of this file
 CHANCE_OF_JOINING = 0.01  # for each further column
 MOST_ROWS = 20_000  # groups are searched for in at most this many rows; a reported group holds in all rows
-MOST_TOLD = 10
+MOST_TOLD = 10  # the most groups of indicators that an audit reports
 
 
 def indicator_findings(table: Table) -> list[Finding]:

@@ -60,7 +60,7 @@ def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, c
 
 
 def costly_columns(names: Sequence[str], gaps: Flags) -> str:
-    """A clause on the columns whose gaps make most rows incomplete, and on how many rows are complete without them."""
+    """A clause on the columns whose gaps cost the most complete rows, and on how many rows remain without them."""
     out = costliest(gaps, ENOUGH_COMPLETE)[:MOST_COSTLY]
     whole = int((~np.delete(gaps, out, axis=1).any(axis=1)).sum())
     return f"; without {listed([names[k] for k in out])} {whole:,} remain" if out and len(out) < len(names) - 1 else ""

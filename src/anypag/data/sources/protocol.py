@@ -40,7 +40,7 @@ class Needs(NamedTuple):
 
 class Summary(NamedTuple):
     """The number of rows, and of rows without a gap; for each column the numbers of missing and of infinite values, the
-    smallest and the largest value (NaN for text and for columns without values).
+    smallest and the largest value (NaN for columns without values; for text, the codes in memory, else NaN).
     """
 
     n: int
