@@ -67,9 +67,9 @@ class Method:
         return self.promises.at_the_end is AtTheEnd.NOTHING_HIDDEN
 
 
-_SHORT = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling", "sampling for effects"})
+_SHORT = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling", "sampling for effects"})  # without r
 _by_scores = partial(Method, orders_nodes=True, needs_score=True, from_scores=True, without_r=_SHORT)
-_OF_SETS = frozenset({"sepset", "threads", "n_jobs"})
+_OF_SETS = frozenset({"sepset", "threads", "n_jobs"})  # the choices that searches for separating sets read
 _OF_ICD = _OF_SETS | {"initial", "r0", "max_sets"}
 
 METHODS = {

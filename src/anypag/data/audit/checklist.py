@@ -67,7 +67,7 @@ class Seen:
 
     @cached_property
     def moments(self) -> Moments | None:
-        """The moments of the continuous columns over rows without gaps; None if there are no such columns or rows."""
+        """The moments of the continuous columns over rows without gaps; None without such columns or enough rows."""
         used = self.used
         names = [name for name, kind in zip(used.names, used.kinds, strict=True) if kind == "continuous"]
         has_gaps = used.summary().n_complete < used.n

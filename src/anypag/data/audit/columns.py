@@ -17,7 +17,7 @@ from anypag.data.sources.protocol import Source
 from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence, listed
 
-MANY_LEVELS = 20
+MANY_LEVELS = 20  # findings about sparse levels, names of units and dates need more levels than this
 PLAIN_NUMBERS = "Write them with a decimal point and no other sign, as in 1234.5"
 AS_MANY_AS_PERSONS = 100  # with more levels than this a column is taken to name persons, units or sessions
 _CODES = {-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888}

@@ -24,8 +24,8 @@ from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed
 from anypag.threads import slices
 
-LEAST_ROWS = 20
-ROWS_FOR_CURVES = 1000
+LEAST_ROWS = 20  # in fewer rows no curve is looked for
+ROWS_FOR_CURVES = 1000  # the most rows that are read, evenly spread over the table
 CURVED = 0.04  # the share of the variance left by straight lines that a curve must explain
 CHANCE = 0.005  # the probability, over all pairs, of reporting a curve by chance
 STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is looked for

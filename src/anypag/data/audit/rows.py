@@ -20,7 +20,7 @@ from anypag.errors import Option, Sentence, listed
 from anypag.threads import slices
 
 LEAST_ROWS = 4  # fewer rows are not enough for any test
-FEW_ROWS = 20
+FEW_ROWS = 20  # with fewer rows the audit warns, and some checks are not made
 ROWS_PER_LEVEL = 5  # the fewest rows for each level, or each combination of levels
 MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # a list of costly columns ends at this length, or at this share of complete rows
 MOST_GAPS = 8  # the most columns whose gaps a message counts
