@@ -25,7 +25,7 @@ class Finding:
         severity: "error" if the result would be wrong, "warning" if it would be weaker.
         problem: a fixed word for the problem: "missing", "constant", "duplicate", "relation", ...
         columns: the names of the columns that have it; empty if the whole table has it.
-        message: what is wrong, one sentence.
+        message: what is wrong, in one sentence or more.
         remedy: what to do about it, one sentence.
         rows_left_out: how many rows are left out for this problem; result files lack this number, so `==` ignores it.
     """

@@ -4,8 +4,8 @@ Columns of categories hold a few whole numbers near each other. Their levels are
 of the time of sorting; every check of a discrete column needs the levels.
 
 Continuous or discrete? Truth values and categories are discrete. A column of text is discrete too, unless most of its
-labels are numbers. If it has more than ten labels, labels that look like numbers count as numbers (with a decimal
-comma, thousands separators, a percent sign or the like). The audit reports continuous columns of text. A column of
+labels are numbers. If it has more than ten labels, labels that look like numbers (with a decimal comma, thousands
+separators, a percent sign or the like) count as numbers. The audit reports continuous columns of text. A column of
 numbers is discrete if all its numbers are whole, if it has two to ten different values, and if each value occurs at
 least five times on average. All other columns of numbers are continuous.
 """

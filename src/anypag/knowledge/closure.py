@@ -55,7 +55,7 @@ def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
 
 
 def known_of(facts: Facts) -> KnownCauses:
-    """The tables that rules read. With selection no pair counts as unconfounded: selection may look the same."""
+    """The tables for rules. With selection no pair counts as unconfounded: selection can look like a hidden cause."""
     return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 

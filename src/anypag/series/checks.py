@@ -25,7 +25,7 @@ SHORTEST, MOST_STEPS = 4, 400  # the shortest and the longest season that is loo
 
 
 def series_findings(windows: Lagged) -> list[Finding]:
-    """The properties of a time series that weaken a result. Each of several data sets is centred first."""
+    """The properties of a time series that weaken a result. Several data sets are each centred first."""
     windows = replace(windows, table=windows.table.within_sets())
     left = _unexplained(windows)
     found = (*_unlike_units(windows), *_wandering(windows), *_left_over(windows, left), *_seasons(windows, left))

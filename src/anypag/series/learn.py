@@ -154,7 +154,7 @@ def for_window(window: Window, choices: Choices) -> Choices:
         return replace(choices, knowledge=known)
     facts = known.facts(window.names, selection=False)
     marks = facts.seeds(window.in_time())
-    acts = facts.unconfounded & facts.not_causes & facts.design  # such an edge says that the context is a cause
+    acts = facts.unconfounded & facts.not_causes & facts.design  # `[a, b]`: on an edge a–b, context b is a cause
     marks[acts] = Mark.TAIL
     marks[facts.not_joined] = Mark.NONE
     start = PAG(window.spread(marks), window.names)

@@ -90,8 +90,8 @@ def _rows_of(source: Source) -> Table:
 
 
 class Check(NamedTuple):
-    """One check of an audit. `about`: what it looks for, in a few words. `wants`: what the source must provide.
-    A check is skipped if there are more than `most_columns` columns or the test does not need it (`is_needed`).
+    """One check of an audit. `about`: what it looks for, in a few words. A check is skipped if the source lacks one of
+    `wants`, if there are more than `most_columns` columns, or if the test does not need the check (`is_needed`).
     """
 
     about: str
@@ -252,7 +252,7 @@ def _found(check: Check, seen: Seen) -> list[Finding]:
 
 
 def _costly(source: Source) -> str:
-    """A clause on the columns whose gaps cost the most complete rows; empty without gaps, or with too many rows."""
+    """A clause on the columns whose gaps cost the most complete rows; empty without gaps, or for a long table."""
     if not source.summary().missing.any():
         return ""
     table = source.sample()
