@@ -5,8 +5,8 @@ has the most past in the window. If a test separates it, all copies lose their e
 latest copy only; no rule reads those of other copies. Causal relations do not change in time, so a mark that a rule
 sets at one copy is set at all copies. Every edge has an arrowhead at its later node. A test conditions on a candidate
 set and on the past of its two nodes: the copy of a node one step earlier is added if it is known to cause the node (on
-data: if it may cause the node). This loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020). A set that separates
-two nodes still separates them after causes of the two nodes are added to it.
+data: if it may cause the node). This loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020). A set that
+separates two nodes still separates them after causes of the two nodes are added to it.
 
 A context of several data sets is one node: its pairs with a process at different lags are copies of each other.
 
