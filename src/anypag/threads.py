@@ -128,7 +128,7 @@ def map_in_threads(
 
 
 class InCaller:
-    """A callback for threads. It calls `look` in the thread that made it; others get CancelledError after `end()`."""
+    """A callback that calls `look` in the thread that made it. Elsewhere it raises CancelledError after `end()`."""
 
     def __init__(self, look: Callable[..., None]) -> None:
         self._look, self._caller, self._is_over = look, get_ident(), Event()
@@ -195,7 +195,7 @@ def slices(n: int, most: int = 65536) -> list[slice]:
     return [slice(*ends) for ends in pairwise(bounds)]
 
 
-ROOM = 30_000_000  # the work of one turn: about 0.03 to 0.1 seconds
+ROOM = 30_000_000  # the work of one turn, in units of about a nanosecond; it takes 0.03 to 0.1 seconds
 
 Look = Callable[[], None]  # called between turns; an exception in it ends the work
 

@@ -338,7 +338,7 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
         data: an array of shape (rows, columns); a mapping from names to columns; a data frame of pandas,
             polars, pyarrow or anything else narwhals takes; the path of a CSV, TSV, Parquet or Arrow IPC
             file; a `Table`, or a table of counts (`counted`).
-        names: for an array, the names of its columns (X0, X1, ... if not given); otherwise, which columns to use, in
+        names: for an array, the names of its columns (X0, X1, ... if not given); for other data, the columns to use, in
             this order.
         kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred. A name may be a
             pattern, "q*". For an ordinal column of texts, the kind is the order of levels, "low < high".

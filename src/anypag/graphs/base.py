@@ -157,7 +157,7 @@ class MixedGraph:
 
     @property
     def entries(self) -> SparseMarks:
-        """The marks as rows, columns, marks, in the order of the matrix. A graph from `of_sparse` builds no matrix."""
+        """The marks as rows, columns and marks, in the order of the matrix. A graph of `of_sparse` needs no matrix."""
         if self._sparse is None:
             return _entries(self.marks)
         row, column, mark = self._sparse

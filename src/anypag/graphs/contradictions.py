@@ -56,7 +56,7 @@ class Assertion(NamedTuple):
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A minimal set of statements that cannot all be true; without statements, a graph that no causal system has.
+    """A minimal set of statements that cannot all be true; or, without statements, a graph that fits no causal system.
 
     `pairs` are the pairs of variables that are involved; `sentence` is the contradiction in words, as is `str()`.
     """

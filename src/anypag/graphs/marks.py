@@ -100,7 +100,7 @@ class MarkReason(NamedTuple):
     """A mark that a rule set or wanted to set: `mark` at `at` on the edge between `at` and `other`.
 
     `rule` is the number of the rule (see `anypag.graphs.rules`). `because` names the nodes that made the rule apply:
-    for R0 and R4 the two nodes whose separating set was used, otherwise the nodes of the rule's pattern.
+    for R0 and R4 the two nodes whose separating set was used, for other rules the nodes of the pattern.
     """
 
     at: str

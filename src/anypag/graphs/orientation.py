@@ -2,7 +2,7 @@
 
 The rules are in `anypag.graphs.rules`. They run until none sets a mark. After every change, the first rule runs again.
 Two rules need more than marks: R0 asks whether an unshielded triple is a collider, R4 whether the node that a path
-discriminates is a collider. A `Colliders` object answers, during a search from separating sets, else from a known MAG.
+discriminates is a collider. A `Colliders` object answers: from separating sets in a search, else from a known MAG.
 """
 
 from __future__ import annotations

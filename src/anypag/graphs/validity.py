@@ -27,7 +27,7 @@ class Validity:
     """The verdict on a PAG: is it valid, that is, the PAG of some MAG? `bool()` gives the answer.
 
     `reason` is a sentence that says why not (empty if valid). `path` names the nodes of an offending path or cycle, or
-    of the edge with the wrong mark. `mag` is the MAG that was tried (if valid, a member); `pag` is its PAG, if known.
+    of the edge with the wrong mark. `mag` is the MAG that was tried (None if there is none); `pag` is its PAG.
     """
 
     valid: bool
@@ -102,7 +102,7 @@ def completed(marks: Marks) -> tuple[Marks, list[int]]:
 
 
 def _maximum_cardinality_order(adjacent: Flags) -> list[int]:
-    """The nodes, each next one with the most earlier neighbours. In a chordal graph these neighbours form a clique."""
+    """The nodes in an order where each has the most earlier neighbours. In a chordal graph these form a clique."""
     n_taken = np.zeros(len(adjacent), np.int64)
     order: list[int] = []
     for _ in range(len(adjacent)):

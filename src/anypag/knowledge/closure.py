@@ -55,7 +55,7 @@ def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
 
 
 def known_of(facts: Facts) -> KnownCauses:
-    """The tables that rules read. With selection no pair is unconfounded: selection can look like a hidden cause."""
+    """The tables for rules. With selection no pair counts as unconfounded: selection can look like a hidden cause."""
     return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 
@@ -71,7 +71,7 @@ class Closure(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Is it proved that no mark follows at any circle?"""
+        """Did the search decide every circle?"""
         return self.agrees is not None and not bool(self.is_open.any())
 
 
@@ -85,7 +85,7 @@ class SeparationsOf(CollidersOf):
     """The colliders of a class of MAGs, from one of its members.
 
     A path that discriminates B in members that agree with knowledge need not do so in this member. But all members have
-    the same separations: the anteriors of D and C separate the ends D and C, so B is no collider if it is among them.
+    the same separations: the anteriors of D and C separate the ends D and C, so B is no collider if B is among these.
     """
 
     def __init__(self, mag: Marks) -> None:

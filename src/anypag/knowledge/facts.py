@@ -55,12 +55,12 @@ class Facts:
         return replace(self, causes=causes, not_causes=not_causes, not_selecting=not_selecting)
 
     def reordered(self, order: npt.NDArray[np.integer]) -> Self:
-        """The facts for nodes in another order: node i is the earlier node `order[i]`."""
+        """The facts in another order of nodes: node i of the result is node `order[i]` of these facts."""
         tables = self._tables()
         return replace(self, **{name: table[np.ix_(*[order] * table.ndim)].copy() for name, table in tables.items()})
 
     def with_hidden(self, k: int) -> Self:
-        """The facts for these nodes and k hidden causes; no node is a cause of a hidden cause."""
+        """The facts for these nodes and k hidden causes, which no node causes, and which do not cause selection."""
         n = len(self.causes)
         wider: dict[str, Any] = {name: np.pad(table, (0, k)) for name, table in self._tables().items()}
         wider["not_causes"][:, n:] = True

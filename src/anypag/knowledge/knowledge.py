@@ -46,7 +46,7 @@ class Knowledge:
         not_selecting: variables that are no causes of being in the sample.
         no_causes_within_tiers: whether variables of one tier are no causes of each other.
         selection_before_tier: the number of a tier, the first is 1. The sample was selected before anything in this
-            tier or a later one happened, so their variables do not affect selection.
+            tier or a later one happened, so the variables of these tiers do not affect selection.
         contexts: columns that say under which conditions a row was recorded (`anypag.pooled`). With contexts, the
             search assumes that the sample is not selected.
         assumptions: the assumptions of Joint Causal Inference that hold for the contexts: "1", "12" or "123".

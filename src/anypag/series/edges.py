@@ -65,7 +65,7 @@ class SummaryEdge(NamedTuple):
 
     @property
     def marks(self) -> tuple[Mark, Mark]:
-        """Marks at a and b: a tail if that process is a cause at some lag, an arrowhead if at none, else a circle."""
+        """Marks at a and b: a tail if this process is a cause at some lag, an arrowhead if at no lag, else a circle."""
         return self._mark(self.a), self._mark(self.b)
 
     def _mark(self, process: str) -> Mark:

@@ -141,9 +141,9 @@ def _listed(lines: list[str]) -> str:
     return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
 
 
-BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # the bends of lines that join the same two processes
+BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # {number of lines between two processes: their bends}
 BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)  # larger ones too: the boxes of a column are close
-PADDING = 24.0
+PADDING = 24.0  # the empty border of a picture
 ACROSS, DOWN = 90.0, 64.0  # the room between the columns and the rows of a window
 
 

@@ -34,7 +34,7 @@ class Lagged:
     """A table of windows, and how it was made."""
 
     window: Window
-    table: Table = field(repr=False)  # (n windows, k · (max_lag + 1) columns), the latest slice first, contexts last
+    table: Table = field(repr=False)  # a row for each window; columns: the latest slice first, contexts last
     units: Counts = field(repr=False)  # (n,) the unit of each window, as codes in the order of their first rows
     runs: Counts = field(repr=False)  # (n,) the stretch without gaps in time that each window lies in
     n_rows: int

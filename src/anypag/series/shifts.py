@@ -2,11 +2,11 @@
 
 A step is a step of `search.by_tests.icd` with these differences. Only the latest copy of a pair is tested, because it
 has the most past in the window. If a test separates it, all copies lose their edge. The separating set is kept for the
-latest copy only; no rule needs the others. Causal relations do not change in time, so a mark that a rule sets at one
-copy is set at all copies. Every edge has an arrowhead at its later node. A test conditions on a candidate set and on
-the past of its two nodes: the copy of a node one step earlier is added if it is known to cause the node (on data: if
-it may cause the node). This loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020). A set that separates
-two nodes still separates them after causes of the two nodes are added to it.
+latest copy only; no rule reads those of other copies. Causal relations do not change in time, so a mark that a rule
+sets at one copy is set at all copies. Every edge has an arrowhead at its later node. A test conditions on a candidate
+set and on the past of its two nodes: the copy of a node one step earlier is added if it is known to cause the node (on
+data: if it may cause the node). This loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020). A set that
+separates two nodes still separates them after causes of the two nodes are added to it.
 
 A context of several data sets is one node: its pairs with a process at different lags are copies of each other.
 
@@ -110,7 +110,7 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
     r, problem = inquiry.r, inquiry.problem
     walks = PDSep(r, tails_close=True, max_sets=most_sets(problem, r))
     pools = pdsep_pools(state, problem, x, y, walks, inquiry.look)
-    is_open = pools.n_large(r) > 0  # edges removed at early copies shrink pools, so one pool of r nodes is enough
+    is_open = pools.n_large(r) > 0  # one pool of r nodes is enough: edges removed at early copies shrink the pools
     candidates = Candidates(x, y, r, pools, is_open)
     past = _own_past(state, x, y, None if not problem.test.exact else ancestry(state.marks))
     best = TestedEdges(is_open, np.full((len(x), r + past.shape[1]), -1, np.int32), np.full(len(x), np.nan))
@@ -126,8 +126,8 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
 
 
 def _with_neighbours(state: State, inquiry: Inquiry) -> State:
-    """The state in which separating sets gain a common neighbour of their pair if that raises the p-value; for data.
-    Small separating sets are found first, and R0 would make a collider of each common neighbour that they lack.
+    """The state in which separating sets gain a common neighbour of their pair if that raises the p-value.
+    For data: small separating sets are found first, and R0 would make colliders of common neighbours that they lack.
     """
     assert isinstance(state, WindowState)
     marks, window = state.marks, state.window
@@ -179,7 +179,7 @@ def oriented_over_shifts(
     """All marks that follow by the rules, the same at all copies of a pair; circles where copies disagree (on data)."""
     given, log, conflicts = given_marks(state, problem), [], []
     disputed = np.zeros(given.shape, np.bool_)
-    for rules in chain([()], repeat(rules_after_0(selection=False))):  # R0 alone first: others need its marks
+    for rules in chain([()], repeat(rules_after_0(selection=False))):  # R0 alone first: the other rules need its marks
         found = orient(given, colliders, rules, state.skeleton, look=look)
         log.append(found.log)
         conflicts.append(found.conflicts)

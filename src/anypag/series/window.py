@@ -160,7 +160,7 @@ def named(process: str, lag: int) -> str:
     return process if lag == 0 else f"{process}(t-{lag})"
 
 
-DENYING = frozenset({"not_causes", "not_joined", "unconfounded"})
+DENYING = frozenset({"not_causes", "not_joined", "unconfounded"})  # here a bare name means the process at every lag
 
 
 def known_of(window: Window, knowledge: Knowledge | None) -> Knowledge:

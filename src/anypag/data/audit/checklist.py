@@ -1,7 +1,7 @@
 """The list of all checks (`CHECKS`), and `audited`, which runs them on a source.
 
 The first checks find columns that cannot be used: text, dates, infinite values or no values. Later checks skip these
-columns. They read the original rows, or the rows (perhaps transformed) that the test will read.
+columns. A later check reads the original rows, or the rows (perhaps transformed) that the test will read.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Seen:
 
     @cached_property
     def moments(self) -> Moments | None:
-        """The moments of the continuous columns over rows without gaps; None if there are no such columns or rows."""
+        """The moments of the continuous columns over rows without gaps; None without such columns or enough rows."""
         used = self.used
         names = [name for name, kind in zip(used.names, used.kinds, strict=True) if kind == "continuous"]
         has_gaps = used.summary().n_complete < used.n
@@ -90,8 +90,8 @@ def _rows_of(source: Source) -> Table:
 
 
 class Check(NamedTuple):
-    """One check of an audit. `about`: what it looks for, in a few words. `wants`: what the source must provide.
-    A check is skipped if there are more than `most_columns` columns or the test does not need it (`is_needed`).
+    """One check of an audit. `about`: what it looks for, in a few words. A check is skipped if the source lacks one of
+    `wants`, if there are more than `most_columns` columns, or if the test does not need the check (`is_needed`).
     """
 
     about: str
@@ -252,7 +252,7 @@ def _found(check: Check, seen: Seen) -> list[Finding]:
 
 
 def _costly(source: Source) -> str:
-    """A clause on the columns whose gaps make most rows incomplete; empty without gaps or if rows are not in memory."""
+    """A clause on the columns whose gaps cost the most complete rows; empty without gaps, or for a long table."""
     if not source.summary().missing.any():
         return ""
     table = source.sample()

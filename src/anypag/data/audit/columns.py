@@ -17,7 +17,7 @@ from anypag.data.sources.protocol import Source
 from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence, listed
 
-MANY_LEVELS = 20
+MANY_LEVELS = 20  # findings about sparse levels, names of units and dates need more levels than this
 PLAIN_NUMBERS = "Write them with a decimal point and no other sign, as in 1234.5"
 AS_MANY_AS_PERSONS = 100  # with more levels than this a column is taken to name persons, units or sessions
 _CODES = {-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888}
@@ -40,7 +40,7 @@ _EVENT = re.compile(
     re.IGNORECASE,
 )
 MOST_ENDS, LEAST_TIMES = 5, 10  # the most levels of a column that says how durations ended; the fewest different times
-GLANCE = 500  # the first rows, which rule out most pairs of columns
+GLANCE = 500  # a check of this many first rows rules out most pairs of columns
 
 
 def text_findings(source: Source) -> list[Finding]:
@@ -130,7 +130,7 @@ def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
 
 
 def fit_findings(source: Source, wanted: Kind) -> list[Finding]:
-    """Findings about columns whose kind does not fit the test: an error if it could find nothing, else a warning."""
+    """Findings about columns whose kind does not fit the test: errors if the test would find nothing, else warnings."""
     others = [i for i, kind in enumerate(source.kinds) if kind not in (wanted, "ordinal")]
     numbers = [i for i in others if source.labels[i] is None]
     if wanted == "continuous":

@@ -20,7 +20,7 @@ from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option, Sentence, listed
 
 FEWEST = 0.5  # the least share of rows with a value in a column, and the least share of complete rows
-MANY_GAPS = 0.1  # a column with a larger share of gaps is left out if its other rows agree in another column
+MANY_GAPS = 0.1  # a column with a larger share of gaps is left out if its rows with values agree in another column
 _WHY = {
     "constant": "constant in the rows used",
     "relation": "an exact linear function of others",
@@ -62,7 +62,7 @@ def leaving_out(
 
 def gappy(source: Source, keep: frozenset[str] = frozenset()) -> Left:
     """The columns to leave out because of gaps: columns with a value in fewer than half of the rows, columns of
-    `_skipped`, then the columns whose gaps make most rows incomplete, until half of the rows are complete.
+    `_skipped`, then the columns whose gaps cost the most complete rows, until half of the rows are complete.
     """
     summary = source.summary()
     many = (summary.n - summary.missing) < FEWEST * summary.n
@@ -94,7 +94,7 @@ def _skipped(table: Table) -> Left:
 
 
 def unusable(audit: Audit, keep: frozenset[str]) -> Left:
-    """The columns that an audit finds unusable, each with the reason; of a relation, only its last column."""
+    """The columns that an audit finds unusable, with the reasons; of a relation, only the last column not in `keep`."""
     found: Left = {}
     for finding in audit.findings:
         free = [name for name in finding.columns if name not in keep]

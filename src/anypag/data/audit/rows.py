@@ -20,7 +20,7 @@ from anypag.errors import Option, Sentence, listed
 from anypag.threads import slices
 
 LEAST_ROWS = 4  # fewer rows are not enough for any test
-FEW_ROWS = 20
+FEW_ROWS = 20  # with fewer rows the audit warns, and some checks are not made
 ROWS_PER_LEVEL = 5  # the fewest rows for each level, or each combination of levels
 MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # a list of costly columns ends at this length, or at this share of complete rows
 MOST_GAPS = 8  # the most columns whose gaps a message counts
@@ -60,7 +60,7 @@ def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, c
 
 
 def costly_columns(names: Sequence[str], gaps: Flags) -> str:
-    """A clause on the columns whose gaps make most rows incomplete, and on how many rows are complete without them."""
+    """A clause on the columns whose gaps cost the most complete rows, and on how many rows remain without them."""
     out = costliest(gaps, ENOUGH_COMPLETE)[:MOST_COSTLY]
     whole = int((~np.delete(gaps, out, axis=1).any(axis=1)).sum())
     return f"; without {listed([names[k] for k in out])} {whole:,} remain" if out and len(out) < len(names) - 1 else ""

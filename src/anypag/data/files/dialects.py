@@ -1,8 +1,8 @@
 """Recognises how a text file is written: its encoding, column separator and decimal sign.
 
 A .csv or .txt file may separate its columns by commas, semicolons or tabs; the first lines decide. With semicolons,
-numbers may have a decimal comma (1,5), as spreadsheets write them in many countries. Text is UTF-8, or UTF-16 or UTF-32
-if the file begins with their byte order mark. Gzip files are unpacked.
+numbers may have a decimal comma (1,5), as spreadsheets write them in many countries. Unless the user names an encoding,
+text is UTF-8, or UTF-16 or UTF-32 if the file begins with their byte order mark. Gzip files are unpacked.
 """
 
 from __future__ import annotations

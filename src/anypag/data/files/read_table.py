@@ -162,7 +162,7 @@ def read_again(path: Path, reading: Reading, among: Collection[str]) -> Table:
 
 
 def rows_from(data: object, reading: Reading | None, among: Collection[str]) -> Table:
-    """All columns of data in memory, or the columns `among` of a file, read with the options of the search."""
+    """All columns of data in memory, or the columns `among` of a file; read and weighted as `reading` says."""
     if isinstance(data, str | Path):
         return read_again(Path(data), fitting(reading, Path(data)), among)
     table, weights = as_table(data), None if reading is None else reading.weights

@@ -100,7 +100,7 @@ class DataSets(NamedTuple):
 def in_sets(
     data: object, reading: Reading | None, names: Sequence[str], sets: DataSets | None, more: Sequence[str] = ()
 ) -> Table:
-    """The rows for an estimate (see `rows_from`), in the columns `names` and `more`, with the data set of each row."""
+    """The rows for an estimate (see `rows_from`): the columns `names` and `more`, and the contexts of `sets`."""
     by = [] if sets is None or sets.by is None else [sets.by]
     table = rows_from(data, reading, [*names, *more, *by])
     if sets is None or isinstance(table, Pooled) or all(name in table.names for name in sets.design):

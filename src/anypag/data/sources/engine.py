@@ -124,7 +124,7 @@ class EngineTable(ThroughRows):
         return EngineTable(self.engine.without_gaps(), given, self.read)
 
     def summary(self) -> Summary:
-        """The summary, as in memory, but extremes leave out rows with gaps, and columns with infinite values."""
+        """The summary. Extremes leave out rows with gaps; they are NaN for text, or if a column has infinite values."""
         return self._summary
 
     @cached_property
@@ -243,7 +243,7 @@ class GroupedCounts:
         return cls(source, tuple(levels))
 
     def part(self, columns: ColumnNumbers, make: Callable[[CountedTable], Piece]) -> Piece:
-        """The value of `make` for the counts of some columns, cached until others need the memory."""
+        """The value of `make` for the counts of some columns, cached until newer ones need the memory."""
         if columns not in self._kept:
             table = self._counted(columns)
             while self._kept and table.table.values.size + sum(size for size, _ in self._kept.values()) > MOST_GROUPED:
