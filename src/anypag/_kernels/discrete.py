@@ -23,9 +23,9 @@ from anypag._kernels.patience import FEW, njit, patient
 
 PEARSON, LOG_LIKELIHOOD, PERMUTATIONS = 1, 2, 3
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # the factor of the hash function
 _NO_VARIANCE = 1e-12  # a variance below this share of the squared mean is rounding error
-_FEW_CELLS = 512
+_FEW_CELLS = 512  # a table of at most this many cells is counted as four tables that take turns
 _MOST_COLUMNS = 12  # the most columns of a table that serves several sets
 _WINDOW = 1024  # how many sets are tried for a common table
 

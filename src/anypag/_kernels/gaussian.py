@@ -153,7 +153,7 @@ def partial_correlations(correlation, x, y, z, tolerance, strengths, left_out):
 @patient(nogil=True)
 def fisher_z_pvalues(strengths, left_out, roots, pvalues):
     """Writes two-sided p-values of Fisher's z transform of |rho|; `pvalues` may be `strengths` itself. `roots` (r +
-    1,): sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 if n - k - 3 < 0.
+    1,): sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 if n - k - 3 <= 0.
     """
     for i in range(len(strengths)):
         rho, root = strengths[i], roots[left_out[i]]

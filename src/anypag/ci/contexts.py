@@ -88,7 +88,7 @@ class OfContexts(Wrapper):
         return self.test.pvalues(Queries(queries.x, queries.y, np.hstack([others, more]).astype(np.int32)))
 
     def _with_others(self, ends: ContextSet, given: ContextSet) -> ContextSet:
-        """`given` and every further `always_given` context, unless the set would then determine x or y."""
+        """`given` and the `always_given` contexts; a context with which the set would determine x or y is not added."""
         found = given
         for v in self._contexts:
             wider = tuple(sorted({*found, v} - set(ends)))

@@ -362,8 +362,8 @@ def iterate(
     n_jobs: int | None = None,
     tick: Tick = no_tick,
 ) -> Iterator[tuple[State, StepInfo]]:
-    """The steps of a search: one per iteration r, then one per step of the search by scores. Leave the loop when you
-    have seen enough.
+    """The steps of a search: first one for each r of the search by tests, then those of the search by scores, if the
+    method has both. Leave the loop when you have seen enough.
 
     Args: as for `learn`; `tick` is called before every batch of tests.
 

@@ -66,7 +66,7 @@ class Watcher:
         return asked if self._test.distinct else self._test.evaluated - self._evaluated_before
 
     def before_batch(self, progress: Progress) -> None:
-        """Return if the run may continue, else raise."""
+        """Before a batch: raise if the run should end; else write new answers and report the progress."""
         self._in_step = progress.n_asked
         self._signals.check()
         with self._signals.held():
