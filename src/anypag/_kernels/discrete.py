@@ -548,7 +548,7 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
     starts = _starts(sets, order)
     n_sets = len(starts) - 1
     masks = np.zeros((n_sets, (len(codes) + 63) // 64), np.uint64)  # each distinct set as bits, 64 columns a word
-    following = np.empty(n_sets, np.int64)  # the next unanswered set
+    following = np.empty(n_sets, np.int64)  # for each set the next unanswered one
     for s in range(n_sets):
         following[s] = s + 1
         for column in sets[order[starts[s]]]:
@@ -841,8 +841,8 @@ def count_statistics(
 
     `codes` (p, n): the levels as 0, 1, ...; -1 for a gap; `weights` (n,): how many equal rows a row represents;
     `levels` (p,): the number of levels of each column. Tables of more than `most_cells` cells are counted in a hash
-    table. In smaller tables, strata follow the order of z's members. Sets of binary columns with at most `most_binary`
-    members of z use the formula of 2 x 2 tables. `family` is PEARSON or LOG_LIKELIHOOD.
+    table. In smaller tables, strata are numbered by the levels of z's members in their order. Sets of binary columns
+    with at most `most_binary` members of z use the formula of 2 x 2 tables. `family` is PEARSON or LOG_LIKELIHOOD.
     """
     n = codes.shape[1]
     n_rows = weights.sum()  # decides how to count, so that weighted rows give the same bits as repeated rows

@@ -83,7 +83,7 @@ def _drop(words, j):
 
 @njit(cache=True, nogil=True)
 def _lowest(x):
-    """The place of the lowest bit of x, which is not 0."""
+    """The place of the lowest set bit of x; x is not 0."""
     k = 0
     for half in (32, 16, 8, 4, 2, 1):
         if x & ((np.uint64(1) << np.uint64(half)) - np.uint64(1)) == 0:

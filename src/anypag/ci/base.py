@@ -248,7 +248,7 @@ def require_in_range(queries: Queries, n: int, those: str) -> None:
 
 
 def question_text(queries: Queries, names: tuple[str, ...]) -> str:
-    """The first question as text: A ⟂ B | {C}."""
+    """The first question of a batch as text: A ⟂ B | {C}."""
     given = ", ".join(names[k] for k in queries.z[0])
     return f"{names[queries.x[0]]} ⟂ {names[queries.y[0]]} | {{{given}}}"
 

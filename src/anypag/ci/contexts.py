@@ -26,7 +26,7 @@ ContextSet = tuple[int, ...]
 
 class OfContexts(Wrapper):
     """A test of all rows that knows which columns are contexts. `apart` maps a context to the test of the rows in which
-    all other contexts are as in the observed set. This test has the context and all columns that are no contexts.
+    all other contexts are as in the observed set. That test has the context, and all columns that are no contexts.
     """
 
     answers_alike = False

@@ -271,7 +271,7 @@ class GPUPasses:
         done = found.has_both & ~is_large
         z, p = found.node[:, None].copy(), np.full(len(edges.x), np.nan)
         p[done] = self._pvalues(found.strength[done], 1)
-        tied = done & (found.n_near > 1)  # nodes nearly tie in |rho|: the CPU compares p-values, then places
+        tied = done & (found.n_near > 1)  # nodes nearly tie in |rho|: the CPU chooses by p, then by the order of nodes
         some = edges._replace(x=edges.x[tied], y=edges.y[tied], edge_block=edges.edge_block[tied])
         again = self._on_cpu.best_singles(order, some, -1)
         z[tied], p[tied] = again.z, again.p

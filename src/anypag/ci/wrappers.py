@@ -110,7 +110,7 @@ LEAST_MAPPED = 1024  # worker processes of one machine share arrays of at least 
 
 
 def workers_of(n_jobs: int | None) -> int:
-    """How many workers `n_jobs` means to joblib; None is one, unless the user has imported joblib and configured it."""
+    """How many workers joblib uses for `n_jobs`; None means one, unless the user imported joblib and configured it."""
     if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
         return 1
     from joblib import effective_n_jobs
@@ -134,7 +134,7 @@ def parcel(value: Value) -> Any:
 
 
 def opened(sent: Any) -> Any:
-    """The value of a parcel. If one worker is left, joblib runs tasks in this process, and a future must be fetched."""
+    """The value of a parcel. With one worker joblib runs tasks in this process, where a future must be fetched."""
     return (sent if isinstance(sent, Parcel) else sent.result()).value
 
 

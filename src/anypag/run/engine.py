@@ -247,7 +247,7 @@ def learn(
         transform: "normal-scores" replaces every continuous column by the normal scores of its ranks. Tests then see
             any monotone dependence, and lose almost nothing on Gaussian data. The whole table is then read into memory.
         singular: what to do with columns that are exact functions of others, constants and identifiers: "auto" (leave
-            them out; a warning says which), "error", or "keep" (keep functions; the others are errors).
+            them out; a warning says which), "error", or "keep" (keep functions; constants and identifiers are errors).
         device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
             one, else the CPU, with a warning). Decisions are the same unless a p-value is within 1e-9 of alpha; a
             warning then says so.
