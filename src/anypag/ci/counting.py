@@ -144,7 +144,7 @@ class CountTest(StatisticTest):
         return statistics, follows, rows
 
     def _counted(self, queries: Queries) -> Answers:
-        """The answers to arranged queries: jointly for queries with a small table of all level combinations."""
+        """The answers to arranged queries: jointly if a table of all level combinations is small, else one by one."""
         joint = self._is_joint(queries)
         if len(queries) and joint.all():
             return self._count_jointly(queries)

@@ -126,7 +126,7 @@ class Search:
         return single_blas if self.problem.test.batch > 1 else nullcontext()
 
     def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
-        """Run all steps, from `latest` if it is given, until the watcher stops the run. The default watcher
+        """Run all steps, from `latest` if it is given, unless the watcher stops the run. The default watcher
         knows the budgets and `stop` of the choices. The result always has the graph of the last finished step.
         """
         watcher = Watcher(self.problem.choices, self.problem.test) if watcher is None else watcher

@@ -101,7 +101,7 @@ def drawn_until_stopped(
     state: State, problem: Problem, spent: float, listeners: Listeners | None = None
 ) -> tuple[State, str | None]:
     """The state of a search, with the graphs for effects drawn so far, and what stopped the drawing: a signal, the time
-    budget (of which the search used `spent` seconds), or None if nothing stopped it.
+    budget (of which the search used `spent` seconds), or None if nothing stopped it or no time was left to begin.
     """
     from anypag.search.by_scores.bayes import BayesState, draws_for_effects
 

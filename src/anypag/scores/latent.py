@@ -65,7 +65,7 @@ class LatentScore:
         self._nodes: dict[tuple[int, bytes], float] = {}
 
     def of(self, dag: LatentDAG, hidden: HiddenLevels | None = None, sweeps: int = SWEEPS) -> float:
-        """The score of a DAG, by at most `sweeps` sweeps of EM from `hidden` (k, rows), or from a random start."""
+        """The score of a DAG by at most `sweeps` sweeps of EM from the levels `hidden` (k, rows), or a random start."""
         alone = np.flatnonzero(~dag.children.any(axis=0))
         parents = np.ascontiguousarray(dag.parents.T)
         plain = sum(self._of_node(v, parents[v]) for v in alone.tolist())
