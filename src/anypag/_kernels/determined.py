@@ -65,7 +65,7 @@ def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, c
 def tell_each_other(codes, levels, least, least_rows):
     """Pairs a < b of columns that nearly determine each other, and the lower of their two shares of rows guessed right.
     In both directions, knowing one column removes at least the share `least` of errors in guessing the other (Goodman
-    and Kruskal's lambda). In at least one, errors remain. A pair has `least_rows` rows or more without gaps (-1).
+    and Kruskal's lambda). In at least one direction errors remain. A pair has at least `least_rows` rows without gaps.
     """
     p, n = codes.shape
     most = levels.max()

@@ -20,9 +20,9 @@ import numpy as np
 
 from anypag._kernels.patience import njit
 
-IMPOSSIBLE = -1e15
+IMPOSSIBLE = -1e15  # the score of a component that cannot be scored
 LEAST_GAIN = 1e-9  # a parent is added only if the score rises by more than this
-LEVELS_AT = 1
+LEVELS_AT = 1  # where the numbers of levels begin in `numbers`
 DENSE = 65536  # tables with more cells than this are counted by sorting
 SMALL = 64  # the term for a count below this is computed once for each table
 FORBIDDEN = 1e8  # an edge with a higher price is in no graph

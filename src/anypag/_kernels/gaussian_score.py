@@ -68,7 +68,7 @@ REMOVING = f"float64({_DATA}, int64, int64[::1], int64, float64[::1], int64[::1]
 
 @njit(cache=True, nogil=True)
 def _lowest(x):
-    """The place of the lowest bit of x, which is not 0."""
+    """The place of the lowest set bit of x; x is not 0."""
     k = 0
     for half in (32, 16, 8, 4, 2, 1):
         if x & ((np.uint64(1) << np.uint64(half)) - np.uint64(1)) == 0:

@@ -28,9 +28,9 @@ NONE, FORTH, BACK, BOTH, FLAT = 0, 1, 2, 3, 4  # i–j has no edge, i --> j, i <
 SCORE, CEILING, FIT, RISE = range(4)  # what is asked about a component; see `_kernels.gaussian_score.component`
 UNFITTED = -1.0  # instead of the number of parameters, if a changed component is not fitted yet
 
-IMPOSSIBLE = -1e15
-ONE_EDGE = 0.6  # the share of steps that change one edge
-MOVE_EDGE = 0.8  # the share of steps that change or move one edge; the rest change two
+IMPOSSIBLE = -1e15  # the score of a component that cannot be fitted
+ONE_EDGE = 0.6  # the share of steps that change one edge, if the pair that was drawn has an edge; else all steps do
+MOVE_EDGE = 0.8  # the share of steps that change or move the edge of such a pair; the rest change two edges
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
 _COMPONENT = f"FunctionType(float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1], float64[:, :, ::1], int64))"
@@ -83,7 +83,7 @@ def _drop(words, j):
 
 @njit(cache=True, nogil=True)
 def _lowest(x):
-    """The place of the lowest bit of x, which is not 0."""
+    """The place of the lowest set bit of x; x is not 0."""
     k = 0
     for half in (32, 16, 8, 4, 2, 1):
         if x & ((np.uint64(1) << np.uint64(half)) - np.uint64(1)) == 0:

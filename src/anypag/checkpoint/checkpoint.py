@@ -34,7 +34,7 @@ from anypag.search.state import State
 from anypag.stored import Array as StoredArray
 from anypag.stored import Form, Nested, RefusedError, Variables, Whole, marks_matrix, read_at, stored_fields
 
-SECONDS_BETWEEN_WRITES = 2.0
+SECONDS_BETWEEN_WRITES = 2.0  # for answers within an iteration, and for finished resamples
 _ANSWERS = re.compile(r"answers/(\d{8})/\d{1,9}/(queries|p)", re.ASCII)
 KnownAnswers = dict[tuple[int, int, tuple[int, ...]], float]
 

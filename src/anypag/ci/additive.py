@@ -157,14 +157,14 @@ class Basis(NamedTuple):
     """A table in the form that `additive_tests` takes: p variables, q columns (functions of them), k products."""
 
     gram: Floats  # (q + 1, q + 1 or more) correlations of all columns; 0 in the last row and after the first q columns
-    cross: Floats  # (k, q + 2) for each product its correlations with the columns; 0; and 1 if it varies, else 0
+    cross: Floats  # (k, q + 2) per product: its q correlations with columns; then a 0; then 1 if it varies, else 0
     products: Floats
     """(k, k) correlations of products; (0, 0) if they are computed from rows, or no set has more than one product."""
     columns: Floats  # (q, n) the columns, with mean 0 and length 1; (q, 0) if no question needs them
     has_value: Flags  # (p, n); (p, 0) if there are no gaps
     start: Counts  # (p + 1,) columns start[i]:start[i + 1] belong to variable i
     is_discrete: Flags
-    pair_start: Counts  # (p, p) the first product of every two variables; (0, 0) if there are gaps
+    pair_start: Counts  # (p, p) where the products of every two variables begin; (0, 0) if there are gaps
     excess: Floats  # (p, 3) how far the first one, two and three functions of each variable are from normal
 
     @classmethod
@@ -206,7 +206,7 @@ class HeadProducts:
     count: int
     heads: Counts  # (p,) the number of heads of each variable
     of_variable: Counts  # (p,) where the columns of each variable begin
-    start: Counts  # (p, p) the first product of every two variables
+    start: Counts  # (p, p) where the products of every two variables begin
 
     @classmethod
     def of(cls, heads: Counts, start: Counts) -> Self:
@@ -218,7 +218,7 @@ class HeadProducts:
         return cls(int(first[-1]), heads, start[:-1], table)
 
     def cross(self, columns: Floats, threads: int) -> Floats:
-        """(k, q + 2) for each product its correlations with the columns; 0; and 1 if the product varies, else 0."""
+        """(k, q + 2) per product: its q correlations with columns; then a 0; then 1 if the product varies, else 0."""
         made = np.zeros((self.count, len(columns) + 2))
 
         def fill(part: slice) -> None:
@@ -275,7 +275,7 @@ def _tested_functions(u: Floats, degree: int) -> Floats:
     """The functions of a column; polynomials of degree 2 and 3 are 0 if one value fills more than 80 % of its rows.
 
     Then only normal scores are tested: polynomials of the few other values take degrees of freedom and add little
-    power (`docs/tests.md`). If the column is in a condition set, its other functions are still used.
+    power (`docs/tests.md`). If the column is in a condition set, s², s³ and the higher polynomials are still used.
     """
     made, present = functions(u, degree), u[~np.isnan(u)]
     if np.unique(present, return_counts=True)[1].max(initial=0) / max(len(present), 1) > MOSTLY:

@@ -34,11 +34,11 @@ from anypag.data.moments import Products
 from anypag.errors import AnypagError, AnypagWarning, Option
 from anypag.threads import map_in_threads, slices
 
-WARP = 32
-BLOCK = 256
+WARP = 32  # threads in a warp
+BLOCK = 256  # threads in a CUDA block
 PIECE = 8_000_000  # bytes fetched from the card at a time
-CLOSE = 1e-9
-AT_ONCE = 2_000_000_000  # questions of a pass that are sent at once
+CLOSE = 1e-9  # a decision is a close call if its p-value differs from alpha by at most this
+AT_ONCE = 2_000_000_000  # about how many questions one call of a pass answers
 Computed = TypeVar("Computed")
 
 
@@ -51,7 +51,7 @@ class Least(NamedTuple):
 
     strength: Floats  # (m,) the least |rho|; 2 where there was no node
     n_nodes: Counts  # (m,) how many nodes were tried
-    n_near: Counts  # (m,) how many of them are within a margin of the least
+    n_near: Counts  # (m,) for how many of them |rho| is within a margin of the least
     node: Indices  # (m,) one of the nodes within the margin
     has_both: Flags  # (m,) do both pools have a node?
 
@@ -91,7 +91,7 @@ def _unusable(why: str) -> CardError:
 
 
 class Card(Products):
-    """An NVIDIA card, used through CuPy: it multiplies, keeps a correlation matrix, and answers from it."""
+    """An NVIDIA card, used through CuPy. It multiplies matrices and keeps a correlation matrix, which passes read."""
 
     def __init__(self, cupy: Any) -> None:
         self._cupy = cupy
@@ -152,7 +152,7 @@ class Card(Products):
 
     def _fetched(self, threads: int) -> Floats:
         """A copy of the matrix, fetched in pieces through pinned memory. At 18,000 columns this takes 0.1 s in 16
-        threads and 0.7 s in one; the matrix in one piece takes 1 s.
+        threads and 0.7 s in one thread; to fetch the matrix in one piece takes 1 s.
         """
         from cupyx import empty_pinned
 
@@ -271,7 +271,7 @@ class GPUPasses:
         done = found.has_both & ~is_large
         z, p = found.node[:, None].copy(), np.full(len(edges.x), np.nan)
         p[done] = self._pvalues(found.strength[done], 1)
-        tied = done & (found.n_near > 1)  # by |rho|: the CPU decides by p-value, then by the order of nodes
+        tied = done & (found.n_near > 1)  # nodes nearly tie in |rho|: the CPU chooses by p, then by the order of nodes
         some = edges._replace(x=edges.x[tied], y=edges.y[tied], edge_block=edges.edge_block[tied])
         again = self._on_cpu.best_singles(order, some, -1)
         z[tied], p[tied] = again.z, again.p

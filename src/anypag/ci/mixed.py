@@ -165,7 +165,7 @@ class Blocks:
 
     @classmethod
     def without_gaps(cls, correlation: Floats, start: Counts, excess: Floats) -> Self:
-        """The blocks of a table without gaps: (c, c) correlations of columns, those of variable i from start[i] on."""
+        """The blocks of a table without gaps. `correlation` is (c, c); the columns of variable i begin at start[i]."""
         nothing = np.empty((len(correlation), 0))
         return cls(correlation, start, nothing, nothing.astype(np.bool_), excess)
 

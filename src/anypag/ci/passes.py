@@ -60,8 +60,8 @@ class BestSets(NamedTuple):
 
     cursor: Counts  # (3 + r,) where the pass continues; the first entry is the number of edges that are done
     least: Floats  # (m,) the smallest |rho| so far
-    z: Indices  # (m, r) arbitrary if no set was tried yet, or p is 0
-    p: Floats  # (m,) NaN if no set was tried yet
+    z: Indices  # (m, r) the set; arbitrary if no set was tried yet, or p is 0
+    p: Floats  # (m,) its p-value; NaN if no set was tried yet
 
     @classmethod
     def none(cls, m: int, r: int) -> Self:
@@ -97,7 +97,7 @@ class Passes(Protocol):
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """Tries at most `room` more sets, updates `best` and returns how many were tried. The best set of an edge has r
-        nodes of one of its pools and the largest p-value; of equal p-values the first candidate's counts.
+        nodes of one of its pools and the largest p-value; of candidates with equal p-values the first is the best.
         """
 
 

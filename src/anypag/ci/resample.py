@@ -77,7 +77,7 @@ def resamples_of(
 ) -> Resamples:
     """Makes tests of resamples of the rows behind a test; ParameterError if it has no such rows. `source` is None if
     the user gave a test instead of data. `by_sums=False` says that a wrapper changes the answers of the test
-    (`ci.contexts`), so that it must be bound to repeated rows.
+    (`ci.contexts`), so that the test must be bound to repeated rows.
     """
     choices = choices.strict()
     if getattr(test, "exact", False):  # a user's test may lack `exact`

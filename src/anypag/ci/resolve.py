@@ -28,7 +28,7 @@ from anypag.errors import CITestError, DataError, Option, ParameterError, listed
 
 
 def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
-    """A test bound to data: any table (see `anypag.data.as_table`), or a test, which is then used as it is.
+    """A test bound to data. `data` is any table (see `anypag.data.as_table`), or a test, which is used as it is.
 
     The choice `test` says which: "auto" (Fisher's z if all columns are continuous, the permutation test if all are
     discrete, else the test for mixed data), a name in `anypag.catalogue`, the class of a test, a function f(x, y, z)

@@ -126,7 +126,7 @@ class Search:
         return single_blas if self.problem.test.batch > 1 else nullcontext()
 
     def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
-        """Run all steps, from `latest` if it is given, until the watcher stops the run. The default watcher
+        """Run all steps, from `latest` if it is given, unless the watcher stops the run. The default watcher
         knows the budgets and `stop` of the choices. The result always has the graph of the last finished step.
         """
         watcher = Watcher(self.problem.choices, self.problem.test) if watcher is None else watcher
@@ -247,7 +247,7 @@ def learn(
         transform: "normal-scores" replaces every continuous column by the normal scores of its ranks. Tests then see
             any monotone dependence, and lose almost nothing on Gaussian data. The whole table is then read into memory.
         singular: what to do with columns that are exact functions of others, constants and identifiers: "auto" (leave
-            them out; a warning says which), "error", or "keep" (keep functions; the others are errors).
+            them out; a warning says which), "error", or "keep" (keep functions; constants and identifiers are errors).
         device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
             one, else the CPU, with a warning). Decisions are the same unless a p-value is within 1e-9 of alpha; a
             warning then says so.
@@ -362,8 +362,8 @@ def iterate(
     n_jobs: int | None = None,
     tick: Tick = no_tick,
 ) -> Iterator[tuple[State, StepInfo]]:
-    """The steps of a search: one per iteration r, then one per step of the search by scores. Leave the loop when you
-    have seen enough.
+    """The steps of a search: first one for each r of the search by tests, then those of the search by scores, if the
+    method has both. Leave the loop when you have seen enough.
 
     Args: as for `learn`; `tick` is called before every batch of tests.
 

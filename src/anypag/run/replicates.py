@@ -138,8 +138,8 @@ def made_through_joblib(
     rows: Resamples, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
 ) -> Iterator[Replicate]:
     """The replicates of these numbers, as they finish. `rows` go once to each worker. `left` is called when a replicate
-    is dispatched, and returns its budgets. Two replicates are dispatched for each worker, with a budget only one,
-    because dispatched replicates share the rest of the budget. With `max_tests` they are not dispatched in batches.
+    is dispatched, and returns its budgets. Two replicates are dispatched per worker. With a budget it is only one,
+    because dispatched replicates share the rest of the budget. With `max_tests` replicates are dispatched singly.
     """
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from anypag._kernels.patience import as_argument
 from anypag.arrays import Counts, Floats
 
-MOST_WORTHS = 1 << 23  # the most entries of `Trees.worth`, 12 bytes each with `child`; only those written take memory
+MOST_WORTHS = 1 << 23  # the most entries of `Trees.worth`; an entry and its `child` take 12 bytes once written
 GAMMA = 0.5
 """Gamma of EBIC: an edge costs log(n) / 2 plus log(p), as p · (p - 1) / 2 edges are possible (`docs/accuracy.md`)."""
 FEW_VARIABLES = 15  # for up to this many variables, graphs for effects are sampled with plain BIC
@@ -63,7 +63,7 @@ class Score(ABC):
     hidden: ClassVar[bool]  # can it score `<->` and `---`? Otherwise it scores DAGs only
     kernels: ClassVar[tuple[str, str, str, str]]
     """A file of `anypag._kernels`, and the names that `component`, `adding` and `removing` have there."""
-    fit_rows: ClassVar[int] = 1  # the rows of `fits[v]`, in which a chain keeps a fit (`_kernels.gaussian_score`)
+    fit_rows: ClassVar[int] = 1  # how many rows `fits[v]` has, in which a chain keeps a fit (`_kernels.gaussian_score`)
     names: tuple[str, ...]
     n: int  # the number of rows
 

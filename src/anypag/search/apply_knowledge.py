@@ -30,7 +30,7 @@ from anypag.search.progress import Progress, Tick
 from anypag.search.state import AnyState, State, StepInfo
 from anypag.threads import Look, do_nothing
 
-FEWEST_TRIALS = 20
+FEWEST_TRIALS = 20  # the fewest trials of the exact closure
 WORK = 100_000  # the limit on (trials of the exact closure) · (edges): a second or two of work
 
 
@@ -96,7 +96,7 @@ class Closed(NamedTuple):
 def closed_with(
     facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1, look: Look = do_nothing
 ) -> Closed:
-    """All marks that follow from graph and facts: by rules and, if needed, exact closure (trials / `share`)."""
+    """All marks that follow from graph and facts, by rules and, if needed, exact closure (its trials / `share`)."""
     by_rules = _by_rules(facts, base, state, problem, final, look)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)

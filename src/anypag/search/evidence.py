@@ -59,7 +59,7 @@ def numbers_of(n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -
 
 
 class PairBatch(NamedTuple):
-    """Pairs of n nodes, their p-values, and the iteration r that separated them; None if tests kept their edges."""
+    """Pairs of n nodes, their p-values, and the iteration r that separated them (None if tests kept their edges)."""
 
     n: int
     x: Indices

@@ -70,7 +70,7 @@ class State:
     """The kind of the next step, for algorithms that have several kinds."""
     done: bool = stored(Flag(), default=False)
     adjacency_marks: Marks | None = stored(marks_matrix(), default=None)
-    """The graph after FCI's adjacency phase. Possible-D-Sep is computed from it."""
+    """FCI: the marks after the adjacency phase and R0, for Possible-D-Sep. FCI+: with the arrowheads of a round."""
     checked: Counts = stored(Array("int64", (None,)), default_factory=lambda: np.empty(0, np.int64))
     """The checks before R0 that have been made (sorted keys of edge and separating set)."""
     checked_paths: frozenset[tuple[int, ...]] = stored(PATHS, default=frozenset())

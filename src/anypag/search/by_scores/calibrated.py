@@ -20,7 +20,7 @@ from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES
 
 MOST, LEAST, LEAST_NEAR = 0.97, 0.035, 0.054
-"""For counts, the probability of an edge: in every graph; in no graph; in no graph, but its nodes share a neighbour."""
+"""Counts: an edge's probability if all graphs have it, if none has, if none has and its nodes share a neighbour."""
 WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
 """Correlations: the log odds of an edge are a constant plus weights times the log odds of its share at temperature 1
 and at all temperatures, plus the last number if its nodes share a neighbour in the answer.

@@ -38,7 +38,7 @@ LARGEST = 10
 
 HOTTEST, COLDEST = 1.6, 0.5
 """The first and last temperature of cooling. Below 1 a chain climbs to the best graph near it and stays there."""
-STRIDE = 20  # steps per node between two samples; n of them per node gave the same errors (`docs/accuracy.md`)
+STRIDE = 20  # steps per node between two samples; n steps per node gave the same errors (`docs/accuracy.md`)
 LEAST_STEPS = 1000  # with fewer steps between samples (about a millisecond), all chains run in one thread
 
 

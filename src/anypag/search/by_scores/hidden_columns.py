@@ -69,8 +69,8 @@ def keeps_to(dag: LatentDAG, facts: Facts) -> bool:
 
 
 def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, facts: Facts, tick: Tick) -> CompletedDAG:
-    """The DAG with one more hidden cause; unchanged if no cause raises the score. Levels are added and causes merged if
-    that raises it too. `tries` proposals are refined. `facts` concern the measured columns; `so_far` agrees with them.
+    """The DAG with one more hidden cause; unchanged if none raises the score enough, or there are `MOST_CAUSES`. Levels
+    are added and causes merged if that raises it too. `tries` proposals are refined. `so_far` agrees with `facts`.
     """
     if len(so_far.dag.n_levels) >= MOST_CAUSES:
         return so_far

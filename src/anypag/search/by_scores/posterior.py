@@ -112,8 +112,8 @@ class Posterior:
         from_counts: whether the score was computed from counts, not from correlations.
         facts: knowledge about the variables, in the order of `names`; it is not stored.
 
-    `shares` are shares of the graphs sampled at temperature 1, with marks that follow from `facts` (`pags`). A value
-    called a probability is calibrated: a share, corrected by how often such shares are right (`by_scores.calibrated`).
+    `shares` are those of the graphs sampled at temperature 1 (before sampling, of `best`), with the marks that `facts`
+    imply. Probabilities are shares corrected by how often such shares are right (`by_scores.calibrated`).
     """
 
     names: tuple[str, ...]

@@ -2,8 +2,8 @@
 
 The pool of X for an edge X–Y is the paper's PDSep_r(X, Y): the nodes that a PDS-walk of at most r edges reaches from X.
 The candidates are the r-subsets of either pool. Sets with the least mean distance come first (the paper's d̂; see
-`next_sets`). Of sets with equal distances, those whose members depend most on X and Y come first. Blocks of candidates
-are made on demand, so a million candidates cost nothing until they are tested.
+`next_sets`). Of sets with equal means, those of X's pool come first. The nodes of a pool are sorted by distance, then
+by dependence on X and Y. Blocks of sets are made on demand, so a million sets cost nothing until they are tested.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ LEAST_PAIRS, LEAST_SINGLES = 400_000, 150_000
 """The fewest questions for a thread at a time: a millisecond or two. With fewer, sharing costs more than it saves."""
 
 MOST_NEAR = 1024  # the largest pool for passes, which copy its correlations into one matrix (8 MB)
-FIRST_SETS = 4096  # sets that the first call of a pass tries
+FIRST_SETS = 4096  # the most sets that the first call of a pass tries
 MOST_SETS = 262_144  # the most sets that are tried between two ticks: about ten milliseconds
 
 _NO_NODES: Indices = np.empty(0, np.int32)
