@@ -154,13 +154,13 @@ def assert_has_no_circle_chord(pag: PAG, path: tuple[str, ...]) -> None:
         ),
         (
             "A o-> B; B o-> C; C o-> A",
-            "no MAG fits. The graph that comes closest: This graph is not ancestral: it has a directed cycle: "
+            "no MAG fits. The closest graph fails: This graph is not ancestral: it has a directed cycle: "
             "A --> B --> C --> A.",
             ("A", "B", "C", "A"),
         ),
         (
             "A <-> B; B --- C",
-            "no MAG fits. The graph that comes closest: This graph is not ancestral: an arrowhead points at an end of "
+            "no MAG fits. The closest graph fails: This graph is not ancestral: an arrowhead points at an end of "
             "an undirected edge: A <-> B --- C.",
             ("A", "B", "C"),
         ),

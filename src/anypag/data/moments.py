@@ -219,7 +219,7 @@ def from_products(
     threads: int = 1,
     on: Products | None = None,
 ) -> Moments:
-    """Moments from sums of centred products, which are overwritten. In the arrays, columns are sorted by name and
+    """Moments from sums of centred products, which are overwritten. The columns of the arrays are sorted by name and
     scaled by 2**-exponent. `on`: the graphics card that holds the products.
     """
     back = np.argsort(name_order(names))

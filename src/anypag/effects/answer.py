@@ -278,7 +278,7 @@ class Effect:
         """The line for the answer of the single graph of a result."""
         lacks = ", without marks from knowledge," if any(WITHOUT_KNOWLEDGE in note for note in self.notes) else ""
         why = f" {self.reason}" if self.status == "unidentified" else ""
-        return f"The single graph of the result{lacks} says: {HEADINGS[self.status]}.{why}"
+        return f"The learned PAG{lacks} says: {HEADINGS[self.status]}.{why}"
 
     @property
     def heading(self) -> str:

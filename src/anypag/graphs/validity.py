@@ -60,7 +60,7 @@ def validate(pag: PAG) -> Validity:
     try:
         mag.check()
     except NotMaximalOrAncestralError as error:
-        return Validity(False, f"no MAG fits. The graph that comes closest: {error}", error.path)
+        return Validity(False, f"no MAG fits. The closest graph fails: {error}", error.path)
     truth = pag_of_mag(mag)
     wrong = np.argwhere(truth.marks != pag.marks)
     if not len(wrong):
@@ -102,7 +102,7 @@ def completed(marks: Marks) -> tuple[Marks, list[int]]:
 
 
 def _maximum_cardinality_order(adjacent: Flags) -> list[int]:
-    """The nodes in an order where each has the most earlier neighbours. In a chordal graph these form a clique."""
+    """The nodes, ordered so that each next one has the largest number of neighbours among those before it."""
     n_taken = np.zeros(len(adjacent), np.int64)
     order: list[int] = []
     for _ in range(len(adjacent)):

@@ -51,7 +51,7 @@ def figure(graph: Any, *, legend: bool = True) -> Any:
 
 
 def plot(graph: Any, ax: Any = None, *, legend: bool = True) -> Any:
-    """Draw the picture of `svg` on axes of matplotlib's `pyplot`, by default those of a new figure, and return them. A
+    """Draw a graph as `svg` does, on axes of matplotlib's `pyplot` (by default of a new figure). Returns the axes. A
     notebook shows the figure by itself, a script by `matplotlib.pyplot.show()`. Raises as `svg` does, and
     MissingExtraError if matplotlib is not installed.
     """

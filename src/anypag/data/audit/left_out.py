@@ -20,7 +20,7 @@ from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option, Sentence, listed
 
 FEWEST = 0.5  # the least share of rows with a value in a column, and the least share of complete rows
-MANY_GAPS = 0.1  # a column with a larger share of gaps is left out if its rows with values agree in another column
+MANY_GAPS = 0.1  # with more gaps, a column is left out if the rows in which it has a value agree in another
 _WHY = {
     "constant": "constant in the rows used",
     "relation": "an exact linear function of others",
@@ -61,8 +61,8 @@ def leaving_out(
 
 
 def gappy(source: Source, keep: frozenset[str] = frozenset()) -> Left:
-    """The columns to leave out because of gaps: columns with a value in fewer than half of the rows, columns of
-    `_skipped`, then the columns whose gaps cost the most complete rows, until half of the rows are complete.
+    """The columns to leave out because of gaps: columns with a value in fewer than half of the rows. If all rows are in
+    memory, also those of `_skipped`, then those that cost the most complete rows, until half of the rows are complete.
     """
     summary = source.summary()
     many = (summary.n - summary.missing) < FEWEST * summary.n

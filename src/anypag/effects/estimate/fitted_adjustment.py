@@ -207,7 +207,7 @@ class Robustness:
         begin = "To"
         if self.adjusting_for is not None:
             z = with_and(tuple(map(quote, self.adjusting_for))) or "nothing"
-            begin = f"In the largest class that allows an effect, adjusting for {z}: to"
+            begin = f"In the largest group with an effect, adjusting for {z}: to"
         return (
             f"{begin} explain this away a hidden cause must account for {self.value:.1%} of the remaining variance of "
             f"both cause and outcome ({self.value_of_interval:.1%} for the interval to hold 0); E-value "
