@@ -45,7 +45,7 @@ def graph_of(source: MixedGraph | Result) -> MixedGraph:
     if isinstance(source, MixedGraph):
         return source
     if not isinstance(source, Result):
-        raise ParameterError(f"Effects are read from a PAG or from what a search learned; got {type(source).__name__}.")
+        raise ParameterError(f"Effects are read from a graph or the result of a search; got {type(source).__name__}.")
     return source.pag
 
 
