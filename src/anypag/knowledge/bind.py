@@ -12,21 +12,9 @@ from anypag.arrays import Counts, Flags
 from anypag.errors import KnowledgeError, absent
 from anypag.graphs.base import transitive
 from anypag.graphs.text import quote
+from anypag.knowledge import statements as stated
 from anypag.knowledge.facts import Facts
-from anypag.knowledge.statements import (
-    SELECTION,
-    SYMMETRIC,
-    AboutTiers,
-    Contexts,
-    NoCausesWithinTiers,
-    NotSelecting,
-    PairStatement,
-    SelectionBefore,
-    Side,
-    Statement,
-    Tiers,
-    named,
-)
+from anypag.knowledge.statements import SELECTION, SYMMETRIC, Side, Statement, named
 
 MOST_NAMED = 3  # the most columns that a message names
 
@@ -46,7 +34,7 @@ def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selecti
     tier = _tier_of(statements, place)
     for statement in statements:
         match statement:
-            case PairStatement(kind, left, right):
+            case stated.PairStatement(kind, left, right):
                 rows, columns = _columns(left, statement, place), _columns(right, statement, place)
                 if left is not None and right is not None and rows.tolist() == columns.tolist() and len(rows) == 1:
                     raise KnowledgeError(f"{named(statement)}: two different variables were wanted.")
@@ -55,20 +43,20 @@ def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selecti
                 if kind in SYMMETRIC:
                     table[np.ix_(columns, rows)] = True
                 np.fill_diagonal(table, val=False)
-            case NotSelecting(of):
+            case stated.NotSelecting(of):
                 if SELECTION in names:
                     raise KnowledgeError(
                         f"{named(statement)}: there is a column named {SELECTION!r}. Put it in double quotes if you "
                         "mean the column; if you mean being in the sample, give the column another name."
                     )
                 facts.not_selecting[_columns(of, statement, place)] = True
-            case Contexts(of, assumptions):
+            case stated.Contexts(of, assumptions):
                 _say_contexts(facts, _columns(of, statement, place), assumptions)
-            case Tiers():
+            case stated.Tiers():
                 facts.not_causes[(tier[:, None] > tier) & (tier >= 0)] = True
-            case NoCausesWithinTiers():
+            case stated.NoCausesWithinTiers():
                 facts.not_causes[(tier[:, None] == tier) & (tier >= 0) & ~np.eye(len(tier), dtype=np.bool_)] = True
-            case SelectionBefore(first):
+            case stated.SelectionBefore(first):
                 n_tiers = int(tier.max(initial=-1)) + 1
                 if not 1 <= first <= n_tiers:
                     raise KnowledgeError(f"{named(statement)}: the tiers are numbered 1 to {n_tiers}.")
@@ -89,7 +77,8 @@ def _say_contexts(facts: Facts, contexts: Counts, assumptions: str) -> None:
 
 
 def _alone(statement: Statement, statements: Sequence[Statement], names: Sequence[str]) -> Facts:
-    tiers = [other for other in statements if isinstance(statement, AboutTiers) and isinstance(other, Tiers)]
+    needs_tiers = isinstance(statement, stated.AboutTiers)
+    tiers = [other for other in statements if needs_tiers and isinstance(other, stated.Tiers)]
     return facts_said([*tiers, statement], names, selection=True)
 
 
@@ -112,7 +101,7 @@ def _quoted(unknown: Sequence[str], names: Iterable[str]) -> str:
 def _tier_of(statements: Sequence[Statement], place: Mapping[str, int]) -> Counts:
     """The tier of every column: 0 for the earliest, -1 for columns in no tier."""
     tier = np.full(len(place), -1, np.int64)
-    found = [statement for statement in statements if isinstance(statement, Tiers)]
+    found = [statement for statement in statements if isinstance(statement, stated.Tiers)]
     if len(found) > 1:
         raise KnowledgeError(
             f"Tiers can be given only once; they were given twice, by {named(found[0])} and {named(found[1])}."
@@ -120,7 +109,7 @@ def _tier_of(statements: Sequence[Statement], place: Mapping[str, int]) -> Count
     for statement in found:
         for k, names in enumerate(statement.tiers):
             tier[_columns(names, statement, place)] = k
-    needing = [statement for statement in statements if isinstance(statement, AboutTiers)]
+    needing = [statement for statement in statements if isinstance(statement, stated.AboutTiers)]
     if needing and not found:
         raise KnowledgeError(f"{named(needing[0])} mentions tiers, but there are none: say `tiers: a b | c d` too.")
     return tier
