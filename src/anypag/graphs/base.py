@@ -378,16 +378,25 @@ def possible_steps(marks: Marks) -> Flags:
 
 def shortest_path(steps: Flags, a: int, b: int) -> list[int]:
     """The nodes of a shortest path from a to b along steps from row to column, with both ends; empty if none exists."""
-    before, waiting = {a: a}, deque([a])
-    while waiting and b not in before:
+    return [a] if a == b else way_to(lambda node: node == b, [a], lambda node: np.flatnonzero(steps[node]).tolist())
+
+
+def way_to(is_end: Callable[[int], bool], starts: Iterable[int], steps: Callable[[int], Iterable[int]]) -> list[int]:
+    """The nodes of a shortest path of one step or more from a start to a node with `is_end`; empty if none exists."""
+    before = {start: start for start in starts}
+    waiting = deque(before)
+    while waiting:
         node = waiting.popleft()
-        fresh = [there for there in np.flatnonzero(steps[node]).tolist() if there not in before]
-        before |= dict.fromkeys(fresh, node)
-        waiting.extend(fresh)
-    path = [b] if b in before else []
-    while path and path[-1] != a:
-        path.append(before[path[-1]])
-    return path[::-1]
+        for there in steps(node):
+            if is_end(there):
+                path = [there, node]
+                while before[path[-1]] != path[-1]:
+                    path.append(before[path[-1]])
+                return path[::-1]
+            if there not in before:
+                before[there] = node
+                waiting.append(there)
+    return []
 
 
 def reached_backwards(arrows: Flags, targets: Iterable[int]) -> Flags:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Flags
 from anypag.errors import KnowledgeError, absent
-from anypag.graphs.base import transitive
+from anypag.graphs.base import transitive, way_to
 from anypag.graphs.text import quote
 from anypag.knowledge import statements as stated
 from anypag.knowledge.facts import Facts
@@ -139,25 +138,12 @@ def _refuse_contradictions(statements: Sequence[Statement], said: Facts, names: 
 
 def shortest_chain(causes: Flags, not_causes: Flags) -> list[int]:
     """The shortest chain of causes that is a cycle, or whose first is said to be no cause of its last; else empty."""
-    chains = (_chain_from(int(a), causes, not_causes) for a in np.flatnonzero(causes.any(axis=1)))
-    return min((chain for chain in chains if chain), key=len, default=[])
 
+    def chain_from(a: int) -> list[int]:
+        return way_to(lambda b: b == a or bool(not_causes[a, b]), [a], lambda v: np.flatnonzero(causes[v]).tolist())
 
-def _chain_from(start: int, causes: Flags, not_causes: Flags) -> list[int]:
-    before: dict[int, int] = {}
-    waiting = deque([start])
-    while waiting:
-        v = waiting.popleft()
-        for w in np.flatnonzero(causes[v]).tolist():
-            if w == start or not_causes[start, w]:
-                chain = [w, v]
-                while chain[-1] != start:
-                    chain.append(before[chain[-1]])
-                return chain[::-1]
-            if w not in before:
-                before[w] = v
-                waiting.append(w)
-    return []
+    chains = map(chain_from, np.flatnonzero(causes.any(axis=1)).tolist())
+    return min(filter(None, chains), key=len, default=[])
 
 
 def _sentence(chain: list[int], source: SaidBy, names: Sequence[str]) -> str:
