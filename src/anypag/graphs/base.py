@@ -59,7 +59,20 @@ class MixedGraph:
                 f"Every edge needs a mark at both ends; the edge {a}–{b} has one at {b} "
                 f"(marks[{i}, {j}] = {self.marks[i, j]}) and none at {a} (marks[{j}, {i}] = 0)."
             )
-        check_edge_kinds(type(self).__name__, self._allowed, self.marks, self.names)
+        self._check_kinds(self.marks, self.names)
+
+    @classmethod
+    def _check_kinds(cls, marks: Marks, names: Sequence[str]) -> None:
+        """Raise GraphError if there is an edge that this kind of graph cannot have."""
+        table = np.zeros((len(Mark), len(Mark)), bool)
+        for pair in {(Mark.NONE, Mark.NONE), *cls._allowed}:
+            table[pair] = True
+        wrong = np.argwhere(~table[marks.T, marks])
+        if len(wrong):
+            i, j = wrong[0]
+            edge = Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
+            kinds = " ".join(sorted({edge_symbol(*pair) for pair in cls._allowed}))
+            raise GraphError(f"The edges of a {cls.__name__} are of the kinds {kinds}; got {edge}.")
 
     @property
     def _index(self) -> dict[str, int]:
@@ -343,19 +356,6 @@ def _edges(entries: SparseMarks, names: Sequence[str]) -> tuple[Edge, ...]:
     other, once = mark[np.lexsort((row, column))], row < column  # `other`: the mark at the row's node
     found = zip(*(part[once].tolist() for part in (row, column, other, mark)), strict=True)
     return tuple(Edge(names[i], names[j], Mark(at_i), Mark(at_j)) for i, j, at_i, at_j in found)
-
-
-def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Marks, names: Sequence[str]) -> None:
-    """Raise GraphError if there is an edge that this kind of graph cannot have."""
-    table = np.zeros((len(Mark), len(Mark)), bool)
-    for pair in {(Mark.NONE, Mark.NONE), *allowed}:
-        table[pair] = True
-    wrong = np.argwhere(~table[marks.T, marks])
-    if len(wrong):
-        i, j = wrong[0]
-        edge = Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
-        kinds = " ".join(sorted({edge_symbol(*pair) for pair in allowed}))
-        raise GraphError(f"The edges of a {kind} are of the kinds {kinds}; got {edge}.")
 
 
 def arrows(marks: Marks) -> Flags:
