@@ -11,12 +11,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import reduce
 from itertools import islice
 from operator import getitem
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ _ANSWERS = re.compile(r"answers/(\d{8})/\d{1,9}/(queries|p)", re.ASCII)
 KnownAnswers = dict[tuple[int, int, tuple[int, ...]], float]
 
 
-class Checkpoint:
+class Checkpoint(AbstractContextManager["Checkpoint"]):
     """The checkpoint of a run; use it in a `with` statement.
 
     `state` and `history` are those at the end of the earlier run; None and empty for a new run. `problem` gets the
@@ -90,9 +91,6 @@ class Checkpoint:
         if fresh:
             self._write({}, fresh)
         self._written_at = time.monotonic()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *exception: object) -> None:
         try:

@@ -149,34 +149,29 @@ class RaisedPasses:
         self._passes, self._test = passes, test
         self.correlation, self.at_once = passes.correlation, passes.at_once
 
-    def _raise(self, p: Floats, x: Indices, y: Indices, z: Indices) -> None:
-        again = np.flatnonzero(self._test.is_far(x, y) & (p > 0.0))
+    def _raise(self, p: Floats, order: Indices, x: Indices, y: Indices, z: Indices) -> None:
+        some = np.flatnonzero(p > 0.0)  # NaN, where no set was tried, is not
+        again = some[self._test.is_far(order[x[some]], order[y[some]])]
         if len(again):
-            p[again] = self._test.pvalues(Queries(x[again], y[again], z[again]))
+            p[again] = self._test.pvalues(Queries(order[x[again]], order[y[again]], order[z[again]]))
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
         x, y, p = self._passes.dependent_pairs(order, alpha, rows)
-        self._raise(p, order[x], order[y], np.empty((len(x), 0), np.int32))
+        self._raise(p, order, x, y, np.empty((len(x), 0), np.int32))
         kept = p <= alpha
         return x[kept], y[kept], p[kept]
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
         found = self._passes.best_singles(order, edges, max_sets)
-        some = np.flatnonzero(~np.isnan(found.p))
-        p = found.p[some]
-        self._raise(p, order[edges.x[some]], order[edges.y[some]], order[found.z[some]])
-        found.p[some] = p
+        self._raise(found.p, order, edges.x, edges.y, found.z)
         return found
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """See `Passes`. An edge's p-value is raised when all sets of the edge have been tried."""
         before = best.n_done
         count = self._passes.try_sets(order, edges, best, room)
-        done = np.arange(before, best.n_done)
-        some = done[~np.isnan(best.p[done])]
-        p = best.p[some]
-        self._raise(p, order[edges.x[some]], order[edges.y[some]], order[best.z[some]])
-        best.p[some] = p
+        done = slice(before, best.n_done)
+        self._raise(best.p[done], order, edges.x[done], edges.y[done], best.z[done])
         return count
 
 

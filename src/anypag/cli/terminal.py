@@ -107,11 +107,8 @@ class Terminal:
 
 def printable(text: str) -> str:
     """The text on one line, with control characters made visible, because names in files may contain anything."""
-    return "".join(character if _is_harmless(character) else json.dumps(character)[1:-1] for character in text)
-
-
-def _is_harmless(character: str) -> bool:
-    return character == "\t" or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    odd = {sign for sign in {*text} - {"\t"} if unicodedata.category(sign) in {"Cc", "Cf", "Cs", "Zl", "Zp"}}
+    return text.translate({ord(sign): json.dumps(sign)[1:-1] for sign in odd})
 
 
 def _grid(rows: list[list[str]], styles: Sequence[str]) -> Any:

@@ -7,7 +7,7 @@ every column is a column of numbers, and one matrix holds them all.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -73,6 +73,9 @@ class Table:
     lags: int = 0  # the number of lags if its rows are windows of a time series (`anypag.series`); 0 for a plain table
     weights: Floats | None = None
     """(n,) how much of the population each row stands for (`anypag.weighted`); None if all rows count alike."""
+    _codes: dict[int, Codes] = field(default_factory=dict, init=False, repr=False)  # what was computed so far
+    _levels: dict[int, Levels] = field(default_factory=dict, init=False, repr=False)
+    _moments: dict[tuple[str, ...], Moments] = field(default_factory=dict, init=False, repr=False)
 
     def __str__(self) -> str:
         """The kind of each column, one a line."""
@@ -143,18 +146,6 @@ class Table:
     def n_levels(self, i: int) -> int:
         """How many different values a column has."""
         return int(self.codes(i).max(initial=-1)) + 1
-
-    @cached_property
-    def _codes(self) -> dict[int, Codes]:
-        return {}
-
-    @cached_property
-    def _levels(self) -> dict[int, Levels]:
-        return {}
-
-    @cached_property
-    def _moments(self) -> dict[tuple[str, ...], Moments]:
-        return {}
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Table:
         there = set(self.names)
@@ -313,6 +304,11 @@ class Table:
 
 
 _OF_VALUES = ("sums", "is_finite", "has_gaps", "fractions", "_summary")  # cached properties that depend on values only
+
+
+def parts_of(table: Table) -> dict[str, Any]:
+    """The arguments that make a table, without those of its subclass."""
+    return {item.name: getattr(table, item.name) for item in fields(Table) if item.init}
 
 
 def clusters_in(cluster: Any, table: Table) -> Counts | None:

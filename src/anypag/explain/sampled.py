@@ -9,7 +9,7 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge
 from anypag.graphs.pag import PAG
 from anypag.markup import shown_share
 from anypag.metrics import Difference, differences, lines_of
-from anypag.results.probabilities import Alternative, Edges, Probabilities, edges_of
+from anypag.results.probabilities import Alternative, Probabilities, edges_of, graph_of
 from anypag.results.result import Result
 
 HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))  # least probability, hedge
@@ -149,8 +149,8 @@ def probable_graphs(result: Result) -> tuple[Probable, ...]:
     changed = {frozenset(pair) for pair in said.as_sampled}
     kept = [edge for edge in edges_of(result.pag) if frozenset(edge[:2]) not in changed]
     before = [(a, b, symbol) for (a, b), symbol in said.as_sampled.items() if symbol]
-    answer = _pag((*kept, *before), result.pag)
-    graphs = [(share, _pag(edges, result.pag)) for share, edges in said.graphs]
+    answer = graph_of((*kept, *before), result.pag.names)
+    graphs = [(share, graph_of(edges, result.pag.names)) for share, edges in said.graphs]
     return tuple(Probable(share, graph, differences(answer, graph)) for share, graph in graphs)
 
 
@@ -171,7 +171,3 @@ def about_probable(result: Result) -> Iterator[str]:
         yield "Only graphs without hidden causes were sampled."
     if said.as_sampled:
         yield "Marks that follow from what was known beforehand, but not by the rules alone, are left out here."
-
-
-def _pag(edges: Edges, like: PAG) -> PAG:
-    return PAG.from_edges([Edge(a, b, *EDGE_SYMBOLS[symbol]) for a, b, symbol in edges], like.names)

@@ -59,7 +59,20 @@ class MixedGraph:
                 f"Every edge needs a mark at both ends; the edge {a}–{b} has one at {b} "
                 f"(marks[{i}, {j}] = {self.marks[i, j]}) and none at {a} (marks[{j}, {i}] = 0)."
             )
-        check_edge_kinds(type(self).__name__, self._allowed, self.marks, self.names)
+        self._check_kinds(self.marks, self.names)
+
+    @classmethod
+    def _check_kinds(cls, marks: Marks, names: Sequence[str]) -> None:
+        """Raise GraphError if there is an edge that this kind of graph cannot have."""
+        table = np.zeros((len(Mark), len(Mark)), bool)
+        for pair in {(Mark.NONE, Mark.NONE), *cls._allowed}:
+            table[pair] = True
+        wrong = np.argwhere(~table[marks.T, marks])
+        if len(wrong):
+            i, j = wrong[0]
+            edge = Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
+            kinds = " ".join(sorted({edge_symbol(*pair) for pair in cls._allowed}))
+            raise GraphError(f"The edges of a {cls.__name__} are of the kinds {kinds}; got {edge}.")
 
     @property
     def _index(self) -> dict[str, int]:
@@ -345,19 +358,6 @@ def _edges(entries: SparseMarks, names: Sequence[str]) -> tuple[Edge, ...]:
     return tuple(Edge(names[i], names[j], Mark(at_i), Mark(at_j)) for i, j, at_i, at_j in found)
 
 
-def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Marks, names: Sequence[str]) -> None:
-    """Raise GraphError if there is an edge that this kind of graph cannot have."""
-    table = np.zeros((len(Mark), len(Mark)), bool)
-    for pair in {(Mark.NONE, Mark.NONE), *allowed}:
-        table[pair] = True
-    wrong = np.argwhere(~table[marks.T, marks])
-    if len(wrong):
-        i, j = wrong[0]
-        edge = Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
-        kinds = " ".join(sorted({edge_symbol(*pair) for pair in allowed}))
-        raise GraphError(f"The edges of a {kind} are of the kinds {kinds}; got {edge}.")
-
-
 def arrows(marks: Marks) -> Flags:
     """(..., n, n) is there an edge row --> column?"""
     return np.asarray((marks == Mark.ARROW.value) & (np.swapaxes(marks, -1, -2) == Mark.TAIL.value))
@@ -378,16 +378,25 @@ def possible_steps(marks: Marks) -> Flags:
 
 def shortest_path(steps: Flags, a: int, b: int) -> list[int]:
     """The nodes of a shortest path from a to b along steps from row to column, with both ends; empty if none exists."""
-    before, waiting = {a: a}, deque([a])
-    while waiting and b not in before:
+    return [a] if a == b else way_to(lambda node: node == b, [a], lambda node: np.flatnonzero(steps[node]).tolist())
+
+
+def way_to(is_end: Callable[[int], bool], starts: Iterable[int], steps: Callable[[int], Iterable[int]]) -> list[int]:
+    """The nodes of a shortest path of one step or more from a start to a node with `is_end`; empty if none exists."""
+    before = {start: start for start in starts}
+    waiting = deque(before)
+    while waiting:
         node = waiting.popleft()
-        fresh = [there for there in np.flatnonzero(steps[node]).tolist() if there not in before]
-        before |= dict.fromkeys(fresh, node)
-        waiting.extend(fresh)
-    path = [b] if b in before else []
-    while path and path[-1] != a:
-        path.append(before[path[-1]])
-    return path[::-1]
+        for there in steps(node):
+            if is_end(there):
+                path = [there, node]
+                while before[path[-1]] != path[-1]:
+                    path.append(before[path[-1]])
+                return path[::-1]
+            if there not in before:
+                before[there] = node
+                waiting.append(there)
+    return []
 
 
 def reached_backwards(arrows: Flags, targets: Iterable[int]) -> Flags:

@@ -13,16 +13,7 @@ import numpy.typing as npt
 from anypag._kernels.separation import inducing_path
 from anypag.arrays import Flags
 from anypag.errors import CycleError, GraphError, NotMaximalOrAncestralError
-from anypag.graphs.base import (
-    Marks,
-    MixedGraph,
-    check_edge_kinds,
-    checked_names,
-    marks_of_arrows,
-    shortest_path,
-    square_matrix,
-    transitive,
-)
+from anypag.graphs.base import Marks, MixedGraph, ancestry, checked_names, marks_of_arrows, shortest_path, square_matrix
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.text import quote
 
@@ -116,7 +107,7 @@ class MAG(MixedGraph):
         cycle = find_cycle(steps.astype(np.uint8))
         if cycle:
             self._refuse("is not ancestral: it has a directed cycle", cycle)
-        wrong = np.argwhere(spouses & transitive(steps)).tolist() if spouses.any() else []
+        wrong = np.argwhere(spouses & ancestry(self.marks)).tolist() if spouses.any() else []
         if wrong:
             a, b = wrong[0]
             self._refuse("is not ancestral: a node is an ancestor of its spouse", (*shortest_path(steps, a, b), a))
@@ -170,7 +161,7 @@ class DAG(MixedGraph):
 
     @classmethod
     def _from_marks(cls, marks: Marks, names: Sequence[str]) -> Self:
-        check_edge_kinds(cls.__name__, cls._allowed, marks, names)
+        cls._check_kinds(marks, names)
         return cls((marks == Mark.ARROW).astype(np.uint8), names)
 
 

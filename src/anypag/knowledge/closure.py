@@ -18,7 +18,7 @@ from anypag.arrays import Flags
 from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import Marks, ancestry, transitive
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import Colliders, KnownCauses, Orientation, Paths, as_circles, orient
+from anypag.graphs.orientation import Colliders, KnownCauses, LogRows, Orientation, Paths, as_circles, orient
 from anypag.graphs.pag import MAG
 from anypag.graphs.projection import CollidersOf, pag_of_mag
 from anypag.graphs.rules import KNOWN, rules_after_0
@@ -43,10 +43,14 @@ def orient_with_knowledge(
     start = seeded(given, facts, final=final)
     rules = rules_after_0(selection=not bool(facts.not_selecting.all()), knowledge=True, final=final)
     found = orient(start, colliders, rules, skeleton, known_of(facts), look)
-    i, j = np.nonzero(start != given)
-    nobody = np.full(len(i), -1)
-    known = np.column_stack([np.full(len(i), KNOWN), i, j, start[i, j], nobody, nobody]).astype(np.int32)
-    return found._replace(log=np.concatenate([known, found.log]))
+    return found._replace(log=np.concatenate([new_rows(KNOWN, given, start), found.log]))
+
+
+def new_rows(rule: int, before: Marks, after: Marks) -> LogRows:
+    """A row of the log for each new mark."""
+    i, j = np.nonzero((after != before) & (after > Mark.CIRCLE))
+    none = np.full(len(i), -1)
+    return np.column_stack([np.full(len(i), rule), i, j, after[i, j], none, none]).astype(np.int32)
 
 
 def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:

@@ -119,8 +119,8 @@ class Searched:
     state: State = field(repr=False)  # the state from which a next step would start
     problem: Problem = field(repr=False)  # what the search worked on: the test, the choices, the audit of the data
     last: tuple[PAG, StepInfo] | None = field(repr=False)  # the graph after the last finished step, and its info
-    for_effects: Callable[[], State] | None = field(default=None, repr=False)
-    """Returns the state with additional sampled graphs, which are used for effects alone."""
+    for_effects: Callable[[], tuple[State, str | None]] | None = field(default=None, repr=False)
+    """Returns the state with additional sampled graphs, which are used for effects alone, and what stopped drawing."""
 
     @cached_property
     def pag(self) -> PAG:
@@ -187,7 +187,7 @@ class Searched:
         """The sampled graphs and those added for effects, which take a while to sample; None without sampled graphs."""
         if getattr(self.state, "posterior", None) is None:
             return None
-        state: Any = self.state if self.for_effects is None else self.for_effects()
+        state: Any = self.state if self.for_effects is None else self.for_effects()[0]
         return self._informed(state.posterior)
 
     def _informed(self, posterior: Posterior) -> Posterior:

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from anypag.arrays import Flags
-from anypag.graphs.base import Marks, shortest_path, transitive
+from anypag.graphs.base import Marks, ancestry, arrows, shortest_path, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
@@ -164,7 +164,7 @@ class _Judge:
             return ""
         joined = broken & (marks != Mark.NONE)
         i, j = self._first(joined if joined.any() else broken)
-        way = shortest_path((marks == Mark.ARROW) & (marks.T == Mark.TAIL), i, j)
+        way = shortest_path(arrows(marks), i, j)
         log = self._base.orientation.log
         rows = log[(log[:, 1] == way[1]) & (log[:, 2] == i) & (log[:, 3] == Mark.TAIL)]
         path = " --> ".join(self._names[k] for k in way)
@@ -304,9 +304,8 @@ def _agree(facts: Facts, closed: Closed) -> bool:
 
 def _surely_lead(marks: Marks, not_selecting: Flags) -> Flags:
     """(n, n) is i a cause of j by a directed path, and not only a cause of selection?"""
-    arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
-    is_sure = arrow.any(axis=0) | not_selecting
-    return np.asarray(transitive(arrow & tail.T) & is_sure[:, None], np.bool_)
+    is_sure = (marks == Mark.ARROW).any(axis=0) | not_selecting
+    return np.asarray(ancestry(marks) & is_sure[:, None], np.bool_)
 
 
 def _may_lead(marks: Marks, *, selection: bool) -> Flags:

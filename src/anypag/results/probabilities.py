@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from anypag.graphs.marks import EDGE_SYMBOLS, Mark, edge_symbol
+from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 from anypag.graphs.pag import PAG
 
 if TYPE_CHECKING:
@@ -168,6 +168,10 @@ def edges_of(pag: PAG) -> Edges:
     return tuple((edge.a, edge.b, edge.symbol) for edge in pag.edges())
 
 
+def graph_of(edges: Iterable[tuple[str, str, str]], names: Sequence[str]) -> PAG:
+    return PAG.from_edges([Edge(a, b, *EDGE_SYMBOLS[symbol]) for a, b, symbol in edges], names)
+
+
 def _pairs_of(names: tuple[str, ...]) -> list[tuple[str, str]]:
     """All pairs, in the order of `states_of`."""
     return [(names[i], names[j]) for i, j in zip(*np.triu_indices(len(names), 1), strict=True)]
@@ -203,10 +207,7 @@ def _at_first(symbol: str) -> Mark:
 
 def reversed_symbol(symbol: str) -> str:
     """The edge written from its other end: `reversed_symbol("o->") == "<-o"`."""
-    if not symbol:
-        return symbol
-    left, right = EDGE_SYMBOLS[symbol]
-    return edge_symbol(right, left)
+    return symbol[::-1].translate({ord("<"): ">", ord(">"): "<"})
 
 
 LEAST_ROWS_PER_NUMBER = 1.0

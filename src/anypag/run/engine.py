@@ -27,15 +27,7 @@ from anypag.results.grounds import Searched
 from anypag.results.result import Iteration, Result
 from anypag.run.bind import bind, bind_again, wait_told
 from anypag.run.clock import Clock, Stopped
-from anypag.run.watcher import (
-    Estimated,
-    Listeners,
-    Watcher,
-    drawn_for_effects,
-    drawn_until_stopped,
-    interruptible,
-    showing,
-)
+from anypag.run.watcher import Estimated, Listeners, Watcher, drawn_until_stopped, interruptible, showing
 from anypag.search.algorithm import Algorithm, algorithm
 from anypag.search.node_order import order_nodes
 from anypag.search.problem import Problem
@@ -167,7 +159,7 @@ class Search:
         last = (history[-1].pag, history[-1].info) if history else None
         about = (algorithm(problem.choices.method).name, problem.choices, history, complete, stopped)
         spent = sum(item.seconds for item in history)
-        grounds = Searched(state, problem, last, partial(drawn_for_effects, state, problem, spent))
+        grounds = Searched(state, problem, last, partial(drawn_until_stopped, state, problem, spent))
         reading, chosen = reading_of(self._data_or_test), problem.chosen
         return Result(*about, grounds, source=self._source, reading=reading, sets=self.sets, chosen=chosen)
 
@@ -310,7 +302,7 @@ def with_draws(result: Result, listeners: Listeners) -> Result:
     if ended != "interrupt":
         state, ended = drawn_until_stopped(state, grounds.problem, spent, listeners)
     stopped = ended if ended == "interrupt" else result.stopped
-    return replace(result, stopped=stopped, grounds=replace(grounds, for_effects=lambda: state))
+    return replace(result, stopped=stopped, grounds=replace(grounds, for_effects=lambda: (state, ended)))
 
 
 def may_draw(result: Result) -> bool:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, Self, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -204,7 +205,7 @@ class Budget:
             self.n_tests += made.n_tests
 
 
-class Replicates:
+class Replicates(AbstractContextManager["Replicates"]):
     """The graphs of the resamples done so far, by number of resample; use it in a `with` statement. After `keep` they
     are also in a file. The file does not fix the number of resamples: a run of 100 can be extended to 500.
     """
@@ -239,9 +240,6 @@ class Replicates:
             self._store.write({"failures": failures}, arrays)
         self._fresh.clear()
         self._written_at = time.monotonic()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *exception: object) -> None:
         try:

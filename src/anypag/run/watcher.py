@@ -92,11 +92,6 @@ class Watcher:
             raise Stopped("stop")
 
 
-def drawn_for_effects(state: State, problem: Problem, spent: float, listeners: Listeners | None = None) -> State:
-    """The state of a search, with additional sampled graphs for effects, as `drawn_until_stopped` draws them."""
-    return drawn_until_stopped(state, problem, spent, listeners)[0]
-
-
 def drawn_until_stopped(
     state: State, problem: Problem, spent: float, listeners: Listeners | None = None
 ) -> tuple[State, str | None]:

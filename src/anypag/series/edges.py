@@ -1,4 +1,4 @@
-"""The edges of a time series, each between two processes at a lag; and the response of an outcome to an intervention."""
+"""The edges of a time series, each between two processes at a lag; the response of an outcome to an intervention."""
 
 from __future__ import annotations
 

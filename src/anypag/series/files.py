@@ -21,7 +21,7 @@ from anypag.plot import geometry
 from anypag.plot.draw import with_contexts
 from anypag.plot.labels import Legend, apart, legend_for
 from anypag.plot.with_matplotlib import file_of
-from anypag.results.files import document_in, json_pieces, load_result, streamed_document
+from anypag.results.files import document_in, json_pieces, load_result, meta_of, streamed_document
 from anypag.saving import PICTURES, check_ending
 from anypag.series.edges import SeriesEdge, SummaryEdge
 from anypag.series.series_result import SeriesResult
@@ -61,8 +61,7 @@ def save(result: SeriesResult, path: str | os.PathLike[str]) -> None:
 def read_series(path: str | os.PathLike[str]) -> SeriesResult:
     """The result of a time series in a JSON file, as `SeriesResult.save` writes it; FormatError for another file."""
     document = document_in(Path(path))
-    meta = document.get("meta") if isinstance(document, dict) else None
-    said = meta.get("series") if isinstance(meta, dict) else None
+    said = meta_of(document).get("series")
     if not isinstance(said, dict):
         raise FormatError(f"{Path(path).name} holds no result of a time series; read_result reads other results.")
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from anypag.arrays import Counts, Flags, Floats
 from anypag.choices import is_whole, require
 from anypag.data.sources.counted import refuse_weights
 from anypag.data.sources.pooled import Pooled, beside, design_of
-from anypag.data.table import Table, as_table, declared
+from anypag.data.table import Table, as_table, declared, parts_of
 from anypag.errors import DataError, Option, listed
 from anypag.markup import counted
 from anypag.series.window import Window
@@ -143,8 +143,7 @@ def _with_contexts(windows: Table, window: Window, pool: Pooled, last: Counts) -
         (by, tuple(a for name in on if name in window.processes for a, _ in window.copies(name, by)))
         for by, on in pool.targets
     )
-    parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
-    return replace(pool, **parts, contexts=window.contexts, targets=targets, of_set=of_set)
+    return replace(pool, **parts_of(made), contexts=window.contexts, targets=targets, of_set=of_set)
 
 
 def _cut(

@@ -151,7 +151,7 @@ def _with_neighbours(state: State, inquiry: Inquiry) -> State:
 
 def _own_past(state: WindowState, x: Indices, y: Indices, causes: Flags | None) -> Indices:
     """(m, 2) for each edge x–y, the copies of x and of y one step earlier. A copy is -1 if it lies outside the window,
-    or is the other end of the edge. It is also -1 unless it causes its node by `causes` (if None: unless the marks allow it).
+    or is the other end of the edge. It is also -1 unless it causes its node by `causes` (None: can cause it by marks).
     """
     columns = []
     for node, other in ((x, y), (y, x)):

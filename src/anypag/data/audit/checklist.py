@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress
 from typing import NamedTuple
 
@@ -129,6 +129,8 @@ def _of_rows(find: Callable[[Table], list[Finding]]) -> Callable[[Seen], list[Fi
     return lambda seen: find(seen.table)
 
 
+_of_pairs = partial(Check, wants=("rows",), most_columns=MOST_COLUMNS)
+
 CHECKS = (
     Check("constant columns", lambda seen: columns.constant_findings(seen.used.names, seen.is_constant)),
     Check("columns with many levels", _many_levels),
@@ -137,30 +139,24 @@ CHECKS = (
     Check("near copies", lambda seen: copies.near_copies(seen.moments, seen.threads)),
     Check("a missing line of column names", lambda seen: columns.header_findings(seen.source.names)),
     Check("a matrix in place of rows", _of_rows(columns.matrix_findings), ("rows",)),
-    Check("near copies among levels", _of_rows(copies.level_copy_findings), ("rows",), MOST_COLUMNS),
+    _of_pairs("near copies among levels", _of_rows(copies.level_copy_findings)),
     Check("identifiers", _of_rows(columns.identifier_findings), ("rows",)),
     Check("codes for missing values", _of_rows(columns.code_findings), ("rows",)),
     Check("repeated rows", _of_rows(rows.repeated_row_findings), ("rows", "order")),
     Check("a table of counts read as plain rows", _of_rows(rows.count_findings), ("rows",)),
     Check("several conditions in one table", _of_rows(rows.condition_findings), ("rows", "order")),
     Check("rows in time order", _of_rows(rows.order_findings), ("rows", "order")),
-    Check(
-        "columns that one or two others determine", _of_rows(determined.determined_findings), ("rows",), MOST_COLUMNS
-    ),
-    Check(
+    _of_pairs("columns that one or two others determine", _of_rows(determined.determined_findings)),
+    _of_pairs(
         "columns that are monotone functions of another",
         lambda seen: determined.monotone_findings(seen.table, seen.moments),
-        ("rows",),
-        MOST_COLUMNS,
     ),
-    Check("indicators of the levels of one variable", _of_rows(relations.indicator_findings), ("rows",), MOST_COLUMNS),
+    _of_pairs("indicators of the levels of one variable", _of_rows(relations.indicator_findings)),
     Check("censored durations", _of_rows(columns.censoring_findings), most_columns=MOST_COLUMNS),
-    Check(
+    _of_pairs(
         "curved relations",
         lambda seen: curves.curve_findings(seen.used_table.within_sets()),
-        ("rows",),
-        MOST_COLUMNS,
-        lambda needs: not needs.sees_curves,
+        is_needed=lambda needs: not needs.sees_curves,
     ),
     Check(
         "columns that order the rows alike",

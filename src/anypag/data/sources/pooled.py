@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,7 +14,7 @@ from anypag.arrays import Counts, Flags, Floats
 from anypag.data.columns import require_columns
 from anypag.data.findings import Finding, warning
 from anypag.data.sources.counted import refuse_weights
-from anypag.data.table import Kind, Table, as_table
+from anypag.data.table import Kind, Table, as_table, parts_of
 from anypag.errors import DataError, ParameterError, absent, listed
 
 ContextsTest = Literal["all", "pairwise"]
@@ -42,8 +42,7 @@ class Pooled(Table):
     def take(self, names: Sequence[str]) -> Table:
         """Some of the columns; `contexts` keeps only the contexts among them."""
         made = super().take(names)
-        parts = {item.name: getattr(made, item.name) for item in fields(Table)}
-        return replace(self, **parts, contexts=tuple(name for name in self.contexts if name in made.names))
+        return replace(self, **parts_of(made), contexts=tuple(name for name in self.contexts if name in made.names))
 
     def take_rows(self, rows: Rows) -> Table:
         return replace(super().take_rows(rows), of_set=self.of_set[rows])  # type: ignore[call-arg]
@@ -57,7 +56,7 @@ class Pooled(Table):
         """Some of the rows as a plain table. Contexts that do not vary in these rows are replaced by independent random
         numbers, so that adjusting for such a context changes nothing.
         """
-        rows = Table(**{item.name: getattr(self, item.name) for item in fields(Table)}).take_rows(chosen)
+        rows = Table(**parts_of(self)).take_rows(chosen)
         values, same = np.array(rows.values), [self.names.index(name) for name in self.same_in(chosen)]
         levels = [place for place in same if self.kinds[place] == "discrete"]
         noise = np.random.default_rng(0)
@@ -149,9 +148,8 @@ def pooled(
         raise ParameterError(f"'contexts_test' must be 'all' or 'pairwise'; got {contexts_test!r}.")
     acts_on = _checked_targets(targets or {}, design.names, system.names)
     about: dict[str, Any] = {"contexts": design.names, "targets": acts_on, "sets": tuple(tables), "of_set": of_set}
-    parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
-    parts["read"] = (*made.read, *left_out, *untold(design))
-    return Pooled(**parts, **about, assumptions=assumptions, contexts_test=contexts_test, by=by)
+    made = made.with_findings([*left_out, *untold(design)])
+    return Pooled(**parts_of(made), **about, assumptions=assumptions, contexts_test=contexts_test, by=by)
 
 
 def _observed_first(sets: Mapping[str, Any], by: str | None, observed: str | None) -> Mapping[str, Any]:

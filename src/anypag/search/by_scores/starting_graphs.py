@@ -161,8 +161,8 @@ def near_mag(pag: Marks, strength: Floats) -> Marks:
     """A maximal ancestral graph with the edges of a PAG, as many of its marks as possible, and few extra edges.
 
     Edges get their states one by one, those of the greatest `strength` first. An edge gets the state that keeps the
-    graph ancestral and differs least from the PAG's marks. A circle fits every mark. Among edges that differ equally,
-    directed ones come first. Then edges are added between nodes with an inducing path, because the graph must be maximal.
+    graph ancestral and differs least from the PAG's marks. A circle fits every mark. Of several such states,
+    a directed edge is preferred. Last, edges join nodes with an inducing path, because the graph must be maximal.
     """
     n = len(pag)
     marks = np.zeros((n, n), np.uint8)
