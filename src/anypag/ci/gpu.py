@@ -12,27 +12,21 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.ci.base import PValues
-from anypag.ci.passes import (
-    ROUNDING,
-    BestSets,
-    CorrelationPasses,
-    NearEdges,
-    PooledEdges,
-    Singles,
-    least_strength,
-    roots_of,
-)
+from anypag.ci.passes import ROUNDING, CorrelationPasses, Singles, least_strength, roots_of
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.moments import Products
 from anypag.errors import AnypagError, AnypagWarning, Option
 from anypag.threads import map_in_threads, slices
+
+if TYPE_CHECKING:
+    from anypag.ci.passes import BestSets, NearEdges, PooledEdges
 
 WARP = 32  # threads in a warp
 BLOCK = 256  # threads in a CUDA block

@@ -15,6 +15,7 @@ from anypag.graphs.marks import Edge, Mark, MarkReason, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.knowledge.facts import Facts
+from anypag.results.grounds import reasons_of
 from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 
@@ -188,7 +189,4 @@ def _reasons_in(facts: PairFacts) -> ReasonsByEnd:
     mag = completed(pag.marks)[0]
     circles = (pag.marks != Mark.NONE).astype(np.uint8)
     log = orient_with_knowledge(circles, SeparationsOf(mag), known, Skeleton.of(mag), final=True).log
-    return _by_end(
-        MarkReason(pag.names[j], pag.names[i], Mark(mark), rule, tuple(pag.names[k] for k in because if k >= 0))
-        for rule, i, j, mark, *because in log.tolist()
-    )
+    return _by_end(reasons_of(log, pag.names))

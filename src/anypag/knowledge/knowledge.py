@@ -127,8 +127,7 @@ class Knowledge:
         def left(tier: Iterable[str]) -> tuple[str, ...]:
             return tuple(name for name in tier if name not in names)
 
-        said = self.statements
-        return type(self).of(with_names(one, left) if isinstance(one, stated.Tiers) else one for one in said)
+        return type(self).of(with_names(one, left) if isinstance(one, stated.Tiers) else one for one in self.statements)
 
     @classmethod
     def from_text(cls, text: str) -> Self:

@@ -58,7 +58,8 @@ def consistency_of(result: Result) -> Consistency:
     said = Chains.of(statements_of(result.pag), selection)
     marginal = [] if is_large else result.independent_pairs(said.in_chains())
     found, is_all = replace(said, independent=dict.fromkeys(marginal)).contradictions()
-    behind = f"{'scores' if result.from_scores else 'tests'}{' or statements' if _rests_on_knowledge(result) else ''}"
+    has_known_marks = any(outcome.marks for outcome in result.knowledge)
+    behind = f"{'scores' if result.from_scores else 'tests'}{' or statements' if has_known_marks else ''}"
     if found:
         more = None if is_all else "There may be more: the search for them was cut short."
         return Consistency(False, found, more, behind)
@@ -68,7 +69,7 @@ def consistency_of(result: Result) -> Consistency:
     verdict = result.pag.validate()
     if verdict.valid:
         return Consistency(True)
-    if _rests_on_knowledge(result):  # knowledge adds marks that the equivalence class does not have
+    if has_known_marks:  # knowledge adds marks that the equivalence class does not have
         alone = verdict if selection else of_data_alone(result.pag).validate()
         why_not = "No system has the edges and colliders of this graph, so no effect can be read from it:"
         return Consistency(None, (), None if selection or alone.valid else f"{why_not} {alone.reason}")
@@ -76,10 +77,6 @@ def consistency_of(result: Result) -> Consistency:
     if why is None:
         return Consistency(False, (of_graph(result.pag, verdict.reason, verdict.path),), None, behind)
     return Consistency(None, (), f"Whether some system has exactly this graph is not known: {why}.")
-
-
-def _rests_on_knowledge(result: Result) -> bool:
-    return any(outcome.marks for outcome in result.knowledge)
 
 
 def _why_not_final(result: Result) -> str | None:

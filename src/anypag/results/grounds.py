@@ -6,7 +6,7 @@ A fresh result computes them from the last state on demand (`Searched`); a resul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
@@ -161,11 +161,11 @@ class Searched:
 
     @property
     def marks(self) -> tuple[MarkReason, ...]:
-        return _reasons(self.state, self.state.evidence.log)
+        return reasons_of(self.state.evidence.log, self.state.nodes.numbered)
 
     @property
     def conflicts(self) -> tuple[MarkReason, ...]:
-        return _reasons(self.state, self.state.evidence.conflicts)
+        return reasons_of(self.state.evidence.conflicts, self.state.nodes.numbered)
 
     @cached_property
     def knowledge(self) -> tuple[Outcome, ...]:
@@ -224,8 +224,8 @@ class Searched:
 Grounds = StoredGrounds | Searched
 
 
-def _reasons(state: State, rows: LogRows) -> tuple[MarkReason, ...]:
-    names = [state.nodes.names[k] for k in state.nodes.order]
+def reasons_of(rows: LogRows, names: Sequence[str]) -> tuple[MarkReason, ...]:
+    """The reasons of marks in the rows of a log, by the names of the nodes."""
     return tuple(
         MarkReason(names[j], names[i], Mark(mark), rule, tuple(names[k] for k in because if k >= 0))
         for rule, i, j, mark, *because in rows.tolist()

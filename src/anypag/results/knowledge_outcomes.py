@@ -152,7 +152,7 @@ class _Judge:
         missing = alone.causes & ~_may_lead(marks, selection=selection) & is_seen[:, None]
         if not missing.any():
             return ""
-        a, b = (self._names[k] for k in self._first(missing))
+        a, b = (self.problem.nodes.numbered[k] for k in self._first(missing))
         return f"the graph that the data give has no path left by which {a} could cause {b}"
 
     def _broken(self, alone: Facts) -> str:
@@ -167,7 +167,7 @@ class _Judge:
         way = shortest_path(arrows(marks), i, j)
         log = self._base.orientation.log
         rows = log[(log[:, 1] == way[1]) & (log[:, 2] == i) & (log[:, 3] == Mark.TAIL)]
-        path = " --> ".join(self._names[k] for k in way)
+        path = " --> ".join(self.problem.nodes.numbered[k] for k in way)
         return f"the data say {path}" + (f": {self._in_words(rows[0])}" if len(rows) else "")
 
     def _first(self, pairs: Flags) -> tuple[int, int]:
@@ -175,10 +175,6 @@ class _Judge:
         order = self.problem.nodes.order
         i, j = min(np.argwhere(pairs).tolist(), key=lambda pair: (int(order[pair[0]]), int(order[pair[1]])))
         return i, j
-
-    @cached_property
-    def _names(self) -> list[str]:
-        return [self.problem.nodes.names[k] for k in self.problem.nodes.order]
 
     def _against_with_others(self, statement: Statement) -> str:
         """A clause: the data contradict this and other statements together, but none of them alone; empty otherwise."""
@@ -219,7 +215,7 @@ class _Judge:
 
     def _in_words(self, row: np.ndarray[tuple[int], np.dtype[np.int32]]) -> str:
         rule, i, j, mark, *because = (int(k) for k in row)
-        names = self._names
+        names = self.problem.nodes.numbered
         wanted = KnownMark(names[j], names[i], Mark(mark))
         a, c = (*because, -1)[:2]
         c = i if c < 0 else c  # R1 and similar rules use one node that is separated from the other end of the edge
@@ -282,7 +278,7 @@ class _Judge:
         kept = np.argwhere(np.triu(said & (self._base.orientation.marks != Mark.NONE)))
         if not len(kept):
             return _told(statement, "implied", why="the tests separated them")
-        names = self._names
+        names = self.problem.nodes.numbered
         i, j = sorted(kept[0].tolist(), key=lambda k: int(self.problem.nodes.order[k]))
         p = pair_p(self.state, self.problem.bound_test, i, j)
         tested = "no test was made" if math.isnan(p) else f"every test kept their edge, the largest p = {p:.3g}"
