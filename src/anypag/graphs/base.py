@@ -59,10 +59,10 @@ class MixedGraph:
                 f"Every edge needs a mark at both ends; the edge {a}–{b} has one at {b} "
                 f"(marks[{i}, {j}] = {self.marks[i, j]}) and none at {a} (marks[{j}, {i}] = 0)."
             )
-        self._check_kinds(self.marks, self.names)
+        self.check_kinds(self.marks, self.names)
 
     @classmethod
-    def _check_kinds(cls, marks: Marks, names: Sequence[str]) -> None:
+    def check_kinds(cls, marks: Marks, names: Sequence[str]) -> None:
         """Raise GraphError if there is an edge that this kind of graph cannot have."""
         table = np.zeros((len(Mark), len(Mark)), bool)
         for pair in {(Mark.NONE, Mark.NONE), *cls._allowed}:

@@ -161,7 +161,7 @@ class DAG(MixedGraph):
 
     @classmethod
     def _from_marks(cls, marks: Marks, names: Sequence[str]) -> Self:
-        cls._check_kinds(marks, names)
+        cls.check_kinds(marks, names)
         return cls((marks == Mark.ARROW).astype(np.uint8), names)
 
 

@@ -91,8 +91,14 @@ def discriminating_paths(graph: Pass) -> Paths:
     return paths[: stand[0]]
 
 
-def _not_confounded(graph: Pass, colliders: Colliders) -> int:
-    return int(kernel.not_confounded(*graph.lists, graph.known.unconfounded, graph.wanted, graph.rows))
+def _pattern(kernel_name: str, known: str | None = None) -> Callable[[Pass, Colliders], int]:
+    """The `propose` of a rule whose kernel reads marks and, if `known` names one, a field of `KnownCauses`."""
+
+    def propose(graph: Pass, colliders: Colliders) -> int:
+        more = () if known is None else (getattr(graph.known, known),)
+        return int(getattr(kernel, kernel_name)(*graph.lists, *more, graph.wanted, graph.rows))
+
+    return propose
 
 
 class Triple(NamedTuple):
@@ -254,6 +260,7 @@ _way_on = _triple(Triple("<-o", "-->", "<--", "A *-- V"), Triple("<-o", "--o", "
 _known_arrow = _triple(Triple("*->", "o-*", "any", "V <-* B", known="B"), known="not_causes")
 _known_tail = _triple(*(Triple("*-o", on, "", "A *-- V", known="B") for on in ("o-*", "--*")), known="not_causes")
 _known_selecting = _triple(Triple("*--", "o-*", "any", "V --* B", known="A"), known="not_causes")
+_not_confounded = _pattern("not_confounded", "unconfounded")
 _no_two_tails = _triple(Triple("*->", "--o", "any", "V *-> B", "AV"), Triple("*->", "o--", "any", "V <-* B", "AV"))
 
 
