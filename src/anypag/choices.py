@@ -75,7 +75,7 @@ class Choice:
     """The declaration of a choice, besides its name, type and default."""
 
     part: Part
-    help: str  # one sentence, as the command line shows it
+    help: str  # one sentence, as the command line shows it; for "off" it is about `--no-NAME`
     check: Requirement
     typed: str | None = None
     """How it is typed on the command line: "number", "count", "name", "duration", "kinds", "off", "flag", "file",
@@ -165,8 +165,8 @@ _ABOUT_TESTS = (
     "(discrete), mixed, kci or gcm (any columns, slow), or auto: one that fits the columns."
 )
 _ABOUT_MAX_SETS = (
-    "If an edge has more than N condition sets (1,000 by default), icd tests only the sets without variables that the "
-    "marks rule out as causes. For a fast test and sets of one or two variables, the limit is 100 times N."
+    "If an edge has more than N condition sets (1,000 by default), icd tests only sets of variables that, by the "
+    "marks, may cause either end or selection. For fast tests and sets of one or two variables the limit is 100 N."
 )
 _ABOUT_SEPSETS = "The separating set kept for a pair: the first one found, or the one of largest p-value (largest-p)."
 _ABOUT_DSEP = (
@@ -206,7 +206,7 @@ _NO_AUTO = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Choices:
-    """The choices of a run, each checked on its own; combinations are checked when data and method are known."""
+    """The choices of a run, each checked on its own; most combinations are checked when data and method are known."""
 
     method: str | Algorithm = _choice("auto", "search", _METHOD, _ABOUT_METHODS, "name", "METHOD")
     alpha: float = _recorded(

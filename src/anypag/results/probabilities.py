@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anypag.search.state import State
 
 MOST_GRAPHS = 3  # how many of the most probable graphs are kept
-LEAST_ALTERNATIVE = 0.05  # the changes that go with an alternative are not reported if its share is smaller
+LEAST_ALTERNATIVE = 0.05  # an `Alternative` with a smaller share is reported without its changes
 
 States = tuple[tuple[str, float, float], ...]
 """The ways to join a pair, the most probable first: symbol (`""` for no edge), probability, share of sampled graphs."""
@@ -48,13 +48,13 @@ class Alternative(NamedTuple):
 class Probabilities:
     """What sampled graphs say about pairs.
 
-    `pairs` has the states, from the first to the second name, of every pair that some sampled graph joins or whose ends
+    `pairs` has the states (symbols read from the first name) of every pair that some sampled graph joins or whose ends
     share a neighbour in the answer. `elsewhere` has the states of all other pairs. `causes` has two shares of graphs
     for (a, b): a causes b (directly or not) in every member of the graph's class; a causes b in no member. Other pairs
     have 0 and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its share and its edges.
     If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities assume that there are
     none. `changes` lists, for a pair, the changes of other pairs that go with its alternative. `as_sampled` has, for
-    each edge of the answer that knowledge changed (in time series also low certainty), the symbol before the change.
+    each edge of the answer that knowledge changed (in time series: or that is shown with circles), the symbol before.
     """
 
     n_samples: int
@@ -136,7 +136,7 @@ def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection:
     causes = {(names[i], names[j]): (float(yes[i, j]), float(no[i, j])) for i, j in np.argwhere(no < 1) if i != j}
     pairs, elsewhere = _states_of_pairs(posterior)
     graphs = tuple((share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS])
-    answers = states_of(np.stack([posterior.with_facts(posterior.marks), pag.marks]))  # as sampled, and with knowledge
+    answers = states_of(np.stack([posterior.with_facts(posterior.marks), pag.marks]))  # by rules, with knowledge
     n_classes, changes = int((posterior.sample.cold > 0).sum()), _changes(posterior, answers, pairs)
     about = (posterior.n_samples, posterior.expected_errors, posterior.best_score)
     ends, (was, now) = _pairs_of(names), answers
@@ -224,8 +224,8 @@ class Misfit:
 
     A table may mislead without a reported misfit, for example if hidden causes leave no trace in it.
     `rows_per_number`: for a table with levels, the rows for each parameter of the best graph; None for other tables.
-    `share`: the share of pairs whose relation differs from that in tables simulated from the best graph; None without
-    rows. `worst`: the pairs that differ most. `curved`: the audit found a curve, or curved functions of the causes
+    `share`: the share of pairs whose relation differs from that in tables simulated from the best graph; None with too
+    few rows. `worst`: the pairs that differ most. `curved`: the audit found a curve, or curved functions of the causes
     explain most of the misfit.
     """
 

@@ -1,7 +1,7 @@
 """The evidence for a graph, kept for explanations: p-values of pairs, how each mark was set, conflicts.
 
-A step appends its p-values as a batch. Batches are merged when p-values are read, which few steps do (`series.shifts`).
-Pairs that a pass separated given the empty set are not recorded: the test can give their p-values (`results.pairs`).
+A step appends its p-values as a batch. Batches are merged at 64, or when they are read; steps of `series.shifts` read
+them. Pairs that a pass (`ci.passes`) separated given no node have no record: the test can give their p-values.
 """
 
 from __future__ import annotations

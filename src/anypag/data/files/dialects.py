@@ -114,8 +114,8 @@ def not_in_encoding(path: Path, encoding: str, byte: int | None = None) -> DataE
     where = "" if byte is None else f", from byte {byte} on"
     return DataError(
         f"The file {path} is not {encoding.removesuffix('-sig').upper()} text{where}. Save it as UTF-8, or name its "
-        f"encoding ({Option('encoding', 'latin-1')}, or cp1252 for one from Windows; in Python "
-        "anypag.read_table takes it)."
+        f"encoding ({Option('encoding', 'latin-1')}, or cp1252 if Windows wrote it; in Python it is "
+        "an argument of anypag.read_table)."
     )
 
 

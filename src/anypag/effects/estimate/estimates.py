@@ -18,8 +18,8 @@ Level = str | float
 EstimateModel = Model | Literal["partially linear", "doubly robust"]  # the last two are estimates by a learner
 
 NOT_WEIGHTED = (
-    "Rows are weighted here. Learners, groups, draws from tables and draws by cluster cannot use weights: leave out "
-    f"{Option('learner')}, {Option('by')} and {Option('cluster')}, or search by tests ({Option('method', 'icd')})."
+    f"Rows are weighted here. {Option('learner')}, {Option('by')} and {Option('cluster')} cannot use weights: leave "
+    f"them out. Nor can draws from tables: search by tests instead ({Option('method', 'icd')})."
 )
 
 
@@ -81,7 +81,7 @@ class Estimate:
         return self.model != "tables" and len(self.entries) == 1
 
     def lines(self) -> list[str]:
-        """A line for each number; below several numbers, a line with the number of rows."""
+        """A line for each estimate; if there are several, a last line with the number of rows."""
         rows, lines, is_one = f"n = {self.n:,}", list[str](), len(self.entries) == 1
         for entry in self.entries:
             interval = f"{self.level:.0%} interval {number(entry.low, 4)} to {number(entry.high, 4)}"

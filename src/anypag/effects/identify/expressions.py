@@ -2,7 +2,7 @@
 
 Sets of variables are sets of nodes (`graphs.node_sets`). The functions `product`, `quotient` and `summed` build
 formulas and apply identities that hold for every distribution: P(a | b, c) P(b | c) = P(a, b | c), the sum of P(a | b)
-over a is 1, and factors without the variable a move out of the sum over a. So formulas stay short.
+over a is 1, and factors in which a does not occur leave the sum over a. So formulas stay short.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def mentioned(expression: Expression) -> NodeSet:
 
 
 def n_written(expression: Expression) -> int:
-    """The number of conditionals in the formula as it is written."""
+    """The number of conditionals in the formula, repetitions counted."""
     return folded(expression, lambda part, inner: 1 if isinstance(part, P) else sum(inner))
 
 
@@ -213,7 +213,7 @@ def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
 
 
 def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, list[Expression]]:
-    """The variables and factors left. A variable v that occurs only in P(v | ...) is dropped: P(v | ...) sums to 1."""
+    """The variables and factors left. A v that occurs only in P(v, w | ...) is dropped: the sum is P(w | ...)."""
     while True:
         for place, factor in enumerate(factors):
             others = _as_product(factors[:place] + factors[place + 1 :]).free
