@@ -187,6 +187,6 @@ Look = Callable[[], None]  # called between turns; an exception in it ends the w
 
 
 def in_turns(kernel: Callable[..., bool], *arguments: Any, look: Look = do_nothing) -> None:
-    """Call the kernel until it is done."""
-    while not kernel(*arguments, np.array([ROOM])):
+    """Call the kernel until it is done. One that may run as Python (100 times as long) gets less to do at a time."""
+    while not kernel(*arguments, np.array([ROOM // 1000 if getattr(kernel, "waits", False) else ROOM])):
         look()

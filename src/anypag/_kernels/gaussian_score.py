@@ -24,7 +24,7 @@ import math
 
 import numpy as np
 
-from anypag._kernels.patience import njit
+from anypag._kernels.patience import njit, patient
 
 PARENT, SPOUSE, NEIGHBOUR = 1, 2, 3
 
@@ -642,7 +642,7 @@ def _next_level(matrix, at, t, levels):
         next_shared[c] = shared[c] - row[c] * slope
 
 
-@njit(ADDING, cache=True, nogil=True)
+@patient(signature=ADDING, nogil=True)
 def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
     """Writes by how much each variable, as a further parent, would lower the variance of v given its first k parents.
 
@@ -731,7 +731,7 @@ def _inverse(matrix, parents, k):
     return inverse
 
 
-@njit(REMOVING, cache=True, nogil=True)
+@patient(signature=REMOVING, nogil=True)
 def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
     """Writes the score of v without each of its first k parents. Returns its score with all of them.
 
@@ -769,7 +769,7 @@ def _of_node(matrix, table, numbers, keys, values, nodes, m, room):
     )
 
 
-@njit(ADDING, cache=True, nogil=True)
+@patient(signature=ADDING, nogil=True)
 def adding_blocks(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
     """As `adding`, for variables with several columns; writes scores, like `adding` in `_kernels.discrete_score`."""
     data = (matrix, table, numbers, keys, values)
@@ -785,7 +785,7 @@ def adding_blocks(matrix, table, numbers, keys, values, v, parents, k, candidate
     return score + LEAST_GAIN
 
 
-@njit(REMOVING, cache=True, nogil=True)
+@patient(signature=REMOVING, nogil=True)
 def removing_blocks(matrix, table, numbers, keys, values, v, parents, k, worth, room):
     """As `removing`, for variables with several columns."""
     data = (matrix, table, numbers, keys, values)

@@ -304,7 +304,7 @@ def with_draws(result: Result, listeners: Listeners) -> Result:
     the search was interrupted. If the drawing is interrupted, `stopped` of the result becomes "interrupt".
     """
     grounds = result.grounds
-    if not isinstance(grounds, Searched) or result.probabilities is None:
+    if not isinstance(grounds, Searched) or grounds.sampled is None:
         return result
     state, ended, spent = grounds.state, result.stopped, listeners.clock.seconds
     if ended != "interrupt":
