@@ -1,6 +1,6 @@
 """anypag: anytime causal discovery with latent confounders and selection bias.
 
-The names below are the public ones. They load when first used, so that `import anypag` and `anypag --help` are quick.
+The public names below are loaded when they are first used, so that `import anypag` and `anypag --help` are quick.
 """
 
 from importlib import import_module as _import_module
@@ -100,7 +100,7 @@ _PUBLIC = {
     "series.learn": "learn_series",
     "series.series_result": "SeriesResult",
 }
-"""The public names by the module that defines them."""
+"""For each module, the public names that it defines."""
 _DEFINED_IN = {name: f"anypag.{module}" for module, names in _PUBLIC.items() for name in names.split()}
 _MODULES = ("metrics", "simulate")
 

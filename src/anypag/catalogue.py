@@ -1,4 +1,4 @@
-"""Methods and tests: the facts about each and where it is defined. Importing this file loads none of them."""
+"""Facts about each method and each test, and the module that defines it. Importing this file loads no method."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 
 
 class OnTheWay(StrEnum):
-    """What is guaranteed, with a perfect test, for the graph of a stopped run."""
+    """The guarantee for the graph of a run that is stopped early, if the test is perfect."""
 
     CLAIMS = "every claim is right"
     MISSING_EDGES = "missing edges are right; marks come at the end"
@@ -16,7 +16,7 @@ class OnTheWay(StrEnum):
 
 
 class AtTheEnd(StrEnum):
-    """What is guaranteed, with a perfect test, for the graph of a finished run."""
+    """The guarantee for the graph of a finished run, if the test is perfect."""
 
     COMPLETE = "the whole graph is right"
     SOUND = "every claim is right; some edges may stay that FCI removes"
@@ -26,7 +26,7 @@ class AtTheEnd(StrEnum):
 
 @dataclass(frozen=True)
 class Promises:
-    """The guarantees at a stop and at the end."""
+    """The guarantees of a method: for a run that is stopped early, and for a finished run."""
 
     on_the_way: OnTheWay
     at_the_end: AtTheEnd
@@ -37,14 +37,14 @@ class Method:
     """The facts about a method, available without loading it.
 
     `module`: the module that declares it, under the name `declared_as`; empty for an algorithm outside the package.
-    `about`: what it is, in a few words. `uses`: the choices declared `by_method` that it reads. `phases`: the values
-    of `state.phase`. `without_r`: phases whose steps do not belong to a size of condition sets; also names of work that
-    is reported as a phase. `orders_nodes`: nodes are numbered by how strongly they depend on each other, so that the
-    order of the columns does not matter. `needs_score`: it works on a score of the data (`problem.score`).
-    `from_scores`: its edges and marks come from scores; else from tests and rules. `tests_by`: the test-based method of
-    its first phase, which runs alone if no score fits the data. `over_shifts`: in a time series the same pair at
-    different times is searched as one pair (`series/`). `takes_knowledge`: it reads the choice `knowledge`; else the
-    marks of `initial` must hold all knowledge, also about contexts.
+    `about`: a description in a few words. `uses`: the method-specific choices (`by_method`) that it reads.
+    `phases`: the values of `state.phase`. `without_r`: the phases whose steps have no size r of condition sets, and
+    the names of other work in progress reports. `orders_nodes`: nodes are numbered by the strength of their
+    dependences, so the order of the columns does not matter. `needs_score`: it works on `problem.score`.
+    `from_scores`: its edges and marks come from scores; else from tests and rules. `tests_by`: the test-based method
+    that is its first phase; that method runs alone if no score fits the data. `over_shifts`: in a time series the same
+    pair at different times is searched as one pair (`series/`). `takes_knowledge`: it reads the choice `knowledge`;
+    else all knowledge, also about contexts, must be in the marks of `initial`.
     """
 
     module: str
@@ -105,7 +105,7 @@ METHODS = {
     ),
     "anytime-fci": Method(
         "anypag.search.by_tests.fci",
-        "FCI with one cap on all condition sets, for growing caps",
+        "FCI with a limit on the size of all condition sets; the limit grows step by step",
         Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE),
         uses=_OF_SETS,
         declared_as="ANYTIME_FCI",
@@ -135,7 +135,7 @@ METHODS = {
         "anypag.search.by_scores.boss",
         "the PAG of the DAG that scores best; assumes that nothing is hidden",
         Promises(OnTheWay.NOTHING, AtTheEnd.NOTHING_HIDDEN),
-        uses=frozenset({"effort"}),
+        uses=frozenset({"effort", "threads"}),
         phases=("orders",),
     ),
     "gfci": _by_scores(
@@ -153,7 +153,7 @@ ANOTHER = Method("", "an algorithm of your own", Promises(OnTheWay.NOTHING, AtTh
 """The facts assumed about a method that is not listed. A result read from a file may name such a method."""
 
 TEST_METHODS = tuple(name for name, method in METHODS.items() if not method.needs_score)
-"""Methods that use the answers of conditional-independence tests and nothing else."""
+"""The methods that use conditional-independence tests and no score."""
 
 
 def method_named(name: str) -> Method:
@@ -162,7 +162,7 @@ def method_named(name: str) -> Method:
 
 
 def has_r(phase: str) -> bool:
-    """Does each step of a phase belong to a size of condition sets?"""
+    """Does each step of the phase have a size r of condition sets?"""
     return not any(phase in method.without_r for method in METHODS.values())
 
 

@@ -1,4 +1,4 @@
-"""Every choice a user has, declared once: its name, type, default, check, and a sentence of help.
+"""The choices of a user. Each is declared once: its name, type, default, check, and a sentence of help.
 
 `learn`, `iterate` and the estimators list the choices as arguments, and pass them on as one `Choices` object. The
 command line's options and their reference, the fingerprint of a checkpoint, saved results and the report are made from
@@ -32,7 +32,7 @@ MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 """The default of `gaps` (`read_table`): words that mean a missing value in a text file."""
 _SPELLINGS = (str.lower, str.upper, str.capitalize)
 AMONG_NUMBERS = ("#N/A", *(spell(word) for word in ("na", "n/a", "nan", "null", "none") for spell in _SPELLINGS))
-"""Words that mean a missing value only in a column of numbers: in a column of text Na may be a level (sodium)."""
+"""Words that mean a missing value in columns of numbers only. In a column of text, "Na" may be a level (sodium)."""
 
 Sepset = Literal["first", "largest-p"]
 Device = Literal["cpu", "cuda", "auto"]
@@ -40,30 +40,30 @@ DSep = Literal["all", "on-paths"]
 Stop = Callable[["State", "StepInfo"], bool]  # called after every step; True stops the run
 
 Part = Literal["data", "search", "run"]
-"""What a choice is about: data (how they are read and tested), search, or run (threads, budgets, files). Choices about
-data and search determine the result, so they form a checkpoint's fingerprint.
+"""The subject of a choice: data (how they are read and tested), search, or run (threads, budgets, files). The choices
+about data and search determine the result, so a checkpoint's fingerprint is made from them.
 """
 
 
 class OwnTest(NamedTuple):
-    """A user's own test, as a file keeps it: only its name."""
+    """The name of a user's own test. Files keep only this name."""
 
     name: str
 
     @classmethod
     def named(cls, test: Any) -> Self:
-        """A user's test or function, by its name."""
+        """The `OwnTest` with the name of a user's test or function."""
         if isinstance(test, cls):
             return test
         return cls(getattr(test, "__qualname__", None) or type(test).__qualname__)
 
     def __call__(self, *question: object) -> float:
-        wrong = f"A file holds only the name of the test {self.name!r}, which this anypag does not have."
-        raise ParameterError(f"{wrong} Search again, and give the test itself or another one.")
+        wrong = f"The file holds only the name of the test {self.name!r}, not the test itself."
+        raise ParameterError(f"{wrong} Search again with this test or another one.")
 
 
 class Requirement(NamedTuple):
-    """The condition on a value: in words, for error messages, and as a function."""
+    """The condition on a value, in words (for error messages) and as a function."""
 
     wanted: str
     holds: Callable[[Any], bool]
@@ -106,7 +106,7 @@ def _is_number(value: object) -> bool:
 
 
 def is_whole(value: object, least: int = 0) -> bool:
-    """Is it a whole number that is not below `least`?"""
+    """Is the value a whole number of at least `least`?"""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
 
 
@@ -151,7 +151,7 @@ _PAG = _optional("a PAG", lambda value: hasattr(value, "marks") and hasattr(valu
 _NAMES = _optional("a sequence of names", lambda value: hasattr(value, "__iter__") and not isinstance(value, str))
 _KINDS = _optional('a mapping such as {"age": "continuous"}', lambda value: isinstance(value, Mapping))
 _KNOWLEDGE = _optional(
-    "a Knowledge, ap.Knowledge(tiers=[['a', 'b'], ['c']]) say",
+    "a Knowledge such as ap.Knowledge(tiers=[['a', 'b'], ['c']])",
     lambda value: hasattr(value, "facts") and hasattr(value, "statements"),
 )
 
@@ -165,21 +165,21 @@ _ABOUT_TESTS = (
     "(discrete), mixed, kci or gcm (any columns, slow), or auto: one that fits the columns."
 )
 _ABOUT_MAX_SETS = (
-    "If an edge has more than N condition sets, icd leaves out those that marks rule out (N is 1,000 by default; sets "
-    "of one or two variables are left out beyond a hundred times N if the test is fast)."
+    "If an edge has more than N condition sets (1,000 by default), icd tests only the sets without variables that the "
+    "marks rule out as causes. For a fast test and sets of one or two variables, the limit is 100 times N."
 )
-_ABOUT_SEPSETS = "Which separating set of a pair is kept: the first found, or the one with the largest-p."
+_ABOUT_SEPSETS = "The separating set kept for a pair: the first one found, or the one of largest p-value (largest-p)."
 _ABOUT_DSEP = (
-    "Which nodes of Possible-D-Sep fci and gfci put into condition sets: all, or only those on-paths between the two "
-    "variables (fewer tests)."
+    "The nodes of Possible-D-Sep that fci and gfci put into condition sets: all, or only those on paths between the "
+    "two variables (on-paths; fewer tests)."
 )
-_ABOUT_DSEP_MAX = "The size of the largest Possible-D-Sep condition sets (fci, gfci); the graph may keep extra edges."
-_ABOUT_KNOWLEDGE = "What is known, one statement per line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."
+_ABOUT_DSEP_MAX = "The size of the largest Possible-D-Sep condition sets (fci, gfci). Any limit may leave extra edges."
+_ABOUT_KNOWLEDGE = "Knowledge, one statement per line, such as tiers: a b | c, a ~> b, a !~> b or a !~> selection."
 _ABOUT_KINDS = (
-    "Which columns are continuous, discrete or ordinal; anypag guesses the others. 'q*' stands for all columns that "
-    "match it, and 'low < high' for an ordinal column with these texts in this order."
+    "Which columns are continuous, discrete or ordinal; anypag guesses the others. 'q*' is a pattern for the names of "
+    "columns. 'low < high' declares an ordinal column with these texts in this order."
 )
-_ABOUT_THREADS = "Threads that test edges and sample graphs; 0: one per core. Same result for any number."
+_ABOUT_THREADS = "Threads that test edges and improve graphs; 0: one per core. Same result for any number."
 _ABOUT_MISSING = (
     "Missing values: auto (leave out columns with a value in fewer than half of the rows, then rows with gaps), error "
     "(stop), drop (rows) or pairwise (each test leaves out only the rows with gaps in its own columns)."
@@ -239,7 +239,7 @@ class Choices:
         True, "search", _FLAG, "The sample is known not to be selected by any variable.", "off"
     )
     knowledge: Knowledge | None = _recorded(None, "search", _KNOWLEDGE, _ABOUT_KNOWLEDGE, "knowledge", "FILE")
-    names: Sequence[str] | None = _recorded(None, "data", _NAMES, "The variables, where the table does not name them.")
+    names: Sequence[str] | None = _recorded(None, "data", _NAMES, "The names of the variables, if the table has none.")
     kinds: Mapping[str, str] | None = _recorded(None, "data", _KINDS, _ABOUT_KINDS, "kinds", "NAME=KIND")
     missing: Missing = _recorded(
         "auto", "data", _one_of("auto", "error", "drop", "pairwise"), _ABOUT_MISSING, "name", "WAY"
@@ -257,17 +257,17 @@ class Choices:
             if (value := getattr(self, name)) is not DEFAULTS[name]:
                 require(choice.check.holds(value), name, choice.check.wanted, value)
         if self.resume:
-            wanted = "left out: there is no 'checkpoint' to go on from"
+            wanted = "left out: there is no 'checkpoint' to continue from"
             require(self.checkpoint is not None, "resume", wanted, self.resume)
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Self:
-        """The choices among a function's arguments."""
+        """The choices that are among the arguments of a function."""
         return cls(**{name: value for name, value in arguments.items() if name in DECLARED})
 
     @property
     def needs_score(self) -> bool:
-        """Does the method work on a score of the data?"""
+        """Does the method need a score of the data?"""
         facts = method_named(self.method) if isinstance(self.method, str) else self.method.facts
         return facts.needs_score
 
@@ -277,12 +277,12 @@ class Choices:
         return replace(self, missing=missing, singular="error" if self.singular == "auto" else self.singular)
 
     def recorded(self) -> dict[str, Any]:
-        """The choices that are kept with a result, as JSON can hold them."""
+        """The choices that are kept with a result, converted for JSON."""
         return {name: _plain(getattr(self, name)) for name, choice in DECLARED.items() if choice.recorded}
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON can hold it: NumPy numbers as Python's, a mapping as a dict, a test by its name."""
+    """The value converted for JSON: NumPy numbers to Python's, a mapping to a dict, a test to its name."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if hasattr(value, "marks"):
@@ -302,7 +302,7 @@ def is_default(name: str, value: Any) -> bool:
 
 
 def require(holds: bool, name: str, wanted: str, got: Any) -> None:
-    """Raise ParameterError for the value of a choice, unless the condition holds."""
+    """Raise ParameterError for the value `got` of the choice `name`, unless `holds`."""
     if not holds:
         raise ParameterError("The option ", Option(name), f" must be {wanted}; got {got!r}.")
 

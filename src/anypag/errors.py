@@ -1,6 +1,6 @@
-"""The errors a user of anypag can meet.
+"""The errors that a user of anypag can meet.
 
-A message says what was wanted, what came, and what to do. Every error is an `AnypagError`, and also the built-in
+A message says what was expected, what was given, and what to do. Every error is an `AnypagError`, and also the built-in
 exception that a Python user expects (`ValueError`, `KeyError`, `ImportError`), so that `except ValueError` works.
 """
 
@@ -38,7 +38,7 @@ class Option(NamedTuple):
 
 
 class Sentence(str):
-    """A text that mentions options, spelled as in Python; `spelled` writes them in another way."""
+    """A text that mentions options, written as in Python. `spelled` writes the options in another way."""
 
     parts: tuple[str | Option, ...]
 
@@ -67,9 +67,9 @@ def _pieces(part: object) -> Iterator[str | Option]:
 
 
 class AnypagError(Exception):
-    """Something anypag was asked to do cannot be done; the message says why. When it happens during a search, `result`
-    holds what had been learned up to the last finished step. `sentence` is the message with its options marked, so that
-    the command line can write them as they are typed.
+    """anypag cannot do what it was asked to do; the message says why. If the error occurs during a search, `result` is
+    the result after the last finished step. `sentence` is the message with its options marked, so that the command line
+    can write them as they are typed there.
     """
 
     result: Result | None = None
@@ -108,7 +108,7 @@ class NotMaximalOrAncestralError(PathError):
 
 
 class CycleError(PathError):
-    """A directed graph has a cycle; `path` holds its names, the first one again at the end."""
+    """A directed graph has a cycle; `path` holds the names along it, with the first name repeated at the end."""
 
 
 class ContradictionError(GraphError):
@@ -124,13 +124,13 @@ class UnknownNameError(GraphError, KeyError):
 
 
 class ParameterError(AnypagError, ValueError):
-    """An option has a value it cannot have."""
+    """An option has a value that is not allowed."""
 
 
 class DataError(AnypagError, ValueError):
     """The data cannot be used as they are; the message names the columns and the remedy."""
 
-    audit: object = None  # the `Audit` that refused the data, if one did
+    audit: object = None  # the `Audit` that refused the data; None if no audit did
 
 
 class KnowledgeError(AnypagError, ValueError):
@@ -150,19 +150,19 @@ class MissingExtraError(AnypagError, ImportError):
 
 
 def shortened(text: str, longest: int = 80) -> str:
-    """The text as messages show it: cut in the middle if it is long."""
+    """The text for messages, with its middle cut out if it is long."""
     half = longest // 2
     return text if len(text) <= longest else f"{text[:half]}…{text[-half:]}"
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
-    """The names in quotes, as messages show them: only the first ones if there are many."""
+    """The names in quotes, for messages; only the first `most` of them if there are more."""
     shown = ", ".join(repr(shortened(name)) for name in names[:most])
     return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
 
 
 def abbreviated(value: object, most: int = 60) -> str:
-    """The value as `repr` writes it, or its beginning; `repr` refuses numbers with thousands of digits."""
+    """The `repr` of the value, cut after `most` characters. (`repr` fails for numbers with thousands of digits.)"""
     try:
         text = repr(value)
     except ValueError:
@@ -171,7 +171,7 @@ def abbreviated(value: object, most: int = 60) -> str:
 
 
 def matching(asked: Iterable[str], names: Sequence[str], kind: str = "column") -> list[str]:
-    """The names asked for, each once; a pattern stands for all names that match. ParameterError if nothing matches."""
+    """The names that were asked for by name or pattern, each once. ParameterError if a name or pattern matches none."""
     there, found = frozenset(names), list[str]()
     for one in asked:
         some = [one] if one in there else [name for name in names if is_pattern(one) and fnmatchcase(name, one)]
@@ -187,7 +187,7 @@ def is_pattern(name: object) -> bool:
 
 
 def absent(kind: str, unknown: Sequence[str], names: Sequence[str]) -> str:
-    """The sentence for names that do not exist; it lists names similar to the first, else all names."""
+    """The message about names that do not exist. It suggests names similar to the first one, or lists all names."""
     there = {str(name).casefold(): name for name in names}
     first = str(unknown[0]).casefold()
     first, cutoff = (first.strip("*?"), 0.5) if is_pattern(first) else (first, 0.7)

@@ -56,7 +56,7 @@ def part_beside(path: Path) -> Iterator[Path]:
 
 
 def _claimed(path: Path) -> tuple[Path, IO[bytes]]:
-    """A new partial file, locked if that works. Tries another name if another process removes the file first."""
+    """A new partial file, locked if possible. If another process removes it before it is locked, a new one is made."""
     while True:
         part = path.with_name(f"{_beginning(path)}{secrets.token_hex(4)}.part")
         claim = part.open("xb")
@@ -75,7 +75,7 @@ def _clear_parts(path: Path) -> None:
     beginning = re.escape(_beginning(path))
     for part in path.parent.glob("*.part"):
         if re.fullmatch(beginning + r"[0-9a-f]{8}\.part", part.name):
-            with suppress(OSError), part.open("rb") as left:  # already removed, or another user's file
+            with suppress(OSError), part.open("rb") as left:  # the file is already removed, or belongs to another user
                 if lock(left):
                     part.unlink()
                     part.with_name(f"{part.name}-journal").unlink(missing_ok=True)  # the journal of a checkpoint
@@ -86,8 +86,8 @@ def _beginning(path: Path) -> str:
 
 
 def lock(file: IO[bytes]) -> bool | None:
-    """Lock an open file. Returns True; False if it is locked already, None if the file system has no locks. The lock
-    belongs to this file object: closing another one on the same file does not release it.
+    """Lock an open file. Return True; False if it is locked already, None if the file system has no locks. The lock
+    belongs to this file object: closing another file object of the same file does not release it.
     """
     if fcntl is None:
         return None

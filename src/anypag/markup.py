@@ -1,4 +1,4 @@
-"""HTML for notebooks, with escaped texts; objects as JSON can hold them; how shares and durations are written."""
+"""HTML for notebooks with escaped texts, objects converted for JSON, and the formats of shares and durations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 MOST_ROWS = 100  # rows of a table that a notebook shows
-LONG = 20.0  # messages say beforehand how long something takes if it takes more seconds than this
+LONG = 20.0  # seconds; if something will take longer than this, a message says so beforehand
 _CELL = "text-align:left;vertical-align:top;padding:.15em .8em .15em 0;white-space:pre-wrap"
 
 
@@ -23,7 +23,7 @@ def shown_share(share: float) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON can hold it: objects for dataclasses and named tuples, lists for tuples, None for NaN."""
+    """The value converted for JSON: dataclasses and named tuples to dicts, tuples to lists, NaN to None."""
     if hasattr(value, "to_dict"):
         return plain(value.to_dict())
     if is_dataclass(value):
@@ -38,12 +38,12 @@ def plain(value: Any) -> Any:
 
 
 def counted(n: int, what: str) -> str:
-    """A number of things: `1 edge`, `2 edges`, `12,000 tests`."""
+    """A number with its noun: `1 edge`, `2 edges`, `12,000 tests`."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def duration(seconds: float) -> str:
-    """A time in words, rounded: 40 seconds, 2 minutes, 31,710 years."""
+    """A duration in words, rounded: 40 seconds, 2 minutes, 31,710 years."""
     for name, unit in (("years", 31_536_000.0), ("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 1.5 * unit:
             return f"{seconds / unit:,.0f} {name}"
@@ -51,7 +51,7 @@ def duration(seconds: float) -> str:
 
 
 def time_shown(seconds: float) -> str:
-    """A time with its unit: 0.25 s, 12 s, 3 min 20 s."""
+    """A duration with short units: 0.25 s, 12 s, 3 min 20 s."""
     if seconds < 10:
         return f"{seconds:.2f} s"
     if seconds < 120:
@@ -62,14 +62,14 @@ def time_shown(seconds: float) -> str:
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Rows of texts with aligned columns."""
+    """The rows as lines of text with aligned columns."""
     cells = list(rows)
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 
 def paragraphs(lines: Iterable[str]) -> str:
-    """Lines of text, each a paragraph; indentation is kept."""
+    """Lines of text as HTML paragraphs that keep the indentation."""
     return "".join(
         f'<p style="margin:.2em 0 .2em {(len(line) - len(line.lstrip())) // 2}em">{html.escape(line.strip())}</p>'
         for line in lines
@@ -77,7 +77,7 @@ def paragraphs(lines: Iterable[str]) -> str:
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """An HTML table; of a long one only the first rows, and how many are left out."""
+    """An HTML table. Of a long table it shows the first rows and the number of rows left out."""
     if not rows:
         return ""
     lines = [_row("th", heading), *(_row("td", row) for row in rows[:MOST_ROWS])]

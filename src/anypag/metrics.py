@@ -21,14 +21,14 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, edge_symbol
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many of the learned edges (or marks) are right, and how many of the true ones were found.
+    """Precision, recall and F1 of the learned edges, or of the learned marks of one kind.
 
-    Precision is 1 if nothing was learned, recall if there is nothing to find; so a graph compared with itself scores 1.
+    Precision is 1 if nothing was learned; recall is 1 if there is nothing to find. For equal graphs both are 1.
 
     Args:
-        right: how many are both in the learned graph and in the true one.
-        learned: how many the learned graph has.
-        true: how many the true graph has.
+        right: the number of edges (or marks) that are both in the learned graph and in the true one.
+        learned: the number of edges (or marks) in the learned graph.
+        true: the number of edges (or marks) in the true graph.
 
     >>> Agreement(right=1, learned=2, true=4).precision
     0.5
@@ -40,23 +40,23 @@ class Agreement:
 
     @property
     def precision(self) -> float:
-        """The share of the learned ones that are right; 1 if none was learned."""
+        """The share of the learned edges (or marks) that are right; 1 if none was learned."""
         return self.right / self.learned if self.learned else 1.0
 
     @property
     def recall(self) -> float:
-        """The share of the true ones that were learned; 1 if there are none."""
+        """The share of the true edges (or marks) that were learned; 1 if the true graph has none."""
         return self.right / self.true if self.true else 1.0
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall; 1 if there is nothing in either graph."""
+        """The harmonic mean of precision and recall; 1 if neither graph has such edges (or marks)."""
         both = self.learned + self.true
         return 2 * self.right / both if both else 1.0
 
 
 class Difference(NamedTuple):
-    """A pair of nodes that two graphs join differently: its edge in each graph, written from a to b; "" for no edge.
+    """A pair of nodes whose edge differs between two graphs: the edge in each, written from a to b; "" for no edge.
 
     >>> print(Difference("A", "B", "o->", ""))
     A o-> B, not joined in the second graph
@@ -71,7 +71,7 @@ class Difference(NamedTuple):
         return self.said("the first graph", "the second graph")
 
     def said(self, first: str, second: str) -> str:
-        """The difference as a sentence; `first` and `second` are what it calls the two graphs."""
+        """The difference as a sentence that calls the two graphs `first` and `second`."""
         if not self.second:
             return f"{self._edge(self.first)}, not joined in {second}"
         if not self.first:
@@ -83,7 +83,7 @@ class Difference(NamedTuple):
 
 
 def lines_of(differences: Sequence[Difference], first: str, second: str) -> list[str]:
-    """The differences in words, by kind: joined in the first only, in the second only, with other marks."""
+    """The differences in words: edges of the first graph only, then of the second only, then edges with other marks."""
     kinds = (True, False), (False, True), (True, True)
     by_kind = sorted(differences, key=lambda one: kinds.index((bool(one.first), bool(one.second))))
     return [difference.said(first, second) for difference in by_kind]
@@ -91,17 +91,17 @@ def lines_of(differences: Sequence[Difference], first: str, second: str) -> list
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found; `str()` gives it as a small table.
+    """The result of `compare`; `str()` gives it as a small table.
 
     Args:
         extra_edges: pairs joined in the learned graph only.
         missing_edges: pairs joined in the true graph only.
-        wrong_marks: marks that differ, on edges that are in both graphs (an edge can have two).
-        shd: structural Hamming distance: pairs of nodes whose edge differs (extra, missing or other marks).
-        adjacencies: the score of the edges, whatever their marks.
-        arrowheads: the score of the arrowheads; one on an extra edge counts as wrong, one on a missing edge as missed.
+        wrong_marks: marks that differ on edges that both graphs have (an edge can have two wrong marks).
+        shd: structural Hamming distance: the number of pairs whose edge is extra, is missing or has other marks.
+        adjacencies: the score of the edges; their marks do not count.
+        arrowheads: the score of the arrowheads. Those on extra edges count as wrong, those on missing edges as missed.
         tails: the score of the tails, counted in the same way.
-        differences: the pairs of nodes whose edge differs, one by one; `first` is the learned graph.
+        differences: the pairs of nodes whose edge differs; `first` is the edge in the learned graph.
     """
 
     extra_edges: int
@@ -119,7 +119,7 @@ class Comparison:
         return self.extra_edges + self.missing_edges + self.wrong_marks
 
     def as_dict(self) -> dict[str, float]:
-        """All numbers under flat names (`shd`, `arrowheads_precision`, ...): a row of a table of results."""
+        """All numbers by name (`shd`, `arrowheads_precision`, ...), for use as a row of a table of results."""
         counts = ("extra_edges", "missing_edges", "wrong_marks", "errors", "shd")
         row: dict[str, float] = {name: getattr(self, name) for name in counts}
         for kind, score in self._scores():
@@ -144,8 +144,8 @@ def compare(learned: Any, truth: Any) -> Comparison:
     """Count and list the errors of a learned graph. If neither graph is the truth, see `differences`.
 
     Args:
-        learned: the graph in question: a `PAG`, a result, a graph of causal-learn, ... (see `anypag.as_graph`).
-        truth: the graph it should be, over the same names; their order does not matter.
+        learned: the learned graph: a `PAG`, a result, a graph of causal-learn, ... (see `anypag.as_graph`).
+        truth: the true graph, over the same names; their order does not matter.
 
     Returns:
         The counts and scores.
@@ -187,11 +187,11 @@ def compare(learned: Any, truth: Any) -> Comparison:
 
 
 def differences(first: Any, second: Any) -> tuple[Difference, ...]:
-    """The pairs of nodes that two graphs join differently. Neither graph need be the true one.
+    """The pairs of nodes whose edge differs between two graphs. Neither graph need be the true one.
 
     Args:
         first: a graph, a result, a graph of causal-learn, ... (see `anypag.as_graph`).
-        second: another one over the same names; their order does not matter.
+        second: another graph over the same names; their order does not matter.
 
     Raises:
         GraphError: the graphs are over different names.
@@ -236,5 +236,5 @@ def _mark_score(ours: Marks, theirs: Marks, mark: Mark) -> Agreement:
 
 
 def _pairs(cells: Flags) -> int:
-    """How many pairs of nodes a symmetric matrix marks."""
+    """The number of pairs of nodes that are True in a symmetric matrix."""
     return int(np.count_nonzero(cells)) // 2

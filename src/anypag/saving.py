@@ -24,11 +24,11 @@ WRITERS = {
     ".html": ("report", "write_report"),
     **dict.fromkeys(PICTURES, ("plot", "write_picture")),
 }
-"""By ending, the module and the function that writes a result; other endings are formats of bare graphs."""
+"""For each ending, the module and the function that write a result. Other endings are formats of bare graphs."""
 
 
 def is_drawn(path: Path) -> bool:
-    """Is the file a picture or a report? These take longer to write."""
+    """Is the file a picture or a report? Pictures and reports take longer to write."""
     return path.suffix.lower() in NEEDED
 
 
@@ -50,7 +50,7 @@ def save(result: Result, path: str | os.PathLike[str], *, report: Callable[[Resu
     """Write a result to a file, whole or not at all.
 
     Args:
-        result: what a search learned.
+        result: the result of a search.
         path: the file; its ending picks the format: .json (the graph and how it was learned, for `anypag.read_result`
             and the command line), .csv (all pairs in a table), .svg, .png or .pdf (a picture), .html (a report), or a
             format of bare graphs (.txt, .dot, ...).

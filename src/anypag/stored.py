@@ -1,9 +1,9 @@
-"""Declarations of stored values (`Form`): how a value is written to a file, read back and checked.
+"""Declarations (`Form`) of how a value is written to a file, read back and checked.
 
-A `Form` writes a value as JSON (or as an array, in checkpoints), reads it back, and raises `RefusedError` for anything
-else. Forms are built from smaller ones. A dataclass declares the forms of its fields with `stored`; `object_of` and
-`Nested` derive the form of the whole. Results, knowledge and checkpoints are declared in this way. Bounds may depend on
-the number of variables ("n"), which schema libraries cannot express.
+A `Form` writes a value as JSON (or as an array, in checkpoints), reads it back, and raises `RefusedError` if it
+cannot have written what it reads. Forms are built from smaller ones. A dataclass declares the forms of its fields with
+`stored`; `object_of` and `Nested` derive the form of the whole. Results, knowledge and checkpoints are declared in this
+way. Bounds may depend on the number of variables ("n"), which schema libraries cannot express.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class RefusedError(ValueError):
 
 
 class Variables:
-    """The variables of a file; other parts refer to them by their index."""
+    """The variables of a file; the other parts of the file refer to them by index."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(names)
@@ -49,11 +49,11 @@ class Form:
     plain: Callable[[Any], Any] = staticmethod(lambda value: value)  # converts a NumPy value to a plain one
 
     def write(self, value: Any, variables: Variables) -> Any:
-        """The value as JSON can hold it (or an array)."""
+        """The value converted for JSON (or an array)."""
         return self.plain(value)
 
     def read(self, plain: Any, variables: Variables) -> Any:
-        """The value that was written. RefusedError if it was not written by `write`."""
+        """The value that `plain` stands for. RefusedError if `write` cannot have written `plain`."""
         return plain
 
     @property
@@ -69,7 +69,7 @@ def refuse_unless(holds: bool, wanted: str, got: object) -> None:
 
 @dataclass(frozen=True)
 class Whole(Form):
-    """A whole number from `low` to below `end`."""
+    """A whole number that is at least `low` and less than `end`."""
 
     low: int = 0
     end: Size = LARGEST
@@ -105,7 +105,7 @@ class Number(Form):
 
 @dataclass(frozen=True)
 class Text(Form):
-    """A text; one of `one_of` if that lists any."""
+    """A text. If `one_of` is not empty, only the texts in it are allowed."""
 
     one_of: tuple[str, ...] = ()
     plain = str
@@ -142,7 +142,7 @@ class Maybe(Form):
 
 @dataclass(frozen=True)
 class As(Form):
-    """A value that is converted to be written, and converted back; RefusedError if that fails."""
+    """A value that `to` converts for writing and `back` converts after reading; RefusedError if `back` fails."""
 
     form: Form
     to: Callable[[Any, Variables], Any] = lambda value, _: value
@@ -169,7 +169,7 @@ NODE = As(Whole(0, "n"), lambda name, variables: variables.place[name], lambda k
 
 @dataclass(frozen=True)
 class ListOf(Form):
-    """A list; a tuple in memory."""
+    """A tuple in memory, a list in the file."""
 
     form: Form
     least: int = 0
@@ -185,7 +185,7 @@ class ListOf(Form):
 
 @dataclass(frozen=True)
 class RowForm(Form):
-    """A list with one entry for each form; a tuple in memory, or the value of `make`."""
+    """A list in the file with one entry for each form; in memory, the value that `make` gives (by default a tuple)."""
 
     forms: tuple[Form, ...]
     make: Callable[..., Any] = lambda *values: values
@@ -200,12 +200,12 @@ class RowForm(Form):
 
 
 def row(kind: type[Any], **forms: Form) -> RowForm:
-    """The row of a named tuple or dataclass; a field has the form given here, else the form of its type."""
+    """A named tuple or dataclass stored as a row. A field has its form from `forms`, else from its type."""
     return RowForm(tuple(_with_types(kind, forms).values()), kind)
 
 
 def plain_object(kind: type[Any], **forms: Form) -> Object:
-    """The object of a named tuple or dataclass; a field has the form given here, else the form of its type."""
+    """A named tuple or dataclass stored as an object. A field has its form from `forms`, else from its type."""
     return object_of(kind, **_with_types(kind, forms))
 
 
@@ -215,7 +215,7 @@ def _with_types(kind: type[Any], forms: Mapping[str, Form]) -> dict[str, Form]:
 
 
 def form_of(kind: Any) -> Form:
-    """The form of a type: str, int, float, bool, a Literal of texts, a tuple of these, or one of these or None."""
+    """The form of a type: str, int, float, bool, a Literal of texts, a tuple of one of these, or `X | None`."""
     parts = get_args(kind)
     if get_origin(kind) is Literal:
         return Text(parts)
@@ -228,12 +228,12 @@ _BY_TYPE: dict[Any, Form] = {str: Text(), int: Whole(), float: Number(), bool: F
 
 
 def names_of(kind: type[Any]) -> list[str]:
-    """The fields of a dataclass or named tuple."""
+    """The names of the fields of a dataclass or named tuple."""
     return [item.name for item in fields(kind)] if is_dataclass(kind) else list(kind._fields)
 
 
 def by_pair(form: Form) -> Form:
-    """A mapping from pairs of variables to values: rows `[a, b, value]`."""
+    """A mapping from pairs of variables to values, stored as rows `[a, b, value]`."""
     rows = ListOf(RowForm((NODE, NODE, form)))
     return As(
         rows,
@@ -244,7 +244,7 @@ def by_pair(form: Form) -> Form:
 
 @dataclass(frozen=True)
 class MapOf(Form):
-    """An object with any keys and values of one form; `is_key` checks keys, and `wanted` describes them."""
+    """An object whose values all have one form. `is_key` checks its keys; `wanted` describes valid keys in errors."""
 
     form: Form
     is_key: Callable[[str], bool] = lambda key: True
@@ -265,13 +265,13 @@ BY_SIZE = As(
     lambda value, _: dict(sorted(value.items())),
     lambda value, _: {int(size): count for size, count in value.items()},
 )
-"""How many tests there were, by the size of the condition set: `{"0": 10, "1": 3}`."""
+"""The number of tests for each size of the condition set: `{"0": 10, "1": 3}`."""
 
 
 @dataclass(frozen=True)
 class Object(Form):
-    """An object with a form for each key; `make` builds the value. A missing key takes its value from `missing`; if
-    there is none, or a key is unknown, RefusedError is raised.
+    """An object with a form for each key; `make` builds the value. A missing key takes its value from `missing`.
+    RefusedError if `missing` has no value for it, or if a key is unknown.
     """
 
     forms: Mapping[str, Form]
@@ -305,7 +305,7 @@ def read_at(place: str, form: Form, plain: Any, variables: Variables) -> Any:
 
 
 def _consistent(made: Any) -> Any:
-    """The object. RefusedError if its `is_consistent` is False: then no search can have written it."""
+    """The object itself. RefusedError if its `is_consistent` is False, because no search writes such an object."""
     if not getattr(made, "is_consistent", True):
         raise RefusedError("its parts do not go together")
     return made
@@ -322,18 +322,18 @@ def stored_fields(kind: type[Any]) -> dict[str, Form]:
 
 
 def object_of(kind: type[Any], /, *left_out: str, **forms: Form) -> Object:
-    """The object of a dataclass or named tuple: every field has a form (by `stored` or given here) or is left out."""
+    """A dataclass or named tuple stored as an object. Every field needs a form (`stored`, `forms`) or is `left_out`."""
     names = names_of(kind)
     declared = {**(stored_fields(kind) if is_dataclass(kind) else {}), **forms}
     if set(names) - set(left_out) != set(declared):
         differing = sorted((set(names) - set(left_out)) ^ set(declared))
-        raise TypeError(f"{kind.__name__}: these fields are not declared, or are not there: {', '.join(differing)}")
+        raise TypeError(f"{kind.__name__}: these fields have no form, or do not exist: {', '.join(differing)}")
     return Object({name: declared[name] for name in names if name in declared}, kind)
 
 
 @dataclass(frozen=True)
 class Nested(Form):
-    """A dataclass with stored fields, each under its own name; one with a default of None may be missing."""
+    """A dataclass with `stored` fields, each under its own name. A field may be missing if its default is None."""
 
     kind: type[Any]
 
@@ -352,7 +352,7 @@ class Nested(Form):
 
 @dataclass(frozen=True)
 class Array(Form):
-    """An array of this type and shape, with numbers from `low` to below `end`."""
+    """An array of this type and shape, whose numbers are at least `low` and less than `end`."""
 
     dtype: str
     shape: tuple[Size, ...]
@@ -378,19 +378,19 @@ class Array(Form):
 
 
 def marks_matrix(*, many: bool = False) -> Form:
-    """(n, n) marks: an edge has two marks, and no node has an edge with itself; with `many`, several such matrices."""
+    """An (n, n) matrix of marks: each edge has two marks, no node has an edge with itself. `many`: several matrices."""
     return As(Array("uint8", (None, *SQUARE) if many else SQUARE, 0, 4), back=_paired)
 
 
 def _paired(marks: Any, variables: Variables) -> Any:
     joined = marks != 0
     if (joined != np.swapaxes(joined, -1, -2)).any() or np.diagonal(joined, axis1=-2, axis2=-1).any():
-        raise RefusedError("an edge must have two marks, and a node no edge with itself")
+        raise RefusedError("an edge must have two marks, and no node may have an edge with itself")
     return marks
 
 
 def rule_rows(rules: Mapping[int, Any]) -> Form:
-    """Marks that rules set or wanted, a row per mark: rule (in `rules`), two nodes, mark, and two more nodes or -1."""
+    """Marks that rules set or wanted, one row each: rule (in `rules`), two nodes, mark, and two more nodes or -1."""
 
     def of_rules(rows: Any, variables: Variables) -> Any:
         n = len(variables.names)
@@ -415,7 +415,7 @@ PATHS = As(
     lambda paths, _: np.array([node for path in sorted(paths) for node in (*path, -1)], np.int32),
     _paths,
 )
-"""A set of paths, each a tuple of nodes: one array, the nodes of all paths with -1 after each path."""
+"""A set of paths, each a tuple of nodes. They are stored as one array with -1 after each path."""
 
 
 def _keys(keys: Any, variables: Variables) -> Any:
@@ -425,4 +425,4 @@ def _keys(keys: Any, variables: Variables) -> Any:
 
 
 KEYS = As(Array("uint64", (None, 2)), back=_keys)
-"""(2^k, 2) keys that compiled code looks up by hashing; at least half of the rows are empty."""
+"""(2^k, 2) a hash table of keys for compiled code; at least half of the rows are empty."""

@@ -1,12 +1,12 @@
-"""Threads for work that releases the global interpreter lock (compiled loops, linear algebra); long kernels in turns.
+"""Threads for work that releases the global interpreter lock (compiled loops, linear algebra), and turns of kernels.
 
 The threads are started once and reused: starting them takes longer than a small step of a search. Callers split sums in
-the same way for any number of threads and merge the pieces in order, so results are the same to the bit.
+the same way for any number of threads and merge the pieces in order, so results are identical to the bit.
 
 Long kernels run in short calls (turns), so that a run can act on a signal or its deadline in between. Such a kernel
-subtracts its work, in units of about a nanosecond, from the number in its last argument, `room`. When that is used up,
-the kernel leaves what it has done in its other arguments and returns False. It is called until it returns True. The
-result does not depend on where it returns, nor on a clock. `look` is called between turns; its exceptions end the work.
+subtracts its work, in units of about a nanosecond, from the number in its last argument, `room`. When nothing is left
+of this number, the kernel keeps its progress in its other arguments and returns False. It is called until it returns
+True. The result depends neither on where the turns end nor on a clock. `look` is called between turns; it can raise.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from functools import cache
 from itertools import pairwise
-from threading import Lock
+from threading import Event, Lock, get_ident
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -36,9 +36,9 @@ def _workers(count: int) -> ThreadPoolExecutor:
 
 
 class _SingleBlas:
-    """A context in which linear algebra uses one thread. Otherwise its threads spin for a while after a matrix product
-    and take the cores from ours: on a busy machine a search of 35 columns takes ten times as long. The first thread
-    that enters the context sets the limit, and the last one that leaves it restores the numbers of threads.
+    """A context in which BLAS uses one thread. The threads of BLAS would go on spinning after each matrix product and
+    occupy the cores: on a busy machine a search of 35 columns then takes ten times as long. The first thread that
+    enters the context sets the limit, and the last thread that leaves it restores the former numbers of BLAS threads.
     """
 
     _before: Sequence[tuple[Any, int]] = ()
@@ -47,7 +47,7 @@ class _SingleBlas:
         self.begin()
 
     def begin(self) -> None:
-        """Start with no thread inside. A child process that was forked inside gets its numbers of threads back."""
+        """Start with no thread in the context. If the process was forked in it, restore the numbers of BLAS threads."""
         _limit(self._before)
         self._lock, self._n_inside, self._before = Lock(), 0, ()
 
@@ -60,22 +60,22 @@ class _SingleBlas:
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
-            self._n_inside = max(0, self._n_inside - 1)  # a child forked inside exits without having entered
+            self._n_inside = max(0, self._n_inside - 1)  # a process forked in the context leaves it without entering
             if self._n_inside == 0:
                 _limit(self._before)
                 self._before = ()
 
 
 def _limit(libraries: Sequence[tuple[Any, int]]) -> None:
-    """Set the number of threads of each library of linear algebra."""
+    """Set the number of threads of each BLAS library."""
     for library, count in libraries:
         library.set_num_threads(count)
-        getattr(library, "clear_controlling_thread", do_nothing)()  # so that any thread may restore it
+        getattr(library, "clear_controlling_thread", do_nothing)()  # so that any thread may change the number again
 
 
 @cache
 def _blas(with_scipy: bool) -> list[Any]:
-    """The libraries of linear algebra that are loaded; scipy may bring one of its own, later than numpy."""
+    """The BLAS libraries that are loaded. With scipy, a second one may be loaded after that of numpy."""
     from threadpoolctl import ThreadpoolController
 
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)
@@ -100,9 +100,9 @@ def map_in_threads(
     meanwhile: Callable[[], None] = do_nothing,
     on_error: Callable[[], None] = do_nothing,
 ) -> list[Made]:
-    """`function(item)` for every item, in order; `threads` counts the calling thread, which works too. It often calls
-    `meanwhile` while it waits for the others. After an exception it calls `on_error`, waits until the other threads
-    have finished their current items, and raises the first exception.
+    """`function(item)` for every item, in order. The calling thread is one of the `threads` and works too; while it
+    waits for the others, it calls `meanwhile` again and again. After an exception, `on_error` is called, the other
+    threads finish their current items, and the first exception is raised.
     """
     if threads == 1 or len(items) == 1:
         try:
@@ -127,8 +127,22 @@ def map_in_threads(
     return [work.made[k] for k in range(len(items))]
 
 
+class InCaller:
+    """A callback for threads. It calls `look` in the thread that made it; others get CancelledError after `end()`."""
+
+    def __init__(self, look: Callable[..., None]) -> None:
+        self._look, self._caller, self._is_over = look, get_ident(), Event()
+        self.end = self._is_over.set
+
+    def __call__(self, *told: Any) -> None:
+        if get_ident() == self._caller:
+            self._look(*told)
+        elif self._is_over.is_set():
+            raise CancelledError
+
+
 def _begun(others: list[Future[None]]) -> list[Future[None]]:
-    """The workers that have started. The others still wait for a thread; they are cancelled, as no item is left."""
+    """The workers that have started. Those that wait for a thread are cancelled, as no item is left."""
     return [other for other in others if not other.cancel()]
 
 
@@ -157,12 +171,12 @@ class _Work(Generic[Item, Made]):
 
 
 def threads_for(work: int, threads: int, least: int = 1_000_000) -> int:
-    """How many threads to use for an amount of work: each gets at least `least` (about a millisecond)."""
+    """The number of threads to use for an amount of work, so that each gets at least `least` (about a millisecond)."""
     return max(1, min(threads, work // least))
 
 
 def runs_of(work: npt.NDArray[np.int64], threads: int, least: int, most: int) -> list[slice]:
-    """Consecutive slices of the items with about equal work, from `least` to `most`; about four slices per thread."""
+    """Slices of consecutive items with about equal work, about four per thread; a slice has `least` to `most` work."""
     total = int(work.sum())
     share = min(max(total / (4 * threads), least), most) if threads > 1 else most
     n_runs = min(max(1, round(total / share)), max(1, len(work)))
@@ -187,6 +201,6 @@ Look = Callable[[], None]  # called between turns; an exception in it ends the w
 
 
 def in_turns(kernel: Callable[..., bool], *arguments: Any, look: Look = do_nothing) -> None:
-    """Call the kernel until it is done. One that may run as Python (100 times as long) gets less to do at a time."""
+    """Call the kernel until it returns True (with less work each time if it may run as Python), and `look` in between."""
     while not kernel(*arguments, np.array([ROOM // 1000 if getattr(kernel, "waits", False) else ROOM])):
         look()

@@ -175,7 +175,7 @@ def test_too_few_rows_for_a_set_is_p_one_and_a_warning() -> None:
     assert test.pvalues(Queries.one(0, 1, [2, 3, 4])).tolist() == [1.0]
     assert 0 < test.pvalues(Queries.one(0, 1, [2, 3]))[0] < 1
     few, warning = test.audit.warnings
-    assert "With 6 rows no dependence can be shown given more than 2 columns" in warning.message
+    assert "With 6 rows no dependence can be found given more than 2 columns" in warning.message
     assert FisherZ(values, max_r=2).audit.warnings == (few,)
 
 

@@ -82,7 +82,7 @@ def test_names_choose_columns() -> None:
     [
         ("fisher", {}, "'test' must be 'auto', 'fisherz', 'permutation', 'gsq', 'chisq', 'mixed', 'additive', 'kci', "),
         (3, {}, "a function f(x, y, z) -> p or a test; got 3"),
-        ("gsq", {"kinds": {"c": "continuous"}}, "GSquared takes every column as discrete; 'kinds' go with"),
+        ("gsq", {"kinds": {"c": "continuous"}}, "GSquared takes every column as discrete; 'kinds' need"),
         ("auto", {"missing": "impute"}, "'missing' must be 'auto', 'error', 'drop' or 'pairwise'; got 'impute'"),
         ("auto", {"singular": "drop"}, "'singular' must be 'auto', 'error' or 'keep'; got 'drop'"),
         ("auto", {"kinds": {"c": "ranked"}}, "A kind is 'continuous', 'discrete' or 'ordinal'; got 'ranked' for 'c'"),

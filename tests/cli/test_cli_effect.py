@@ -28,7 +28,7 @@ def test_an_effect_from_a_graph(learned: tuple[Path, Path]) -> None:
     assert "The effect of c on d: identified, by adjustment" in ended.out
     assert "Minimal adjustment sets: none needed." in ended.out
     assert "Adjusting for a and b closes every path" in ended.out
-    assert "By this graph each of these is as valid as the set above, which has every possible cause" in ended.out
+    assert "In this graph these sets are as valid as the set above, which has every possible cause" in ended.out
     assert "do as well" not in anypag("effect", learned[0], "c", "d", "--within", "d").out
 
 
@@ -39,7 +39,7 @@ def test_an_effect_from_data(learned: tuple[Path, Path]) -> None:
     assert document["minimal_sets"] == [[]]
     entry = document["estimate"]["entries"][0]
     assert entry["low"] < 1 < entry["high"]
-    assert "too narrow if the graph was learned from these very rows" in document["notes"][0]
+    assert "too narrow if the graph was learned from the same rows" in document["notes"][0]
 
 
 def test_given_within_and_several(learned: tuple[Path, Path]) -> None:
@@ -259,7 +259,7 @@ def test_a_result_of_several_data_sets(tmp_path: Path) -> None:
         "as many rows as all data sets": ("a", "b", "--data", files["all"]),
         "These rows are the data set 'drug'": ("a", "b", "--data", files["drug"]),
         "compares data sets: give the rows of all": ("drug", "b", *own),
-        "all data sets are searched in": ("a", "b", *own, "--assume", "a !<-> b"),
+        "the new search uses all data sets": ("a", "b", *own, "--assume", "a !<-> b"),
     }
     for why, asked in wrong.items():
         assert why in anypag("effect", result, *asked).err

@@ -67,7 +67,7 @@ def test_names_that_look_like_formulas_come_back(tmp_path: Path, name: str) -> N
 
 
 def test_a_broken_edge_table_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(GraphError, match="A line of an edge table is A,B,edge"):
+    with pytest.raises(GraphError, match="A line of an edge table is A,B,edge \\(edge"):
         ap.loads("from,to,edge\nA,B,=>\n", "edges")
 
 

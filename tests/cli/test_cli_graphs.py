@@ -61,7 +61,7 @@ def test_a_graph_does_not_take_the_place_of_a_table(graph: Path) -> None:
     before = table.read_bytes()
     for command in (("convert", graph, table), ("learn", write_chain(graph.with_name("b.csv")), "--out", table)):
         ended = anypag(*command)
-        assert ended.code == 2 and "it is there, and anypag did not write it" in ended.err
+        assert ended.code == 2 and "it exists, and anypag did not write it" in ended.err
     assert table.read_bytes() == before
     for _ in range(2):
         assert anypag("convert", graph, edges).code == 0
@@ -81,7 +81,7 @@ def test_convert_does_not_write_over_its_input(graph: Path) -> None:
 
 def test_a_report_needs_a_result(graph: Path) -> None:
     ended = anypag("convert", graph, graph.with_suffix(".html"))
-    assert ended.code == 2 and "graph.txt holds only the graph" in ended.err
+    assert ended.code == 2 and "graph.txt holds only a graph" in ended.err
 
 
 def test_compare(graph: Path) -> None:

@@ -57,8 +57,8 @@ def test_a_tail_against_the_order_of_time_speaks_of_the_sample(tmp_path: Path) -
     )
     assert "an order in time (--tiers, --knowledge), can decide ends marked with a circle" in plain
     assert "early o-o late: early may be a cause of late, or they share" in told
-    assert "may decide who is in the sample: marks at that variable are tails then." in told
-    assert "are tails then" not in anypag("learn", "--method", "icd", data, "--tiers", tiers, "--no-selection-bias").out
+    assert "may still decide who is in the sample; then its marks are tails." in told
+    assert "are tails." not in anypag("learn", "--method", "icd", data, "--tiers", tiers, "--no-selection-bias").out
 
 
 def test_names_with_blanks_stand_in_quotes_and_the_error_says_so(tmp_path: Path) -> None:

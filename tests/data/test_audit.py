@@ -228,8 +228,8 @@ def test_too_few_rows_for_sets_of_discrete_columns() -> None:
     finding = only(coins)
     assert finding.severity == "warning"
     assert finding.message == (
-        "With 90 rows, sets of more than 4 columns have more combinations of levels than a 5th of the rows: "
-        "their tests will find little, and sets may have up to 6 members."
+        "With 90 rows, condition sets of more than 4 columns have more combinations of levels than a 5th of "
+        "the rows: their tests will find little, but sets may have up to 6."
     )
     assert audit(coins, max_r=4).findings == ()
 

@@ -124,7 +124,7 @@ def test_what_are_no_counts_is_refused(counts: list[Any], message: str) -> None:
 def test_the_column_must_be_there_beside_others() -> None:
     with pytest.raises(DataError, match="There is no column 'm'"):
         counted({"a": [0, 1], "n": [1, 2]}, "m")
-    with pytest.raises(DataError, match="columns beside that of the counts; got 'n' alone"):
+    with pytest.raises(DataError, match="columns beside the column of counts; got 'n' alone"):
         counted({"n": [1, 2]}, "n")
 
 

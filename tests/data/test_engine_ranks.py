@@ -45,7 +45,7 @@ def test_the_additive_test_is_that_of_the_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("choice", [{"test": "additive"}, {"transform": "normal-scores"}])
 def test_too_many_rows_are_refused(choice: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anypag.data.sources.engine.MOST_PULLED", 100)
-    with pytest.raises(DataError, match=r"up to 100 numbers of them.* Take a sample of the rows there"):
+    with pytest.raises(DataError, match=r"at most 100 numbers;.* Take a sample of the rows there"):
         ap.learn(in_duckdb(written(bent_table(100), tmp_path)), method="icd", **choice)
 
 

@@ -94,7 +94,7 @@ def test_functions_of_other_columns() -> None:
     income = np.random.default_rng(0).uniform(1, 10, 60)
     squared = as_table({"income": income, "squared": income**2})
     (rising,) = monotone_findings(squared, moments_of(squared.values, squared.names))
-    assert rising.message.startswith("Column 'squared' is a function of 'income' that only rises: given one, the other")
+    assert rising.message.startswith("Column 'squared' is a function of 'income' that only rises: given either column")
     dose_and_drug = np.array([[0, 0], [2, 1], [3, 1]])
     assert is_determined(dose_and_drug, 1, [0]) and not is_determined(dose_and_drug, 0, [1])
 

@@ -39,7 +39,7 @@ def found(problem: str, data: Any, **options: Any) -> Finding:
 def test_a_good_table_has_nothing_and_the_all_clear_names_every_check() -> None:
     clear = audit({"a": A, "b": B + 0.5 * A, "c": C})
     assert clear.findings == ()
-    made = [check.about for check in CHECKS if check.about != "columns in the same order"]  # it is for scores of ranks
+    made = [check.about for check in CHECKS if check.about != "columns that order the rows alike"]  # for rank scores
     assert clear.checked == (*ALWAYS_CHECKED, *made) and clear.unchecked == ()
     assert str(clear) == f"No problems found. Checked for: {', '.join(clear.checked)}."
 
@@ -49,7 +49,7 @@ def test_columns_that_are_nearly_the_same() -> None:
     assert finding.columns == ("a", "again") and "nearly the same (correlation 0.99" in finding.message
     many = audit(A[:, None] + 0.01 * RNG.normal(size=(N, 8))).findings
     assert [finding.message[:53] for finding in many] == ["28 pairs of columns are nearly the same: 'X0' and 'X1"]
-    assert "and 22 more. Given one, the other adds" in many[0].message
+    assert "and 22 more. Given either column, the other adds" in many[0].message
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_within() -> None:
     assert ask("smoking", "cancer", within=["age", "tar"]).adjustment_set == ("age",)
     without = ask("smoking", "cancer", within=["stress"])
     assert (without.status, without.adjustment_set, without.smallest_set()) == ("formula", None, None)
-    assert "within the columns given" in without.reason
+    assert "among the allowed columns" in without.reason
     assert list(without.minimal_sets()) == []
 
 

@@ -44,7 +44,7 @@ def test_a_linear_effect() -> None:
     low, high = np.array(found.interval)
     assert low < TRUTH < high
     assert "cancer per unit of smoking: 0.3" in str(found)
-    assert "too narrow if the graph was learned from these very rows" in str(found)
+    assert "too narrow if the graph was learned from the same rows" in str(found)
 
 
 def test_zero_is_said_to_come_from_the_graph() -> None:

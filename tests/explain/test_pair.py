@@ -55,7 +55,7 @@ def test_a_kept_edge_tells_its_largest_p_value() -> None:
 def test_what_hangs_on_one_column_is_told() -> None:
     sample = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; B --> C"), 500, seed=1)
     told = str(explain(ap.learn(sample, method="icd"), "A", "C"))
-    assert "This depends on one column: in a table without B, tests may join them." in told
+    assert "This depends on one column: in a table without B, tests may join the two." in told
     assert ap.learn({name: sample[name] for name in "AC"}, method="icd").pag.edge("A", "C") is not None
     assert "hangs" not in str(explain(learned("A --> B; B --> C"), "A", "C")), "a perfect test"
 
@@ -105,7 +105,7 @@ def test_conflicts_are_told() -> None:
 
 def test_a_bare_graph_has_meanings_and_no_reasons() -> None:
     told = explain(ap.PAG.from_string("smoking o-> tar; tar --> cancer"), "tar", "cancer")
-    assert "nothing that was not measured" in told.summary
+    assert "no unmeasured variable" in told.summary
     assert [end.why for end in told.ends] == [None, None]
     assert told.notes == ()
     apart = explain(ap.PAG.from_string("smoking o-> tar; tar --> cancer"), "smoking", "cancer")

@@ -62,7 +62,7 @@ VALUES = "Marks are 0 (none), 1 (circle), 2 (arrow) or 3 (tail); got "
         ([[0, None], [1, 0]], VALUES + "None at [0, 1]."),
         ([[0, {}], [1, 0]], VALUES + "{} at [0, 1]."),
         ([[0, 258], [1, 0]], VALUES + "258 at [0, 1]."),
-        ([[0, 0], [0, 3]], "A node has no edge with itself; marks[1, 1] is not 0."),
+        ([[0, 0], [0, 3]], "No node may have an edge with itself; marks[1, 1] is not 0."),
         (
             [[0, 2], [0, 0]],
             "Every edge needs a mark at both ends; the edge X0–X1 has one at X1 (marks[0, 1] = 2) "

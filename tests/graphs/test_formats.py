@@ -311,20 +311,20 @@ def test_a_plain_digraph_of_networkx_is_a_dag() -> None:
         ),
         ("tetrad", "", "begins with 'Graph Nodes:'; got nothing"),
         ("tetrad", "Graph Nodes:\nA;B", "has a section 'Graph Edges:'"),
-        ("tetrad", "Graph Nodes:\nA\nB\nGraph Edges:\n", "all names in one line, between ';'; got another line 'B'"),
+        ("tetrad", "Graph Nodes:\nA\nB\nGraph Edges:\n", "in one line, separated by ';'; got a second line 'B'"),
         ("tetrad", "Graph Nodes:\nA;B\nGraph Edges:\nA --> B", r"written '1\. A o-> B'; got 'A --> B'"),
         ("tetrad", "Graph Nodes:\nA;B\nGraph Edges:\n1. A -> B", "got '->' in"),
         ("tetrad", "Graph Nodes:\nA;B\nGraph Edges:\n1. A --> B C", "only dd, pd, nl, pl"),
         ("tetrad", "Graph Nodes:\nA;B\nGraph Edges:\n1. A --> C", "names 'C', which is not among 'A', 'B'"),
         ("tetrad", "Graph Nodes:\nA;A\nGraph Edges:\n", "Names must differ; 'A' comes twice"),
         ("pcalg", "", "the text is empty"),
-        ("pcalg", '"', "The text is no CSV"),
-        ("pcalg", ",A,B\nA,0,1\n", "the same names, in the same order, .* got 'A', 'B' and 'A'"),
+        ("pcalg", '"', "The text is not valid CSV"),
+        ("pcalg", ",A,B\nA,0,1\n", "the same names, in the same order, .* row has 'A', 'B', the column has 'A'"),
         ("pcalg", ",A,B\nA,0,1\nB,1", "one cell per name; 'B' has 1, not 2"),
-        ("pcalg", ",A,B\nA,0,x\nB,1,0", "small whole numbers; got 'x' in the row of 'A'"),
+        ("pcalg", ",A,B\nA,0,x\nB,1,0", "Marks must be 0, 1, 2 or 3; got 'x' in the row of 'A'"),
         ("pcalg", ",A,B\nA,0,-1\nB,1,0", "got -1. Is this a matrix of causal-learn"),
-        ("pcalg", ",A,B\nA,0,0\nB,1,0", "a mark at both ends; 'B' and 'A' have only one"),
-        ("pcalg", ",A,B\nA,1,0\nB,0,0", "no edge with itself; 'A' has"),
+        ("pcalg", ",A,B\nA,0,0\nB,1,0", "two marks; the edge of 'B' and 'A' has only one"),
+        ("pcalg", ",A,B\nA,1,0\nB,0,0", "No node may have an edge with itself; 'A' has one"),
         ("pcalg", ",A, \nA,0,0\n ,0,0", "Names must not be blank"),
         ("dagitty", "", "dagitty begins with one of pag, mag, dag"),
         ("dagitty", "dag {", "cannot be read from 'its end' on"),
@@ -355,8 +355,8 @@ def test_a_graph_too_large_to_hold_is_refused() -> None:
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        (np.zeros((3, 3)), r"of 2 names has shape \(2, 2\); got \(3, 3\)"),
-        ([["a", "b"], ["c", "d"]], "holds numbers"),
+        (np.zeros((3, 3)), r"of 2 names must have shape \(2, 2\); got \(3, 3\)"),
+        ([["a", "b"], ["c", "d"]], "must hold numbers"),
         ([[0, np.nan], [1, 0]], "got nan"),
         ([[0, 4], [1, 0]], "got 4"),
     ],
@@ -374,7 +374,7 @@ def test_bad_graphs_of_networkx_are_refused() -> None:
         ("A", "got a str"),
         (networkx.DiGraph([(1, 2)]), r"Nodes are names; got 1\. Use networkx\.relabel_nodes"),
         (networkx.DiGraph([("A", "B", {"mark": "arrow"}), ("B", "C")]), "Either every edge has a mark or none"),
-        (networkx.DiGraph([("A", "B", {"mark": "arrow"})]), "'B'→'A' is missing"),
+        (networkx.DiGraph([("A", "B", {"mark": "arrow"})]), "but not 'B'→'A'"),
         (networkx.DiGraph([("A", "B", {"mark": 2}), ("B", "A", {"mark": 2})]), "one of circle, arrow, tail; .* has 2"),
         (networkx.DiGraph([("A", "B"), ("B", "A")]), "at most one edge"),
     ]
@@ -460,7 +460,7 @@ def test_a_txt_file_of_tetrad_is_known_by_its_first_line(tmp_path: Path) -> None
 
 def test_an_unknown_extension_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(
-        FormatError, match=r"The extension '\.doc' does not say .* \.json \(json\), .* \(\'format\'\)\.$"
+        FormatError, match=r"No format has the extension '\.doc'\. .* \.json \(json\), .* \(\'format\'\)\.$"
     ):
         write_graph(EXAMPLE, tmp_path / "g.doc")
     assert list(tmp_path.iterdir()) == []
@@ -487,7 +487,7 @@ def test_a_csv_file_of_data_is_called_data(tmp_path: Path, text: str) -> None:
 
 def test_a_matrix_with_a_mistake_is_still_called_a_matrix(tmp_path: Path) -> None:
     (tmp_path / "g.csv").write_text(",A,B\nA,0,1\n")
-    with pytest.raises(FormatError, match=r"^g\.csv, read as 'pcalg': A matrix has the same names"):
+    with pytest.raises(FormatError, match=r"^g\.csv, read as 'pcalg': A matrix must have the same names"):
         read_graph(tmp_path / "g.csv")
     (tmp_path / "g.csv").write_text("marks,A,B\nA,0,2\nB,3,0\n")
     assert read_graph(tmp_path / "g.csv") == PAG.from_string("A --> B")

@@ -33,8 +33,8 @@ SETS = {
          "R1: A and X have no edge, and B, a non-collider between them, is not a cause of A; "
          "so B must be a cause of X."),
         (MarkReason("C", "A", Mark.ARROW, 2, ("B",)),
-         "R2: A points to B and B to C, one of them with a tail; if C were a cause of A, "
-         "one of these two arrows would be wrong."),
+         "R2: A points to B and B to C, and one of these edges has a tail; if C were a cause of A, "
+         "one of the two arrowheads would be wrong."),
         (MarkReason("B", "D", Mark.ARROW, 3, ("A", "C")),
          "R3: D, a non-collider between A and C, is a cause of A, of C or of being in the sample; "
          "B is a cause of none of these, so it is no cause of D."),
@@ -62,7 +62,7 @@ SETS = {
          "R8: A has a tail towards B, and B is a cause of C; a cause of a cause is a cause."),
         (MarkReason("A", "C", Mark.TAIL, 9, ("B",)),
          "R9: a path from A through B may lead to C, and B and C have no edge; if the end at A were an arrowhead, "
-         "that path would have to be directed, and A a cause of C, which the arrowhead denies."),
+         "that path would have to be directed and make A a cause of C, which the arrowhead denies."),
         (MarkReason("A", "C", Mark.TAIL, 10, ("M", "W")),
          "R10: M and W have no edge, and paths from A through them may lead to two causes of C; "
          "at least one path must, so the end at A is a tail."),

@@ -170,7 +170,7 @@ def test_a_test_of_the_users_own_is_named_and_cannot_be_used_from_a_file(tmp_pat
 
     read = check(ap.learn(TABLE, method="icd", test=my_test), tmp_path)
     assert isinstance(read.choices.test, OwnTest) and "my_test" in read.choices.test.name
-    with pytest.raises(ap.AnypagError, match="A file holds only the name"):
+    with pytest.raises(ap.AnypagError, match="The file holds only the name"):
         ap.learn(TABLE, method="icd", test=read.choices.test)  # type: ignore[arg-type]
     with pytest.raises(ap.AnypagError, match="whose test was chosen by name"):
         read.effect("A", "C", data=TABLE, assume="A !<-> C")
@@ -196,7 +196,7 @@ def test_a_test_that_came_in_place_of_data_is_recorded(tmp_path: Path) -> None:
 
 def test_a_field_that_is_not_declared_fails() -> None:
     """Not only here: the module of the schema cannot be imported then."""
-    with pytest.raises(TypeError, match=r"StoredGrounds: these fields are not declared, or are not there: audit"):
+    with pytest.raises(TypeError, match=r"StoredGrounds: these fields have no form, or do not exist: audit"):
         object_of(
             StoredGrounds, "pag", **{name: form for name, form in schema.GROUNDS.forms.items() if name != "audit"}
         )

@@ -75,7 +75,7 @@ ONLY_LEARN: dict[str, tuple[dict[str, Any], str]] = {
     "max_tests": ({"max_tests": -3}, "The option 'max_tests' must be None or a number above 0; got -3."),
     "stop": ({"stop": 3}, "The option 'stop' must be None or a function of the state and the step's info; got 3."),
     "progress": ({"progress": "bar"}, "The option 'progress' must be True, False or a function; got 'bar'."),
-    "resume": ({"resume": True}, "The option 'resume' must be left out: there is no 'checkpoint' to go on from;"),
+    "resume": ({"resume": True}, "The option 'resume' must be left out: there is no 'checkpoint' to continue from;"),
 }
 
 

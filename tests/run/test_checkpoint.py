@@ -257,7 +257,7 @@ def test_an_altered_file_is_refused(tmp_path: Path, checkpoint: Path, statement:
 
 HOSTILE_ARRAYS: dict[str, tuple[Any, str]] = {
     "problem/order": (np.zeros(9, np.int32), "the order of the nodes is no permutation"),
-    "state/marks": (np.full((9, 9), 2, np.uint8), "and a node no edge with itself"),
+    "state/marks": (np.full((9, 9), 2, np.uint8), "and no node may have an edge with itself"),
     "state/sepsets/rows": (np.full(3, 10**6, np.int32), '"sepsets": its parts do not go together'),
     "state/sepsets/members": (np.full((3, 2), 9, np.int32), "holds numbers from 9 on"),
     "state/evidence/pairs/p": (np.zeros((2, 2)), "the array is of shape"),

@@ -466,7 +466,7 @@ def test_the_effect_of_a_context_compares_the_sets() -> None:
 @pytest.mark.parametrize("option", [{"given": "drug"}, {"by": "drug"}, {"cluster": "drug"}])
 def test_a_context_is_no_group_of_rows(option: dict[str, str]) -> None:
     dag = ap.DAG.from_string("A --> B; B --> C; drug --> B")
-    with pytest.raises(ParameterError, match=r"'drug' is a context, which tells data sets apart and varies in none"):
+    with pytest.raises(ParameterError, match=r"'drug' is a context: it has one value in each data set"):
         ap.effect(dag, "A", "C", data=ap.pooled({"observed": system(50, 1), "drug": system(50, 2)}), **option)  # type: ignore[arg-type]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pkgutil
 import signal
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,48 @@ def test_two_threads_give_the_same_to_the_bit(name: str, method: str) -> None:
     one, two = (arrays_of(learn(TESTS[name], method=method, max_r=3, threads=k)) for k in (1, 2))
     for part, array in one.items():
         np.testing.assert_array_equal(array, two[part], err_msg=part)
+
+
+@pytest.mark.parametrize("method", ["bayes", "boss"])
+@pytest.mark.parametrize("name", ["gaussian", "discrete"])
+def test_searches_by_scores_are_the_same_in_threads(name: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anypag.search.by_scores.boss.FEWEST_IN_THREADS", 1)
+    monkeypatch.setattr("anypag.search.by_scores.chain.LEAST_STEPS", 1)
+    one, *others = (learn(TESTS[name], method=method, effort=0.1, threads=k) for k in (1, 2, 3))
+    expected = arrays_of(one)
+    for other in others:
+        assert [item.pag for item in one.history] == [item.pag for item in other.history]
+        found = arrays_of(other)
+        assert found.keys() == expected.keys()
+        for part, array in expected.items():
+            np.testing.assert_array_equal(array, found[part], err_msg=part)
+
+
+def test_orders_are_swept_and_chains_cooled_by_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every state of the search, resumed with another number of threads, leads to the next one."""
+    monkeypatch.setattr("anypag.search.by_scores.boss.FEWEST_IN_THREADS", 1)
+    at_work = set[str]()
+    for name in ("orders._swept", "chain.cooled"):
+        place = f"anypag.search.by_scores.{name}"
+        work = pkgutil.resolve_name(place)
+
+        def noted(*given: Any, name: str = name, work: Any = work) -> Any:
+            at_work.add(f"{name} {threading.get_ident() == home}")
+            time.sleep(0.01)  # so that each thread takes a part
+            return work(*given)
+
+        monkeypatch.setattr(place, noted)
+    home, choices = threading.get_ident(), Choices(method="bayes", effort=0.1, threads=3)
+    before = None
+    alone = Search(TESTS["gaussian"], replace(choices, threads=1))
+    for state, _ in alone.steps():
+        if before is not None:
+            problem = replace(alone.problem, choices=replace(alone.problem.choices, threads=3))
+            resumed, _ = next(Search(TESTS["gaussian"], choices, problem=problem).steps(before))
+            np.testing.assert_array_equal(resumed.marks, state.marks)
+        before = state
+    assert "orders._swept False" in at_work
+    assert "chain.cooled False" in at_work
 
 
 def test_iterate_takes_threads_too() -> None:

@@ -123,5 +123,5 @@ def test_what_is_known_of_contexts_holds_at_all_times() -> None:
 def test_bare_names_must_say_how_long_a_cause_takes() -> None:
     with pytest.raises(KnowledgeError, match=r"x\(t-1\)"):
         lines_of("x ~> y")
-    with pytest.raises(KnowledgeError, match="tiers are its times"):
+    with pytest.raises(KnowledgeError, match="each time is a tier"):
         lines_of("tiers: x | y\nwithin tiers: no causes")

@@ -1,8 +1,8 @@
 """Compiled loops: arrays in, arrays out.
 
 A file of kernels imports nothing of the package except `patience`, which decides when a kernel is compiled. numba's
-cache on disk watches only the file that defines a function: a kernel that called one in another file would keep the old
-version after an edit. Callers check the input. Every kernel has a slow, obvious twin in `tests/naive*.py`.
+cache on disk watches only the file that defines a kernel. A kernel that called a function of another file would keep
+the old version of that function after an edit. Callers check the input. Each kernel has a slow twin in `tests/naive*`.
 
 Compiled code is kept beside the package or, if that folder cannot be written, in the user's cache folder (or the folder
 that `NUMBA_CACHE_DIR` names). If neither can be written, the code is compiled anew in every process.

@@ -1,15 +1,15 @@
-"""F tests of one variable's response on functions of another, given functions of others, from one correlation matrix.
+"""F tests of x's response on functions of y, given functions of the members of z, from one correlation matrix.
 
-Every variable is a block of columns. The columns of a continuous one are functions of its ranks; the first function is
-the response. Those of a discrete one are indicators, and all of them are responses. For each question the columns of
-the condition set are swept out of those of x and y. The residuals show how much the first columns of y explain of x's
-response, and the reverse. The two p-values are combined by Cauchy's rule, which is symmetric.
+A variable is a block of columns. The columns of a continuous variable are functions of its ranks; the first column is
+its response. The columns of a discrete variable are indicators of levels; all of them are responses. For each question
+the columns of z are swept out of the columns of x and y. The residuals show which share of x's response the first
+columns of y explain. The roles of x and y are then swapped, and Cauchy's rule combines the two p-values.
 
 Questions are computed in groups, with their numbers interleaved in memory, so that one processor instruction serves
 several questions (SIMD lanes). A question with fewer columns than others of its group is padded with columns of zeros.
 
 Near-singular sets follow the rule of `_kernels.gaussian`: a column with less than `tolerance` of its variance left is
-dropped. If all responses of x or of y are dropped, that variable counts as constant given z.
+dropped. If all responses of a variable are dropped, the variable counts as constant given z.
 """
 
 import math
@@ -21,16 +21,16 @@ from anypag._kernels.patience import njit
 LANES = 64  # the most questions that are computed together
 ROOM = 65536  # the most numbers in a group of questions, so that they fit into the cache
 TESTED_IN_LEVELS = 2
-"""The most functions of a continuous variable that are tested against a discrete one. The probability of a level given
-z is not a sum of functions of z where it is near 0 or 1. A third function could show this misfit as dependence.
+"""The most functions of a continuous variable that are tested against a discrete one. Near 0 or 1, the probability of a
+level given z is poorly fitted by a sum of functions of z. A third function could show this misfit as dependence.
 """
-NEARLY_NORMAL = 0.01  # no correction if the variance of R² exceeds that for normal columns by at most this share
+NEARLY_NORMAL = 0.01  # no correction if the variance of R² exceeds its value for normal columns by at most this share
 LEAST_SHARE = 1e-3  # the least share of the degrees of freedom that a correction leaves
 APART = 8  # unused lanes after each pair of columns: numbers 2^k places apart would evict each other from the cache
 
 
 def _series(n):
-    """The first coefficients of (sinh(v/2) / (v/2))^(-1/2), a series in v²."""
+    """The first n coefficients of (sinh(v/2) / (v/2))^(-1/2) as a power series in v²."""
     inner = np.array([1.0 / (math.factorial(2 * k + 1) * 4.0**k) for k in range(n)])
     outer = np.zeros(n)
     outer[0] = 1.0
@@ -45,9 +45,9 @@ _LARGE = 15.0  # from this `a` on, the series in `_beta_half_tail` is exact to 1
 
 @njit(cache=True)
 def _beta_half_tail(a, v, beta):
-    """I_w(a, 1/2) for w = exp(-v), the tail of Student's t, for large a; beta = B(a, 1/2). With t = exp(-u) the
-    integral is that of exp(-(a - 1/4) u) u^(-1/2) (sinh(u/2) / (u/2))^(-1/2) from v on. The last factor is expanded
-    into a series in u²; each term is an incomplete gamma function, computed from the one before.
+    """The incomplete beta function I_w(a, 1/2), w = exp(-v), the tail of Student's t, for large a; beta = B(a, 1/2).
+    Substituting exp(-u) gives the integral of exp(-(a - 1/4) u) u^(-1/2) (sinh(u/2) / (u/2))^(-1/2) from v to infinity.
+    The last factor becomes a series in u². Each term is an incomplete gamma function, computed from the previous term.
     """
     rate = a - 0.25
     y = rate * v
@@ -69,7 +69,7 @@ def _beta_half_tail(a, v, beta):
 
 @njit(cache=True)
 def _beta_fraction(a, b, x):
-    """The continued fraction of I_x(a, b), by the method of Lentz; for x below (a + 1) / (a + b + 2)."""
+    """The continued fraction of I_x(a, b), by Lentz's method. x must be at most (a + 1) / (a + b + 2)."""
     tiny = 1e-300
     c, d = 1.0, 1.0 - (a + b) * x / (a + 1.0)
     d = 1.0 / (d if abs(d) > tiny else tiny)
@@ -92,7 +92,7 @@ def _beta_fraction(a, b, x):
 
 @njit(cache=True)
 def _beta_small(a, b, v):
-    """I_w(a, b) for w = exp(-v), by its continued fraction."""
+    """The incomplete beta function I_w(a, b), w = exp(-v), by its continued fraction."""
     w, rest = math.exp(-v), -math.expm1(-v)
     front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) - a * v + b * math.log(rest))
     if w < (a + 1.0) / (a + b + 2.0):
@@ -102,14 +102,14 @@ def _beta_small(a, b, v):
 
 @njit(cache=True)
 def f_tail(first, second, share, beta):
-    """The upper tail of F with (first, second) degrees of freedom if `share` is unexplained; beta: B(second/2, 1/2)."""
+    """The upper tail of F with (first, second) degrees of freedom at unexplained `share`; beta = B(second/2, 1/2)."""
     if share >= 1.0:
         return 1.0
     a, v, rest = 0.5 * second, -math.log(share), 1.0 - share
     if a < _LARGE:
         return min(max(_beta_small(a, 0.5 * first, v), 0.0), 1.0)
     power = math.exp(-a * v)
-    if first % 2 == 1:  # upwards from b = 1/2: I_w(a, b + 1) = I_w(a, b) + w^a (1 - w)^b / (b B(a, b))
+    if first % 2 == 1:  # start at b = 1/2, then use I_w(a, b + 1) = I_w(a, b) + w^a (1 - w)^b / (b B(a, b))
         total, term, b = _beta_half_tail(a, v, beta), power * math.sqrt(rest) / (0.5 * beta), 0.5
     else:
         total, term, b = power, power * a * rest, 1.0
@@ -122,7 +122,7 @@ def f_tail(first, second, share, beta):
 
 @njit(cache=True)
 def _f_tail_of_share(first, second, share, part):
-    """As `f_tail`, with both degrees of freedom multiplied by `part`."""
+    """The upper tail of F as in `f_tail`, with both degrees of freedom multiplied by `part`."""
     if share >= 1.0:
         return 1.0
     return min(max(_beta_small(0.5 * part * second, 0.5 * part * first, -math.log(share)), 0.0), 1.0)
@@ -130,7 +130,7 @@ def _f_tail_of_share(first, second, share, part):
 
 @njit(cache=True)
 def cauchy(first, second):
-    """Two p-values as one: the mean of their Cauchy quantiles. Symmetric to the bit."""
+    """One p-value from two, by the mean of their Cauchy quantiles. Swapping the two changes no bit of the result."""
     low = min(first, second)
     if low <= 0.0:
         return 0.0
@@ -142,7 +142,7 @@ def cauchy(first, second):
 
 @njit(cache=True, inline="always")
 def _sweep(block, end, size, tolerance):
-    """Sweeps the columns before `end` out of those after them, in the upper triangle. Returns how many were kept."""
+    """Sweeps each column before `end` out of all later columns, in the upper triangle. Returns how many were kept."""
     kept = 0
     for k in range(end):
         pivot = block[k, k]
@@ -159,7 +159,7 @@ def _sweep(block, end, size, tolerance):
 
 @njit(cache=True, fastmath={"contract"})
 def _sweep_lanes(block, end, size, lanes, tolerance, kept, inverse, share):
-    """Eliminates the columns before `end` from the later ones, in every lane; `kept` counts those used per lane."""
+    """Sweeps each column before `end` out of all later columns, in every lane; adds the number kept to `kept`."""
     for k in range(end):
         for lane in range(lanes):
             is_left = block[k, k, lane] >= tolerance
@@ -176,7 +176,7 @@ def _sweep_lanes(block, end, size, lanes, tolerance, kept, inverse, share):
 
 @njit(cache=True)
 def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left, kept, inverse, share):
-    """Writes how much of one response stays unexplained per lane; 2 if z determines it. `kept`: tested columns used."""
+    """Writes each lane's unexplained share of a response, 2 if z determines it. Counts tested columns in `kept`."""
     for i in range(n_tested + 1):
         a = tested + i if i < n_tested else response
         for j in range(i, n_tested + 1):
@@ -229,8 +229,8 @@ def _left_by(block, tested, n_tested, response, n_responses, tolerance, room):
 
 @njit(cache=True)
 def rao(wilks, n_tested, n_responses, freedom):
-    """Rao's F of Wilks' lambda: its degrees of freedom, and the unexplained share; `freedom` is rows - 1 - columns of
-    z. Exact if there are at most two tested columns or at most two responses.
+    """The two degrees of freedom of Rao's F for Wilks' lambda, and the unexplained share. `freedom` is rows - 1 -
+    columns of z. F is exact if there are at most two tested columns or at most two responses.
     """
     p, q = float(n_responses), float(n_tested)
     squares = p * p + q * q - 5.0
@@ -241,25 +241,25 @@ def rao(wilks, n_tested, n_responses, freedom):
 
 @njit(cache=True)
 def degree_of_set(rows, r, most):
-    """The degree of the functions of each of r conditions: `most`, or less where columns exceed a quarter of rows."""
+    """The degree of the functions of each of r conditions: `most`, or less if the columns would exceed rows / 4."""
     return max(1, min(most, rows // (4 * max(r, 1))))
 
 
 @njit(cache=True)
 def degree_of_tested(degree):
-    """The degree of the functions that are tested: lower than that of conditions, which must fit more closely."""
+    """The degree of the tested functions: at most the `degree` for conditions, whose fit must be closer."""
     return 3 if degree >= 5 else 2 if degree >= 3 else 1
 
 
 @njit(cache=True, inline="always")
 def _n_heads(start, is_discrete, v):
-    """How many heads (response columns) a variable has."""
+    """The number of heads (response columns) of variable v."""
     return start[v + 1] - start[v] if is_discrete[v] else 1
 
 
 @njit(cache=True)
 def _n_products(members, r, start, is_discrete):
-    """How many products there are of heads of two different members of z."""
+    """The number of products of a head of one member of z and a head of another."""
     count = 0
     for i in range(r):
         for j in range(i + 1, r):
@@ -269,7 +269,7 @@ def _n_products(members, r, start, is_discrete):
 
 @njit(cache=True)
 def _write_products(columns, members, r, start, is_discrete, used, place, centred):
-    """Writes products of heads of every two members, in the rows used, to `centred` from row `place` on."""
+    """Writes the standardised products of heads of every two members, over the rows `used`, to `centred[place:]`."""
     for i in range(r):
         for j in range(i + 1, r):
             u, v = members[i], members[j]
@@ -283,7 +283,7 @@ def _write_products(columns, members, r, start, is_discrete, used, place, centre
 
 @njit(cache=True)
 def _standardise(row, n):
-    """Scale a row in place to mean 0 and length 1, or to zeros if it is nearly constant."""
+    """Scales a row in place to mean 0 and length 1, or to zeros if it is nearly constant."""
     largest = 0.0
     for k in range(n):
         largest = max(largest, abs(row[k]))
@@ -312,7 +312,7 @@ def _dot(a, b, n):
 
 @njit(cache=True)
 def _rows_without_gaps(has_value, members, rows):
-    """Writes the rows in which no member has a gap to `rows`. Returns their number."""
+    """Writes to `rows` the indices of the rows in which no member has a gap. Returns their number."""
     count = 0
     for row in range(has_value.shape[1]):
         complete = True
@@ -325,7 +325,7 @@ def _rows_without_gaps(has_value, members, rows):
 
 @njit(cache=True)
 def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, places, nowhere):
-    """Writes a question's columns: z from 0, x from ends[0], y from ends[1], padding between. Returns where z ends."""
+    """Writes z's columns from place 0, x's from ends[0], y's from ends[1], and `nowhere` elsewhere. Returns z's end."""
     for k in range(ends[2]):
         places[k] = nowhere
     count = 0
@@ -344,7 +344,7 @@ def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, p
 
 @njit(cache=True)
 def _write_pairs(members, r, start, is_discrete, pair_start, which):
-    """Writes the numbers of the products of every two condition variables: their rows in `cross`."""
+    """Writes to `which` the rows of `cross` that hold the products of heads of every two condition variables."""
     count = 0
     for j in range(r):
         for k in range(j + 1, r):
@@ -357,12 +357,12 @@ def _write_pairs(members, r, start, is_discrete, pair_start, which):
 
 @njit(cache=True)
 def _gather_products(cross, which, n_products, after_z, places, lanes, size, block):
-    """Fills in the correlations of the products, which begin at `after_z`, with columns; memory accesses overlap."""
+    """Fills in the correlations of products with columns. A lane's products begin at place `after_z[lane]`."""
     last = np.uint32(cross.shape[1] - 1)
     at, row = np.empty(lanes, np.uint32), np.empty(lanes, np.uint32)
     for k in range(n_products[:lanes].max()):
         for lane in range(lanes):
-            at[lane] = after_z[lane] + k if k < n_products[lane] else 0  # 0: no product, since they come after z
+            at[lane] = after_z[lane] + k if k < n_products[lane] else 0  # 0: no product; place 0 belongs to z
             row[lane] = which[lane, k]
         for i in range(np.uint32(size)):
             for lane in range(np.uint32(lanes)):
@@ -374,7 +374,7 @@ def _gather_products(cross, which, n_products, after_z, places, lanes, size, blo
 
 @njit(cache=True)
 def _multiply_products(columns, centred, count, first, places, size, block, lane):
-    """Writes covariances of the products in `centred` with the other columns, computed from rows."""
+    """Writes the correlations of the products in `centred` with the other columns, computed from the rows of data."""
     n, nowhere = columns.shape[1], len(columns)
     for k in range(count):
         at = first + k
@@ -386,7 +386,7 @@ def _multiply_products(columns, centred, count, first, places, size, block, lane
 
 @njit(cache=True)
 def _among_products(products, centred, which, count, first, block, lane):
-    """Fills in the correlations of products with each other: from `products` if it is not empty, else from rows."""
+    """Fills in the correlations of products with each other: from `products`, or from rows if it is empty."""
     for k in range(count):
         for j in range(k if len(products) == 0 else k + 1, count):
             if len(products):
@@ -397,7 +397,7 @@ def _among_products(products, centred, which, count, first, block, lane):
 
 @njit(cache=True)
 def _fill_from_rows(columns, places, used, n_products, first, centred, block):
-    """Fills the block of one lane from the rows in use; products are in `centred` already, from row `first` on."""
+    """Fills the block of one lane from the data rows `used`; `centred` holds the products already, from `first` on."""
     for i in range(len(places)):
         if first <= i < first + n_products:
             continue
@@ -414,7 +414,7 @@ def _fill_from_rows(columns, places, used, n_products, first, centred, block):
 
 @njit(cache=True)
 def _responses_left(block, lane, responded, asked, tolerance, scratch):
-    """`_left_by` for one lane; `responded`, `asked`: where responses and tested columns begin, and how many."""
+    """`_left_by` for one lane. `responded`, `asked`: first place and number of responses and of tested columns."""
     (response, n_responses), (tested, n_tested) = responded, asked
     whole, room, places = scratch
     size = max(response + n_responses, tested + n_tested)
@@ -431,7 +431,7 @@ def _responses_left(block, lane, responded, asked, tolerance, scratch):
 
 @njit(cache=True)
 def _read_group(basis, group, lanes, x, y, z, most, rows, rows_used, about, widths):
-    """Writes members, degrees and number of products of each question; `widths`: the most columns that z, x, y have."""
+    """Writes members, degrees and number of products of each question; `widths`: the most columns of z, x, y."""
     members, degrees, n_products = about
     start, is_discrete, has_value = basis.start, basis.is_discrete, basis.has_value
     r = z.shape[1]
@@ -501,7 +501,7 @@ def _fill_group(basis, lanes, about, rows, ends, room, block):
 
 @njit(cache=True)
 def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, answers):
-    """Writes the answers of a group of questions with z swept out; `betas` caches B(a, 1/2) for one row count."""
+    """Writes the answers to a group of questions after z is swept out; `betas` caches B(a, 1/2) for one row count."""
     start, is_discrete, excess = basis.start, basis.is_discrete, basis.excess
     (members, degrees, _), (pvalues, strengths), (ends, block, left, kept, tolerance) = about, answers, swept
     r = members.shape[1] - 2
@@ -541,7 +541,7 @@ def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, ans
             else:
                 beta = betas[place]
             if beyond > NEARLY_NORMAL:
-                # the factor for F's degrees of freedom: R² varies (1 + beyond) times as much as for normal columns
+                # the factor for F's degrees of freedom; R² has (1 + beyond) times its variance for normal columns
                 part = min(max(((n + 1.0) / (1.0 + beyond) - 2.0) / (n - 1.0), LEAST_SHARE), 1.0)
                 p = _f_tail_of_share(first, second, share, part)
             else:
@@ -557,7 +557,7 @@ def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, ans
 
 @njit(cache=True, nogil=True)
 def additive_tests(basis, most, x, y, z, tolerance, pvalues, strengths, rows_used):
-    """Writes the p-value, the strength and, where there are gaps, the number of rows of each question, (b,) each.
+    """Writes each question's p-value, strength and, if the data have gaps, number of rows used, (b,) each.
     `basis` is a `Basis` of `anypag.ci.additive`. `most` is the largest degree of functions of a condition. Members of
     z (b, r) are taken in the order given. A share of the variance below `tolerance` counts as zero.
     """

@@ -1,14 +1,14 @@
 """Candidate sets of an edge from its two pools (`_kernels.pools`), nearest first (`next_sets`); passes of Fisher's z.
 
-A pass answers all questions of one kind: which pairs depend on each other given nothing (`pairs_from`), or which node
-(`best_singles`) or set (`best_sets`) has the largest p-value for every edge.
+A pass answers all questions of one kind: which pairs depend on each other given the empty set (`pairs_from`), or which
+node (`best_singles`) or set (`best_sets`) gives the largest p-value for every edge.
 
 Passes give the same answers to the bit as `partial_correlations` and `fisher_z_pvalues` in `_kernels.gaussian`, which
 answer one question at a time. p falls as |rho| rises, except for rounding, so a p-value is computed only where |rho| is
 at most `margin` above the smallest |rho| so far. `best_sets` is quicker for two more reasons. It copies the
 correlations among the nodes of a pool into one small matrix, which stays in the cache. And it visits sets in the order
-in which members are eliminated (`place`), so the first members are eliminated only once for all sets that begin with
-them.
+in which members are eliminated (`place`): members that consecutive sets begin with are eliminated once for all these
+sets.
 """
 
 import math
@@ -20,8 +20,8 @@ from anypag._kernels.patience import FEW, njit, patient
 
 @njit(cache=True, nogil=True)
 def _next_with_sum(distances, r, total, chosen, is_fresh):
-    """Step `chosen` to the next r places, in lexicographic order, whose distances add up to `total`; False at the end.
-    Distances ascend: of the places from j on, the next ones have the least sum, the last ones the largest.
+    """Steps `chosen` to the next r places, in lexicographic order, whose distances add up to `total`; False at the end.
+    Distances ascend. With place j chosen, the next places give the smallest sum, the last places the largest.
     """
     size = len(distances)
     i = 0 if is_fresh else r - 1
@@ -60,7 +60,7 @@ def _next_with_sum(distances, r, total, chosen, is_fresh):
 
 @njit(cache=True, nogil=True)
 def _repeats(others, low, chosen, r, total, side):
-    """Has the other pool given out this set: with a smaller sum of distances or, if that pool is x's, an equal one?"""
+    """Did the other pool give out this set earlier: at a smaller sum of distances, or at an equal sum if side is 1?"""
     elsewhere = 0
     for k in range(r):
         if others[low + chosen[k]] == 0:
@@ -82,7 +82,7 @@ def _write_sorted(z, row, nodes, low, chosen, r):
 
 @njit(cache=True, nogil=True)
 def _most(distances, first, p, r):
-    """The largest sum of distances of r nodes of pool p; 0 if it has fewer."""
+    """The largest sum of distances of r nodes of pool p; 0 if the pool has fewer than r nodes."""
     total = 0
     if first[p + 1] - first[p] >= r:
         for k in range(first[p + 1] - r, first[p + 1]):
@@ -90,12 +90,12 @@ def _most(distances, first, p, r):
     return total
 
 
-@patient(table=1_000_000, lists=1_000_000, nogil=True)  # the bounds on what is written also bound the work
+@patient(table=1_000_000, lists=1_000_000, nogil=True)  # `quota` and the length of z bound the work
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
     """Writes up to `quota` more candidate sets of each of `edges`. Returns how many were written. `cursor[k]` is the
-    position of edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side (0: x's pool), whether this pool
-    begins anew, then the chosen places. Sets are ordered by the sum of their distances. Of equal sums, those of x's
-    pool come first; the sets of a pool are in lexicographic order.
+    position of edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side (0: x's pool), whether no set of
+    this sum and pool was tried yet, then the chosen places. Sets are ordered by the sum of their distances. Of sets
+    with equal sums, those of x's pool come first; the sets of a pool are in lexicographic order.
     """
     count = 0
     for k in edges:
@@ -117,7 +117,7 @@ def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_
                         given += 1
                 if given >= quota or count >= len(z):
                     continue
-            is_fresh = 1  # the next pool, or the next sum, begins anew
+            is_fresh = 1  # the next pool, or the next sum, starts at its first set
             side += 1
             if side == 2:
                 total, side = total + 1, 0
@@ -129,7 +129,7 @@ def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_
 
 @patient(nogil=True)
 def keep_best(edge_of, z, p, best_z, best_p):
-    """Keeps the set with the largest p-value of each edge, the first of equals; `best_p` is NaN before any set."""
+    """Keeps each edge's set with the largest p-value; of equal p-values, the first set. `best_p` is NaN at first."""
     for row in range(len(edge_of)):
         k = edge_of[row]
         if not p[row] <= best_p[k]:
@@ -140,7 +140,7 @@ def keep_best(edge_of, z, p, best_z, best_p):
 
 @patient(nogil=True)
 def largest_of_each(group, values):
-    """The row with the largest value in each run of equal `group`, the first of equals."""
+    """The row with the largest value in each run of equal entries of `group`; of equal values, the first row."""
     rows, count = np.empty(len(group), np.int64), 0
     for row in range(len(group)):
         if row == 0 or group[row] != group[row - 1]:
@@ -169,14 +169,14 @@ def _given_one(xy, xz, yz, tolerance):
 
 @njit(cache=True, inline="always")
 def _strength(joint, left_x, left_y):
-    """|rho|; 0 if nothing is left of x or y."""
+    """|rho| from the three numbers of `_given_one`; 0 if they are 0."""
     return min(abs(joint) / math.sqrt(left_x * left_y), 1.0) if left_x > 0.0 else 0.0
 
 
 @njit(cache=True, inline="always")
 def _given_two(xy, xc, xd, yc, yd, cd, tolerance):
-    """The numbers of `_given_one` given both c and d, each times 1 - cd², and how many of c and d were left out. d is
-    eliminated first. If d determines c, c is left out, and the numbers are those of `_given_one` with d alone.
+    """The covariance and variances of x and y given c and d, each times 1 - cd², and how many of c and d were left out.
+    d is eliminated first. If d determines c, then c is left out, and the numbers are those of `_given_one` given d.
     """
     both = 1.0 - cd * cd
     if both < tolerance:
@@ -192,11 +192,11 @@ def _given_two(xy, xc, xd, yc, yd, cd, tolerance):
 @njit(cache=True, inline="always")
 def _push(near, n, i, kept, tolerance, held, covariance, weight, left):
     """Adds member i to the members held, unless they determine it. Returns how many members are held now.
-
     The residual of a member is what remains of it given the members held before it. Row j of `covariance` holds the
-    covariances of the j-th member held with the residuals of the members before it; row j of `weight` holds its
-    coefficients on them, and `weight[j, j]` is 1 / the variance of its own residual. The last two rows of `covariance`
-    are those of x and y. `left[j]` holds the variances of x and of y and their covariance, given the first j members.
+    covariances of the j-th member held with the residuals of the members before it. Row j of `weight` holds the
+    regression coefficients on these residuals, and `weight[j, j]` is 1 / the variance of the member's own residual. The
+    last two rows of `covariance` are those of x and y. `left[j]` holds the variances of x and y and their covariance
+    given the first j members.
     """
     own = 1.0
     for j in range(kept):
@@ -241,7 +241,7 @@ def _sort_by_place(nodes, place, entries):
 
 @njit(cache=True, nogil=True)
 def _places(pool, z, places):
-    """Writes the ascending places of a set's members in a pool. Returns the sum of distances; -1 if one is missing."""
+    """Writes the ascending places of a set's members in a pool. Returns the sum of distances; -1 if any is missing."""
     nodes, distances = pool
     total = 0
     for k in range(len(z)):
@@ -261,7 +261,7 @@ def _places(pool, z, places):
 
 @njit(cache=True, nogil=True)
 def _where(pool_x, pool_y, z, places):
-    """The sum of distances of a set in the pool that gives it out first, and that pool (0: of x). Writes its places."""
+    """A set's sum of distances in the pool that gives the set out first, and that pool (0: x's). Writes its places."""
     of_x = _places(pool_x, z, places)
     of_y = _places(pool_y, z, places)
     if of_y >= 0 and (of_x < 0 or of_y < of_x):
@@ -271,7 +271,7 @@ def _where(pool_x, pool_y, z, places):
 
 @njit(cache=True, nogil=True)
 def _comes_first(pool_x, pool_y, z, other):
-    """Does `next_sets` give out the set z before the other?"""
+    """Does `next_sets` give out the set z before the set `other`?"""
     mine, its = np.empty(len(z), np.int64), np.empty(len(z), np.int64)
     here, there = _where(pool_x, pool_y, z, mine), _where(pool_x, pool_y, other, its)
     if here != there:
@@ -295,7 +295,7 @@ def _write_set(nodes, entries, chosen, z):
 
 @njit(cache=True, nogil=True)
 def _bound(least, margin):
-    """A little more than the square of the largest |rho| whose p-value must be computed; `inf` if all must be."""
+    """The largest rho² whose p-value must be computed, plus slack for rounding; `inf` if all must be computed."""
     return (least + margin) * (least + margin) * (1.0 + 1e-9) if margin < 1.0 else np.inf
 
 
@@ -304,11 +304,11 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
     """Continues with the sets of one pool of an edge. Returns how many sets it tried, at most `room`.
 
     `near`: correlations of the n members, sorted by `place`, below the diagonal; row n is x, row n + 1 is y. `entries`:
-    where each member stands among the nodes of all pools. `next_new` (n + 1,): entry i is the first member from i on
-    that is new, which means not in the edge's pool searched before; n if there is none. Sets without a new member have
-    been tried already. `cursor[0]` is 1 if the search continues after the set of places in `cursor[1:]`; it is 0 at
-    the start, and when all sets have been tried. `rule`: tolerance, roots and margin. `least`, `best_z` and `best_p`
-    are written, as in `best_sets`.
+    where each member stands among the nodes of all pools. A member is new if it is not in the pool of the edge that was
+    searched first. Sets without a new member have been tried already. `next_new` (n + 1,): entry i is the first new
+    member from i on, n if there is none. `cursor[0]` is 1 if the search continues after the set of places in
+    `cursor[1:]`; it is 0 at the start, and when all sets have been tried. `rule`: tolerance, roots and margin. `least`,
+    `best_z` and `best_p` are written, as in `best_sets`.
     """
     tolerance, roots, margin = rule
     held, covariance, weight, left, n_kept, n_new, z = scratch
@@ -374,7 +374,7 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
 
 @njit(cache=True, nogil=True)
 def _bring_together(correlation, columns, nodes, entries, x, y, is_single, near):
-    """Writes the correlations of x and y with the members, and (unless sets have one member) among the members."""
+    """Writes the correlations of x and y with each other and the members and, unless `is_single`, among the members."""
     n = len(entries)
     for i in range(0 if is_single else n):
         row = correlation[columns[nodes[entries[i]]]]
@@ -393,9 +393,9 @@ def best_sets(correlation, order, place, edges, rule, room, best):
 
     Of sets with equal p-values above 0, the best is the one that `next_sets` gives out first. Node i is column
     `order[i]`, and `place[i]` its rank in the order of elimination. `edges`: the pools, as `_kernels.pools` gives them,
-    then the ends of the m edges, and whether the sets of an edge are to be tried. `rule`: tolerance and roots, as in
-    `_kernels.gaussian`, and margin. `best` is written: cursor (3 + r,), the edge (m at the end), the side and the
-    cursor of `_try_sets`; least (m,), the smallest |rho| so far given a set of which no member was left out; best_z
+    the two ends of each of the m edges, and whether the edge's sets are to be tried. `rule`: tolerance and roots, as in
+    `_kernels.gaussian`, and margin. `best` is written: cursor (3 + r,), which is the edge (m at the end), the side and
+    the cursor of `_try_sets`; least (m,), the smallest |rho| so far given a set without left-out members; best_z
     (m, r), ascending; best_p (m,). At first the cursor is zeros, `least` is `inf` and `best_p` is NaN.
     """
     first, nodes, distances, others, xs, ys, is_open = edges
@@ -436,9 +436,9 @@ def best_sets(correlation, order, place, edges, rule, room, best):
 
 @patient(nogil=True)
 def pairs_from(correlation, order, first, end, least):
-    """The pairs of nodes i < j, i from first to end, with |rho| of at least `least`, row by row; node i is column
-    order[i]. A row is read in memory order. The columns found are then put in the order of nodes: few by insertion,
-    many by a scan over all nodes.
+    """The pairs of nodes i < j with first <= i < end and |rho| of at least `least`, and their |rho|, row by row. Node i
+    is column order[i]. A row is read in memory order. The columns found are then put in the order of nodes: a few
+    columns by insertion sort, many columns by a scan over all nodes.
     """
     n = len(order)
     size = 64 + 4 * (end - first)
@@ -499,7 +499,7 @@ def _list_near(row, start, neighbour, column, block, here, node, stamps, stamp, 
 
 @njit(cache=True, nogil=True)
 def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places, count):
-    """Adds a node's neighbours in the block, except `other`, to the list. Returns its length, and how many they are."""
+    """Adds to the list a node's neighbours in the block except `other`. Returns the list's length and their number."""
     n_near = 0
     for e in range(start[node], start[node + 1]):
         v = neighbour[e]
@@ -513,7 +513,7 @@ def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _squares(xy, of_x, of_y, count, tolerance, squares):
-    """rho² of x and y given each node, up to rounding; -1 if the node nearly determines x or y. No branch: faster."""
+    """rho² of x and y given each node, up to rounding; -1 if the node nearly determines x or y. No branches: faster."""
     for i in range(count):
         left_x, left_y = 1.0 - of_x[i] * of_x[i], 1.0 - of_y[i] * of_y[i]
         joint = xy - of_x[i] * of_y[i]
@@ -526,7 +526,7 @@ def _squares(xy, of_x, of_y, count, tolerance, squares):
 def _least_square(squares, count):
     """The least entry that is not negative; infinity if there is none."""
     first = second = np.inf
-    for i in range(0, count - 1, 2):  # two minima, so that neither waits for the other
+    for i in range(0, count - 1, 2):  # two minima, which the processor can update at the same time
         first = squares[i] if 0.0 <= squares[i] < first else first
         second = squares[i + 1] if 0.0 <= squares[i + 1] < second else second
     if count % 2 and 0.0 <= squares[count - 1] < first:
@@ -536,14 +536,14 @@ def _least_square(squares, count):
 
 @patient(lists=FEW, nogil=True)
 def best_singles(correlation, order, edges, max_sets, tolerance, root, margin, found):
-    """Writes for every edge the node, in its two pools of radius 1, that has the largest p-value as the condition set.
+    """Writes for every edge the node, in its two pools of radius 1, that gives the largest p-value as condition set.
     Returns how many questions were answered.
 
     Ties go to the node that `next_sets` gives out first: nodes of x's pool before those only in y's pool,
     then by how strongly they depend on x and y, then by index. `edges`: start, neighbour, block (the graph, as in
-    `_kernels.pools`), then (m,) the ends and the block of each. An edge with more than `max_sets` candidates is not
-    tested; negative for no limit. `found` is written: (m,) whether both pools have a node; (m,) whether there are more
-    than `max_sets` candidates; (m, 1) the node; (m,) its p-value.
+    `_kernels.pools`), then (m,) the two ends and the block of each edge. An edge with more than `max_sets` candidates
+    is not tested; a negative `max_sets` means no limit. `found` is written: (m,) whether both pools have a node; (m,)
+    whether there are more than `max_sets` candidates; (m, 1) the node; (m,) its p-value.
     """
     start, neighbour, block, xs, ys, edge_block = edges
     is_open, is_large, best_z, best_p = found
@@ -583,7 +583,7 @@ def best_singles(correlation, order, edges, max_sets, tolerance, root, margin, f
         bound = bound * bound * (1.0 + 1e-9) if bound < 1.0 else np.inf  # |rho| above 1 counts as 1
         least, n_near = 2.0, 0
         for i in range(listed):
-            if squares[i] <= bound and i != at_y:  # a superset of those within `margin` of the least
+            if squares[i] <= bound and i != at_y:  # includes every node with |rho| within `margin` of the least
                 near[n_near] = i
                 near_strength[n_near] = _strength(*_given_one(xy, of_x[i], of_y[i], tolerance))
                 least = min(least, near_strength[n_near])

@@ -1,4 +1,4 @@
-"""Which discrete columns others determine, found in few loops over the rows; for the audit."""
+"""Finds discrete columns that other columns determine, by compiled loops over the rows; for the audit."""
 
 import numpy as np
 
@@ -7,10 +7,10 @@ from anypag._kernels.patience import njit
 
 @njit(cache=True)
 def is_determined(codes, levels, a, b, c):
-    """The number of cells, combinations of levels of columns a and b that occur, or -1 if they do not determine column
-    c; the number of rows; and the log probability that each cell has just one level of c by chance. Rows with a gap in
-    a, b or c do not count. With a == b a single column is asked about. `codes` (p, n) are levels from 0, or -1 for a
-    gap.
+    """The numbers of cells and rows, and the log probability that each cell has only one level of c by chance. Cells
+    are the combinations of levels of columns a and b that occur, or the levels of a if a == b. The first number is -1
+    if a and b do not determine column c. Rows with a gap in a, b or c do not count. `codes` (p, n) are levels from 0,
+    or -1 for a gap.
     """
     n_cells = levels[a] * (levels[b] if a != b else 1)
     seen, size, margin = np.full(n_cells, -1, np.int64), np.zeros(n_cells, np.int64), np.zeros(levels[c])
@@ -36,9 +36,9 @@ def is_determined(codes, levels, a, b, c):
 
 @njit(cache=True)
 def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, chance):
-    """Two columns (a, b) that determine c only together; (a, a) if a does alone, (-1, -1) if there are none. The
-    combinations of levels that occur must have at least `rows_per_cell` rows on average. The log probability that
-    chance makes c look determined, anywhere among all pairs or triples of columns, must be below `chance`.
+    """Two columns (a, b) that only together determine c, (a, a) if column a has more levels than c and determines it,
+    or else (-1, -1). The combinations of levels that occur must have at least `rows_per_cell` rows on average. The log
+    probability that any pair or triple of columns looks like this by chance must be below `chance`.
     """
     p = codes.shape[0]
     pairs, triples = np.log(max(p * (p - 1), 1)), np.log(max(p * (p - 1) * (p - 2) // 2, 1))
@@ -63,9 +63,9 @@ def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, c
 
 @njit(cache=True)
 def tell_each_other(codes, levels, least, least_rows):
-    """Pairs a < b of columns that nearly determine each other, and the share of rows guessed right. Knowing one column
-    lowers the errors in guessing the other by a share of at least `least`, both ways (Goodman and Kruskal's lambda),
-    but not to zero both ways. A pair needs `least_rows` rows with both values. `codes` (p, n) are -1 for a gap.
+    """Pairs a < b of columns that nearly determine each other, and the lower of their two shares of rows guessed right.
+    In both directions, knowing one column removes at least the share `least` of errors in guessing the other (Goodman
+    and Kruskal's lambda). In at least one, errors remain. A pair has `least_rows` rows or more without gaps (-1).
     """
     p, n = codes.shape
     most = levels.max()

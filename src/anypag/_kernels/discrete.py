@@ -10,9 +10,9 @@ are integers, so the statistics equal those of single questions (`count_statisti
 
 Sets with too many combinations are counted question by question; the number of rows bounds the memory. Rows are
 counted in a dense table of the strata that occur if it has at most `most_cells` cells (`ci.counting` sets this to
-min(4 · rows, 2²⁶) + 64). Otherwise they are counted in a hash table of the cells that occur, which are never more than
-the rows; for permutations (`permutations_by_rows`) the rows are sorted. A row can represent several equal rows: each
-has a weight, and the counts are sums of weights.
+min(4 · rows, 2²⁶) + 64). Otherwise they are counted in a hash table of the cells that occur; there are at most as many
+such cells as rows. For permutations (`permutations_by_rows`) the rows are sorted instead. A row can represent several
+equal rows: every row has a weight, and counts are sums of weights.
 """
 
 import math
@@ -39,7 +39,7 @@ def _term(observed, expected, family):
 
 @njit(cache=True, nogil=True)
 def _two_by_two(n, n_x, n_y, n_xy, family):
-    """The statistic of a 2 x 2 table from its margins, the same to the bit with x and y swapped."""
+    """The statistic of a 2 x 2 table from its margins and one cell. Swapping x and y changes no bit of it."""
     not_x, not_y = n - n_x, n - n_y
     diagonal = _term(n_xy, n_x * n_y / n, family) + _term(not_x - n_y + n_xy, not_x * not_y / n, family)
     return diagonal + (_term(n_x - n_xy, n_x * not_y / n, family) + _term(n_y - n_xy, not_x * n_y / n, family))
@@ -47,7 +47,7 @@ def _two_by_two(n, n_x, n_y, n_xy, family):
 
 @njit(cache=True, nogil=True)
 def _combine(before, column, step, after):
-    """Writes the combination number of each row after one more column; there were `step` combinations before."""
+    """Adds a column to the combination number of each row; the columns before it have `step` combinations."""
     factor = np.uint32(step)
     for row in range(len(column)):
         after[row] = np.uint32(before[row]) + np.uint32(column[row]) * factor
@@ -55,7 +55,7 @@ def _combine(before, column, step, after):
 
 @njit(cache=True, nogil=True)
 def _count_cells(combined, weights, total, cells):
-    """Counts rows by cell. With few cells, four tables are filled in turn, so that additions rarely wait for others."""
+    """Sums row weights by cell. With few cells, four tables take turns, so additions rarely wait for each other."""
     turns = 4 if total <= _FEW_CELLS else 1
     for cell in range(turns * total):
         cells[cell] = 0
@@ -75,7 +75,7 @@ def _count_cells(combined, weights, total, cells):
 
 @njit(cache=True, nogil=True)
 def _of_binary(cells, strata, step_a, step_b, levels_a, levels_b, family):
-    """Statistic and degrees of freedom of a table of two columns with at most two levels."""
+    """Statistic and degrees of freedom of two columns with at most two levels each."""
     statistic, freedom = 0.0, 0
     for first in strata:
         n_00, n_01, n_10, n_11 = np.int64(cells[first]), np.int64(0), np.int64(0), np.int64(0)
@@ -94,7 +94,7 @@ def _of_binary(cells, strata, step_a, step_b, levels_a, levels_b, family):
 
 @njit(cache=True, inline="always")
 def _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins):
-    """Counts the rows of a stratum by level. Returns its rows, and how many levels of each column occur in it."""
+    """Counts the rows of a stratum per level. Returns the number of rows, and how many levels of each column occur."""
     for a in range(levels_a + levels_b):
         margins[a] = 0
     n = np.int64(0)
@@ -114,7 +114,7 @@ def _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins):
 
 @njit(cache=True, nogil=True)
 def _of_levels(cells, strata, step_a, step_b, levels_a, levels_b, family, margins):
-    """Statistic and degrees of freedom of two columns."""
+    """Statistic and degrees of freedom of two columns with any number of levels."""
     statistic, freedom = 0.0, 0
     for first in strata:
         n, present_a, present_b = _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins)
@@ -142,7 +142,7 @@ def _cell(observed, margin_a, margin_b, n, family):
 
 @njit(cache=True, inline="always")
 def _nine(cells, first, step_a, step_b, third_a, third_b):
-    """The cells of a stratum, row by row; 0 for levels that are not there. Unsigned indices need no sign check."""
+    """The nine counts of a stratum, row by row; 0 for a third level that is missing. Unsigned indices are faster."""
     next_a, next_b, none = first + step_a, first + step_b, np.uint64(0)
     n00, n01 = np.uint64(cells[first]), np.uint64(cells[next_b])
     n10, n11 = np.uint64(cells[next_a]), np.uint64(cells[next_a + step_b])
@@ -186,10 +186,10 @@ def _of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, family):
 
 @njit(cache=True, nogil=True)
 def _matrix_sums(counts, n):
-    """Sums over the matrix W of a column in a stratum with n rows, from the counts of its levels. W has an entry for
-    every two rows of the stratum: 1 / (R + 1) if both have the same level, which has R rows, else 0; then the mean of
-    each row and column of W is subtracted. With w for its diagonal the sums are: k1 = Σ R² / (R + 1); the traces of W,
-    W² and W³; Σ w² and Σ w³; Σ Wᵢⱼ³; Σ wᵢ (W²)ᵢᵢ; Σ wᵢ Wᵢⱼ wⱼ. A level without rows adds nothing.
+    """Nine sums over the matrix W of a column in a stratum with n rows, from the counts of the column's levels. For two
+    rows of the stratum, W has 1 / (R + 1) if both have the same level and R rows have that level, else 0; W is then
+    centred by rows and columns. With w for its diagonal, the sums are k1 = Σ R² / (R + 1); the traces of W, W² and W³;
+    Σ w² and Σ w³; Σ Wᵢⱼ³; Σ wᵢ (W²)ᵢᵢ; Σ wᵢ Wᵢⱼ wⱼ. A level without rows adds nothing.
     """
     k1, k2, k3, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for count in counts:
@@ -225,7 +225,7 @@ def _matrix_sums(counts, n):
 
 @njit(cache=True, nogil=True)
 def _second_moment(sums_x, sums_y, n):
-    """The mean of (Σ Wᵢⱼ Vᵢⱼ)² over all permutations of V, from sums over one to four different rows."""
+    """The mean of (Σ Wᵢⱼ Vᵢⱼ)² over all permutations of V, where W is the matrix of x and V that of y."""
     _, t, t2, _, s2, _, _, _, _ = sums_x
     _, u, u2, _, r2, _, _, _, _ = sums_y
     one = s2 * r2
@@ -240,7 +240,7 @@ def _second_moment(sums_x, sums_y, n):
 
 @njit(cache=True, nogil=True)
 def _over_different_rows(sums):
-    """Sums of products of three entries of W, one for each way in which their six indices can coincide (up to sign).
+    """Sums, up to sign, of products of three entries of W: one sum for each way in which the six indices can coincide.
     Rows and columns of W sum to 0, so every sum over different indices follows from `_matrix_sums`.
     """
     _, t, t2, t3, s2, s3, u, v, b = sums
@@ -274,7 +274,7 @@ def _over_different_rows(sums):
 
 @njit(cache=True, nogil=True)
 def _third_moment(sums_x, sums_y, n):
-    """The mean of (Σ Wᵢⱼ Vᵢⱼ)³ over all permutations of V."""
+    """The mean of (Σ Wᵢⱼ Vᵢⱼ)³ over all permutations of V, where W is the matrix of x and V that of y."""
     x1, x2, x3, x4, x5, x6 = _over_different_rows(sums_x)
     y1, y2, y3, y4, y5, y6 = _over_different_rows(sums_y)
     one = x1 * y1
@@ -297,7 +297,7 @@ def _third_moment(sums_x, sums_y, n):
 @njit(cache=True, nogil=True)
 def _add_stratum(counts_x, counts_y, rows, product, cumulants):
     """Adds the cumulants of one stratum of 3 rows or more to `cumulants`. Returns its statistic. `product` is the sum
-    of o (o - 2 e) / ((R + 1) (C + 1)) over cells with rows: o observed, e expected, R and C the rows of the two levels.
+    of o (o - 2 e) / ((R + 1) (C + 1)) over cells with o > 0: o observed, e expected, R and C the cell's margins.
     """
     n = float(rows)
     sums_x, sums_y = _matrix_sums(counts_x, n), _matrix_sums(counts_y, n)
@@ -314,7 +314,7 @@ def _add_stratum(counts_x, counts_y, rows, product, cumulants):
 
 @njit(cache=True, nogil=True)
 def _of_permutations(cells, strata, step_a, step_b, levels_a, levels_b, margins, weights, cumulants):
-    """The statistic of two columns summed over strata. Writes its cumulants under permutation."""
+    """The permutation statistic of two columns, summed over strata. Writes its cumulants under permutation."""
     statistic = 0.0
     for k in range(3):
         cumulants[k] = 0.0
@@ -337,7 +337,7 @@ def _of_permutations(cells, strata, step_a, step_b, levels_a, levels_b, margins,
 
 @njit(cache=True, nogil=True)
 def _sort(columns):
-    """Insertion sort: numba's own sort takes seconds to compile."""
+    """Sorts columns in place, by insertion, because numba's own sort takes seconds to compile."""
     for k in range(1, len(columns)):
         column, j = columns[k], k
         while j > 0 and columns[j - 1] > column:
@@ -348,7 +348,7 @@ def _sort(columns):
 
 @njit(cache=True, nogil=True)
 def _sets_of(x, y, z):
-    """(b, r + 2) the columns of each query, ascending; (b, 2) which of these are its x and y, ascending."""
+    """The columns of each query (b, r + 2), and the places of its x and y among these (b, 2); both ascend."""
     sets, places = np.empty((len(x), z.shape[1] + 2), np.int32), np.zeros((len(x), 2), np.int32)
     for i in range(len(x)):
         members = sets[i]
@@ -366,7 +366,7 @@ def _sets_of(x, y, z):
 
 @njit(cache=True, nogil=True)
 def _order(sets, n_columns):
-    """The sets in lexicographic order, by counting sort on each column from the last."""
+    """The indices of the sets in lexicographic order, by counting sort on each place from the last to the first."""
     n = len(sets)
     order, next_order = np.arange(n), np.empty(n, np.int64)
     begins = np.empty(n_columns + 1, np.int64)
@@ -386,7 +386,7 @@ def _order(sets, n_columns):
 
 @njit(cache=True, nogil=True)
 def _starts(sets, order):
-    """Where in `order` each distinct set begins, and the end of the last."""
+    """The places in `order` where the distinct sets begin, and the end of the last set."""
     starts, count = np.empty(len(order) + 1, np.int64), 0
     for k in range(len(order)):
         is_new = k == 0
@@ -409,7 +409,7 @@ def _is_within(mask, whole):
 
 @njit(cache=True, nogil=True)
 def _widen(whole, columns, n_columns, cells, members, widths, most_summed):
-    """Adds the members of a set to the columns counted together if the table stays small. Returns columns and cells."""
+    """Adds a set's members to the columns of a common table if it stays small. Returns its column and cell counts."""
     more, more_cells = n_columns, cells
     for column in members:
         if not (whole[column >> 6] >> np.uint64(column & 63)) & np.uint64(1):
@@ -425,7 +425,7 @@ def _widen(whole, columns, n_columns, cells, members, widths, most_summed):
 
 @njit(cache=True, nogil=True)
 def _sum_neighbours(table, n_levels, rest):
-    """Sums of runs of `n_levels` cells; runs of two and three are unrolled, so that the compiler can vectorise them."""
+    """Writes sums of runs of `n_levels` cells. Runs of two and three are unrolled so that they are vectorised."""
     if n_levels == 2:
         for o in range(len(rest)):
             rest[o] = table[2 * o] + table[2 * o + 1]
@@ -439,7 +439,7 @@ def _sum_neighbours(table, n_levels, rest):
 
 @njit(cache=True, nogil=True)
 def _sum_out(table, n_levels, inner, rest):
-    """Writes the table with one column summed out to `rest`; `inner` is the stride of that column."""
+    """Sums one column out of a table, and writes the result to `rest`. `inner` is the stride of that column."""
     if inner == 1:
         _sum_neighbours(table, n_levels, rest)
         return
@@ -456,11 +456,11 @@ def _sum_out(table, n_levels, inner, rest):
 
 @njit(cache=True, nogil=True)
 def _find_table(cells, columns, widths, members, is_kept, ends, begins, same):
-    """Where in `cells` the table of `members` begins; it is summed from the table of all `columns`. Both lists ascend.
+    """The place in `cells` of the table of `members`, summed from the table of all `columns`. Both lists ascend.
 
     Columns are summed out from the first on, so that most sums are over long runs. Intermediate tables stay in `cells`
-    and serve the next sets with the same first columns; together they have no more cells than the first table.
-    `is_kept`, `ends` and `begins` describe the tables of the previous set and are updated; `same` says whether its
+    and serve the next sets with the same first columns. Together they have no more cells than the table of `columns`.
+    `is_kept`, `ends` and `begins` describe the tables of the previous set and are updated. `same` says whether these
     tables were summed from the same `columns`.
     """
     inner, outer, place = np.int64(1), ends[0], 0
@@ -483,7 +483,7 @@ def _find_table(cells, columns, widths, members, is_kept, ends, begins, same):
 
 @njit(cache=True, nogil=True)
 def _list_strata(members, levels, steps, a, b, strata):
-    """Lists the first cell of every combination of levels of all columns but those at a and b. Returns their number."""
+    """Lists the first cell of every combination of levels of the columns not at a or b. Returns their number."""
     n_strata = 1
     strata[0] = 0
     for d in range(len(members)):
@@ -531,15 +531,15 @@ def _answer(table, members, levels, widths, questions, places, most_binary, fami
 
 @patient(lists=FEW, nogil=True)  # `cells` and the number of queries bound the work
 def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, answers):
-    """Writes statistic and degrees of freedom of queries.
+    """Writes the statistic of each query, and its degrees of freedom or cumulants.
 
-    `rows`: codes (p, n), the levels as 0, 1, ..., of a type that holds the number of any cell; weights (n,), how many
-    rows each one represents; levels (p,), how many each column has; widths (p,), one more for columns with gaps: a gap
-    has the last code. Cells of gaps are counted and summed, but no answer includes them. Sets of binary columns with at
-    most `most_binary` members of z use the formula of 2 x 2 tables. A table that serves several sets has at most
-    `most_summed` cells. `cells` (4, m) is scratch space, with m at least `most_summed` and the combinations of levels
-    of any set. `family` is PEARSON, LOG_LIKELIHOOD or PERMUTATIONS. `answers`: statistics (b,); freedoms (b,), not for
-    PERMUTATIONS; cumulants (b, 3), only for PERMUTATIONS; rows_used (b,), only with gaps.
+    `rows`: codes (p, n), the levels as 0, 1, ..., in a type that can hold any cell number; weights (n,), how many equal
+    rows a row represents; levels (p,), the number of levels of each column; widths (p,), which equal `levels`,
+    plus 1 for columns with gaps: a gap has the last code. Cells of gaps are counted and summed, but no answer includes
+    them. Sets of binary columns with at most `most_binary` members of z use the formula of 2 x 2 tables. A table for
+    several sets has at most `most_summed` cells. `cells` (4, m) is scratch space; no table has more than m cells.
+    `family` is PEARSON, LOG_LIKELIHOOD or PERMUTATIONS. `answers`: statistics (b,); freedoms (b,), not for
+    PERMUTATIONS; cumulants (b, 3), only for PERMUTATIONS; rows_used (b,), empty if there are no gaps.
     """
     codes, weights, levels, widths = rows
     n, width = codes.shape[1], z.shape[1] + 2
@@ -619,7 +619,7 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
 
 @njit(cache=True, nogil=True)
 def _complete_rows(codes, columns, rows):
-    """Writes the rows in which none of the columns has a gap. Returns their number."""
+    """Writes the indices of the rows in which none of the columns has a gap. Returns their number."""
     count = 0
     for row in range(codes.shape[1]):
         is_complete = True
@@ -646,7 +646,7 @@ def _sort_rows(rows, keys, n_keys, begins, made):
 
 @njit(cache=True, nogil=True)
 def _number_strata(codes, members, rows, stratum_of):
-    """Numbers the combinations of levels of some columns; the rows are sorted by them. Returns how many there are."""
+    """Numbers the combinations of levels of `members`, by which the rows are sorted. Returns how many there are."""
     count = 0
     for k in range(len(rows)):
         for column in members:
@@ -691,10 +691,10 @@ def _product_of_cells(rows, codes_a, codes_b, weights, counts_a, counts_b, numbe
 
 @njit(cache=True, nogil=True)
 def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants, rows_used):
-    """Writes statistic, cumulants and number of rows of each query; the same bits as `joint_statistics`. For each query
-    rows are sorted by the levels of y, of x and of each member of z in turn, so that strata, levels and cells are runs.
-    The time depends on the rows, not on the number of combinations of levels. Arguments as for `count_statistics`; in a
-    query x comes before y and z ascends.
+    """Writes statistic, cumulants and number of rows of each query, the same to the bit as `joint_statistics`. For each
+    query, rows are sorted by the levels of y, of x and of each member of z in turn, so that strata, levels and cells
+    are runs. The time depends on the rows, not on the number of combinations of levels. Arguments as for
+    `count_statistics`; in a query x must be less than y, and z must ascend.
     """
     n, r = codes.shape[1], z.shape[1]
     columns, scratch = np.empty(r + 2, np.int32), np.empty((4, n), np.int64)
@@ -783,7 +783,7 @@ def _sparse(codes_x, codes_y, weights, levels_x, levels_y, strata, n_strata, fam
     present_x, present_y = scratch[7, :n_strata], scratch[8, :n_strata]
     present_x[:] = present_y[:] = 0
     next_x = next_y = next_cell = 0
-    statistic, uncovered = 0.0, float(weights.sum())  # uncovered: the rows expected in cells that stay empty
+    statistic, uncovered = 0.0, float(weights.sum())  # uncovered: the rows expected in empty cells
     for i in range(n):
         if of_x[i] == next_x:
             present_x[strata[i]] += 1
@@ -837,12 +837,12 @@ def _most_combinations(levels, x, y, z, most):
 def count_statistics(
     codes, weights, levels, has_gaps, most_cells, x, y, z, most_binary, family, statistics, freedoms, rows_used
 ):
-    """Writes statistic, degrees of freedom and rows, (b,) each, of every query over discrete columns.
+    """Writes statistic, degrees of freedom and number of rows, (b,) each, of every query over discrete columns.
 
-    `codes` (p, n): the levels as 0, 1, ..., -1 for a gap; `weights` (n,): how many rows each one represents; `levels`
-    (p,): how many each column has. Tables of more than `most_cells` cells are counted in a hash table. Strata follow
-    each other in the order of the members of a set. Sets of binary columns with at most `most_binary` members of z use
-    the formula of 2 x 2 tables. `family` is PEARSON or LOG_LIKELIHOOD.
+    `codes` (p, n): the levels as 0, 1, ...; -1 for a gap; `weights` (n,): how many equal rows a row represents;
+    `levels` (p,): the number of levels of each column. Tables of more than `most_cells` cells are counted in a hash
+    table. In smaller tables, strata follow the order of z's members. Sets of binary columns with at most `most_binary`
+    members of z use the formula of 2 x 2 tables. `family` is PEARSON or LOG_LIKELIHOOD.
     """
     n = codes.shape[1]
     n_rows = weights.sum()  # decides how to count, so that weighted rows give the same bits as repeated rows

@@ -1,4 +1,4 @@
-"""BDeu, the score from counts of a node given its parents; and hidden causes with a few levels.
+"""BDeu, a score of a node given its parents, computed from counts; EM and draws of hidden causes with a few levels.
 
 The score is a difference, score(v | parents) = F(parents + v) - F(parents). F of a set of columns is the log marginal
 likelihood of their joint table with `ess` prior rows spread evenly (Buntine 1991). For the signature that all scores
@@ -6,12 +6,12 @@ share see `_kernels.gaussian_score`. Here `matrix[i, j]` is the price of an edge
 from the score; `table[v]` holds the levels (0, 1, ...) of column v; `numbers` holds `ess`, then the number of levels of
 each column. F of a set is cached in `keys` and `values`.
 
-For hidden causes with a few levels: EM over their unknown levels, and random draws of these levels. These functions
-read the arrays of a `Layout` (`scores.latent`). Children with the same hidden causes form a family f; `part[f, s]`
-numbers the combination of their causes' levels in joint state s of all hidden causes, from 0 to `n_parts[f]` - 1. The
-table of child c has `n_rows[c]` rows, one for each combination of levels of its parents and hidden causes. A row has
-`n_levels[c]` cells, one for each level of c: `cell[r, c] + part[f, s] * n_levels[c]` is the cell that row r of the data
-and state s point to. `level[s, h]` is the level of cause h in state s, and `sizes[h]` how many levels it has.
+Hidden causes with a few levels: `fit` runs EM over their unknown levels, `draw` draws these levels. These functions
+read the arrays of a `Layout` (`scores.latent`). A joint state s gives every hidden cause h a level, `level[s, h]`.
+Cause h has `sizes[h]` levels. Children with the same hidden causes form a family f. In state s these causes have the
+combination of levels with the number `part[f, s]`, from 0 to `n_parts[f]` - 1. The table of child c has `n_rows[c]`
+rows, one for each combination of levels of its parents and hidden causes. A row has `n_levels[c]` cells, one for each
+level of c. For row r of the data and state s, the cell is `cell[r, c] + part[f, s] * n_levels[c]`.
 """
 
 import math
@@ -24,7 +24,7 @@ IMPOSSIBLE = -1e15
 LEAST_GAIN = 1e-9  # a parent is added only if the score rises by more than this
 LEVELS_AT = 1
 DENSE = 65536  # tables with more cells than this are counted by sorting
-SMALL = 64  # the term of a cell with fewer rows than this is computed once for each table
+SMALL = 64  # the term for a count below this is computed once for each table
 FORBIDDEN = 1e8  # an edge with a higher price is in no graph
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
@@ -43,7 +43,7 @@ def _mixed(x):
 
 @njit(cache=True, nogil=True)
 def _code(table, numbers, chosen, code):
-    """Numbers the cell of every row: `code` must be zeros, of a type that holds the number of cells."""
+    """Writes the cell number of every row to `code`: zeros on entry, of a type that can hold the number of cells."""
     for v in chosen:
         levels = code.dtype.type(numbers[LEVELS_AT + v])
         column = table[v]
@@ -53,7 +53,7 @@ def _code(table, numbers, chosen, code):
 
 @njit(cache=True, nogil=True)
 def _sorted(code, cells):
-    """The numbers of cells, ascending: sorted by their last 11 bits, then by the next ones (radix sort)."""
+    """The cell numbers, ascending, by radix sort: by the last 11 bits first, then by the next 11 bits, and so on."""
     other, place = np.empty_like(code), np.empty(2049, np.int64)
     shift = 0
     while cells > 1.0:
@@ -92,7 +92,7 @@ def _counted(table, numbers, nodes, k, room):
         for r in range(n_rows):
             counts[small[r]] += 1
         room[0] -= len(counts)
-        for c in range(len(counts)):  # cells with rows go to the front, without a branch for each cell
+        for c in range(len(counts)):  # moves cells with rows to the front, without a branch for each cell
             count = counts[c]
             counts[met] = count
             met += count != 0
@@ -105,7 +105,7 @@ def _counted(table, numbers, nodes, k, room):
         for r in range(n_rows):
             met += r == 0 or code[r] != code[r - 1]
             counts[met - 1] += 1
-    worth = np.zeros(SMALL)  # the term of a cell, by its number of rows: most cells have few
+    worth = np.zeros(SMALL)  # the term of a cell, by its number of rows: most cells have few rows
     for c in range(met):
         count = counts[c]
         if count >= SMALL:
@@ -150,7 +150,7 @@ def _price(matrix, v, parents, k):
 
 @njit(COMPONENT, cache=True, nogil=True)
 def component(matrix, table, numbers, keys, values, nodes, d, m, relation, fits, asked):
-    """The score of a node given its parents; `IMPOSSIBLE` for a district of several nodes. `asked` changes nothing."""
+    """The score of a node given its parents; `IMPOSSIBLE` for a district of several nodes. `asked` is ignored."""
     if d > 1:
         return IMPOSSIBLE
     alone, data = nodes[1:m].copy(), (table, numbers, keys, values, np.zeros(1, np.int64))
@@ -185,7 +185,7 @@ def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, coun
 
 @njit(REMOVING, cache=True, nogil=True)
 def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
-    """Writes the score of v without each of its first k parents. Returns its score with all of them."""
+    """Writes the score of v without each of its first k parents. Returns the score of v with all k parents."""
     data = (matrix, table, numbers, keys, values)
     nodes = np.empty(k + 1, np.int64)
     for x in range(k):
@@ -236,7 +236,7 @@ def _joint(cell, family, part, n_parts, n_levels, r, tables, prior, factor, join
 
 @njit(cache=True, nogil=True)
 def _joint_by_logarithms(layout, r, tables, prior, joint):
-    """Writes scaled joint probabilities, if products would underflow. Returns their sum and the log of the scale."""
+    """As `_joint`, if products underflow: writes probabilities / scale. Returns their sum and the log of the scale."""
     highest = -np.inf
     for s in range(len(prior)):
         joint[s] = math.log(prior[s])
@@ -261,7 +261,7 @@ def _work_of_row(layout):
 
 @njit(cache=True, nogil=True)
 def _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
-    """Adds rows from `stand[1]` on to expected counts and to the log-likelihood `value[0]`. Returns whether done."""
+    """Adds rows from `stand[1]` on to expected counts and the log-likelihood `value[0]`; False if room ran out."""
     cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
     states = len(layout.level)
     prior, joint = np.empty(states), np.empty(states)
@@ -300,7 +300,7 @@ def _expected(layout, weight, tables, shares, counts, expected, stand, value, ro
 
 @njit(cache=True, nogil=True)
 def _refit(counts, hidden_counts, n_rows, n_levels, sizes, ess, tables, shares):
-    """Writes the tables and shares that fit expected counts best, with the prior rows of BDeu."""
+    """Writes the tables and shares that fit the expected counts plus prior rows best."""
     for c in range(len(n_rows)):
         prior = ess / (n_rows[c] * n_levels[c])
         for g in range(n_rows[c]):
@@ -336,12 +336,12 @@ def _completed(counts, fitted, n_rows, n_levels, prior):
 @njit(cache=True, nogil=True)
 def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, value, room):
     """Improves tables and shares by EM. Returns whether EM is done; `value[0]` is then the score of Cheeseman & Stutz
-    (1996): the marginal likelihood of the rows completed with expected hidden causes, corrected by the likelihood ratio
-    of the rows and their completion. EM ends after `sweeps` sweeps, or if one adds less than 0.5 to the log-likelihood.
+    (1996), M - C + L. M and C are log marginal likelihood and log-likelihood of the rows completed with expected hidden
+    causes. L is the log-likelihood of the rows. EM ends after `sweeps` sweeps, or once a sweep adds less than 0.5 to L.
 
     `weight`: how often each distinct row of `layout` occurs; `ess`: prior rows of BDeu; `counts`, `expected`: expected
-    counts so far, of cells and of joint states; `stand`: sweep and row, zeros at first; `value`: the log-likelihood so
-    far, and that of the last sweep, -inf at first; `room`: see `anypag.threads`. All but the first four change.
+    counts of cells and of joint states so far; `stand`: sweep and row, zeros at first; `value`: the log-likelihood so
+    far, and that of the last sweep, -inf at first; `room`: see `anypag.threads`. All but the first four are changed.
     """
     n_rows, n_levels, sizes = layout.n_rows, layout.n_levels, layout.sizes
     hidden_counts = np.empty_like(shares)  # the expected number of rows for each level of each hidden cause
@@ -364,7 +364,7 @@ def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, va
 
 @njit(cache=True, nogil=True)
 def draw(layout, tables, shares, uniform, drawn, stand, room):
-    """Draws hidden causes for each row from `stand[0]` on; writes levels to `drawn` (h, rows). Returns whether done."""
+    """Draws hidden causes of rows from `stand[0]` on; writes levels to `drawn` (h, rows). False if room ran out."""
     states = len(layout.level)
     prior, joint = np.empty(states), np.empty(states)
     factor = np.empty((len(layout.part), layout.n_parts.max()))

@@ -1,17 +1,17 @@
-"""Partial correlations of many small index sets from one correlation matrix, and their p-values; linear systems.
+"""Partial correlations for many small condition sets, from one correlation matrix; p-values; fits of linear systems.
 
-For a condition set z, |rho| of x and y is the correlation that is left once z is regressed out of both. Sets of up to
+For a condition set z, |rho| of x and y is their absolute correlation after z is regressed out of both. Sets of up to
 two members have symmetric closed forms: swapping x and y, or the members of z, gives the same bits. Larger sets go
 through an elimination, which takes the members in the order in which they are given.
 
 The small functions of the elimination are inlined: a call with arrays costs more than solving a small set.
 
-The rule for near-singular sets: a member whose variance given the members before it is below `tolerance` (its own
-variance is 1) is left out. If x or y has a smaller variance given z, it counts as constant, so rho = 0.
+The rule for near-singular sets, with variables of variance 1: a member whose variance given the members before it is
+below `tolerance` is left out. If x or y has a variance below `tolerance` given z, it counts as constant, and rho = 0.
 
 A linear system behind a path diagram has arrows `i -> j` and spouses `i <-> j`. Its equations are X = B X + noise with
-B[j, i] = 0 unless i -> j, and the noise has the covariance Ω with Ω[i, j] = 0 unless i = j or i <-> j. Without bows
-(both edges between one pair) B and Ω follow from the covariance of X, except in special cases. They are fitted by
+B[j, i] = 0 unless i -> j, and the noise has the covariance Ω with Ω[i, j] = 0 unless i = j or i <-> j. If no
+pair has both edges (a bow), B and Ω follow from the covariance of X, except in special cases. B and Ω are fitted by
 residual iterative conditional fitting (Drton, Eichler & Richardson 2009).
 """
 
@@ -88,7 +88,7 @@ def _append(correlation, node, members, kept, tolerance, covariance, weight):
 
 @njit(cache=True, inline="always")
 def _keep(correlation, members, count, tolerance, covariance, weight):
-    """Moves to the front those of the first `count` members that earlier ones do not determine; returns how many."""
+    """Drops those of the first `count` members that earlier members determine. Returns how many remain."""
     kept = 0
     for i in range(count):
         if _append(correlation, members[i], members, kept, tolerance, covariance, weight) >= tolerance:
@@ -134,7 +134,7 @@ def partial_correlations(correlation, x, y, z, tolerance, strengths, left_out):
     entry). `correlation` is symmetric to the bit. Members of z (b, r) are taken in the order given. A share of the
     variance below `tolerance` counts as zero.
     """
-    # unsigned indices cannot be negative, which spares every look-up a check for counting from the end
+    # unsigned indices cannot be negative, so no look-up checks whether its index counts from the end
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)
     r = z.shape[1]
     if r == 0:
@@ -153,7 +153,7 @@ def partial_correlations(correlation, x, y, z, tolerance, strengths, left_out):
 @patient(nogil=True)
 def fisher_z_pvalues(strengths, left_out, roots, pvalues):
     """Writes two-sided p-values of Fisher's z transform of |rho|; `pvalues` may be `strengths` itself. `roots` (r +
-    1,): sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 where not positive.
+    1,): sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 if n - k - 3 < 0.
     """
     for i in range(len(strengths)):
         rho, root = strengths[i], roots[left_out[i]]
@@ -165,7 +165,7 @@ def fisher_z_pvalues(strengths, left_out, roots, pvalues):
 
 @njit(cache=True, nogil=True)
 def _complete_rows(has_value, members, rows):
-    """Writes the rows in which no member has a gap to `rows`. Returns their number."""
+    """Writes to `rows` the indices of the rows in which no member has a gap. Returns their number."""
     count = 0
     for row in range(has_value.shape[1]):
         complete = True
@@ -178,7 +178,7 @@ def _complete_rows(has_value, members, rows):
 
 @njit(cache=True, nogil=True)
 def _centre(values, rows, centred):
-    """Writes the values in these rows, centred and scaled by a power of two. Returns whether they vary."""
+    """Writes the values in `rows`, centred and scaled by a power of two. If they do not vary, returns False instead."""
     low, high = values[rows[0]], values[rows[0]]
     for i in range(1, len(rows)):
         low, high = min(low, values[rows[i]]), max(high, values[rows[i]])
@@ -225,13 +225,13 @@ def _local_correlation(centred, width, count, correlation):
 
 @njit(cache=True, nogil=True)
 def _excess(values, rows):
-    """How far one column, or indicators of all levels but one, are from normal in some rows; see `ci.data_test`."""
+    """The excess (see `ci.data_test`) of one column, or of the indicators of all levels but one, in the rows given."""
     n, width, on_diagonal = float(len(rows)), 0.0, 0.0
     if len(values) == 1:
         largest = mean = second = fourth = 0.0
         for row in rows:
             largest = max(largest, abs(values[0, row]))
-        unit = 1.0 / max(largest, 1e-300)  # squares cannot overflow; the excess has no unit, so rounding does no harm
+        unit = 1.0 / max(largest, 1e-300)  # squares of values in this unit cannot overflow; the excess has no unit
         for row in rows:
             mean += values[0, row] * unit / n
         for row in rows:
@@ -255,10 +255,10 @@ def _excess(values, rows):
 
 @njit(cache=True, nogil=True)
 def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengths, left_out, rows_used, excess):
-    """Writes |rho| of every query, as `partial_correlations`, from the rows in which none of its own columns has a gap.
+    """Writes |rho| of every query, as `partial_correlations`, from the rows in which no column of the query has a gap.
     A member of the condition set that is constant in these rows is left out; if x or y is constant in them, rho = 0.
-    `values` (p, n) are arbitrary where a value is missing. Also written: the number of rows of each query, and how far
-    x and y are from normal in them (`excess`).
+    `values` (p, n) are arbitrary where a value is missing. Also written: the number of rows of each query, and the
+    product of the excesses of x and y in them (`excess`).
     """
     r = z.shape[1]
     members, places = np.empty(r + 2, np.int32), np.arange(r + 2).astype(np.int32)
@@ -285,7 +285,7 @@ def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengt
 @njit(cache=True, nogil=True)
 def _wilks(block, widths, tolerance, scratch):
     """The log of Wilks' lambda, the share of the (generalised) variance of y given z that remains given z and x,
-    and the columns kept of z, x and y. `block` holds the correlations of the columns of z, then x, then y.
+    and how many columns of z, x and y are kept. `block` holds the correlations of the columns of z, then x, then y.
     """
     (width_z, width_x, width_y), (members, chosen, covariance, weight) = widths, scratch
     for i in range(width_z):
@@ -314,7 +314,7 @@ def _wilks(block, widths, tolerance, scratch):
 
 @njit(cache=True, nogil=True)
 def _take_out(block, k, rows, columns, tolerance):
-    """Takes column k out of those after it and scales its row to length 1; zeros if less than `tolerance` is left."""
+    """Sweeps column k out of rows k + 1 to `rows` - 1. Divides row k by √block[k, k]; zeros it below `tolerance`."""
     scale = 1.0 / math.sqrt(block[k, k]) if block[k, k] >= tolerance else 0.0
     for j in range(k, columns):
         block[k, j] *= scale
@@ -329,7 +329,7 @@ def _trace(block, width_z, width_x, width_y, tolerance):
     end_x, end = width_z + width_x, width_z + width_x + width_y
     for k in range(width_z):
         _take_out(block, k, end, end, tolerance)
-    for k in range(width_z, end_x):  # out of x, and out of the covariances of x and y, not out of y itself
+    for k in range(width_z, end_x):  # out of later columns of x and the covariances with y, not out of y itself
         _take_out(block, k, end_x, end, tolerance)
     total = 0.0
     for k in range(end_x, end):
@@ -348,11 +348,11 @@ def _trace(block, width_z, width_x, width_y, tolerance):
 
 @njit(cache=True, nogil=True)
 def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
-    """The likelihood-ratio statistic of independence of two blocks of Gaussian columns given others.
+    """Writes the likelihood-ratio statistics of independence of two blocks of Gaussian columns given other blocks.
 
     `blocks`: correlation (q, q); start (p + 1,): columns start[i]:start[i + 1] belong to variable i; values and
     has_value (q, n), with n = 0 if there are no gaps. With gaps, a column that is constant in the rows of a question
-    (a level that does not occur in them) is left out. χ² is used while the product of the two excesses (see
+    (a level that does not occur in them) is left out. χ² is used if both the product of the two excesses (see
     `ci.data_test`) and the next term of Box's expansion are at most `nearly_normal`. `answers` are written: statistics
     (b,), with Bartlett's correction; freedoms (b,), columns kept of x times columns kept of y, 0 if there are too few
     rows; rows_used and excess (b,), only where there are gaps; widths (b, 3), columns kept of z, x and y; traces (b,),
@@ -412,7 +412,7 @@ def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
 
 @njit(f"boolean({_MATRIX}, int64)", cache=True, nogil=True)
 def _factor(a, k):
-    """Replaces the leading (k, k) part by its Cholesky factor, in the lower triangle. Returns whether it has one."""
+    """Replaces the leading (k, k) part of `a` by its Cholesky factor, in the lower triangle; False if singular."""
     for i in range(k):
         for j in range(i + 1):
             total = a[i, j]
@@ -429,7 +429,7 @@ def _factor(a, k):
 
 @njit(f"void({_MATRIX}, int64, {_VECTOR})", cache=True, nogil=True)
 def _solve(factor, k, x):
-    """Solve A x = b in place, given the factor of A."""
+    """Solves A x = b, given the Cholesky factor of A; `x` holds b on entry."""
     for i in range(k):
         for j in range(i):
             x[i] -= factor[i, j] * x[j]
@@ -442,7 +442,7 @@ def _solve(factor, k, x):
 
 @njit(f"boolean({_MATRIX}, {_FLAGS}, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def _least_squares(s, arrow, b, omega):
-    """Regresses every node on its parents. This gives the first B and Ω, which nodes without spouses keep."""
+    """Regresses every node on its parents, for initial B and Ω (final for nodes without spouses). False if singular."""
     n = len(s)
     system, right, parents = np.empty((n, n)), np.empty(n), np.empty(n, np.int64)
     for j in range(n):
@@ -469,7 +469,7 @@ def _least_squares(s, arrow, b, omega):
 
 @njit(f"int64({_FLAGS}, int64, {_PLACES}, {_PLACES})", cache=True, nogil=True)
 def _district(spouse, v, of, members):
-    """The nodes that `<->` joins to v, written to `members` in their order; `of` marks them. Returns how many."""
+    """Writes v's district (v and nodes that paths of `<->` join to it), ascending; `of` marks it. Returns its size."""
     members[0], of[v] = v, 1
     count, done = 1, 0
     while done < count:
@@ -559,7 +559,7 @@ def _refit(s, arrow, spouse, members, d, at, b, omega):
 
 @njit(f"int64({_MATRIX}, {_FLAGS}, {_FLAGS}, float64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
-    """Fits B and Ω of a diagram by maximum likelihood. Returns the most sweeps that a district took; -1 if singular.
+    """Fits B and Ω of a diagram by maximum likelihood. Returns the sweeps of the slowest district, -1 if singular.
     `arrow[i, j]` is 1 where i -> j, `spouse` where i <-> j. A district is done after a sweep in which every number
     changes by less than `stop`, or after `most_sweeps` sweeps. B and Ω are written to `b` and `omega`, zeros on entry.
     """
@@ -590,8 +590,8 @@ def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
 
 @njit(f"boolean({_FLAGS}, {_MATRIX}, uint8[::1], {_MATRIX})", cache=True, nogil=True)
 def total_effects(arrow, b, is_set, effects):
-    """Writes all total effects of a diagram (of x on y at [x, y]); False if arrows have a cycle. `b[j, i]` holds the
-    weight of i in the equation of j. Equations of nodes in `is_set` are cut, which gives joint effects of causes.
+    """Writes the total effect of each x on each y to `effects[x, y]`. Returns False if arrows form a cycle. `b[j, i]`
+    is the weight of i in the equation of j. Nodes in `is_set` receive no effects, for joint effects of causes.
     """
     n = len(b)
     waiting, order = np.zeros(n, np.int64), np.empty(n, np.int64)

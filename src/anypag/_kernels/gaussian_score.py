@@ -15,9 +15,9 @@ All scores share one signature, so that a chain or a search over orders can take
 correlation matrix, and `numbers` holds half the number of rows, the prices of a parameter and of an edge (which are
 subtracted from the score), and the change below which an iteration stops.
 
-`adding` and `removing` serve grow-shrink (`_kernels.orders`). They write into a row the worth of adding each variable
-as a parent, or of removing each parent; larger is better, in any unit. They subtract from `room[0]` about the
-nanoseconds they take. Once `room[0]` is negative, they may leave entries of the row NaN.
+`adding` and `removing` serve grow-shrink (`_kernels.orders`). They write the worth of adding each variable as a
+parent, or of removing each parent, to the array `worth`; larger is better, in any unit. They subtract their time in
+nanoseconds, roughly, from `room[0]`. Once `room[0]` is negative, they may leave entries of `worth` NaN.
 """
 
 import math
@@ -44,7 +44,7 @@ CLEAR = 1e-4
 """No upper bound is computed if a column has less variance than this given others: rounding errors might matter."""
 
 SLACK, SLACK_OF_DEVIANCE = 1e-3, 1e-6
-"""A ceiling (upper bound) is its formula + the first number + half the rows · the second, against rounding errors."""
+"""Added to the formula of a ceiling (upper bound) against rounding errors: the first + half the rows · the second."""
 
 UNKNOWN = -np.inf
 
@@ -53,12 +53,12 @@ SCORE, CEILING, FIT, RISE = range(4)
 
 COUNT, INVERSE, WEIGHT, SLOPE, BEND, OWN, OTHER, FACTOR = range(8)
 """Rows of `fits[v]`. INVERSE, WEIGHT, SLOPE: the rows of node v in Ω⁻¹, Ω⁻¹ B and Ω⁻¹ B S; BEND: see `_curvature`. For
-the component whose first member is v, COUNT: its number of parameters; OWN and OTHER: which they are; FACTOR and the
-rows after it: the Cholesky factor of the second derivatives of its deviance.
+the component whose first member is v, COUNT: its number of parameters; OWN and OTHER: their i and p (see `_slope`);
+FACTOR and the rows after it: the Cholesky factor of the second derivatives of its deviance.
 """
 
 TIMES, MORE = 2.0, 1.0
-"""An added edge is taken to raise the log-likelihood by at most estimate · first + second: 3 of 70,000 did more."""
+"""The bound for the rise of the log-likelihood by an edge is estimate · TIMES + MORE; 3 of 70,000 edges exceeded it."""
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
 COMPONENT = f"float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1], float64[:, :, ::1], int64)"
@@ -88,13 +88,13 @@ def _n_bits(x):
 
 @njit(cache=True, nogil=True)
 def _end(table, parent, child):
-    """The index after the last of those columns of a parent that explain a child."""
+    """The index after the last column of the parent that explains the child."""
     return table[0, parent + 1] if table[2, child] else table[1, parent]
 
 
 @njit(cache=True, nogil=True)
 def _spread(table, nodes, d, m, relation):
-    """A component with a node for every column; the columns of one member become spouses (neighbours) of each other.
+    """The component with columns as nodes; columns of one member become spouses of each other (or neighbours).
 
     First come the columns of members that their parents explain, then the columns of members that only explain other
     members, then the columns of the other parents.
@@ -169,7 +169,7 @@ def _regression(matrix, table, nodes, m, relation):
         for t in range(j):
             pivot -= part[j, t] * part[j, t]
         if pivot < LEAST:
-            if j < n_parents:  # the parents before this one determine it: it adds nothing
+            if j < n_parents:  # the parents before this parent determine it, so it adds nothing
                 for i in range(j, k):
                     part[i, j] = 0.0
                 continue
@@ -188,7 +188,7 @@ def _regression(matrix, table, nodes, m, relation):
 
 @njit(cache=True, nogil=True)
 def _solve(a, b, k):
-    """Solve a x = b in place; a (k by k, symmetric) loses its lower half. Returns whether a is positive definite."""
+    """Solves a x = b in place; overwrites the lower half of a (k by k). Returns whether a is positive definite."""
     for j in range(k):
         pivot = a[j, j]
         for t in range(j):
@@ -255,7 +255,7 @@ def _row_of_residual(b, bs, residual, i, used, count):
 )
 def ricf(s, d, relation, stop, b, inverse):
     """Residual iterative conditional fitting (Drton, Eichler & Richardson 2009): the least log|Ω| + tr(Ω⁻¹ B S B') - d
-    found, with B = I - coefficients; -IMPOSSIBLE if a step fails.
+    found, where B = I - coefficients, or -IMPOSSIBLE if a step fails.
 
     Each member in turn is regressed on its parents and on the pseudo-variables of its spouses, with everything else
     fixed, until a sweep lowers the value by less than `stop`. `s` (m, m) are covariances of the d members of a
@@ -310,7 +310,7 @@ def ricf(s, d, relation, stop, b, inverse):
                 right[x] = s[parents[x], i]
                 for y in range(x + 1):
                     system[x, y] = s[parents[x], parents[y]]
-            for x in range(n_spouses):  # loops over z are outer ones: the processor adds to several sums at a time
+            for x in range(n_spouses):  # z is the outer loop, so that several sums grow at a time
                 a = spouses[x]
                 right[k + x] = 0.0
                 for y in range(d):
@@ -364,7 +364,7 @@ def ricf(s, d, relation, stop, b, inverse):
 
 @njit("float64(float64[:, ::1], uint8[:, ::1], float64)", cache=True, nogil=True)
 def undirected_deviance(s, relation, stop):
-    """log|Σ| of the Gaussian graphical model whose edges are the neighbours, by one regression per node and sweep."""
+    """log|Σ| of the Gaussian graphical model with the edges `---`, fitted by one regression per node and sweep."""
     d = len(s)
     sigma = s.copy()
     system = np.empty((d, d))
@@ -422,7 +422,7 @@ def _cost(table, numbers, nodes, d, m, relation):
 
 @njit(cache=True, nogil=True)
 def _log_variance(s, v, given, factor):
-    """The log of the variance of v given a set of others (bits); `UNKNOWN` if they nearly determine each other."""
+    """The log of the variance of v given the columns `given` (bits); `UNKNOWN` if some nearly determine others."""
     k = 0
     pivot = 1.0
     while True:
@@ -449,12 +449,12 @@ def _log_variance(s, v, given, factor):
 def _least_of_district(s, d, relation):
     """A lower bound on the deviance of every fit of a district; `UNKNOWN` if none was found.
 
-    Members are placed one after the other, parents first. Among the placed members, a new one depends on its parents,
-    on the members that paths of `<->` connect to it, and on their parents (Tian and Pearl 2002). So no fit gives it a
-    smaller variance than its regression on all of these. The member with the fewest of them is placed next.
+    Members are placed one after the other, parents first. Given the members placed before it, a member depends only on
+    its parents, on placed members that paths of `<->` connect to it, and on their parents (Tian and Pearl 2002). So no
+    fit gives it a smaller variance than regression on these nodes. The member with the fewest such nodes comes next.
     """
     parents, spouses = np.zeros(d, np.uint64), np.zeros(d, np.uint64)
-    # for each placed member: the members that `<->` joins to it, and all that these depend on
+    # for each placed member: the placed members that `<->` joins to it, and all nodes on which these depend
     group, above = np.zeros(d, np.uint64), np.zeros(d, np.uint64)
     for i in range(d):
         for j in range(len(s)):
@@ -511,7 +511,7 @@ def _slope(fits, i, p):
 
 @njit("float64(float64[:, ::1], float64[:, :, ::1], int64, int64, int64, int64)", nogil=True)
 def _curvature(matrix, fits, i, p, j, q):
-    """The second derivative of the deviance by two parameters. With K = Ω⁻¹, the row `BEND` is that of 2 K E K - K."""
+    """The second derivative of the deviance by two parameters. BEND: a row of 2 K E K - K, K = Ω⁻¹ (E: see `ricf`)."""
     n = len(fits)
     if p < n and q < n:
         return 2.0 * fits[i, INVERSE, j] * matrix[p, q]
@@ -527,7 +527,7 @@ def _curvature(matrix, fits, i, p, j, q):
 
 @njit(cache=True, nogil=True)
 def _keep(matrix, nodes, d, m, relation, b, inverse, fits):
-    """Writes what `_rise` needs of a fit. Returns how many parameters the component has; 0 if it cannot be used."""
+    """Writes the numbers of a fit that `_rise` needs. Returns the number of parameters, 0 if `_rise` cannot be used."""
     n = len(fits)
     for x in range(d):
         i = nodes[x]
@@ -571,10 +571,10 @@ def _keep(matrix, nodes, d, m, relation, b, inverse, fits):
 
 @njit(cache=True, nogil=True)
 def _rise(matrix, numbers, parts, i, p, fits):
-    """By how much the score rises at most if a parameter is added; infinite if that is not known.
+    """A bound for the rise of the score when the edge with parameter i, p is added; infinite if it cannot be computed.
 
-    `parts` are the first members of the components of both ends. With everything else fitted again, the deviance falls
-    by about half the squared slope over the curvature that the other parameters leave.
+    `parts` are the first members of the components of both ends. With all other parameters refitted, the deviance falls
+    by about slope² / (2 · left), where `left` is the curvature that the other parameters leave to the new parameter.
     """
     curvature = _curvature(matrix, fits, i, p, i, p)
     left = curvature
@@ -599,10 +599,10 @@ def _rise(matrix, numbers, parts, i, p, fits):
 
 @njit(COMPONENT, cache=True, nogil=True)
 def component(matrix, table, numbers, keys, values, nodes, d, m, relation, fits, asked):
-    """What is `asked` about a component. SCORE: its log-likelihood minus the prices of its parameters and edges.
+    """The score of a component, or a bound, as `asked`. SCORE: its log-likelihood minus prices of parameters and edges.
     CEILING: an upper bound on the score, found without iterations; infinite for nodes joined by `---`, and if columns
-    nearly determine each other or are too many. FIT: the score; `fits` then holds what RISE needs. RISE: see `_rise`;
-    d and m then give the parameter (its i and p), and `nodes` the first members of the components of its ends.
+    nearly determine each other or are too many. FIT: the score; numbers for RISE are written to `fits`. RISE: see
+    `_rise`; d and m are then its i and p, and `nodes` are the first members of the components of both ends.
     """
     if asked == RISE:
         return _rise(matrix, numbers, nodes, d, m, fits)
@@ -625,7 +625,7 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation, fits,
 
 @njit(cache=True, nogil=True)
 def _next_level(matrix, at, t, levels):
-    """Writes level t + 1 of a slot from level t; `at` is the parent that is added."""
+    """Writes level t + 1 of a cache slot (see `adding`) from level t; `at` is the parent that is added."""
     left, shared = levels[t, 0], levels[t, 1]
     next_left, next_shared, row = levels[t + 1, 0], levels[t + 1, 1], levels[t + 1, 2]
     root = math.sqrt(left[at])
@@ -647,10 +647,10 @@ def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, coun
     """Writes by how much each variable, as a further parent, would lower the variance of v given its first k parents.
 
     The worth is `NEVER` where the price of the variable exceeds the rise of the log-likelihood, or where the parents
-    determine the variable. Returns 0: a parent is added if its worth is above that.
+    determine the variable. Returns 0, the worth above which a parent is added.
 
     Every variable has one column. The worth of all variables is computed, whether they are candidates or not. `values`
-    is a cache with slots, which variables may share. `keys` holds, for each slot, the v and the parents it is for.
+    is a cache with slots, which variables may share. `keys` holds the v and the parents of each slot.
     Level t of a slot holds the variance of each variable and its covariance with v, given the first t parents, and row
     t of the Cholesky factor.
     """
@@ -691,7 +691,7 @@ def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, coun
 
 @njit(cache=True, nogil=True)
 def _inverse(matrix, parents, k):
-    """The inverse of the parents' covariances; the unit matrix where they are not positive definite.
+    """The inverse of the parents' covariance matrix; the unit matrix if that is not positive definite.
 
     Loops run along rows, so that the processor handles several entries at a time.
     """
@@ -733,7 +733,7 @@ def _inverse(matrix, parents, k):
 
 @patient(signature=REMOVING, nogil=True)
 def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
-    """Writes the score of v without each of its first k parents. Returns its score with all of them.
+    """Writes the score of v without each of its first k parents. Returns the score of v with all k parents.
 
     Without parent i the variance of v is larger by beta_i² / (G⁻¹)_ii (G: covariances of parents, beta: coefficients).
     """
@@ -771,7 +771,7 @@ def _of_node(matrix, table, numbers, keys, values, nodes, m, room):
 
 @patient(signature=ADDING, nogil=True)
 def adding_blocks(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
-    """As `adding`, for variables with several columns; writes scores, like `adding` in `_kernels.discrete_score`."""
+    """`adding` for variables with several columns; writes scores, as `adding` in `_kernels.discrete_score` does."""
     data = (matrix, table, numbers, keys, values)
     nodes = np.empty(k + 2, np.int64)
     nodes[0] = v
@@ -787,7 +787,7 @@ def adding_blocks(matrix, table, numbers, keys, values, v, parents, k, candidate
 
 @patient(signature=REMOVING, nogil=True)
 def removing_blocks(matrix, table, numbers, keys, values, v, parents, k, worth, room):
-    """As `removing`, for variables with several columns."""
+    """`removing` for variables with several columns."""
     data = (matrix, table, numbers, keys, values)
     nodes = np.empty(k + 1, np.int64)
     nodes[0] = v

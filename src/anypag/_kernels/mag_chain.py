@@ -2,19 +2,18 @@
 
 A graph is `graph[kind, v]`: the parents, children, spouses (`<->`) and neighbours (`---`) of v as bit sets. Its score
 is the sum of the scores of its components (`anypag.scores.base`) and of `terms[0, k] + terms[1, d] + terms[2, b] +
-terms[3, u]` for k edges: d `-->`, b `<->` and u `---`. Components are cached by 64-bit keys of their members and edges.
+terms[3, u]` for k edges: d `-->`, b `<->` and u `---`. Scores of components are cached by 64-bit keys.
 
-One step draws a pair (i, j), from a list of likely ones or from all, and then
+One step draws a pair (i, j), from a list of likely pairs or from all pairs, and then
 - gives i–j another state, or
 - takes the edge i–j away and joins i to another node, or
 - gives two edges at i new states.
 The step is accepted with the Metropolis probability for a target proportional to exp(score / temperature). A step to a
-graph of another kind is rejected. Fitting a component of several members takes long, and most steps are rejected. So
-two upper bounds are tried first: the ceiling of the new score; and, if an edge is added to a district, the most by
-which it can raise the score, from the fit of the district without it. Scores are rounded to 2⁻²⁰, so that sums and
+graph outside the class is rejected. Fitting a component of several members takes long, and most steps are rejected. So
+two upper bounds are tried first. One is the ceiling of the new score. The other bounds the rise of the score by an edge
+added to a district, from the fit of the district without the edge. Scores are rounded to 2⁻²⁰, so that sums and
 differences are exact: the running score equals the score of the graph to the bit after any number of steps. With
-background knowledge the chain stays among the graphs that agree with it: `allowed` says which states a pair may have,
-`agrees` checks required and forbidden causes.
+knowledge, only graphs that agree with it are visited: `allowed` has the states a pair may have, `agrees` checks causes.
 """
 
 import math
@@ -24,10 +23,10 @@ import numpy as np
 from anypag._kernels.patience import njit
 
 PARENTS, CHILDREN, SPOUSES, NEIGHBOURS = 0, 1, 2, 3
-NONE, FORTH, BACK, BOTH, FLAT = 0, 1, 2, 3, 4  # i–j is nothing, i --> j, i <-- j, i <-> j, i --- j
+NONE, FORTH, BACK, BOTH, FLAT = 0, 1, 2, 3, 4  # i–j has no edge, i --> j, i <-- j, i <-> j, i --- j
 
 SCORE, CEILING, FIT, RISE = range(4)  # what is asked about a component; see `_kernels.gaussian_score.component`
-UNFITTED = -1.0  # in place of a number of parameters: the component was not fitted since it changed
+UNFITTED = -1.0  # instead of the number of parameters, if a changed component is not fitted yet
 
 IMPOSSIBLE = -1e15
 ONE_EDGE = 0.6  # the share of steps that change one edge
@@ -160,7 +159,7 @@ def _key(v, other, kind):
 
 @njit(cache=True, nogil=True)
 def put(graph, key, i, j, state):
-    """Gives i–j a state. Updates `key[v]`, the sum of the keys of those edges of v on which its component depends."""
+    """Gives i–j a state. Updates `key`: key[v] sums the keys of all edges at v except those to its children."""
     old = edge_state(graph, i, j)
     if old == FORTH:
         _drop(graph[PARENTS, j], i)
@@ -218,7 +217,7 @@ def stays_ancestral(graph, i, j, state, ancestral, sets):
         return not _has(above, i)
     if not ancestral:
         return True
-    _reach(j, graph[CHILDREN], below, todo)  # i's ancestors become ancestors of these: no `<->` between them
+    _reach(j, graph[CHILDREN], below, todo)  # i's ancestors become ancestors of `below`: no `<->` may join the two sets
     for w in range(len(below)):
         rest = below[w]
         while rest != 0:
@@ -232,7 +231,7 @@ def stays_ancestral(graph, i, j, state, ancestral, sets):
 
 @njit(cache=True, nogil=True)
 def _walk(graph, i, within, seen, todo):
-    """Writes to `seen` the nodes of `within` on walks from i whose first edge is `-->` or `<->`, all others `<->`."""
+    """Writes to `seen` the nodes of `within` on walks from i with a first edge `-->` or `<->`, then only `<->`."""
     words = len(within)
     for w in range(words):
         seen[w] = todo[w] = (graph[CHILDREN, i, w] | graph[SPOUSES, i, w]) & within[w]
@@ -345,7 +344,7 @@ def agrees(graph, causes, not_causes, not_selecting, sets):
 @njit(cache=True, nogil=True)
 def _other_neighbour(graph, i, j, random):
     """A neighbour of i other than j, drawn uniformly; i itself if there is none."""
-    count = np.int64(-1)  # j is one of them
+    count = np.int64(-1)  # not 0, because j is counted too
     for w in range(graph.shape[2]):
         count += _count(graph[PARENTS, i, w] | graph[CHILDREN, i, w] | graph[SPOUSES, i, w] | graph[NEIGHBOURS, i, w])
     if count < 1:
@@ -388,8 +387,8 @@ def _members(graph, v, stamp, now, members):
 def _work(matrix, table, n, d, m):
     """About how many nanoseconds the score of a component takes: d members and their other parents, m nodes in all.
 
-    Counting goes through the rows of `table`; regressions take the cube of the number of columns, and again for every
-    member and sweep of a fit.
+    Counting goes through the rows of `table`. A regression takes the cube of the number of columns, and a fit has one
+    regression for every member and sweep.
     """
     columns = m * max(1, len(matrix) // n)
     of_fits = 0 if d == 1 else 5 * d * (columns + d) ** 3
@@ -398,7 +397,7 @@ def _work(matrix, table, n, d, m):
 
 @njit(cache=True, nogil=True)
 def _asked(score, graph, members, d, what, room):
-    """The rounded score of a component (SCORE, FIT) or its ceiling (CEILING), with its members in ascending order."""
+    """The rounded score of a component (SCORE, FIT) or its ceiling (CEILING). The members are sorted first."""
     component, data, (_, _, fits, _) = score
     n, words = graph.shape[1], graph.shape[2]
     nodes = np.empty(n, np.int64)
@@ -440,8 +439,8 @@ def _asked(score, graph, members, d, what, room):
 
 @njit(cache=True, nogil=True)
 def _component_score(score, graph, key, members, d, ceiling_will_do, room):
-    """The score of the component with these d members, from the cache or computed, and True. If `ceiling_will_do` and
-    the score is neither in the cache nor quick to compute: its ceiling, and False.
+    """The score of the component with these d members, and True; or the ceiling of the score, and False, if
+    `ceiling_will_do` and the score is neither in the cache nor quick to compute.
 
     The key of a score is odd; the key of its ceiling is smaller by 1.
     """
@@ -484,7 +483,7 @@ def _all_keys(graph, key):
 
 @njit(cache=True, nogil=True)
 def count_edges(graph, count):
-    """How many edges there are, and how many of them are -->, <-> and ---."""
+    """Writes how many edges there are, and how many of them are -->, <-> and ---."""
     count[:] = 0
     for v in range(graph.shape[1]):
         for w in range(graph.shape[2]):
@@ -505,7 +504,7 @@ def _recount(count, state, by):
 
 @njit(cache=True, nogil=True)
 def _touched(i, j, k, old, new, old_k, new_k, found):
-    """Writes the nodes whose components change with i–j and i–k (parents count, children do not). Returns how many."""
+    """Writes the nodes whose components change with i–j and i–k (of `-->` only the head). Returns their number."""
     count = 0
     if old > FORTH or new > FORTH or old_k > FORTH or new_k > FORTH:
         found[0] = i
@@ -526,10 +525,10 @@ def _prior(terms, count):
 
 @njit(f"boolean({_SCORE}, {_GRAPH}, float64[::1], int64[::1])", cache=True, nogil=True)
 def total(component, data, memory, terms, graph, parts, room):
-    """Writes the parts of the score of a whole graph. Returns whether all are done.
+    """Writes the parts of the score of a whole graph. Returns whether all parts are known.
 
     `parts` (n + 1,) holds the score of each component at its first node, 0 at its other nodes, and the prior at the
-    end; NaN where a part is not known yet.
+    end. A part that is not known yet is NaN.
     """
     n = graph.shape[1]
     key = np.empty(n, np.uint64)
@@ -554,7 +553,7 @@ def total(component, data, memory, terms, graph, parts, room):
 
 @njit(cache=True, nogil=True)
 def _score_part(score, graph, v, key, stamp, now, members, part, part_score, room):
-    """Writes the first member and the score of v's component for each of its members."""
+    """Writes, for each member of v's component, the first member and the score of the component."""
     d = _members(graph, v, stamp, now, members)
     found = _component_score(score, graph, key, members, d, np.bool_(False), room)[0]
     for x in range(d):
@@ -567,9 +566,9 @@ def _score_part(score, graph, v, key, stamp, now, members, part, part_score, roo
 
 @njit(cache=True, nogil=True)
 def _rise(score, graph, i, j, state, stamp, now, members, part, room):
-    """By how much the score rises at most if an edge is added to a district or between two; infinite for other edges.
+    """A bound for the rise of the score if an edge is added to a district or between two; infinite for other edges.
 
-    Only the graph decides this, not what is in the cache: the same steps are rejected whatever ran before.
+    The bound depends on the graph only, not on the cache, so the same steps are rejected whatever was cached before.
     """
     component, data, (_, _, fits, _) = score
     if not ((state != BACK and _any(graph[SPOUSES, j])) or (state != FORTH and _any(graph[SPOUSES, i]))):
@@ -612,25 +611,25 @@ def advance(
     made,
     room,
 ):
-    """Make steps of the chain. Returns whether all are made.
+    """Makes steps of the chain. Returns whether all steps are made.
 
     Args:
         component, data: the score; see `_kernels.gaussian_score`.
         memory: a cache of components' scores (keys and values; their length is a power of two), an array for the fits
-            of components, and the most members of a component: graphs with larger ones are rejected.
-        terms: (4, pairs + 2) what the numbers of edges add to the score; see the top of this file.
-        moves: states, which of FORTH, BACK, BOTH and FLAT an edge may have; allowed, (n, n) bit s of [i, j] says that
-            i–j may have state s; likely, (k, 2) ordered pairs: two steps in three draw one of them; the same pairs
+            of components, and the most members of a component: graphs with larger components are rejected.
+        terms: (4, pairs + 2) the terms of the score for the numbers of edges; see the top of this file.
+        moves: states, which of FORTH, BACK, BOTH and FLAT an edge may have; allowed (n, n): bit s of [i, j] says that
+            i–j may have state s; likely, (k, 2) ordered pairs, from which two steps in three draw; the likely pairs
             as bits, (n, words).
         facts: causes, not_causes and not_selecting; see `agrees`. The graph must agree with them.
         ancestral: walk over ancestral graphs only; else over all graphs without directed cycles.
-        is_valid: which of these; `is_maximal` for MAGs, else `is_any`. A function that is not needed is not compiled.
+        is_valid: a check of ancestral graphs: `is_maximal` for MAGs, else `is_any`. Only the given check is compiled.
         temperature: 1 for the posterior, higher to move more freely.
-        steps: how many to make in all.
+        steps: how many steps to make in all calls.
         random: (1,) the state of the generator.
-        graph: changed.
-        best: the best graph met so far; changed when a better one is met.
-        scores: (2,) of the graph and of the best one; changed.
+        graph: the current graph; changed.
+        best: the best graph so far; changed when the chain reaches a better graph.
+        scores: (2,) of the current and of the best graph; changed.
         made: (2,) how many steps were made, and how many of them were accepted; changed.
         room: (1,) how much work to do, in units of about a nanosecond; changed.
     """
@@ -661,7 +660,7 @@ def advance(
     weight_likely = weight_all + (0.0 if len(likely) == 0 else 2.0 / (3.0 * len(likely)))
     made_before = made[0]
     while made[0] < steps:
-        if room[0] < 0 and made[0] > made_before:  # every call makes at least one step, so that it always gets on
+        if room[0] < 0 and made[0] > made_before:  # every call makes at least one step, so that repeated calls end
             return False
         made[0] += 1
         room[0] -= 300
@@ -682,7 +681,7 @@ def advance(
             new = np.int64(states[at])
             if new == old:
                 new = NONE
-            # without an edge every step is of this kind, with an edge only some are
+            # a pair without an edge always gets this kind of step, a pair with an edge only sometimes
             if old == NONE:
                 ratio = math.log(ONE_EDGE)
             elif new == NONE:

@@ -1,11 +1,11 @@
-"""Best order score search (Andrews et al. 2023): one sweep, which moves each variable to where the order scores best.
+"""Best order score search (Andrews et al. 2023): one sweep, which moves each variable to its best place.
 
-The score of an order is the sum of the scores of its variables. Grow-shrink finds the parents of each among the
-variables before it: parents are added one by one while the score rises, then removed one by one while it rises.
+The score of an order is the sum of the scores of its variables. Grow-shrink finds the parents of a variable
+among those before it: parents are added one by one while the score rises, then removed one by one while it rises.
 
 The results of grow-shrink are kept in trees, one for each variable. A node of the tree is a sequence of parents that
 were added. It has a row with the worth of adding each further variable, and a child node for each variable that was
-added after them. A node after which nothing was added leads to a second kind of node, which has a row with the worth of
+added next. A node after which nothing was added leads to a second kind of node, which has a row with the worth of
 removing each parent, and a child node for each parent that was removed. When v gets other variables before it, the
 search follows the tree of v as far as it is known and computes only the rest. A worth is NaN until it is computed, and
 `NEVER` where the variable cannot be added. When the trees are full they are cleared. This never changes an answer: the
@@ -30,13 +30,13 @@ _TREES = "Tuple((int64[::1], float64[::1], int64[:, ::1], float64[::1], int32[::
 _SCORE = f"{_ADDING}, {_REMOVING}, Tuple(({_DATA})), {_TREES}"
 
 USED_NODES, USED_CELLS = 0, 1  # places in `used`; the roots of the variables come after them
-TREES = 1 << 20  # numbers in an array of trees of up to 20 variables; `room` bounds the work of a call
-ROW, SHRUNK = 0, 1  # columns of `node`: where its row begins, and the node from which parents are removed
+TREES = 1 << 20  # numbers in an array of trees of up to 20 variables; `room` limits the work of a call
+ROW, SHRUNK = 0, 1  # columns of `node`: where its row begins, and the node where removing parents starts
 
 
 @njit(cache=True, nogil=True)
 def _new_node(trees, width):
-    """Makes a node with a row of this width, all unknown. Returns its number, or -1 if the trees are full."""
+    """Makes a node with a row of `width` unknown worths. Returns its number, or -1 if the trees are full."""
     used, base, node, worth, child = trees
     at, row = used[USED_NODES], used[USED_CELLS]
     if at == len(base) or row + width > len(worth):
@@ -53,7 +53,7 @@ def _new_node(trees, width):
 
 @njit(cache=True, nogil=True)
 def _best(worth, row, candidates, count, least):
-    """The place of the first candidate with the highest worth above `least`; -1 if there is none; -2 if one is NaN."""
+    """The place of the first candidate with the highest worth above `least`; -1 if none is above; -2 if one is NaN."""
     at = -1
     for c in range(count):
         other = worth[row + candidates[c]]
@@ -66,8 +66,8 @@ def _best(worth, row, candidates, count, least):
 
 @njit(cache=True, nogil=True)
 def _grown(score, v, before, count, chosen, room):
-    """Follows the tree of v while parents are added. Writes them to `chosen[1:]`, their number to `chosen[0]`. Returns
-    the last node; -1 if the trees are full; -2 if `room` is used up.
+    """Follows the tree of v while parents are added. Writes the parents to `chosen[1:]`, their number to `chosen[0]`.
+    Returns the last node; -1 if the trees are full; -2 if `room` is used up.
     """
     adding, _, data, trees = score
     used, base, node, worth, child = trees
@@ -133,7 +133,7 @@ def _shrunk(score, v, at, chosen, room):
 @njit(cache=True, nogil=True)
 def _best_parents(score, v, before, count, chosen, room):
     """The score of v with the parents that grow-shrink finds among the first `count` nodes of `before`; NaN if `room`
-    is used up (the trees keep what was computed). Writes their number, then the parents, to `chosen`.
+    is used up (the trees keep all worths computed so far). Writes the number of parents, then the parents, to `chosen`.
     """
     while True:
         at = _grown(score, v, before, count, chosen, room)
@@ -149,10 +149,10 @@ def _best_parents(score, v, before, count, chosen, room):
 
 @patient(TREES, TREES, signature=f"boolean({_SCORE}, {3 * 'int64[::1], '}float64[:, ::1], int64[::1])", nogil=True)
 def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
-    """Moves every variable, one after the other, to where the order scores best. Returns whether all were tried. The
-    tiers must ascend along `order`. They still do afterwards: a variable moves within its tier only. `stand` (3,): the
-    variable that is being moved, the place that is being tried, and how many were moved so far. `scores` (3, n): the
-    scores at the places tried so far for that variable. `room` (1,): how much work to do. All these change.
+    """Moves every variable, one after the other, to its best place in `order`. Returns whether all variables are done.
+    The tiers must ascend along `order`. They still do afterwards: a variable moves within its tier only. `stand` (3,):
+    the current variable, the place that is tried for it, and how many variables were moved. `scores` (3, n): the scores
+    at the places tried so far for this variable. `room` (1,): work to do. `order` and the last three arguments change.
     """
     n = len(order)
     score = (adding, removing, data, trees)
@@ -205,7 +205,7 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
 
 @patient(TREES, TREES, signature=f"boolean({_SCORE}, int64[::1], uint8[:, ::1], float64[::1], int64[::1])", nogil=True)
 def parents_in(adding, removing, data, trees, order, parents, scores, room):
-    """Writes an order's DAG (`parents[i, j]`: is i a parent of j?) and fills in NaN `scores`. Returns whether done."""
+    """Writes the DAG of an order (`parents[i, j]`: is i a parent of j?), fills NaN `scores`. Returns whether done."""
     score = (adding, removing, data, trees)
     chosen = np.empty(len(order) + 1, np.int64)
     for q in range(len(order)):

@@ -1,8 +1,8 @@
-"""Symmetric (n, n) tables about pairs of nodes (correlations too), neighbour lists, and batches of questions.
+"""Operations on symmetric (n, n) tables of pairs (such as correlations), neighbour lists, and batches of questions.
 
-Questions are checked, renumbered and sorted; a hash table with open addressing holds those already asked, as 128-bit
-keys. The key of a question "x, y given z" mixes its sorted members (splitmix64, two streams). The probability that any
-two of 10⁹ different questions get the same key is below 1e-20.
+Questions are checked, renumbered and sorted. A hash table with open addressing holds 128-bit keys of the questions
+asked so far. The key of a question "x, y given z" mixes its sorted members (splitmix64, two streams). The probability
+that any two of 10⁹ different questions get the same key is below 1e-20.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from anypag._kernels.patience import njit, patient
 
 @patient(nogil=True)
 def set_both(table, x, y, values):
-    """Write a value for each pair x, y."""
+    """Writes a value for each pair x, y and y, x."""
     for k in range(len(x)):
         table[x[k], y[k]] = table[y[k], x[k]] = values[k]
 
@@ -64,7 +64,7 @@ def fill(table, start, neighbour, begin, end, value):
 
 @patient(nogil=True)
 def count_left(start, neighbour, is_out, begin, end, count):
-    """Counts the neighbours of nodes begin to end that were not taken out."""
+    """Writes how many neighbours of each node from begin to end are not marked in `is_out`."""
     for i in range(begin, end):
         left = 0
         for e in range(start[i], start[i + 1]):
@@ -75,7 +75,7 @@ def count_left(start, neighbour, is_out, begin, end, count):
 
 @patient(nogil=True)
 def write_left(marks, start, neighbour, is_out, begin, end, new_start, new_node, new_neighbour, left):
-    """Writes lists and marks of the remaining neighbours of nodes begin to end. `left` is zeros on entry."""
+    """Writes lists and marks of neighbours not marked in `is_out`, for nodes begin to end. `left` is zeros on entry."""
     for i in range(begin, end):
         place = new_start[i]
         for e in range(start[i], start[i + 1]):
@@ -88,7 +88,7 @@ def write_left(marks, start, neighbour, is_out, begin, end, new_start, new_node,
 
 @patient(nogil=True)
 def count_kinds(marks, start, neighbour):
-    """(4, 4) symmetric: how many edges have these two marks; edges with two equal marks count twice."""
+    """(4, 4) the number of edges with each pair of marks, symmetric. Edges with two equal marks count twice."""
     count = np.zeros((4, 4), np.int64)
     for i in range(len(start) - 1):
         for e in range(start[i], start[i + 1]):
@@ -102,7 +102,7 @@ def count_kinds(marks, start, neighbour):
 
 @patient(nogil=True)
 def largest_beside(table, first, end):
-    """The largest |value| of rows first to end, as float32, without the diagonal."""
+    """The largest |value| off the diagonal in rows first to end, as float32."""
     largest = np.float32(0.0)
     for i in range(first, end):
         for j in range(table.shape[1]):
@@ -113,7 +113,7 @@ def largest_beside(table, first, end):
 
 @patient(nogil=True)
 def rounded_sums(table, first, end, scale, sums):
-    """Writes for rows first to end, without the diagonal, the sum of round(`scale` · |value| as float32)."""
+    """Writes the sum of round(`scale` · |value|), each value as float32, off the diagonal of each row first to end."""
     for i in range(first, end):
         total = 0.0
         for j in range(i):
@@ -125,7 +125,7 @@ def rounded_sums(table, first, end, scale, sums):
 
 @patient(nogil=True)
 def set_bits(bits, x, y, values):
-    """Write the bits of each pair x, y and y, x."""
+    """Writes the bits of each pair x, y and y, x."""
     for k in range(len(x)):
         _set_bit(bits, x[k], y[k], values[k])
         _set_bit(bits, y[k], x[k], values[k])
@@ -142,7 +142,7 @@ def _set_bit(bits, i, j, value):
 
 @patient(nogil=True)
 def clear_bits(bits, start, neighbour):
-    """Clear the bits of all neighbours, of each node with itself, and beyond the last node."""
+    """Clears the bits of all neighbouring pairs, of each node with itself, and beyond the last node."""
     n = len(bits)
     for i in range(n):
         for j in range(n, 8 * bits.shape[1]):
@@ -154,8 +154,8 @@ def clear_bits(bits, start, neighbour):
 
 @patient(nogil=True)
 def correlations(products, scale, place, first, end):
-    """Turns rows first to end of products (symmetric to the bit) into correlations, in place; column `place[j]` moves
-    to place j. `scale` (p,) holds the roots of the diagonal of the products, 1 for a constant.
+    """Turns rows first to end of `products` (symmetric to the bit) into correlations, in place. Column `place[j]` moves
+    to place j. `scale` (p,) holds the square roots of the diagonal of `products`, 1 for a constant column.
     """
     row = np.empty(len(place))
     for a in range(first, end):
@@ -168,7 +168,7 @@ def correlations(products, scale, place, first, end):
 
 @patient(nogil=True)
 def has_beyond(correlation, first, end, least):
-    """For each row i from first to end: is |value| at least `least` anywhere beyond the diagonal?"""
+    """For each row i from first to end: is any |value| to the right of the diagonal at least `least`?"""
     found = np.zeros(end - first, np.bool_)
     for i in range(first, end):
         is_there = False
@@ -212,12 +212,12 @@ def all_in_range(x, y, z, p):
 
 @patient(nogil=True)
 def arranged(place, stored, x, y, z):
-    """True if all indices are in the table; and the questions as stored: x before y, z ascending, in the order of
-    names. If an index is outside, the questions mean nothing. `place` (p,): the rank of each column's name; `stored`
-    (p,): the index of the column with each rank.
+    """Whether all indices are in range, and the questions with stored indices: x before y, z ascending, in the order of
+    names. If an index is out of range, the questions are meaningless. `place` (p,): the rank of each column's name;
+    `stored` (p,): the index of the column with each rank.
     """
     r, last = z.shape[1], np.uint32(len(place) - 1)
-    x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # as unsigned, a negative index is a large one
+    x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # unsigned, so that negative indices are large
     new_x, new_y, new_z = np.empty(len(x), np.int32), np.empty(len(x), np.int32), np.empty(z.shape, np.int32)
     members = np.empty(r, np.uint32)
     inside = True
@@ -245,7 +245,7 @@ def _mix(h, value):
 
 @njit(cache=True)
 def keys_of(x, y, z, keys):
-    """keys[i] = the 128-bit key of question i; the order of x and y and of the members of z does not matter."""
+    """Writes the 128-bit key of each question. The order of x and y and of the members of z does not matter."""
     r = z.shape[1]
     members = np.empty(r, np.int64)
     for i in range(len(x)):

@@ -1,8 +1,8 @@
 """Compiles kernels, and runs some as plain Python until it pays to compile them or to import the compiler.
 
-Importing numba takes half a second, loading a compiled kernel from disk 2 to 10 ms, compiling one 0.3 s or more; as
-plain Python a whole search over ten columns takes a few milliseconds. So `njit` here replaces numba's: it makes a
-`Kernel`, which asks numba for machine code when that is first needed. A kernel that is marked `@patient` runs as plain
+Importing numba takes half a second, loading a compiled kernel from disk 2 to 10 ms, compiling one 0.3 s or more. As
+plain Python, a whole search over ten columns takes a few milliseconds. So `njit` here replaces numba's: it makes a
+`Kernel`, which asks numba for machine code when the code is first needed. A kernel marked `@patient` runs as plain
 Python until one of these is true:
 
 - numba is not imported yet, and all kernels together have spent `BEFORE_NUMBA` seconds;
@@ -13,7 +13,7 @@ Python until one of these is true:
   (see `anypag.threads`) must not be patient;
 - it gets another kernel that is not patient.
 
-So no process takes much more than twice as long as with the quicker of the two, Python or compiled code. Both give the
+So no process takes much more than twice the time that the better of plain Python and compiled code takes. Both give the
 same results to the bit: no patient kernel is compiled with relaxed arithmetic, and functions of `math` are the same C
 functions. (Where Intel's vector library replaces these in compiled code, every kernel is compiled at once.)
 
@@ -37,15 +37,15 @@ from types import FunctionType
 from typing import Any, cast
 
 PATIENCE = 0.25
-"""Seconds, as the next two. `ANYPAG_PATIENCE` in the environment overrides all three; 0 compiles at once."""
+"""In seconds, as are the next two. `ANYPAG_PATIENCE` in the environment overrides all three; 0 compiles at once."""
 BEFORE_NUMBA = 0.4
 LOADING = 0.004
 A_WHILE = 1.0
-"""Seconds that a process compiles before a message tells the user so."""
+"""Seconds of compiling after which a message tells the user that kernels are compiled."""
 SMALL = 10_000
-"""Numbers in an array: a table of all pairs of 100 nodes."""
+"""The most numbers in an array: as many as a table of all pairs of 100 nodes has."""
 FEW = 500
-"""Entries of a list, for kernels that are quadratic in it: 250 edges, each listed from both sides."""
+"""The most entries of a list, for kernels with quadratic time: 250 edges, each listed from both sides."""
 INNER = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Numba's options for kernels that only kernels call."""
 
@@ -67,7 +67,7 @@ class _Compiling:
         self.hearers: list[Callable[[], None]] = []
         self._done, self._depth, self._since, self._had_collector = 0.0, 0, 0.0, False
         self.misses_large = False
-        """Was a kernel with a signature missing on disk? Those of chains and scores take seconds each to compile."""
+        """Was a kernel with a signature missing on disk? Such kernels take seconds each to compile."""
 
     def begin(self) -> None:
         self._depth += 1
@@ -102,7 +102,7 @@ COMPILING = _Compiling()
 
 
 def njit(signature: str | None = None, **options: Any) -> Callable[[Any], Any]:
-    """As numba's decorator, but numba is imported when the kernel is first compiled or loaded.
+    """A decorator like numba's, except that numba is imported only when the kernel is first compiled or loaded.
 
     Args:
         signature: the types to compile it for, as text, in numba's notation. By default a kernel is compiled for the
@@ -125,7 +125,7 @@ def patient(table: int = SMALL, lists: int = SMALL, **options: Any) -> Callable[
     """A decorator to use in place of `@njit(cache=True)`: the kernel starts as plain Python.
 
     Args:
-        table: with more numbers than this in an array, the kernel is compiled.
+        table: the kernel is compiled if an array has more numbers than this.
         lists: the same limit for one-dimensional arrays.
         options: those of numba.
     """
@@ -220,7 +220,7 @@ class Kernel:
 
     @cached_property
     def is_on_disk(self) -> bool:
-        """Is there a cache file of this kernel on disk? Numba finds out whether it is current."""
+        """Is there a cache file of this kernel on disk? Only numba checks whether the file is current."""
         return self._has_file()
 
     def _has_file(self) -> bool:
@@ -230,13 +230,13 @@ class Kernel:
 
     @property
     def _is_missing(self) -> bool:
-        """Is it a kernel with a signature that should be on disk and is not? To be asked within the compiler's lock."""
+        """Is this a kernel with a signature that is not on disk but should be? Read only within the compiler's lock."""
         return self.signature is not None and bool(self._options.get("cache")) and not self._has_file()
 
 
 def compile_ahead(file: str) -> None:
     """Starts another process that compiles the kernels of a file that have a signature, and leaves them on disk. A call
-    that needs one of them waits for it. Does nothing if they are on disk already or there is only one core.
+    of such a kernel waits for the process. Does nothing if all are on disk already or there is only one core.
     """
     if file not in _ahead:
         is_needed = (os.cpu_count() or 1) > 1 and not all(kernel.is_on_disk for kernel in _with_signature(file))
@@ -271,7 +271,7 @@ def _process_that_compiles(file: str) -> subprocess.Popen[bytes] | None:
 
 
 def _wait_for(module: str) -> None:
-    """Waits for the process that compiles this file, if any. What it did not compile is compiled here."""
+    """Waits for the process that compiles this file, if any. Kernels that it did not compile are compiled here."""
     process = _ahead.get(module.rpartition(".")[2])
     if process is None or process.poll() is not None:
         return

@@ -4,7 +4,7 @@ Graphs come as in `_kernels.rules`: `marks[i, j]` is the mark at j on i–j, and
 `neighbour[start[v]:start[v + 1]]`. Edge k has the nodes x and y; their pools have the numbers 2k and 2k + 1.
 
 Two conventions keep the code quick to compile. Arrays are copied element by element, because assigning a slice makes
-numba compile the formatting of its error message, which takes seconds. A counter that is passed on begins as
+numba compile the formatting of its error message, which takes seconds. A counter passed to a kernel begins as
 `np.int64(0)`, because numba gives a literal 0 a type of its own and would compile the called function twice.
 """
 
@@ -17,9 +17,9 @@ NONE, ARROW, TAIL = 0, 2, 3
 
 @patient(nogil=True)
 def blocks(start, neighbour):
-    """The biconnected block of every edge: `block[e]` for e in the edge lists, and the number of blocks. Two nodes of a
-    block lie on a common cycle, or the block is a single edge. So a node lies on a simple path between the ends of an
-    edge exactly if it is in the block of that edge. The search is Tarjan's, without recursion.
+    """The biconnected block of every edge (`block[e]` for edge e of `neighbour`), and the number of blocks. Two nodes
+    of a block lie on a common cycle, or the block is a single edge. So a node lies on a simple path between the ends of
+    an edge exactly if it is in the block of that edge. The search is Tarjan's, without recursion.
     """
     n = len(start) - 1
     block, parent = np.full(len(neighbour), -1, np.int64), np.full(n, -1, np.int64)
@@ -78,7 +78,7 @@ def blocks(start, neighbour):
 
 @patient(nogil=True)
 def block_sizes(start, block, n_blocks):
-    """How many nodes each block has."""
+    """The number of nodes of each block."""
     size, last = np.zeros(n_blocks, np.int64), np.full(n_blocks, -1, np.int64)  # last: the last node counted in each
     for v in range(len(start) - 1):
         for e in range(start[v], start[v + 1]):
@@ -151,7 +151,7 @@ def anteriors(marks, start, neighbour):
 
 @njit(cache=True, nogil=True)
 def _has_path(above, v, x, y):
-    """Is v a possible anterior of x or y? `above` is the answer of `anteriors`."""
+    """Is v a possible anterior of x or y? `above` is the result of `anteriors`."""
     group, bits = above
     h = group[v]
     row_x, row_y = bits[group[x]], bits[group[y]]
@@ -274,10 +274,10 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
     Pool p is `first[p]:first[p + 1]` of the lists. Pools are narrowed to possible anteriors (`above`: see `anteriors`)
     only if an edge otherwise has more than `max_sets` candidate sets; never if `max_sets` is negative. `later[v, x]`: v
     is known to cause neither x nor selection. With `open_only` both pools are left empty if one has fewer than r nodes.
-    |strength[place[i], place[j]]| says how strongly i and j depend on each other. `blocks`: each edge's block, sizes.
+    |strength[place[i], place[j]]| says how strongly i and j depend. `blocks`: the block of each edge, and block sizes.
 
-    Walks stop early: if one pool alone has more than `max_sets` sets, only the narrowed walk is needed. Narrowing never
-    adds a node to a pool. `room` is a budget of work; once it is used up, the answer ends with the edge just done.
+    A walk stops once its pool alone has more than `max_sets` sets, because the pools must then be narrowed. Narrowing
+    never adds a node. `room` is a budget of work; once it is used up, the result ends with the edge just done.
     """
     _, start, neighbour = graph
     (block, n_in_block), (strength, place), (xs, ys, edge_block) = blocks, strengths, edges
@@ -344,7 +344,7 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
 
 @patient(lists=FEW, nogil=True)
 def possible_d_sep(graph, begin, room):
-    """FCI's Possible-D-Sep of nodes from `begin` on while `room` lasts: `nodes[first[k]:first[k + 1]]` is the k-th."""
+    """FCI's Possible-D-Sep of nodes from `begin` on while `room` lasts; the k-th is `nodes[first[k]:first[k + 1]]`."""
     _, start, neighbour = graph
     n = len(start) - 1
     block = np.zeros(len(neighbour), np.int64)
@@ -381,8 +381,8 @@ def _is_in_block(start, block, v, edge_block, k):
 
 @patient(lists=FEW, nogil=True)
 def node_pools(first_of, nodes_of, later, start, block, xs, ys, edge_block, room):
-    """Pools, as `pools` returns them, from a list of nodes for each end: for each edge the list of x without y, and the
-    list of y without x. Nodes known to cause neither x nor y nor selection are left out. So are nodes outside the
+    """The two pools of each edge, in the form that `pools` returns: the nodes listed for x, except y, and the nodes
+    listed for y, except x. Nodes known to cause neither x nor y nor selection are left out. So are nodes outside the
     edge's block, unless `block` is empty.
     """
     first = np.zeros(2 * len(xs) + 1, np.int64)

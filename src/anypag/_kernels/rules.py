@@ -2,17 +2,17 @@
 function, `triples`, serves all rules about three nodes; their patterns are in `anypag.graphs.rules`.
 
 `marks[i, j]` is the mark at j on the edge i–j. A rule reads the marks as they stand and *proposes* marks; `apply` then
-sets them all at once. So within a pass no rule sees what it has just done, and the outcome does not depend on the order
-of the nodes even where finite data make two rules disagree.
+sets them all at once. Rules do not see marks proposed in the same pass, so the outcome does not depend on the order
+of the nodes, even if finite data make two rules disagree.
 
 A proposal is a row `(i, j, mark, a, b)`: this mark at j on i–j, and two nodes that the reason names (-1: none). The
 neighbours of v are `neighbour[start[v]:start[v + 1]]`. `wanted` is a scratch matrix, all zero between calls; its bits
-say which marks have been proposed in this pass. `rows` has room for every mark with each of its two new values, so it
+say which marks have been proposed in this pass. `rows` has room for proposals of both new values at every mark, so it
 never overflows.
 
-Rules that may take long run in turns, bounded by `room` (`anypag.threads`). `stand` is their position: how many rows
-they have written, the edge to go on with (its index in `neighbour`), and what else they keep from turn to turn. It
-begins as zeros. How the code is kept quick to compile: see `_kernels.pools`.
+Rules that may take long run in turns, bounded by `room` (`anypag.threads`). `stand` is their position: the number of
+rows written so far, the edge to go on with (its index in `neighbour`), and any other state of the rule. It begins as
+zeros. `_kernels.pools` says how the code is kept quick to compile.
 """
 
 import numpy as np
@@ -37,9 +37,9 @@ def _propose(marks, wanted, rows, count, i, j, mark, a, b):
 
 @patient()
 def apply(marks, wanted, rows, count, disputed):
-    """Sets the proposed marks. Returns the rows that were set and those in conflict. A circle takes a mark unless rules
-    propose both arrowhead and tail, now or earlier: it stays a circle then. A proposal against a mark that is set is
-    ignored. Either is a conflict, which is returned once (`disputed` records it).
+    """Sets the proposed marks. Returns the rows that were set and those in conflict. There are two kinds of conflict.
+    If rules propose both arrowhead and tail for a circle, now or earlier, it stays a circle. If a proposal contradicts
+    a mark that is set already, that mark stays. A conflict is returned only once (`disputed` records it).
     """
     was_set, conflicts = np.empty((count, 5), np.int32), np.empty((count, 5), np.int32)
     n_set = n_conflicts = np.int64(0)
@@ -75,8 +75,8 @@ def _holds(members, slot, node):
 
 @patient(nogil=True)
 def slot_of(empty, start, other, row, a, b):
-    """The slot of a pair's separating set: a row of `members`, 0 for the empty set, -1 if no set is known. `other` and
-    `row` from start[a] to start[a + 1] list the nodes b > a whose set with a has members, ascending, and the slots.
+    """The slot of a pair's separating set: its row in `members`, 0 for the empty set, -1 if no set is known. From
+    start[a] to start[a + 1], `other` lists the nodes b > a whose set with a has members, ascending; `row` their slots.
     """
     low, high = min(a, b), max(a, b)
     left, right = start[low], start[low + 1]
@@ -94,7 +94,7 @@ def slot_of(empty, start, other, row, a, b):
 
 @patient(nogil=True)
 def slots_of(empty, start, other, row, x, y):
-    """The slots of many pairs."""
+    """The slots of the separating sets of many pairs; see `slot_of`."""
     slots = np.empty(len(x), np.int32)
     for k in range(len(x)):
         slots[k] = slot_of(empty, start, other, row, x[k], y[k])
@@ -103,7 +103,7 @@ def slots_of(empty, start, other, row, x, y):
 
 @njit(cache=True, nogil=True)
 def _longer(keys):
-    """A copy of the table with twice the rows."""
+    """A copy of the keys with room for twice as many."""
     longer = np.empty(2 * len(keys), np.int64)
     for k in range(len(keys)):
         longer[k] = keys[k]
@@ -118,8 +118,8 @@ def _key(n, a, b, slot):
 @patient(lists=FEW)
 def check_keys(marks, start, neighbour, slots, lowest):
     """A key for every check that orientation needs: (smaller end · n + larger end), then 32 bits for the slot. For each
-    a–b–c without an edge a–c, a–b and b–c are checked given the separating set of a and c, if its slot is `lowest` or
-    above. Keys are unordered and may repeat.
+    a–b–c with a and c not adjacent, the edges a–b and b–c are checked given the separating set of a and c, if its slot
+    is `lowest` or above. Keys are unordered and may repeat.
     """
     empty, first, other, row = slots
     n = len(marks)
@@ -140,7 +140,7 @@ def check_keys(marks, start, neighbour, slots, lowest):
 
 @patient(nogil=True)
 def sets_without(members, slots, x, y):
-    """The sets in some slots without x and y, padded with -1 at the end, and how many members each has."""
+    """The separating sets in `slots`, each without its x and y, padded with -1 at the end, and their sizes."""
     z, size = np.empty((len(slots), members.shape[1]), np.int32), np.empty(len(slots), np.int64)
     for k in range(len(slots)):
         count = 0
@@ -157,12 +157,12 @@ def sets_without(members, slots, x, y):
 
 @patient(lists=FEW, nogil=True)
 def rule_0(marks, start, neighbour, slots, members, begin, end, wanted, rows):
-    """A *-* B *-* C, A and C not adjacent, B not in their separating set: A *-> B <-* C; for B from begin to end.
+    """A *-* B *-* C, A and C not adjacent, B not in their separating set: A *-> B <-* C. B runs from begin to end.
     Threads can work on different ranges of B at once: only columns B of `wanted` are written.
     """
     empty, first, other, row = slots
     count = 0
-    has_arrow = np.zeros(len(marks), np.bool_)  # by neighbour: an arrowhead at B is proposed already
+    has_arrow = np.zeros(len(marks), np.bool_)  # for each neighbour of B: its arrowhead at B is already proposed
     for b in range(begin, end):
         n_without = start[b + 1] - start[b]
         for e in range(start[b], start[b + 1]):
@@ -186,7 +186,7 @@ def rule_0(marks, start, neighbour, slots, members, begin, end, wanted, rows):
 
 @patient(lists=FEW)
 def rule_0_in_mag(marks, start, neighbour, mag, wanted, rows):
-    """R0 if the MAG is known: A *-> B <-* C in it, A and C not adjacent."""
+    """R0 if the MAG is known: the arrowheads of every A *-> B <-* C in the MAG with A and C not adjacent."""
     count = 0
     for b in range(len(marks)):
         for e in range(start[b], start[b + 1]):
@@ -201,7 +201,7 @@ def rule_0_in_mag(marks, start, neighbour, mag, wanted, rows):
 
 @njit(cache=True)
 def _is_leg(marks, known, v, u, patterns, first, end, side):
-    """Does the edge v–u fit the first (`side` 0) or second edge (1) of a pattern, among those from first to end?"""
+    """Does the edge v–u fit the first (`side` 0) or second (`side` 1) edge of any of the patterns from first to end?"""
     for k in range(first, end):
         here = patterns[k, 2 * side] >> marks[u, v] & patterns[k, 2 * side + 1] >> marks[v, u] & 1
         if here and (patterns[k, 6] != side + 1 or known[v, u]):
@@ -213,8 +213,8 @@ def _is_leg(marks, known, v, u, patterns, first, end, side):
 def triples(marks, start, neighbour, known, patterns, proposals, wanted, rows):
     """Rules about a node V and two of its neighbours, A and B. A pattern is a row of allowed marks (bit m for mark m,
     bit 0 for no edge): at V and A on A–V, at V and B on V–B, at B and A on A–B; then 1 if `known[V, A]` must be true, 2
-    if `known[V, B]` must. Its proposals are rows as `_propose` takes them, in which 0, 1, 2 and 3 stand for V, A, B and
-    no node; those with mark 0 are padding.
+    if `known[V, B]` must be true. Its proposals are rows as at the top of this file, but 0, 1, 2 and 3 stand for V,
+    A, B and no node. Rows with mark 0 are padding.
     """
     second, nodes = np.empty(len(marks), np.int64), np.full(4, -1, np.int64)
     count, across, n = np.int64(0), np.int64(0), len(patterns)
@@ -251,8 +251,8 @@ def triples(marks, start, neighbour, known, patterns, proposals, wanted, rows):
 
 @patient(lists=FEW)
 def rule_3(marks, start, neighbour, other, wanted, rows, stand, room):
-    """A *-> B <-* C, A *-o D o-* C, A and C not adjacent, D *-o B: D *-> B. With knowledge D may have tails (`other`),
-    which exclude a collider as circles do.
+    """A *-> B <-* C, A *-o D o-* C, A and C not adjacent, D *-o B: D *-> B. With knowledge the marks at D may be
+    tails (`other`) instead of circles: then, too, D is no collider between A and C.
     """
     for b in range(len(marks)):
         for e in range(max(start[b], stand[1]), start[b + 1]):
@@ -279,8 +279,8 @@ def rule_3(marks, start, neighbour, other, wanted, rows, stand, room):
 def discriminating_paths(marks, start, neighbour, paths, stand, room):
     """Adds the shortest discriminating paths <D, ..., A, B, C> for every B o-* C, one for each D. Returns all paths. D
     and C are not adjacent, and every node between D and B is a collider on the path and a parent of C. A path is a row
-    of nodes, D first, padded with -1 at its end. There are `stand[0]` of them; further rows of `paths` are unused.
-    All are found when `stand[1]` has passed the last edge.
+    of nodes, D first, padded with -1 at its end. The first `stand[0]` rows of `paths` are used. All
+    paths are found once `stand[1]` has passed the last edge.
     """
     n, count, b = len(marks), stand[0], 0
     parent, queue = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -355,8 +355,8 @@ def _write_path(paths, row, parent, d, b, c):
 
 @patient(lists=FEW)
 def rule_4(marks, start, neighbour, paths, is_in_set, wanted, rows, stand, room):
-    """<D, ..., A, B, C> discriminates B: B --> C if B separates D and C (`is_in_set`), else A <-> B <-> C. Only one of
-    all paths from D is given, but the A of every path gets its arrowhead: the order of nodes must not decide which.
+    """<D, ..., A, B, C> discriminates B: B --> C if B separates D and C (`is_in_set`), else A <-> B <-> C. Only one
+    path from D is given, but the A of every such path gets its arrowhead, so that the order of nodes does not matter.
     Here `stand[1]` is the path to go on with.
     """
     seen, queue = np.full(len(marks), -1, np.int64), np.empty(len(marks), np.int64)
@@ -388,7 +388,7 @@ def rule_4(marks, start, neighbour, paths, is_in_set, wanted, rows, stand, room)
 @njit(cache=True)
 def _collider_parents(marks, start, neighbour, d, c, seen, stamp, queue, room):
     """Writes the parents of c that paths from d reach through colliders that are parents of c themselves. Returns
-    their number. Paths do not enter nodes that have the stamp already.
+    their number. Paths do not enter nodes that had the stamp before.
     """
     n_queued, done, v = np.int64(0), np.int64(0), d
     while True:
@@ -416,7 +416,7 @@ def _scratch(n, neighbour):
 
 @njit(cache=True)
 def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scratch, stamp, room):
-    """Stamp the nodes and edges that uncovered walks a, first, ... reach without passing through a or `stop`. Returns
+    """Stamps the nodes and edges that uncovered walks a, first, ... reach without passing through a or `stop`. Returns
     the edge (its index in `neighbour`) by which `stop` was first reached, -1 if it was not.
 
     Uncovered: of any three consecutive nodes the outer two are not adjacent (checked at every extension). The walks are
@@ -456,7 +456,7 @@ def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scr
 
 @patient(lists=FEW)
 def rule_5(marks, start, neighbour, wanted, rows, stand, room):
-    """A o-o B, and an uncovered circle path A, C, ..., D, B with A, D and B, C not adjacent: all of these edges ---."""
+    """A o-o B, and an uncovered circle path A, C, ..., D, B; A, D and B, C not adjacent: A–B and the path are ---."""
     stamp = np.int64(0)
     scratch = _scratch(len(marks), neighbour)
     visited, came_from = scratch[1], scratch[2]
@@ -493,7 +493,7 @@ def rule_5(marks, start, neighbour, wanted, rows, stand, room):
 
 @njit(cache=True)
 def _edge_not_near(marks, start, neighbour, a, b, visited, stamp, room):
-    """A visited edge D–b whose D is not adjacent to a; -1 if there is none."""
+    """The index of a visited edge D–b with D not adjacent to a; -1 if there is none."""
     for e in range(start[b], start[b + 1]):
         d = neighbour[e]
         if d == a or marks[a, d] != NONE:
@@ -557,8 +557,8 @@ def rule_10(marks, start, neighbour, wanted, rows, stand, room):
 @njit(cache=True)
 def _first_steps(marks, start, neighbour, a, c, scratch, stamp, stand, room):
     """Two non-adjacent neighbours of a through which uncovered possibly directed paths reach different parents of c.
-    `stand[2]` is where to go on in the list of a's neighbours; it is not at the end of the list if room ran out. The
-    `stand[3]` neighbours that lead to parents of c follow in `stand`, each with its first and last such parent.
+    `stand[2]` is the place to go on with in the list of a's neighbours: before its end if room ran out. `stand[3]`
+    neighbours were found to lead to parents of c. `stand[4:]` lists each of them with its first and last such parent.
     """
     reached, firsts = scratch[0], stand[4:]
     stand[2] = max(stand[2], start[a])
@@ -619,7 +619,7 @@ def rule_11(marks, start, neighbour, wanted, rows, stand, room):
 
 @njit(cache=True)
 def _stamp_leading(marks, start, neighbour, queue, count, leads, stamp, room):
-    """Stamp all nodes from which directed edges lead to one in the queue. Returns the new length of the queue."""
+    """Stamps all nodes from which directed edges lead to a node in the queue. Returns the new length of the queue."""
     done = 0
     while done < count:
         v = queue[done]
@@ -637,8 +637,8 @@ def _stamp_leading(marks, start, neighbour, queue, count, leads, stamp, room):
 @patient(lists=FEW)
 def rule_12(marks, start, neighbour, wanted, rows, stand, room):
     """X o-* V, and an uncovered possibly directed path X, V, ..., D, and edges that lead from D back to X: X <-* V. The
-    way back is directed, except that one of its edges, U *-> W, needs only its arrowhead. If X were a cause of V, it
-    would be a cause of D, and so W would be a cause of U; but the arrowhead at W says that it is not.
+    way back is directed, except that one of its edges, U *-> W, needs only its arrowhead. If X were a cause of V, X
+    would be a cause of D, and so W would be a cause of U; but the arrowhead at W says that W is not a cause of U.
     """
     n, stamp = len(marks), np.int64(0)
     scratch = _scratch(n, neighbour)
@@ -646,7 +646,7 @@ def rule_12(marks, start, neighbour, wanted, rows, stand, room):
     near, leads, queue = np.full(n, -1, np.int64), np.full(n, -1, np.int64), np.empty(n, np.int64)
     for x in range(n):
         first, end = max(start[x], stand[1]), start[x + 1]
-        if first >= end:  # done before, or alone
+        if first >= end:  # x is done already, or has no neighbours
             continue
         if room[0] < 0:
             stand[1] = first
@@ -684,7 +684,7 @@ def rule_12(marks, start, neighbour, wanted, rows, stand, room):
 
 @patient(lists=FEW)
 def not_confounded(marks, start, neighbour, unconfounded, wanted, rows):
-    """A <-* B, and no hidden variable is a cause of both: A <-- B."""
+    """A <-o B, and no hidden variable is a cause of both: A <-- B."""
     count = 0
     for a in range(len(marks)):
         for e in range(start[a], start[a + 1]):

@@ -1,8 +1,8 @@
 """Reachability in mixed graphs: m-separation, latent projection, inducing paths, adjustment, ancestors, contradictions.
 
 A graph comes as edge lists: the neighbours of v are `neighbour[start[v]:start[v + 1]]`, `near` holds the mark at v on
-each of these edges and `far` the mark at the neighbour (2 arrow, 3 tail). Sets of nodes are stamped arrays: v is in the
-set if `stamped[v] == stamp`, so that a batch of queries never clears an array.
+each of these edges and `far` the mark at the neighbour (2 arrow, 3 tail). A set of nodes is an array of stamps: v is
+in the set if `stamped[v] == stamp`. A new stamp empties the set, so a batch of queries never clears an array.
 
 Marks can contradict each other because of the ancestors they imply. A tail at X on X–Y says that X is an ancestor of Y
 or of selection; an arrowhead at W on W–V says that W is an ancestor of neither V nor selection. Tails make
@@ -22,7 +22,7 @@ ARROW, TAIL = 2, 3
 
 @njit(cache=True, nogil=True)
 def _spread_to_ancestors(graph, stamped, stamp, queue, count):
-    """Stamps all ancestors of the `count` stamped nodes in `queue`, and appends them. Returns the new length."""
+    """Stamps all ancestors of the `count` stamped nodes in `queue`, and appends them to it. Returns its new length."""
     start, neighbour, near, far = graph
     done = 0
     while done < count:
@@ -40,9 +40,9 @@ def _spread_to_ancestors(graph, stamped, stamp, queue, count):
 
 @njit(cache=True, nogil=True)
 def _walk(graph, conditioned, opened, stamp, visited, queue, count, goal):
-    """Do walks from the `count` states in `queue` reach node `goal`? Stamps all states that they reach until then.
-    State 2v + 1 is node v entered by an arrowhead, 2v by a tail. A walk may pass v as a collider if v is opened, and
-    otherwise if v is not conditioned on.
+    """Do walks from the `count` states in `queue` reach node `goal`? Stamps all states that are reached until then.
+    State 2v + 1 is node v entered by an arrowhead, 2v by a tail. A walk may pass v as a collider if v is opened,
+    and as a non-collider if v is not conditioned on.
     """
     start, neighbour, near, far = graph
     done = 0
@@ -65,7 +65,7 @@ def _walk(graph, conditioned, opened, stamp, visited, queue, count, goal):
 
 @njit(cache=True, nogil=True)
 def _walk_from(x, graph, conditioned, opened, stamp, visited, queue, goal):
-    """Is there an m-connecting walk from x to the goal? `_walk` from x, which it does not enter again."""
+    """Is there an m-connecting walk from x to the goal? Runs `_walk` from x, and never enters x again."""
     start, neighbour, _, far = graph
     visited[2 * x] = visited[2 * x + 1] = stamp
     count = np.int64(0)
@@ -78,8 +78,8 @@ def _walk_from(x, graph, conditioned, opened, stamp, visited, queue, goal):
 
 @patient(nogil=True)
 def separated(start, neighbour, near, far, x, y, z, always, answer):
-    """answer[i] = is x[i] m-separated from y[i] given z[i] and `always`? Returns the first invalid row (an index out of
-    range, x = y, x or y conditioned on), -1 if there is none.
+    """Writes to answer[i]: is x[i] m-separated from y[i] given z[i] and `always`? Returns the first invalid row (an
+    index out of range, x = y, x or y conditioned on), -1 if no row is invalid.
     """
     graph, n = (start, neighbour, near, far), len(start) - 1
     conditioned, opened = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -119,7 +119,7 @@ def _stamp_anteriors(graph, x, y, selection, anterior, stamp, queue):
 def project(start, neighbour, near, far, is_latent, is_selection, observed, marks, stand, room):
     """Writes the marks (zeros on entry) of the MAG over `observed`, from node `stand[0]` on. Returns whether done. X
     and Y are adjacent if they are connected given selection and every observed ancestor of X, Y or selection: then no
-    observed nodes separate them. The mark at X is a tail if X is an ancestor of Y or of selection, else an arrowhead.
+    set of observed nodes separates them. The mark at X is a tail if X is an ancestor of Y or selection, else an arrow.
     """
     graph, n = (start, neighbour, near, far), len(start) - 1
     place = np.full(n, -1, np.int64)
@@ -206,7 +206,7 @@ def inducing_path(start, neighbour, near, far):
 
 @patient()
 def transitive(start, after):
-    """(n, n) is there a path of one or more steps from the row node to the column node? `after`: where steps lead."""
+    """(n, n) does a path of one or more steps lead from the row's node to the column's? `after`: the next nodes."""
     n = len(start) - 1
     reach, stack = np.zeros((n, n), np.bool_), np.empty(n, np.int64)
     for s in range(n):
@@ -227,8 +227,8 @@ def transitive(start, after):
 
 @patient(nogil=True)
 def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
-    """Does Z separate X and Y in a MAG once the arrows from X to the nodes in `is_first` are taken out? Walks go from
-    all of X at once, and have nodes of X only at their start.
+    """Does Z separate X and Y in a MAG once the arrows from X to the nodes in `is_first` are removed? Walks start from
+    all nodes of X at once, and do not come back to X.
     """
     graph, n = (start, neighbour, near, far), len(start) - 1
     opened, visited, queue = np.zeros(n, np.int64), np.zeros(2 * n, np.int64), np.empty(2 * n + 1, np.int64)
@@ -256,7 +256,7 @@ def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
 
 @patient()
 def chain_lists(marks, start, neighbour):
-    """The edges of chains as neighbour lists, forwards and backwards, each as starts and nodes."""
+    """Neighbour lists of the edges with tails: from the tail (`first`, `towards`) and to it (`last`, `origin`)."""
     n = len(marks)
     first, last = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     for x in range(n):
@@ -280,7 +280,7 @@ def chain_lists(marks, start, neighbour):
 
 @njit(cache=True)
 def _reach_by_tails(source, first, towards, found, stamp, now):
-    """Lists in `found` all nodes that chains from the source reach, itself included. Returns their number."""
+    """Lists in `found` all nodes that chains from the source reach, with the source. Returns their number."""
     found[0], stamp[source] = source, now
     count, k = 1, 0
     while k < count:
@@ -320,7 +320,7 @@ def _has_ring(found, count, first, towards, n_before, ready):
 
 @patient(lists=FEW)
 def contradicted(marks, start, neighbour, rows, is_contradicted, stand, room):
-    """Writes which marks (rows `i, j, mark, ...`) contradict others, from `stand[0]` on. Returns whether done."""
+    """Writes which marks (rows `i, j, mark, ...`) contradict others, from row `stand[0]` on. Returns whether done."""
     n = len(marks)
     first, towards, last, origin = chain_lists(marks, start, neighbour)
     if first[n] == 0:

@@ -42,10 +42,10 @@ KnownAnswers = dict[tuple[int, int, tuple[int, ...]], float]
 class Checkpoint:
     """The checkpoint of a run; use it in a `with` statement.
 
-    `state` and `history` are those at the end of the earlier run; None and empty for a new run. `problem` takes its
-    numbering of nodes from the file, and its test the answers. `facts` identify the run (`fingerprint`). With `resume`
-    the run continues from the file if it exists. CheckpointError if the file exists and `resume` is False, or if it
-    belongs to another run, is damaged, is in use or cannot be written.
+    `state` and `history` are those at the end of the earlier run; None and empty for a new run. `problem` gets the
+    order of nodes in the file, and its test gets the stored answers. `facts` identify the run (`fingerprint`). With
+    `resume` the run continues from the file if it exists. CheckpointError if the file exists and `resume` is False, or
+    if it belongs to another run, is damaged, is in use or cannot be written.
     """
 
     def __init__(self, path: Path, problem: Problem, algorithm: Algorithm, facts: Fingerprint, *, resume: bool) -> None:
@@ -107,7 +107,7 @@ class Checkpoint:
         self._written_at = time.monotonic()
 
     def _fresh_answers(self) -> dict[str, AnyArray]:
-        """The answers not written yet: per size of condition set, an array of questions and one of p-values."""
+        """The answers not written yet: an array of questions and one of p-values for each size of condition set."""
         by_size: dict[int, list[tuple[list[int], float]]] = {}
         for (x, y, z), p in islice(self._answers.items(), self._n_written, None):
             by_size.setdefault(len(z), []).append(([x, y, *z], p))
@@ -134,7 +134,7 @@ class Checkpoint:
             raise store.damaged(str(error)) from None
 
     def _strength(self, nodes: Nodes) -> Strength:
-        if not self._algorithm.facts.orders_nodes:  # nodes stay in the order of columns: strengths are not needed
+        if not self._algorithm.facts.orders_nodes:  # nodes stay in the order of columns, so strengths are not needed
             return self.problem.strength
         in_memory = strength_in(self.problem, nodes.order)
         if in_memory is not None:

@@ -1,16 +1,16 @@
 """A hash of a value's content: data, settings and code, as far as they can be inspected.
 
-For a function the hash covers its code with all constants and names, its default arguments and its closure. Globals
-that it uses are hashed by content if they are functions of its own package or plain values, otherwise only by name. For
-an object the hash covers its members, including `__slots__`, and the code of its class. Data frames and arrays are
+For a function the hash covers its code with all constants and names, its default arguments and its closure. A global of
+the function is hashed by content if it is a function of the same package or a plain value, else only by name. For an
+object the hash covers its members, including `__slots__`, and the code of its class. Data frames and arrays are
 hashed by their values.
 
 An object can declare its identity instead: `identity()` returns a text that changes whenever the answers do. Then
 nothing else of the object is hashed. An object that cannot be inspected and declares nothing raises CheckpointError.
 
-Two kinds of outer variables of a function are ignored, because they are often counters or caches: those that it sets,
-and lists, dicts and sets that contain no arrays, data frames or functions. If such a variable changes the answers, or
-anything else that the function reads (a file, a server), users declare this by the `version` of `anypag.from_callable`.
+Two kinds of outer variables of a function are ignored, because they are often counters or caches: variables that the
+function sets, and lists, dicts and sets without arrays, data frames or functions. The function may also read a file or
+a server. If any of these changes the answers, users declare it by the `version` of `anypag.from_callable`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ DEEPEST = 12  # the deepest level of members that is inspected; deeper values co
 
 
 def content_hash(value: Any, *, declared: bool = False) -> str:
-    """The hash, in hexadecimal. CheckpointError if a part of the value cannot be inspected and declares no identity;
-    with `declared` such a part is left out: the user declares changes by `version`.
+    """The hash, in hexadecimal. CheckpointError if a part of the value cannot be inspected and declares no identity.
+    With `declared` the user declares changes by `version`, and such a part is left out.
 
     >>> content_hash(np.zeros(2)) == content_hash(np.zeros(2)) != content_hash(np.zeros(3))
     True
@@ -51,7 +51,7 @@ def digest_of(parts: Iterable[bytes]) -> bytes:
 
 
 class _Walk:
-    """A walk through a value and all it contains; functions and objects are visited once."""
+    """A walk through a value and everything in it; functions and objects are visited once."""
 
     def __init__(self, declared: bool) -> None:
         self._seen: set[int] = set()
@@ -79,7 +79,7 @@ class _Walk:
             yield from self._inside(value, depth)
 
     def _is_fresh(self, value: Any) -> bool:
-        """Is it visited for the first time? True for what may be a temporary object: its `id` may be used again."""
+        """Is this the first visit to the value? True if it may be a temporary object, whose `id` may be used again."""
         if not hasattr(value, "__dict__") or hasattr(value, "__self__"):
             return True
         is_fresh = id(value) not in self._seen
@@ -117,9 +117,9 @@ class _Walk:
     def _refuse(self, value: Any) -> None:
         if not self._declared:
             raise CheckpointError(
-                "A checkpoint must tell this test or algorithm from others, and the "
+                "A checkpoint must recognise this test or algorithm, but the "
                 f"{type(value).__qualname__} that it uses cannot be inspected. Give the object that holds it a method "
-                "identity(); the text that this returns must change whenever the answers do. For a function, use "
+                "identity(), whose text changes whenever the answers do. For a function, use "
                 'from_callable(..., version="1"). Or run without a checkpoint.'
             )
 
@@ -159,7 +159,7 @@ def _class_parts(kind: type) -> Iterator[bytes]:
 
 
 def _of_function(function: Any) -> Iterator[Any]:
-    """What a function depends on besides its code: name, defaults, closure, names it uses, object of a method."""
+    """The values that a function uses besides its code: name, defaults, closure, globals, the object of a method."""
     yield function.__qualname__
     yield (function.__defaults__ or (), function.__kwdefaults__ or {})
     own = _names_set(function.__code__)
@@ -174,7 +174,7 @@ def _of_function(function: Any) -> Iterator[Any]:
 
 
 def _as_used_in(function: Any, value: Any) -> Any:
-    """What is hashed of a global: the content of data, settings and functions of the same package; else the name."""
+    """The value that stands for a global: itself if it is data, a setting or a function of the package; else a name."""
     is_function = hasattr(value, "__code__")
     is_own = is_function and _root(value.__module__) == _root(function.__module__)
     is_plain = not hasattr(value, "__dict__") or isinstance(value, np.ndarray) or _is_frame(value)
@@ -197,7 +197,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _names_set(code: CodeType) -> set[str]:
-    """The outer names that a function sets."""
+    """The names of outer variables that a function sets or deletes."""
     sets = {"STORE_DEREF", "STORE_GLOBAL", "DELETE_DEREF", "DELETE_GLOBAL"}
     steps = (step for part in _codes(code) for step in dis.get_instructions(part))
     return {str(step.argval) for step in steps if step.opname in sets}
@@ -225,7 +225,7 @@ def _is_ours(kind: type) -> bool:
 
 
 def _is_data(value: Any) -> bool:
-    """Is it data, a setting or code, and not a cache that changes while a test is used?"""
+    """Is the value data, a setting or code, and not a cache that changes while a test is used?"""
     if isinstance(value, dict | list | set):
         items = value.values() if isinstance(value, dict) else value
         return any(isinstance(item, np.ndarray) or callable(item) or _is_frame(item) for item in items)
@@ -233,7 +233,7 @@ def _is_data(value: Any) -> bool:
 
 
 def _is_frame(value: Any) -> bool:
-    """Is it a table or a column of pandas, polars, pyarrow or their like?"""
+    """Is the value a table or a column of pandas, polars, pyarrow or a similar library?"""
     if type(value).__module__.partition(".")[0] in {"builtins", "numpy", "anypag"}:
         return False
     from narwhals.dependencies import is_into_dataframe, is_into_series

@@ -20,7 +20,7 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.problem import Problem
 
 Fingerprint = dict[str, Any]
-TITLES = {  # how messages name the facts that differ; other choices appear under their own names
+TITLES = {  # the names of facts in messages; other choices appear under their own names
     "anypag": "the version of anypag",
     "variables": "the variables",
     "rows": "the number of rows",
@@ -81,7 +81,7 @@ def _data_hash(data: Any, problem: Problem) -> str:
 
 
 def differences(then: object, now: Fingerprint) -> list[str]:
-    """The facts in which two runs differ, one clause each; hashes themselves are not shown."""
+    """One clause for each fact in which two runs differ; of hashes it says only that they differ."""
     if not isinstance(then, dict):
         return ["no run is recorded in it"]
     pairs = {name: (then.get(name), now.get(name)) for name in {**now, **then}}

@@ -133,10 +133,10 @@ class Store:
         if execute("PRAGMA application_id").fetchone() != (APPLICATION,):
             raise CheckpointError(f"The file {self.path} is an SQLite file, but no checkpoint of anypag.")
         with suppress(OSError):
-            # SQLite would leave the empty journal of a process that was killed after its last write; a journal with
-            # content is already gone: SQLite has rolled it back and removed it
+            # SQLite would leave the empty journal of a process that was killed after its last write. A journal with
+            # content is already gone, because SQLite has rolled the write back and removed the journal.
             target_of(self.path).with_name(f"{target_of(self.path).name}-journal").unlink()
-        execute("PRAGMA locking_mode = EXCLUSIVE")  # from here on the lock is held, and a journal stays open
+        execute("PRAGMA locking_mode = EXCLUSIVE")  # from here on the lock is held, and the journal stays open
         execute("COMMIT")
         (version,) = execute("PRAGMA user_version").fetchone()
         if version != FORMAT:
@@ -152,7 +152,7 @@ class Store:
             raise self.damaged("SQLite finds it inconsistent")
 
     def _writer(self) -> str:
-        """The version of anypag that wrote a file of another format, as far as the file says."""
+        """A clause with the version of anypag that wrote a file of another format; empty if that is not known."""
         try:
             run = self.fact("run")
         except CheckpointError:
@@ -162,7 +162,7 @@ class Store:
 
     @contextmanager
     def _explained(self, doing: str) -> Iterator[None]:
-        """Turn the errors of SQLite into sentences."""
+        """Turn the errors of SQLite into CheckpointErrors that say what happened."""
         try:
             yield
         except sqlite3.OperationalError as error:

@@ -1,31 +1,31 @@
 """A test for smooth dependences of any shape, between continuous and discrete columns, by an F test in each direction.
 
-If x and y are independent given z, no function of y helps to predict x once its mean given z is known. So a continuous
-column is represented by functions of its ranks: its normal scores s, Legendre polynomials of degree 2 and 3 of the
-ranks scaled to [-1, 1], s² and s³, and then polynomials of degree 4 and 5. The model of s(x) has the first five
-functions of each member of z (seven from 2,500 rows on), and the products of every two members if these products are at
-most a twentieth as many as the rows. An F test asks whether the first three functions of y improve this model; a
-second one swaps x and y. The two p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). The
-response is always the single function s. A test of polynomials on both sides would reject even where everything is
-linear: the mean of x² given z contains products, which no sum of functions of z can express.
+If x and y are independent given z, no function of y improves the best prediction of x from z. A continuous column is
+represented by functions of its ranks: its normal scores s, Legendre polynomials of degree 2 and 3 of the ranks scaled
+to [-1, 1], s² and s³, and then polynomials of degree 4 and 5. The model of s(x) has the first five functions of each
+member of z (seven from 2,500 rows on), and the products of every two members if there are at least 20 rows for each
+product. An F test asks whether the first three functions of y improve this model; a second one swaps x and y.
+The two p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). The response is always the
+single function s. A test with several functions of x and of y would reject even where everything is linear: the mean of
+x² given z contains products of members of z, and no sum of functions of single members equals them.
 
 A discrete column is represented by one column of zeros and ones for each level. If it is the response, all levels are
-predicted at once (Wilks' lambda with Rao's F), from at most two functions of a continuous column. Probabilities near 0
-or 1 are not a sum of functions of z. The test does not mistake this misfit for dependence as long as the means of the
-tested functions given z are sums of functions of z.
+predicted at once (Wilks' lambda with Rao's F), from at most two functions of a continuous column. Near 0 and 1 the
+additive model of a level's probability is wrong. This does not raise the error rate if, given z, the means of the
+tested functions of the other column are sums of functions of single members of z.
 
-Where columns are far from normal, R² varies more than F assumes. Then F has fewer degrees of freedom, so that R² has
+Where columns are far from normal, R² varies more than F assumes. F then gets fewer degrees of freedom, so that R² has
 the variance that permutations of the rows give it without z (`ci.data_test`). Up to 1 % more variance is ignored.
 
-p is uniform under independence if the functions of z can express the means of s(x) and s(y) given z, and the spread
-around these means is constant. It is exactly uniform if the residuals are also normal. The test sees changes of one
-column's mean with the other column, given z; it does not see changes of the spread alone. `docs/tests.md` has its error
-rates and power, failures included.
+Under independence p is nearly uniform if the model can express the means of s(x) and s(y) given z, and the spread
+around these means is constant. If the residuals are also normal, each of the two p-values is exactly uniform. The test
+sees changes of one column's mean with the other column, given z; it does not see changes of the spread alone.
+`docs/tests.md` has its error rates and power, failures included.
 
 Because only ranks enter, any increasing or decreasing transform of a column leaves the answers the same to the bit. All
-answers come from one correlation matrix. Degenerate cases follow the rules of Fisher's z: a column that adds nothing to
-those before it is left out; p = 1 if nothing is left of x or y, or if there are too few rows. With fewer than 20 rows
-per member of z the degrees are lower, down to the normal scores alone.
+answers come from one correlation matrix. Degenerate cases follow the rules of Fisher's z: a function that the functions
+before it determine is left out; p = 1 if no function of x or of y is left, or if there are too few rows. With fewer
+than 20 rows per member of z, each member has fewer functions, at least its normal scores.
 """
 
 from __future__ import annotations
@@ -59,19 +59,19 @@ DEGREE = 5  # how many functions a condition variable has
 DEGREE_OF_MANY_ROWS = 7  # from MANY_ROWS rows on
 MANY_ROWS = 2500
 MOST_WORK = 5e9
-"""Correlations of products are computed in advance if this takes at most this many multiplications."""
+"""Correlations of products are computed in advance if they take at most this many multiplications."""
 MOST_NUMBERS = 3e7  # the most correlations of products with columns that are kept (a quarter of a gigabyte)
 PANEL = 512  # rows multiplied at once
 
 
 class Additive(DataTest):
-    """The F test, both ways, of functions of ranks, for any mix of continuous and discrete columns.
+    """The F test of functions of ranks, in both directions, for any mix of continuous and discrete columns.
 
     Args:
-        data, names, missing, singular, max_r, threads: as for `FisherZ`; ranks are those among all values of a column.
+        data, names, missing, singular, max_r, threads: as for `FisherZ`; ranks are taken among all values of a column.
         kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred.
-        score: whether a score of the same columns will be made; a score cannot tell apart two columns that sort the
-            rows in the same order.
+        score: whether a score of the same columns will be made. Two columns that sort the rows in the same order are
+            then an error, because a score cannot tell them apart.
 
     >>> rng = np.random.default_rng(0)
     >>> a = rng.normal(size=500)
@@ -118,7 +118,7 @@ class Additive(DataTest):
 
     @property
     def has_gaps(self) -> bool:
-        """Do columns have missing values, so that each test leaves out the rows in which its own columns have gaps?"""
+        """Do columns have gaps? Then each test leaves out the rows with gaps in its own columns."""
         return bool(self.basis.has_value.size)
 
     def score(self) -> MixedScore:
@@ -132,7 +132,7 @@ class Additive(DataTest):
         return self._answers(queries)[0]
 
     def strength(self, queries: Queries) -> Floats:
-        """(b,) the larger of the two multiple correlations, less what chance explains; in [0, 1]."""
+        """(b,) the larger of the two multiple correlations, corrected for chance; in [0, 1]."""
         return self._answers(queries)[1]
 
     def effective_n(self, queries: Queries) -> Counts:
@@ -156,15 +156,15 @@ def degree_for(n: int) -> int:
 class Basis(NamedTuple):
     """A table in the form that `additive_tests` takes: p variables, q columns (functions of them), k products."""
 
-    gram: Floats  # (q + 1, q + 1 or more) correlations of all columns; zeros in the last row and in columns after q
-    cross: Floats  # (k, q + 2) correlations of products with columns; then 0; then 1 if the product varies, else 0
+    gram: Floats  # (q + 1, q + 1 or more) correlations of all columns; 0 in the last row and after the first q columns
+    cross: Floats  # (k, q + 2) for each product its correlations with the columns; 0; and 1 if it varies, else 0
     products: Floats
     """(k, k) correlations of products; (0, 0) if they are computed from rows, or no set has more than one product."""
     columns: Floats  # (q, n) the columns, with mean 0 and length 1; (q, 0) if no question needs them
     has_value: Flags  # (p, n); (p, 0) if there are no gaps
     start: Counts  # (p + 1,) columns start[i]:start[i + 1] belong to variable i
     is_discrete: Flags
-    pair_start: Counts  # (p, p) the first product of two variables; (0, 0) if there are gaps
+    pair_start: Counts  # (p, p) the first product of every two variables; (0, 0) if there are gaps
     excess: Floats  # (p, 3) how far the first one, two and three functions of each variable are from normal
 
     @classmethod
@@ -201,16 +201,16 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HeadProducts:
-    """The products of the heads of every two variables: s of a continuous one, all levels of a discrete one."""
+    """The products of every two variables' heads: s of a continuous variable, all level columns of a discrete one."""
 
     count: int
     heads: Counts  # (p,) the number of heads of each variable
-    of_variable: Counts  # (p,) the first column of each variable
-    start: Counts  # (p, p) the first product of two variables
+    of_variable: Counts  # (p,) where the columns of each variable begin
+    start: Counts  # (p, p) the first product of every two variables
 
     @classmethod
     def of(cls, heads: Counts, start: Counts) -> Self:
-        """The products of variables, given the number of heads of each and where its columns begin."""
+        """The products of variables, from the number of heads of each variable and the start of its columns."""
         low, high = np.triu_indices(len(heads), 1)
         first = np.concatenate([[0], np.cumsum(heads[low] * heads[high])]).astype(np.int64)
         table = np.zeros((len(heads), len(heads)), np.int64)
@@ -218,7 +218,7 @@ class HeadProducts:
         return cls(int(first[-1]), heads, start[:-1], table)
 
     def cross(self, columns: Floats, threads: int) -> Floats:
-        """(k, q + 2) correlations of products with columns; then 0; then 1 if the product varies, else 0."""
+        """(k, q + 2) for each product its correlations with the columns; 0; and 1 if the product varies, else 0."""
         made = np.zeros((self.count, len(columns) + 2))
 
         def fill(part: slice) -> None:
@@ -239,7 +239,7 @@ class HeadProducts:
         return self.of_variable[low] + within // self.heads[high], self.of_variable[high] + within % self.heads[high]
 
     def made(self, columns: Floats, part: slice) -> Floats:
-        """The products of a part of the pairs, each with mean 0 and length 1."""
+        """The products in `part`, each with mean 0 and length 1."""
         left, right = self._sides
         return _unit(columns[left[part]] * columns[right[part]])
 
@@ -260,7 +260,7 @@ def _products(rows: Floats, threads: int) -> Floats:
 
 
 def _scores(table: Table, is_discrete: Flags) -> Floats:
-    """(n, p) ranks of continuous columns in (-1, 1); negating a column negates them to the bit. Discrete ones stay."""
+    """(n, p) continuous columns as ranks in (-1, 1), discrete ones unchanged; negating a column negates its ranks."""
     from scipy.stats import rankdata
 
     scores = np.array(table.values)
@@ -275,7 +275,7 @@ def _tested_functions(u: Floats, degree: int) -> Floats:
     """The functions of a column; polynomials of degree 2 and 3 are 0 if one value fills more than 80 % of its rows.
 
     Then only normal scores are tested: polynomials of the few other values take degrees of freedom and add little
-    power (`docs/tests.md`). In a condition set the other functions remain.
+    power (`docs/tests.md`). If the column is in a condition set, its other functions are still used.
     """
     made, present = functions(u, degree), u[~np.isnan(u)]
     if np.unique(present, return_counts=True)[1].max(initial=0) / max(len(present), 1) > MOSTLY:
@@ -286,9 +286,9 @@ def _tested_functions(u: Floats, degree: int) -> Floats:
 def functions(u: Floats, degree: int) -> Floats:
     """(n, degree) normal scores s of ranks u in (-1, 1), Legendre polynomials of degree 2 and 3, s², s³, degree 4, ...
 
-    Often only the extreme values of two columns are related. As a function of u, such a relation rises steeply at the
-    ends: low powers of s fit it, while u needs high powers. Odd functions change sign with u, to the bit; even ones do
-    not.
+    Often only the extreme values of two columns are related. As a function of u, such a relation is steep at both ends.
+    Low powers of s fit it; polynomials in u need a high degree. Odd functions change sign with u, to the bit; even ones
+    do not.
     """
     from scipy.special import ndtri
 
@@ -303,7 +303,7 @@ def functions(u: Floats, degree: int) -> Floats:
 
 
 def _unit(rows: Floats) -> Floats:
-    """Rows with mean 0 and length 1. A row that hardly varies becomes zeros; gaps stay gaps."""
+    """Rows with mean 0 and length 1. A row that hardly varies becomes zeros; gaps stay NaN."""
     gaps = np.isnan(rows)
     filled, present = (np.where(gaps, 0.0, rows), rows.shape[1] - gaps.sum(axis=1)) if gaps.any() else (rows, None)
     count = float(rows.shape[1]) if present is None else present[:, None]

@@ -1,8 +1,8 @@
 """The interface of a conditional-independence test.
 
-A test is bound to its data (or to a true graph) once; after that a search only asks for the p-values of index triples.
-Within one iteration all condition sets have the same size, so a batch of questions is a rectangle: `x (b,)`, `y (b,)`,
-`z (b, r)`. A compiled loop, a graphics card, a cluster or an oracle all answer the same rectangle.
+A test is bound to its data (or to a true graph) once. After that a search only sends it `Queries` and gets p-values.
+Within one iteration all condition sets have the same size, so three arrays hold a batch of questions: `x (b,)`, `y
+(b,)` and `z (b, r)`. Compiled loops, graphics cards, clusters and oracles all answer such batches.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Queries:
         return len(self.x)
 
     def take(self, rows: npt.NDArray[np.intp] | Flags | slice) -> Self:
-        """Some of the questions; the same batch if a slice has them all."""
+        """Some of the questions; the batch itself if a slice takes all."""
         if isinstance(rows, slice) and rows.indices(len(self)) == (0, len(self), 1):
             return self
         return type(self)(self.x[rows], self.y[rows], self.z[rows])
@@ -81,8 +81,8 @@ class CITest(Protocol):
 
     `names` are the variables, in the order of the indices. `exact` says that the answers are never wrong (an oracle),
     so that marks derived from them can prune the search. `batch` is how many questions to send at a time. A compiled
-    test answers thousands about as fast as one. 1 means that every answer is expensive, so that none is asked for
-    before it is needed.
+    test answers thousands about as fast as one. A `batch` of 1 means that answers are expensive: a search then asks a
+    question only if it needs the answer.
     """
 
     @property
@@ -128,8 +128,8 @@ def from_callable(
             z".
         names: the variables.
         called_with: whether the function gets `"indices"` (0, 1, ...) or `"names"`.
-        version: change this word whenever the answers change for a reason outside the function's code and data (a file
-            it reads, a program it calls). A checkpoint made with another word is refused.
+        version: any label. Change it whenever the answers change for a reason outside the function's code and data (a
+            file it reads, a program it calls). A checkpoint made with another label is refused.
 
     >>> test = from_callable(lambda x, y, z: 0.5, ["A", "B", "C"])
     >>> test.pvalues(Queries([0], [1], [[2]]))
@@ -160,14 +160,14 @@ def innermost(test: CITest) -> CITest:
 
 
 def with_its_answers(test: CITest) -> CITest:
-    """The test without the wrappers that only count or cache."""
+    """The test without the outer wrappers that keep its answers: they count, cache or dispatch questions."""
     while isinstance(test, Wrapper) and test.answers_alike:
         test = test.test
     return test
 
 
 def rows_behind(test: CITest) -> int | None:
-    """The number of rows behind a test, as it declares them (`n_rows`, or `n` if it has `resampled`), or None."""
+    """The number of rows behind a test: its `n_rows`, or its `n` if it has `resampled`; None if it declares neither."""
     bound = innermost(test)
     found = getattr(bound, "n_rows", getattr(bound, "n", None) if hasattr(bound, "resampled") else None)
     return None if found is None else int(found)
@@ -191,7 +191,7 @@ def without_score(test: CITest) -> DataError:
 
 
 def strength_of(test: CITest, queries: Queries) -> PValues | None:
-    """How strongly x and y depend on each other, also where all p-values are 0; None if the test does not say."""
+    """How strongly x and y depend on each other, also where all p-values are 0; None if the test has no measure."""
     measure = getattr(innermost(test), "strength", None)
     return None if measure is None else np.asarray(measure(queries), np.float64)
 
@@ -207,12 +207,12 @@ class _Plain(Wrapper):
 
 
 def is_test(thing: Any) -> bool:
-    """Is it a test and not a table? Tables of some engines claim to have every attribute."""
+    """Is it a test? Tables of some engines claim to have every attribute, `pvalues` too, but are no tests."""
     return hasattr(thing, "pvalues") and not is_in_engine(thing)
 
 
 def as_test(candidate: Any) -> CITest:
-    """An object with `names` and `pvalues(queries)` as a test; by default not exact, and one question at a time."""
+    """The test made of an object with `names` and `pvalues(queries)`; by default it is not exact, and `batch` is 1."""
     if not hasattr(candidate, "pvalues") or not hasattr(candidate, "names"):
         raise CITestError(f"A test has `names` and `pvalues(queries)`; got {candidate!r}, which lacks one of them.")
     names = checked_names(candidate.names, len(candidate.names))
@@ -240,7 +240,7 @@ def checked_pvalues(pvalues: object, queries: Queries, names: tuple[str, ...]) -
 
 
 def require_in_range(queries: Queries, n: int, those: str) -> None:
-    """Raises CITestError if the queries have indices of other variables than these n."""
+    """Raises CITestError if an index is not in 0, ..., n - 1; `those` names the n variables in the message."""
     from anypag._kernels.pairs import all_in_range
 
     if not all_in_range(queries.x, queries.y, queries.z, n):
@@ -248,7 +248,7 @@ def require_in_range(queries: Queries, n: int, those: str) -> None:
 
 
 def question_text(queries: Queries, names: tuple[str, ...]) -> str:
-    """The first of some questions in words: A ⟂ B | {C}."""
+    """The first question as text: A ⟂ B | {C}."""
     given = ", ".join(names[k] for k in queries.z[0])
     return f"{names[queries.x[0]]} ⟂ {names[queries.y[0]]} | {{{given}}}"
 

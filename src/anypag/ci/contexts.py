@@ -1,12 +1,12 @@
 """Tests of tables with contexts (`anypag.pooled`).
 
-If nothing acts on contexts, not even a hidden variable, every question is asked given all of them (a question about a
-context, given all others). With unlimited data this changes no answer. On finite data it shows more changes: given no
-other context, the indicator of a data set compares it with a mixture of all others, in which a change may be hidden.
+If no variable acts on contexts, not even a hidden one, every question is asked given all contexts except x and y. With
+unlimited data this changes no answer. With finite data it reveals more changes: without the other contexts, the
+indicator of a data set compares this set with a mixture of all others, which may hide a change.
 
-If a set of contexts determines another context, as in a full design, nothing of that context is left to test. Such a
-set separates the context from no variable: the answer is "dependent". With contexts_test="pairwise" a context is tested
-in the rows in which all other contexts are as in the first data set, the observed one.
+If a set of contexts determines another context, nothing of that context is left to test. Then the answer is
+"dependent", so that such a set separates the context from no variable. With contexts_test="pairwise" a context is
+tested in the rows in which all other contexts are as in the first data set, the observed one.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ ContextSet = tuple[int, ...]
 
 
 class OfContexts(Wrapper):
-    """A test of all rows that knows which columns are contexts. `apart` maps a context to a test of the rows in which
-    it is compared. The columns of that test are this context and those that are no contexts.
+    """A test of all rows that knows which columns are contexts. `apart` maps a context to the test of the rows in which
+    all other contexts are as in the observed set. This test has the context and all columns that are no contexts.
     """
 
     answers_alike = False
@@ -42,14 +42,14 @@ class OfContexts(Wrapper):
         self._known: dict[tuple[int, tuple[int, ...]], bool] = {}
 
     def pvalues(self, queries: Queries) -> PValues:
-        """The p-values; 0 for a context that others in the condition set determine."""
+        """The p-values; 0 if the contexts in the condition set determine x or y."""
         p = np.zeros(len(queries))
         for ends, given, rows in self._kinds(queries.x, queries.y, queries.z):
             p[rows] = self._answers(ends, given, queries.take(rows))
         return p
 
     def contexts_given(self, x: Indices, y: Indices, z: Indices) -> Indices:
-        """(k, w) the contexts that each question is asked given, padded with -1; the sets z (k, r) may be padded."""
+        """(k, w) the contexts that the test conditions on in each question, padded with -1; z (k, r) may be padded."""
         found = np.full((len(x), len(self._contexts)), -1, np.int32)
         for ends, given, rows in self._kinds(x, y, z):
             is_apart = len(ends) == 1 and ends[0] in self._apart  # tested in rows where no other context varies
@@ -61,7 +61,7 @@ class OfContexts(Wrapper):
     def _kinds(
         self, x: Indices, y: Indices, z: Indices
     ) -> Iterator[tuple[ContextSet, ContextSet, npt.NDArray[np.intp]]]:
-        """The contexts among x and y, those in the condition set, and the questions that have just these."""
+        """Groups of questions: their contexts among x and y, those in the condition set, and the rows of the group."""
         own = np.array(self._contexts)
         ends, given = (x[:, None] == own) | (y[:, None] == own), (z[:, :, None] == own).any(axis=1)
         kinds, of = np.unique(np.hstack([ends, given]), axis=0, return_inverse=True)
@@ -88,7 +88,7 @@ class OfContexts(Wrapper):
         return self.test.pvalues(Queries(queries.x, queries.y, np.hstack([others, more]).astype(np.int32)))
 
     def _with_others(self, ends: ContextSet, given: ContextSet) -> ContextSet:
-        """The contexts to condition on: those given, and all others that leave something of x and y to test."""
+        """`given` and every further `always_given` context, unless the set would then determine x or y."""
         found = given
         for v in self._contexts:
             wider = tuple(sorted({*found, v} - set(ends)))
@@ -98,7 +98,7 @@ class OfContexts(Wrapper):
 
 
 def with_contexts(test: CITest, source: object, bind: Callable[[Table], CITest]) -> CITest:
-    """The test; if its source has contexts, one that takes them into account. `bind` makes the test of other rows."""
+    """The test, wrapped to account for contexts if its source has any. `bind` makes a test of some of the rows."""
     if not isinstance(source, Pooled) or not source.contexts:
         return test
     apart: dict[str, CITest] = {}
@@ -107,6 +107,6 @@ def with_contexts(test: CITest, source: object, bind: Callable[[Table], CITest])
         for name in (name for name in source.contexts if name in test.names):
             rows = comparable(source, name)
             part = None if rows.all() else bind(source.take([*system, name]).take_rows(rows))
-            if part is not None and len(part.names) > len(system):  # else columns are copies there: all rows are used
+            if part is not None and len(part.names) > len(system):  # else copies were left out: all rows are used
                 apart[name] = part
     return OfContexts(test, source, apart)

@@ -5,12 +5,12 @@ strata, and so are the degrees of freedom: (levels of x in the stratum - 1) · (
 that does not occur in a stratum has no row or column in its table; a stratum with a single level of x or of y adds
 nothing. If no stratum adds anything, p = 1.
 
-In a batch, rows are counted only for a few larger sets of columns. Sums of cells give the tables of the sets within
-them: the table of x, y and z serves every pair of the three given the third.
+For a batch, rows are counted only for a few larger sets of columns. Summing cells gives the tables of their subsets,
+and the table of three columns serves every pair of them given the third.
 
-A table of all combinations of levels is made only if it has at most min(4 · rows, 2²⁶) + 64 cells (four times as many
-with gaps, which are one more level in the table; no answer reads these cells). Otherwise only the cells that occur are
-kept, in a hash table: memory is bounded by the number of rows.
+A table of all combinations of levels is made only if it has at most min(4 · rows, 2²⁶) + 64 cells. With gaps the limit
+is four times as high, because a gap is one more level in the table; no answer reads the cells of gaps. If the table
+would be too large, only the strata or cells that occur are stored, so the number of rows bounds the memory.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 _MOST_BINARY = 5  # the largest condition set with which binary columns use the formula of 2 x 2 tables
 _WITH_GAPS = 4  # the factor by which a table may have more cells if gaps are counted in it
 MOST_CELLS = 2**26  # the most cells of a table of all combinations without gaps, for any number of rows
-_TIMES_A_SET = 16  # a table for several sets has at most this times the cells of the largest set, at most one per row
-_ROWS_PER_CELL = 4  # but it may always have one cell for this many rows: summing is cheaper than counting again
+_TIMES_A_SET = 16  # a joint table has at most 16 times the cells of its largest set, and at most one cell per row
+_ROWS_PER_CELL = 4  # but one cell for this many rows is always allowed: summing is cheaper than counting again
 _PARTS_OF_A_ROW = 1000  # weights are rounded to whole thousandths of an effective row
 NO_WEIGHTED_SCORE = "The score of discrete columns counts whole rows, and weights are not counts"
 Answers = tuple[Floats, npt.NDArray[Any], Counts]
@@ -56,7 +56,7 @@ class CountTest(StatisticTest):
     distinct: npt.NDArray[np.int32]
     """(p, m) the level (0, 1, ...) of each column in each stored row; -1: a gap. Columns are in the order of names."""
     weights: Counts  # (m,) the count of each stored row: 1, unless rows are resampled, counted or weighted
-    has_gaps: bool  # if columns have gaps, each test leaves out the rows with gaps in its own columns
+    has_gaps: bool  # do columns have gaps? Then each test leaves out the rows with gaps in its own columns
     _grouped: GroupedCounts | None = None  # the counts that an engine makes when a question needs them
 
     def __init__(
@@ -106,7 +106,7 @@ class CountTest(StatisticTest):
 
     @property
     def codes(self) -> npt.NDArray[np.int32]:
-        """(p, n) the level of each column in each row; -1 for a gap. DataError if rows are weighted or too many."""
+        """(p, n) each column's level in each row; -1: gap. DataError if rows are weighted, too many or in an engine."""
         if self._grouped is None and self._unit > 1:
             raise DataError(f"{NO_WEIGHTED_SCORE}. Choose a method that uses tests ({Option('method', 'icd')}).")
         if self._grouped is not None or (len(self.weights) < self.n and self.n * len(self.names) > MOST_NUMBERS):
@@ -144,7 +144,7 @@ class CountTest(StatisticTest):
         return statistics, follows, rows
 
     def _counted(self, queries: Queries) -> Answers:
-        """The answers to arranged queries: together if their tables of all combinations are small, else one by one."""
+        """The answers to arranged queries: together if tables of all level combinations are small, else one by one."""
         joint = self._is_joint(queries)
         if len(queries) and joint.all():
             return self._count_jointly(queries)

@@ -1,12 +1,12 @@
-"""The base of tests bound to a table: names, rows, audit, check of queries; p-values of columns far from normal.
+"""The base class of tests that are bound to a table, and p-values for columns far from normal.
 
-If rows are permuted, the squared correlations of two blocks of columns (R², for a single response) have the same mean
-for all distributions of the columns, but not the same variance. Where both blocks have a few far values (heavy tails,
-zeros with few exceptions, rare levels), one coincidence of two far values decides, and χ² or F reject too often. Box
-and Watson (1962) give the exact variance. It is 1 + a · b times the variance for normal columns; the numbers a and b
-are the excesses of the two blocks. Here a beta distribution with that mean and variance gives a second p-value, and the
-larger of the two p-values counts: columns far from normal never make a test find more. Given a condition set, the
-excesses are still those of the columns themselves, not of their residuals.
+Take the sum of the squared canonical correlations of two blocks of columns (R², if one block is a single column). Under
+permutations of the rows its mean is the same for all distributions of the columns, but its variance is not. Where both
+blocks have a few extreme values (heavy tails, rare levels, columns of almost only zeros), one row with two extreme
+values decides, and χ² or F reject too often. Box and Watson (1962) give the exact variance: 1 + a · b times that for
+normal columns, where a and b are called the excesses of the two blocks. A beta distribution with this mean and variance
+gives a second p-value, and the larger p-value counts. With a condition set, the excesses are still those of the
+columns, not of their residuals.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
 NEARLY_NORMAL = 0.01  # no correction if the variance exceeds that for normal columns by at most this share
 LEAST_SHARE = 1e-3  # a correction leaves at least this share of the degrees of freedom
 TESTED = 3  # how many functions of a column the additive test tests; the powers of normal scores come after them
-MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # the largest table whose rows are kept for checks after the search
+MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # for later checks; with more columns than this no rows are kept
 
 
 class DataTest(ABC):
     """A test bound to data.
 
-    `names` are the columns, `n` the rows, `audit` what was found in them. Condition sets are worked through in the
-    order of the names (`arranged`), so the order of a set or of the columns does not matter.
+    `names` are the columns, `n` is the number of rows, `audit` has the findings in the data. Members of a condition set
+    are processed in the order of the names (`arranged`), so the order of the set or of the columns does not matter.
     """
 
     exact: ClassVar[bool] = False
     batch: ClassVar[int] = 65536
     takes: ClassVar[Literal["continuous", "discrete", "any"]]  # the kind of columns the test is for
     options: ClassVar[tuple[str, ...]] = ("names", "missing", "singular", "max_r")
-    """The choices that it is bound with: arguments of the class beside the data."""
+    """The names of the choices that `bind` passes on as arguments of the class."""
     weighs: ClassVar[bool] = False  # can it weight rows (`anypag.weighted`)?
     fits: ClassVar[str] = "as its author says"
     """What must be true of the data for its p-values to be right, in a few words for reports."""
@@ -58,7 +58,7 @@ class DataTest(ABC):
     names: tuple[str, ...]
     n: int
     audit: Audit
-    worth: Worth | None = None  # how many plain rows its rows count as, if these are weighted or have ordered levels
+    worth: Worth | None = None  # the effective number of rows, if rows are weighted or levels are ordered
     some_rows: Floats | None = None
     """(m, p) rows for checks of a fitted graph, as the test sees them; None with gaps, or if none were kept."""
     is_number: tuple[bool, ...] = ()  # per column: does it hold numbers, not words? Empty if `some_rows` is None
@@ -68,7 +68,7 @@ class DataTest(ABC):
         self.n = n
         self.audit = audit
         self._stored: Indices = name_order(names).astype(np.int32)
-        """(p,) where the column at each place in the order of the names is stored."""
+        """(p,) for each place in the order of the names, where its column is stored."""
         self.place: Indices = np.argsort(self._stored).astype(np.int32)
         """(p,) the place of each column in the order of the names."""
 
@@ -91,11 +91,11 @@ class DataTest(ABC):
 
     @property
     def is_weighted(self) -> bool:
-        """Can its resamples be made by weights? False for a user's subclass, of which this is not known."""
+        """Can a resample be made by weighting rows? False for a user's subclass, because it may ignore weights."""
         return type(self).__module__.startswith("anypag.")
 
     def with_findings(self, found: Sequence[Finding]) -> Self:
-        """The test, with findings that were made before it was bound."""
+        """The test with these findings, which were made before it was bound, in its audit."""
         made = copy(self)
         made.audit = replace(self.audit, findings=Audit.of([*found, *self.audit.findings]).findings)
         return made if found else self
@@ -106,7 +106,7 @@ class DataTest(ABC):
 
     @abstractmethod
     def strength(self, queries: Queries) -> Floats:
-        """(b,) larger means more dependent, also where all p-values are 0."""
+        """(b,) how strongly x and y depend on each other, also where all p-values are 0."""
 
     @abstractmethod
     def effective_n(self, queries: Queries) -> Counts:
@@ -123,7 +123,7 @@ class DataTest(ABC):
         return self.worth.rows(queries.x, queries.y, queries.z)
 
     def _keep_some_rows(self, source: Source) -> None:
-        """Keeps the rows of a small table, and some from all parts of a large one, unless rows are weighted."""
+        """Keeps all rows of a short table or evenly spaced rows of a long one; none with weights or many columns."""
         if "rows" not in source.lacks and self.worth is None and len(source.names) <= MOST_COLUMNS_KEPT:
             values = source.sample().values
             step = -(-len(values) // MOST_ROWS_KEPT)
@@ -131,11 +131,11 @@ class DataTest(ABC):
             self.is_number = tuple(labels is None for labels in source.labels)
 
     def _store_by_name(self) -> None:
-        """Notes that columns are stored in the order of their names from here on."""
+        """Records that the columns are now stored in the order of their names."""
         self._stored = np.arange(len(self.names), dtype=np.int32)
 
     def arranged(self, queries: Queries) -> Queries:
-        """The queries as kernels take them: stored column numbers, x before y and z ascending by name."""
+        """The queries as kernels take them: stored column numbers, with x before y and z sorted, both by name."""
         from anypag._kernels.pairs import arranged
 
         inside, *parts = arranged(self.place, self._stored, queries.x, queries.y, queries.z)
@@ -156,8 +156,8 @@ def require_no_gaps(has_gaps: bool) -> None:
 def strength_of_statistic(statistics: Floats, means: npt.NDArray[Any], rows: Counts) -> Floats:
     """A likelihood-ratio or χ² statistic on the scale of a correlation, between 0 and 1.
 
-    For Gaussian columns such a statistic is -n · log(1 - rho²), so rho = sqrt(1 - exp(-statistic / n)); the
-    same formula serves the others. The mean of the statistic under independence (its degrees of freedom, for χ²) is
+    For Gaussian columns such a statistic is -n · log(1 - rho²), so rho = sqrt(1 - exp(-statistic / n)); the same
+    formula is used for other columns. The mean of the statistic under independence (its degrees of freedom, for χ²) is
     subtracted first, so that many cells alone do not look like a strong dependence.
     """
     excess = np.maximum(statistics - means, 0.0) / np.maximum(rows, 1)
@@ -165,11 +165,11 @@ def strength_of_statistic(statistics: Floats, means: npt.NDArray[Any], rows: Cou
 
 
 class StatisticTest(DataTest):
-    """A test whose statistic follows χ²."""
+    """A test whose statistic follows χ² under independence."""
 
     @abstractmethod
     def statistics(self, queries: Queries) -> tuple[Floats, npt.NDArray[Any], Counts]:
-        """(b,) each: statistics, degrees of freedom, and the number of rows they rest on."""
+        """Statistics, degrees of freedom and numbers of rows used, each (b,)."""
 
     def pvalues(self, queries: Queries) -> PValues:
         statistics, freedoms, _ = self.statistics(queries)
@@ -188,7 +188,7 @@ def pvalues_of_statistic(statistics: Floats, freedoms: npt.NDArray[Any]) -> PVal
 
 
 def excess_of_levels(counts: Floats) -> float:
-    """The excess of columns of zeros and ones, from the rows of each level; large where levels are rare."""
+    """The excess of a discrete column, from the number of rows with each level; large if levels are rare."""
     counts = counts[counts > 0]
     n, d = float(counts.sum()), len(counts) - 1.0
     if n <= 3 or not 0 < d < n - 1:
@@ -199,7 +199,7 @@ def excess_of_levels(counts: Floats) -> float:
 
 
 def excess_of_functions(functions: Floats, is_discrete: bool) -> Floats:
-    """(3,) how far the first one, two and three functions (n, q) of a column are from normal, without its gaps."""
+    """(3,) the excess of the first one, two and three `functions` (n, q) of a column, from rows without gaps."""
     rows = functions[~np.isnan(functions).any(axis=1)]
     n, each, found = float(len(rows)), np.ones(len(rows)), []
     if is_discrete:
@@ -229,8 +229,8 @@ def excess_of_numbers(kurtosis: Floats, n: int | Counts) -> Floats:
 
 
 def pvalues_of_traces(traces: Floats, width_x: Counts, width_y: Counts, freedom: Counts, excess: Floats) -> Floats:
-    """(b,) the chance that squared canonical correlations of two blocks sum up to the trace or more in permuted rows.
-    `freedom`: rows - 1 - columns of the condition set; `excess`: the product of the excesses of the two blocks.
+    """(b,) the probability that squared canonical correlations of two blocks of permuted rows add up to `traces` or
+    more. `freedom`: rows - 1 - columns of the condition set; `excess`: the product of the excesses of the two blocks.
     """
     from scipy.special import betainc
 

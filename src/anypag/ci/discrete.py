@@ -1,4 +1,4 @@
-"""Tests of independence for discrete columns: χ² by its permutations, G² and Pearson's χ² (`ci.counting` counts)."""
+"""Independence tests for discrete columns: χ² with permutations, G², Pearson's χ². `ci.counting` makes the tables."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _LEAST_SKEWNESS = 1e-3  # below this skewness the normal distribution replaces P
 
 
 class PermutationChiSquared(CountTest):
-    """χ² of each stratum against the exact mean, variance and skewness it has when the rows are permuted.
+    """χ² summed over strata, compared with its exact mean, variance and skewness under permutations of the rows.
 
-    The statistic of a stratum with n rows is X = n Σ (o - e)² / ((R + 1)(C + 1)) over the cells of its table: o rows
-    observed, e = R C / n expected, R and C the rows of the cell's two levels. The added 1 limits the influence of
-    levels with few rows. If x and y are independent given z, all ways to assign the values of y to the rows of a
-    stratum are equally likely; the first three cumulants of X over all of them have a closed form. X and its cumulants
-    are summed over strata; p is the upper tail of Pearson's type III distribution (a shifted gamma) with these
-    cumulants.
+    The statistic of a stratum with n rows is X = n Σ (o - e)² / ((R + 1)(C + 1)), a sum over the cells of its table. A
+    cell has o observed and e = R C / n expected rows; R and C count the rows of its two levels. The added 1 limits the
+    influence of levels with few rows. If x and y are independent given z, all ways to assign the values of y to the
+    rows of a stratum are equally likely; the first three cumulants of X over all these ways have a closed form. X and
+    its cumulants are summed over strata; p is the upper tail of Pearson's type III distribution (a shifted gamma) with
+    these cumulants.
 
     Its error rate is right where G² and χ² fail: many levels, many strata, rare or uneven levels (`docs/tests.md`).
     Strata with fewer than three rows, or with one level of x or of y, are ignored. If none is left, p = 1.

@@ -1,10 +1,10 @@
 """Fisher's z test of partial correlation, for continuous columns that are jointly Gaussian.
 
-For rho, the partial correlation of x and y given z, sqrt(n - |z| - 3) · atanh(rho) is close to standard
-normal if x and y are independent given z. One correlation matrix, computed once, answers every question.
+Let rho be the partial correlation of x and y given z. If x and y are independent given z, sqrt(n - |z| - 3) ·
+atanh(rho) is close to standard normal. One correlation matrix, computed once, answers every question.
 
-If x and y both have heavy tails, or are mostly one value, single rows decide rho. Then p is raised, unless it is 0, to
-the p-value of rho² under permutations of the rows (`anypag.ci.data_test`) if that is larger.
+If x and y both have heavy tails, or mostly a single value, a few rows decide rho. Then p is the larger of two p-values:
+that of Fisher's z, and that of rho² under permutations of the rows (`anypag.ci.data_test`). If the first is 0, p = 0.
 
 Three rules keep every answer a number:
 
@@ -104,7 +104,7 @@ class FisherZ(DataTest):
         on_device(read, device)
 
     def _read(self, ready: Audited) -> None:
-        """Sets up the test from the moments, or the rows with gaps, of an audited source."""
+        """Sets up the test from the moments of an audited source, or from its rows if they have gaps."""
         ready.audit.require_usable()
         if ready.has_gaps:
             table = ready.source.rows()
@@ -124,7 +124,7 @@ class FisherZ(DataTest):
         return test
 
     def use_card(self, card: Card | None, device: Device) -> None:
-        """Lets a graphics card compute the passes; does nothing if it is None."""
+        """Lets a graphics card compute the passes; does nothing if `card` is None."""
         if card is not None:
             if not card.has(self._matrix):
                 card.take(self._matrix)
@@ -158,7 +158,7 @@ class FisherZ(DataTest):
         Args:
             covariance: a square array, a square data frame (`df.cov()` of pandas), or the path of a file: a column and
                 a row for each variable; the first column may hold the names. One of the two triangles may be empty.
-            n: the number of rows that it was computed from.
+            n: the number of rows that the matrix was computed from.
             names: for an array, the names of its columns; otherwise, which columns to use.
             singular: as for `FisherZ`.
             reading: how a file is read; see `anypag.data.files.scan`.
@@ -237,7 +237,7 @@ class FisherZ(DataTest):
         return self._answers(queries)[0]
 
     def independent(self, queries: Queries, alpha: float) -> npt.NDArray[np.bool_]:
-        """(b,) is p > alpha? |rho| is compared with its value at p = alpha; p is computed if that cannot decide."""
+        """(b,) is p > alpha? |rho| is compared with its value at p = alpha; for columns far from normal p is used."""
         strengths, left_out, rows, excess = self._answers(queries)
         if rows.ndim == 0:
             found = strengths < _thresholds(fisher_freedom(self.n, np.arange(queries.r, -1, -1)), alpha)[left_out]
@@ -256,7 +256,7 @@ class FisherZ(DataTest):
         return np.array(np.broadcast_to(self._answers(queries)[2], len(queries)))
 
     def _answers(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32], Counts, Floats]:
-        """|rho|, members left out, rows used (one number without gaps and weights), how far x and y are from normal."""
+        """|rho|, members left out, rows used (one number without gaps and weights), products of excesses of x and y."""
         from anypag._kernels.gaussian import partial_correlations
 
         queries = self.arranged(queries)
@@ -293,7 +293,7 @@ class _Gaps:
     def answer_again(
         self, queries: Queries, strengths: Floats, left_out: npt.NDArray[np.int32], rows: Counts, excess: Floats
     ) -> None:
-        """Overwrites the answers to queries with a column that has gaps."""
+        """Overwrites the answers to the queries that use a column with gaps."""
         from anypag._kernels.gaussian import pairwise_partial_correlations
 
         gappy = np.logical_not(self.has_value.all(axis=1))

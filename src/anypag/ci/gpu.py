@@ -1,9 +1,9 @@
-"""Graphics cards. No other module imports CuPy: all others ask a `Card`.
+"""Tests on graphics cards. Only this module imports CuPy; all others use a `Card`.
 
-A `Card` keeps one correlation matrix on the card; the test suite replaces it by a card made of NumPy.
-Sums are in float64 and multiplications are not fused with additions, so that the same matrix gives the same bits as on
-the CPU. The card preselects by |rho| (`GPUPasses`), then the CPU decides by the p-value. Only the matrix itself is
-summed in another order on the card: decisions with p-values within `CLOSE` of alpha may differ. They are counted.
+A `Card` keeps one correlation matrix on the card; the test suite replaces it by a substitute made of NumPy. Sums are in
+float64 and multiplications are not fused with additions, so that the same matrix gives the same bits as on the CPU. The
+card preselects by |rho| (`GPUPasses`), then the CPU decides by the p-value. Only the matrix itself is summed in another
+order on the card. So decisions with p-values within `CLOSE` of alpha may differ; they are counted.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Least(NamedTuple):
     strength: Floats  # (m,) the least |rho|; 2 where there was no node
     n_nodes: Counts  # (m,) how many nodes were tried
     n_near: Counts  # (m,) how many of them are within a margin of the least
-    node: Indices  # (m,) one of those within the margin
+    node: Indices  # (m,) one of the nodes within the margin
     has_both: Flags  # (m,) do both pools have a node?
 
 
@@ -69,7 +69,7 @@ def cuda_card() -> Card:
     except ImportError:
         raise CardError(
             "A graphics card needs CuPy, which is not installed: pip install 'anypag[gpu]'. The CPU "
-            f"({Option('device', 'cpu')}) finds the same."
+            f"({Option('device', 'cpu')}) gives the same results."
         ) from None
     try:
         count = cupy.cuda.runtime.getDeviceCount()
@@ -85,8 +85,8 @@ def cuda_card() -> Card:
 
 def _unusable(why: str) -> CardError:
     return CardError(
-        f"No graphics card can be used here: {why}. Leave {Option('device')} out to use the CPU, which finds the same, "
-        f"or choose {Option('device', 'auto')} for a card only where there is one."
+        f"No graphics card can be used here: {why}. Leave {Option('device')} out to use the CPU (same results), "
+        f"or choose {Option('device', 'auto')} to use a card only if there is one."
     )
 
 
@@ -138,7 +138,7 @@ class Card(Products):
         return np.asarray(self._cupy.asnumpy(products.diagonal()))
 
     def has(self, correlation: Floats) -> bool:
-        """Is this the copy of the matrix on the card?"""
+        """Is `correlation` the copy of the matrix that is on the card?"""
         return correlation is self._copy
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
@@ -201,7 +201,7 @@ class Card(Products):
 
 
 def on_device(work: Callable[[Card | None], Computed], device: str) -> Computed:
-    """`work(card)`, or `work(None)` on the CPU. If no card can do it, "auto" warns and takes the CPU, "cuda" raises."""
+    """`work(card)`, or `work(None)` on the CPU. On a CardError, "auto" warns and uses the CPU; "cuda" raises."""
     if device == "cpu":
         return work(None)
     try:
@@ -244,7 +244,7 @@ class GPUPasses:
                 return None
 
     def note(self, p: PValues, alpha: float | None = None) -> None:
-        """Adds to `close_calls` how many of these p-values, which decide at alpha, are within `CLOSE` of it."""
+        """Adds to `close_calls` the number of p-values within `CLOSE` of alpha."""
         alpha = self.alpha if alpha is None else alpha
         if alpha is not None:
             with self._lock:
@@ -262,7 +262,7 @@ class GPUPasses:
         return x[kept], y[kept], p[kept]
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
-        # with too few rows all p-values are 1, so every node is as good as another
+        # with too few rows all p-values are 1, whatever |rho| is, so the CPU chooses the node
         has_rows = roots_of(self._on_cpu.n, 1)[0] > 0.0
         found = self._ask_card(lambda card: card.singles(order, edges, NOTHING_LEFT, ROUNDING)) if has_rows else None
         if found is None:
@@ -279,7 +279,7 @@ class GPUPasses:
         return Singles(found.has_both, is_large, z, p, int(found.n_nodes[done].sum()))
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
-        """See `Passes`. On the CPU: sending the questions to the card takes longer than answering them here."""
+        """See `Passes`. The CPU does this, because sending the questions to a card takes longer than answering them."""
         before = best.p.copy()
         count = self._on_cpu.try_sets(order, edges, best, room)
         self.note(best.p[best.p != before])

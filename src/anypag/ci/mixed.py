@@ -3,19 +3,19 @@
 A discrete column with k levels becomes k - 1 columns of zeros and ones, a continuous one stays, and all of them are
 treated as jointly Gaussian. Independence of x and y given z is then independence of two blocks of columns given a
 third. The likelihood ratio is Wilks' lambda. With Bartlett's correction, -(n - 1 - |z| - (|x| + |y| + 1) / 2) ·
-log(lambda) is close to χ² with |x| · |y| degrees of freedom; sizes are numbers of columns. (Andrews, Ramsey and Cooper
-2019, "Learning high-dimensional directed acyclic graphs with mixed data-types".)
+log(lambda) is close to χ² with |x| · |y| degrees of freedom; |x|, |y| and |z| are numbers of columns. (Andrews, Ramsey
+and Cooper 2019, "Learning high-dimensional directed acyclic graphs with mixed data-types".)
 
 One correlation matrix serves all questions, and levels in z only add columns. The test sees differences in means, but
 no interactions between discrete columns of z and no differences in spread. For two continuous columns it is a test of
 partial correlation, for two discrete ones close to Pearson's χ².
 
 Where x and y both have rare levels, heavy tails or many zeros, or so many levels that the next term of Box's expansion
-matters, p is at least that of Pillai's trace under permutations of the rows (`anypag.ci.data_test`).
+matters, p is at least the p-value of Pillai's trace under permutations of the rows (`anypag.ci.data_test`).
 
 If earlier columns (in the order of the names) nearly determine a column, it is left out with its degrees of freedom, as
-in `FisherZ`. With missing="pairwise" a column that is constant in the rows of a test is left out too, for example
-that of a level without rows. With too few rows, or if x or y has no column left, p = 1.
+in `FisherZ`. With missing="pairwise" a column that is constant in the rows of a test is left out too, for example the
+column of a level without rows. With too few rows, or if x or y has no column left, p = 1.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class DegenerateGaussian(StatisticTest):
     fits = "numbers are related by straight lines, categories shift them"
 
     kinds: tuple[Kind, ...]  # the kind of each column: given by the user or inferred
-    blocks: Blocks  # the table with its discrete columns spread out
+    blocks: Blocks  # the table with columns of zeros and ones for levels
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class DegenerateGaussian(StatisticTest):
 
     @classmethod
     def from_blocks(cls, names: tuple[str, ...], kinds: tuple[Kind, ...], n: int, blocks: Blocks, audit: Audit) -> Self:
-        """The test of n rows from the correlations of all spread-out columns."""
+        """The test of n rows from the correlations of all columns of `blocks`."""
         test = cls.__new__(cls)
         StatisticTest.__init__(test, names, n, audit)
         test.kinds, test.blocks = kinds, blocks
@@ -154,14 +154,14 @@ class DegenerateGaussian(StatisticTest):
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """A table with its discrete columns spread out: the arguments of `block_statistics`."""
+    """A table with columns of zeros and ones for the levels of discrete columns, as `block_statistics` takes it."""
 
     correlation: Floats
     start: Counts
     values: Floats
     has_value: npt.NDArray[np.bool_]
     excess: Floats
-    """(p,) how far each variable is from normal (`anypag.ci.data_test`); with gaps, each question has its own."""
+    """(p,) the excess of each variable (`anypag.ci.data_test`); with gaps 0, and each question computes its own."""
 
     @classmethod
     def without_gaps(cls, correlation: Floats, start: Counts, excess: Floats) -> Self:
@@ -180,7 +180,7 @@ class Blocks:
 
 
 def excess_of_blocks(moments: Moments, start: Counts, kinds: Sequence[Kind], n: int) -> Floats:
-    """(p,) the excess of each variable; of a discrete one from the means of its columns of zeros and ones."""
+    """(p,) the excess of each variable; a discrete variable's is computed from the means of its columns."""
     found = excess_of_numbers(np.append(moments.kurtosis, 0.0)[start[:-1]], n)
     for i in (i for i, kind in enumerate(kinds) if kind == "discrete"):
         shares = moments.mean[start[i] : start[i + 1]]

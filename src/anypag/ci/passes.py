@@ -1,4 +1,4 @@
-"""Passes: answers for a whole graph at once (all pairs, all sets of one node, the best of many sets).
+"""Passes: answers for a whole graph at once (all pairs, all condition sets of one node, the best of many sets).
 
 A pass gives the same answers as the test, to the bit. A search uses the passes of a test (`test.passes`), if it has
 any, instead of single questions.
@@ -37,7 +37,7 @@ class Singles(NamedTuple):
     """The results of testing edges given each single node of their pools."""
 
     is_open: Flags  # (m,) do both pools have a node?
-    is_large: Flags  # (m,) was the edge not tested, because it has too many candidates?
+    is_large: Flags  # (m,) was the edge left untested because it has too many candidates?
     z: Indices  # (m, 1) the node with the largest p-value; arbitrary if there was no node
     p: Floats  # (m,) the p-value given that node; NaN if there was no node
     n_tests: int
@@ -86,8 +86,8 @@ class Passes(Protocol):
         """About how many questions one call should answer."""
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
-        """The pairs of nodes i < j whose p-values given nothing are at most alpha, and these p-values, row by row; i is
-        in `rows`, and node i is column `order[i]`.
+        """The pairs of nodes i < j with p ≤ alpha given the empty set, row by row, and their p-values. i is in `rows`;
+        node i is column `order[i]`.
         """
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
@@ -96,13 +96,13 @@ class Passes(Protocol):
         """
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
-        """Tries more sets, at most `room`, and updates `best`. Returns how many. The best set of an edge is r nodes of
-        one of its pools with the largest p-value; of sets with equal p-values the first candidate wins.
+        """Tries at most `room` more sets, updates `best` and returns how many were tried. The best set of an edge has r
+        nodes of one of its pools and the largest p-value; of equal p-values the first candidate's counts.
         """
 
 
 class CorrelationPasses:
-    """Passes over the correlation matrix of n rows; members of a set are taken in the order of `place`."""
+    """Passes over the correlation matrix of n rows; members of a set are processed in the order of `place`."""
 
     at_once = 8_000_000  # questions a call; a few milliseconds of work
 
@@ -141,8 +141,8 @@ class CorrelationPasses:
 class RaisedPasses:
     """Passes of a test that raises the p-values of some pairs: the best sets of these pairs are tested again.
 
-    p falls as |rho| rises for every pair, so the best of several sets stays the best. Only sets whose |rho| differ just
-    in the last bits (their members are copies of each other) may change places.
+    For one pair, p still falls as |rho| rises, so the best of several sets stays the best. Only sets whose |rho| differ
+    in just the last bits, because their members are copies of each other, may change places.
     """
 
     def __init__(self, passes: Passes, test: FisherZ) -> None:
@@ -186,7 +186,7 @@ def strength_at(alpha: float, freedom: int | Counts) -> Any:
 
 
 def least_strength(n: int, alpha: float) -> float:
-    """A little less than the |rho| at which p given nothing is alpha: below it p is above alpha, despite rounding."""
+    """A bound slightly below the |rho| at which p given the empty set is alpha: below the bound, p > alpha."""
     freedom = fisher_freedom(n, 0)
     return 0.0 if freedom <= 0 else float(strength_at(alpha, freedom)) * (1.0 - ROUNDING) - 1e-13
 

@@ -1,9 +1,9 @@
 """Tests of resamples, in which each row has a weight: how often it was drawn.
 
 The tests of the package use these counts as weights in their sums or tables, without copying or reading rows again.
-Only what can go wrong in a resample of good rows is checked (too few rows, constant columns, copies, exact relations).
-A test is bound to repeated rows only if it cannot use weights: tests of ranks, of ordered levels, with contexts, with
-weights already or with gaps in numbers (missing="pairwise"), and a user's own classes.
+Only problems that a resample of good rows can have are checked (too few rows, constant columns, copies, exact
+relations). Some tests cannot use these weights and are bound to repeated rows: tests of ranks, of ordered levels, with
+contexts, of weighted rows or with gaps in numbers (missing="pairwise"), and a user's own classes.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Resamples(NamedTuple):
 
     n: int
     test: Callable[[Counts], CITest]
-    """The test of the resample that has row i `counts[i]` times. DataError if it cannot be used."""
+    """`test(counts)`: the test of the resample with row i `counts[i]` times. DataError if the resample is unusable."""
 
 
 def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
@@ -65,7 +65,7 @@ def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
 
 
 def _takes_counts(choices: Choices, source: Source) -> bool:
-    """Is the test that will be bound one of discrete columns, which takes rows with weights?"""
+    """Will the test be one of discrete columns, which takes rows with counts?"""
     if choices.test == "auto":
         return {*source.kinds} == {"discrete"}
     found = class_of_test(choices.test) if isinstance(choices.test, str) else choices.test
@@ -103,12 +103,12 @@ def resamples_of(
 
 
 def _always(exact: CITest, counts: Counts) -> CITest:
-    """A test that is never wrong has no rows, and is the same for every resample."""
+    """The exact test itself: it has no rows, so it is the same for every resample."""
     return exact
 
 
 def _by_the_test(whole: Any, counts: Counts) -> CITest:
-    """The test of a resample that a user's test makes."""
+    """The test of a resample, made by the method `resampled` of a user's test."""
     made = as_test(whole.resampled(counts))
     if tuple(made.names) != tuple(whole.names):
         raise CITestError(
@@ -128,7 +128,7 @@ def _of_repeated_rows(table: Table, choices: Choices, counts: Counts) -> CITest:
 
 @dataclass(frozen=True, eq=False)
 class ByCounts:
-    """Tests of discrete columns, which take the counts as weights."""
+    """Makes tests of discrete columns, with the counts as weights."""
 
     whole: CountTest
     begins: Counts  # (m,) the first of the equal rows that each row of the source stands for
@@ -166,7 +166,7 @@ def without_absent_levels(codes: Codes) -> Codes:
 
 @dataclass(frozen=True, eq=False)
 class BySums:
-    """Tests that need only correlations, which weighted sums give."""
+    """Makes tests that need only correlations, from weighted sums."""
 
     kind_of_test: type[DataTest]
     names: tuple[str, ...]

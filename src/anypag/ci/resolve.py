@@ -30,7 +30,7 @@ from anypag.errors import CITestError, DataError, Option, ParameterError, listed
 def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     """A test bound to data: any table (see `anypag.data.as_table`), or a test, which is then used as it is.
 
-    The choice `test` says which: "auto" (Fisher's z if all columns are continuous, χ² by its permutations if all are
+    The choice `test` says which: "auto" (Fisher's z if all columns are continuous, the permutation test if all are
     discrete, else the test for mixed data), a name in `anypag.catalogue`, the class of a test, a function f(x, y, z)
     -> p of column indices, or a test. The other choices about data say how the test is bound.
 
@@ -53,7 +53,7 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     test = class_of_test(test) if isinstance(test, str) else test
     if choices.kinds and test.takes != "any":
         raise ParameterError(
-            f"{test.__name__} takes every column as {test.takes}; {Option('kinds')} go with {Option('test', 'auto')}, "
+            f"{test.__name__} takes every column as {test.takes}; {Option('kinds')} need {Option('test', 'auto')}, "
             f"{Option('test', 'mixed')} or {Option('test', 'additive')}."
         )
     return _in_contexts(test, source, choices)
@@ -66,7 +66,7 @@ def _in_contexts(given: type[DataTest] | None, source: Source, choices: Choices)
 
 
 def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> DataTest:
-    """The test (by default the fitting one) of the transformed source without columns that no search can use."""
+    """The test (by default the fitting one) of the transformed source, without columns that no search can use."""
     test = given or _fitting(source)
     fits = choices.device == "cpu" or test.takes == "continuous"
     require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)
@@ -131,7 +131,7 @@ _NAMES = {attribute: name for name, (_, attribute) in TESTS.items()}
 
 
 def fits_of(class_name: str) -> str:
-    """What must be true of data for the test of this class to be right, in a few words."""
+    """The assumptions about data under which the test of this class is right, in a few words."""
     return (class_of_test(_NAMES[class_name]) if class_name in _NAMES else DataTest).fits
 
 
@@ -147,7 +147,7 @@ def _the_test_itself(test: Any, choices: Choices) -> CITest:
 
 
 def _users_own(data: Any, test: Any, choices: Choices) -> CITest:
-    """A test or function that holds its own data; the table only names the variables."""
+    """The user's test or function, which holds its own data; the table only names the variables."""
     _require_left_out(("kinds", "missing", "singular", "device"), choices, "the given test decides it")
     _require_left_out(["transform"], choices, "a test of your own sees the data as you give them")
     names = as_source(data, choices.names).names
@@ -177,17 +177,17 @@ def is_causal_learn_test(thing: Any) -> bool:
 
 
 def from_causal_learn(cit: Any, names: Sequence[str] | None = None) -> CITest:
-    """A test of causal-learn: what `causallearn.utils.cit.CIT(data, method)` returns.
+    """The test made of a test object of causal-learn, such as `causallearn.utils.cit.CIT(data, method)` returns.
 
-    `learn(cit)` and `learn(table, test=cit)` call this. Graphs of causal-learn are accepted wherever a graph is
+    `learn(cit)` and `learn(table, test=cit)` call this. Graphs of causal-learn are accepted like other graphs
     (`compare`, pictures, files); `anypag.as_graph` converts one.
 
     Args:
         cit: a test object of causal-learn, bound to its data.
-        names: of the columns of its data; X0, X1, ... if not given.
+        names: the names of the columns of its data; X0, X1, ... if not given.
 
     Raises:
-        CITestError: it is not such an object. Later, when a question is asked: the test fails or has no answer.
+        CITestError: `cit` is not such an object. The test raises it too, if `cit` fails or answers no p-value.
     """
     if not is_causal_learn_test(cit):
         raise CITestError(

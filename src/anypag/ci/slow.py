@@ -41,9 +41,9 @@ _MOST_PRODUCTS = 2000
 class SlowTest(DataTest):
     """The base of slow tests.
 
-    Every answer is expensive, so `batch` is 1: answers are cached, kept in checkpoints, and can be shared out among
-    workers (`n_jobs`). The names of its columns seed the random numbers of a question, so that its answer depends
-    neither on earlier questions nor on the order of x and y.
+    Every answer is expensive, so `batch` is 1. Answers are cached and kept in checkpoints, and workers can share the
+    questions (`n_jobs`). `seed` and the names of a question's columns seed its random numbers, so that its answer
+    depends neither on earlier questions nor on the order of x and y.
 
     Args:
         data, names, missing, singular, max_r: as for `FisherZ`.
@@ -183,9 +183,9 @@ def _left_over(x: Floats, y: Floats, inflation: float) -> float:
 
 
 def _inflation(twice: Floats) -> float:
-    """The factor by which the variance of the statistic exceeds its estimate from the residuals; `twice` is RR, where
-    R maps values to residuals. For noise a and b of deviation 1 the mean square of the product of residuals in row i is
-    (RR)ᵢᵢ². The mean square of the sum of these products, aᵀRRb, is the sum of the squares of all entries of RR.
+    """The ratio of the variance of the statistic to its estimate from the residuals; `twice` is RR, where R maps values
+    to residuals. For noise a and b of deviation 1 the mean square of the product of residuals in row i is (RR)ᵢᵢ². The
+    mean square of the sum of these products, aᵀRRb, is the sum of the squares of all entries of RR.
     """
     return float(np.sum(twice * twice) / np.sum(np.square(np.diag(twice))))
 
@@ -198,7 +198,7 @@ def _directions(kernel: Floats) -> Floats:
 
 
 class Regressor(Protocol):
-    """What scikit-learn calls a regressor."""
+    """A regressor with the interface of scikit-learn."""
 
     def fit(self, x: Floats, y: Floats) -> Any:
         """Learn y from x."""
@@ -214,7 +214,7 @@ class GCM(SlowTest):
         data, names, kinds, missing, singular, max_r, seed: as for `SlowTest`.
         regressor: a regressor of scikit-learn, or a function that makes one; every regression gets its own copy. The
             default is least squares on a cubic spline of each column of z, and on products of every two columns if
-            there are at least 20 rows for each product; the test corrects for its degrees of freedom.
+            there are at least 20 rows for each product; the test corrects for the regression's degrees of freedom.
 
     >>> from anypag import Queries
     >>> rng = np.random.default_rng(0)
@@ -261,9 +261,9 @@ class GCM(SlowTest):
 
 
 def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
-    """Residuals of regressions on cubic splines of columns of z (powers if values are few) and on products of two; and
-    the factor by which the variance of the sum of products of residuals exceeds its estimate from the rows. A
-    regression on k columns lowers this variance by the share k/n, and the estimate by about 2k/n.
+    """The residuals of `parts` after regression on cubic splines (powers if values are few) and products of two columns
+    of z; and the ratio of the variance of the sum of products of residuals to its estimate from the rows. A regression
+    on k columns lowers this variance by the share k/n, and the estimate by about 2k/n.
     """
     n, k = z.shape
     pairs = list(combinations(range(k), 2))
@@ -296,7 +296,7 @@ def _has_two_values(columns: Floats) -> Flags:
 def _largest_tail(products: Floats, least: Floats, inflation: float, random: np.random.Generator) -> float:
     """The p-value of the largest standardised mean of several columns, whose means are 0 under independence.
 
-    Variances are raised to at least `least`: two levels that meet in no row have products that hardly vary, and their
+    Variances are raised to at least `least`: for two levels that meet in no row the products hardly vary, and their
     mean would look far from 0. The raised variances are multiplied by `inflation`.
     """
     from scipy.special import erfc
@@ -315,5 +315,5 @@ def _largest_tail(products: Floats, least: Floats, inflation: float, random: np.
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     drawn = np.abs(random.normal(size=(DRAWS, len(values))) @ root.T).max(axis=1)
     share = float((np.sum(drawn >= largest) + 1) / (DRAWS + 1))
-    # Bonferroni's bound, for a p that is too small for the draws to estimate
+    # Bonferroni's bound serves where p is too small to be estimated from the draws
     return min(share, float(unit.shape[1] * erfc(largest / np.sqrt(2.0))))

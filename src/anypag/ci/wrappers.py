@@ -2,9 +2,9 @@
 
 Workers answer questions one at a time, through joblib. A block of questions is split into tasks of about a quarter of a
 second, judged by the time that questions took so far; a block has two tasks for every worker. Answers do not depend on
-the worker. What every task needs (the rows, a user's test) is sent to each worker once, not with every task. Worker
-processes of one machine map arrays from shared memory (joblib does that). On a Dask cluster the data are sent to all
-workers beforehand, so that a lost worker loses no data.
+the worker. The data that all tasks need (the rows, a user's test) are sent to each worker once, not with every task.
+Worker processes of one machine map arrays from shared memory (joblib does that). On a Dask cluster the data are sent to
+all workers beforehand, so that a lost worker loses no data.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Counted(Wrapper):
     """A test that counts the questions it evaluates, up to a limit.
 
     `distinct`: does a search count a repeated question only once (`anypag.search.inquiry.Asked`)? By default it does
-    for oracles and for tests that take one question at a time: there an answer takes longer than looking it up.
+    for oracles and for tests that take one question at a time: there an answer takes longer than a lookup.
     """
 
     def __init__(self, test: CITest, *, distinct: bool | None = None) -> None:
         super().__init__(test)
         self.evaluated = 0
-        self.limit: int | None = None  # the most that `evaluated` may become; a batch beyond raises `NoTestsLeft`
+        self.limit: int | None = None  # the largest `evaluated` allowed; a batch that exceeds it raises `NoTestsLeft`
         self.distinct = (test.exact or test.batch == 1) if distinct is None else distinct
         self._lock = Lock()
 
@@ -134,7 +134,7 @@ def parcel(value: Value) -> Any:
 
 
 def opened(sent: Any) -> Any:
-    """The value of a parcel. With one worker left joblib runs tasks in this process, where a future must be fetched."""
+    """The value of a parcel. If one worker is left, joblib runs tasks in this process, and a future must be fetched."""
     return (sent if isinstance(sent, Parcel) else sent.result()).value
 
 

@@ -1,7 +1,7 @@
 """Turns functions into commands. A signature declares arguments and options; errors are printed and set the exit code.
 
-Parameters that are keyword-only are options, the others arguments. The help is in the docstring, one entry for each
-under "Args:". In `out FILE: Write the result.`, FILE is how the help names the value of `--out`.
+Keyword-only parameters become options, the others arguments. Their help is in the docstring, in the entries under
+"Args:". In `out FILE: Write the result.`, FILE is the name of the value of `--out` in the help.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from anypag.cli.running import StoppedAtOnce
 from anypag.cli.terminal import Terminal, give_up
 from anypag.errors import AnypagError, Option, ParameterError
 
-INTERNAL = "An error in anypag itself"  # how the message of an internal error begins
+INTERNAL = "An error in anypag itself"  # the beginning of the message of an internal error
 
 
 class ExitCode(IntEnum):
@@ -38,7 +38,7 @@ class ExitCode(IntEnum):
 
 
 def command(*choices: str) -> Callable[[Callable[..., ExitCode]], click.Command]:
-    """Turns a function into a command of click.
+    """A decorator that turns a function into a command of click.
 
     The command gets an option for each name in `choices` (choices of `learn`); the function gets their values as
     `typed`. A parameter whose type is a dataclass becomes one option for each field.
@@ -57,7 +57,7 @@ def command(*choices: str) -> Callable[[Callable[..., ExitCode]], click.Command]
 
 
 class _Help(NamedTuple):
-    """What a docstring says of a parameter."""
+    """The help of a parameter, from a docstring."""
 
     metavar: str | None
     help: str
@@ -118,7 +118,7 @@ def _type(kind: Any) -> Any:
 
 
 def _arguments(declared: Any, choices: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a command's function, or of a dataclass of options, from what was typed."""
+    """The arguments for a command's function or for a dataclass of options, from the typed values."""
     kinds, values = get_type_hints(declared), dict[str, Any]()
     for name in inspect.signature(declared).parameters:
         if name == "typed":
@@ -131,7 +131,7 @@ def _arguments(declared: Any, choices: tuple[str, ...], given: Mapping[str, Any]
 
 
 def _guarded(function: Callable[[], ExitCode], terminal: Terminal) -> None:
-    """Runs the function and exits with the code that it returns. An error is printed and gives the exit code."""
+    """Runs the function and exits with the code that it returns. An error is printed and sets the exit code."""
     try:
         code = function()
         terminal.flush()
@@ -153,7 +153,7 @@ def _guarded(function: Callable[[], ExitCode], terminal: Terminal) -> None:
 
 
 def explained(error: BaseException) -> tuple[ExitCode, str]:
-    """The exit code and the sentence for what went wrong."""
+    """The exit code and the message for an error."""
     match error:
         case KeyboardInterrupt():
             return ExitCode.INTERRUPTED, "Interrupted before there was any result."

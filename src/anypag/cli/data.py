@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from anypag.data.table import Kind
     from anypag.simulate import Sample, System
 
-MOST_COLUMNS = 50  # the most columns whose kind is listed on a terminal
+MOST_COLUMNS = 50  # the most columns whose kind is listed without --json
 
 
 @command("missing", "singular", "kinds", "max_r")
 def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptions, terminal: Terminal) -> ExitCode:
-    """List what in a table would make a result wrong (errors) or weaker (warnings). Exit code 1 if there are errors.
+    """List the faults of a table that make a result wrong (errors) or weaker (warnings). Errors give exit code 1.
 
     Args:
         data DATA: The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav; - is
@@ -86,19 +86,19 @@ def simulate(
     seed: Annotated[int, click.IntRange(0)] = 0,
     terminal: Terminal,
 ) -> ExitCode:
-    """Draw a random causal system with hidden causes; write a sample of it and, if asked for, the true graphs.
+    """Draw a random causal system with hidden causes. Write a sample of it and, if asked for, the true graphs.
 
     Args:
         data DATA: The table to write: .csv, .tsv or .parquet.
         truth FILE: Write the true PAG over the observed variables: .json, .txt, ...
         dag FILE: Write the DAG with its latent and selection variables.
-        variables: How many variables, latent ones included.
-        neighbours: How many neighbours a variable has on average.
-        selection: How many variables decide who gets into the sample.
+        variables: The number of variables, latent ones included.
+        neighbours: The average number of neighbours of a variable.
+        selection: The number of variables that decide who gets into the sample.
         rows: The size of the sample.
         kind: Linear Gaussian or discrete variables.
-        levels: The levels of discrete variables.
-        seed: The same number gives the same data.
+        levels: The number of levels of each discrete variable.
+        seed: The seed of the random numbers; the same seed gives the same data.
     """
     from anypag.graphs.formats.registry import format_of, write_graph
     from anypag.simulate import random_system
@@ -107,7 +107,7 @@ def simulate(
         raise ParameterError(f"The table is written as {', '.join(TABLE_ENDINGS)}; got {data.name!r}.")
     graphs = [path for path in (truth, dag) if path is not None]
     for path in graphs:
-        format_of(path.suffix)  # refuses an unknown ending before the work
+        format_of(path.suffix)  # raises an error for an unknown ending before the work begins
     check_outputs([data, *graphs])
     system = random_system(variables, neighbours, n_selection=selection, seed=seed)
     is_gaussian = kind == "gaussian"
@@ -150,7 +150,7 @@ RUNS: dict[str, tuple[tuple[Kind, ...], str]] = {
     "numbers and levels": (("continuous", "discrete"), "auto"),
     "numbers with curved effects": (("continuous",), "additive"),
 }
-"""The tables that `warm` searches to compile their kernels: the kinds that columns take in turn, and the test."""
+"""The tables that `warm` searches to compile kernels. Each has the kinds that columns take in turn, and a test."""
 COLUMNS, ROWS = 8, 400  # of each of these tables
 
 
@@ -158,7 +158,7 @@ COLUMNS, ROWS = 8, 400  # of each of these tables
 def warm() -> ExitCode:
     """Compile the code that searches need, so that no later run waits for it.
 
-    The code is compiled for this kind of processor, and kept in the folder NUMBA_CACHE_DIR, else beside the package.
+    The code is compiled for this kind of processor, and kept in the folder NUMBA_CACHE_DIR or beside the package.
     """
     from anypag.errors import AnypagWarning
     from anypag.run.engine import learn

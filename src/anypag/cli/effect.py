@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 WHY_SMALLER = (
-    "By this graph each of these is as valid as the set above, which has every possible cause that may be adjusted for."
+    "In this graph these sets are as valid as the set above, which has every possible cause that may be adjusted for."
 )
 MOST_SETS = 5  # how many minimal sets are listed
 
@@ -47,30 +47,30 @@ def effect(
     reading: RowOptions,
     terminal: Terminal,
 ) -> ExitCode:
-    """Say whether a variable has an effect on another, how it can be computed, and with --data how large it is.
+    """Say whether a variable has an effect on another and how it can be computed. With --data, estimate its size.
 
-    Exit code 0 whatever the answer; 1 if the graph cannot be relied on.
+    The exit code is 0 for any answer, and 1 if the graph cannot be relied on.
 
     Args:
         graph GRAPH: A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).
-        cause CAUSE: The variable that is set; several with commas.
-        outcome OUTCOME: The variable whose change is asked for; several with commas.
+        cause CAUSE: The variable that is set by an intervention; several with commas between.
+        outcome OUTCOME: The variable on which the effect is asked for; several with commas between.
         dag EDGES: A graph of your own in place of GRAPH: 'treat -> re78; age -> treat; age -> re78', or a file with
             one. Every arrow in it is a cause, and nothing is hidden.
-        assume STATEMENT: Assume this besides what was known, and sample graphs again: 'smoking !<-> cancer' says that
+        assume STATEMENT: Add this statement to the knowledge, and sample graphs again: 'smoking !<-> cancer' says that
             nothing hidden causes both. Needs --data, and a result with sampled graphs (--method auto).
-        given NAMES: The effect given these variables: names with commas.
-        within NAMES: Adjust for these columns only: names with commas.
+        given NAMES: Condition the effect on these variables: names with commas between.
+        within NAMES: Adjust for these columns only: names with commas between.
         no_selection_bias: The sample is known not to be selected by any variable.
-        data FILE: A table to estimate the effect from; - is standard input. It is read as `learn` read its table,
-            unless other options are given. Rows with gaps in columns that the effect needs are left out. For several
-            data sets: the file of the observed one, the file with all of them, or one file each: --data observed=a.csv
-            --data drug=b.csv.
-        model: linear treats columns as numbers, tables every value as a level, mixed each column by its kind.
+        data FILE: A table to estimate the effect from; - is standard input. It is read with the options of `learn`,
+            unless others are given here. Rows with gaps in columns that the effect needs are left out. After
+            a search of several data sets: the file of the observed one, a file with all of them, or a file for each:
+            --data observed=a.csv --data drug=b.csv.
+        model: linear treats columns as numbers, tables treats values as levels, mixed treats each column by its kind.
         learner LEARNER: A cross-fitted learner in place of straight lines: splines, or the import path of a regressor
             (sklearn.ensemble.RandomForestRegressor). Give two, with a comma between, for the outcome and for the cause.
             The effect of a cause with two levels is estimated doubly robustly (AIPW).
-        by NAME: Also report the effect for each level of this column, or in four ranges if it holds numbers.
+        by NAME: Also report the effect for each level of this column, or for four ranges of a numeric column.
         cluster NAME: The column that says which rows belong together: a person, a school.
         confounding STRENGTH: Also report how far the estimate moves if hidden common causes correlate the noise terms
             at the two ends of an arrow by up to STRENGTH, 0.7 say. Needs a result with sampled graphs (--method auto).
@@ -83,7 +83,7 @@ def effect(
         raise ParameterError(f"The option {Option(option)} goes with {Option('data')}: it says how the table is read.")
     table = None if not data else _rows(data, source, said, typed["kinds"] or {}, cluster)
     named = (learner or "").split(",")
-    learners = (named[0], named[1]) if len(named) == 2 else learner  # of outcome and cause
+    learners = (named[0], named[1]) if len(named) == 2 else learner  # for the outcome and for the cause
     found = asked(
         source,
         names_in([cause]),
@@ -146,7 +146,7 @@ def _rows(
     if len(tables) == 1:
         return tables[""]
     if sets is None:
-        raise ParameterError("Several files need a result of several data sets; this result is of a single one.")
+        raise ParameterError("Several files need a result of several data sets; this result is of one data set.")
     return sets.of_tables(tables)
 
 
@@ -155,7 +155,7 @@ def _table(file: Path, before: Reading | None, said: dict[str, Any], names: tupl
     from anypag.data.files.read_table import fitting, read_again
 
     reading = fitting(before, file)
-    if {"counts", "weights"} & said.keys():  # a typed --counts or --weights replaces either one of the search
+    if {"counts", "weights"} & said.keys():  # a typed --counts or --weights replaces those of the search
         reading = reading._replace(counts=None, weights=None)
     with panics_held(file):
         return read_again(file, reading._replace(**said), names)

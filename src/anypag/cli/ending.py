@@ -1,4 +1,4 @@
-"""The end of `anypag learn`: writes the outputs and prints the result. The module is loaded when a search has ended."""
+"""The end of `anypag learn`: writes the outputs and prints the result. This file is loaded when a search has ended."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Ending:
     written: list[Path] = field(default_factory=list)
 
     def write(self, outputs: list[Path], drawing: Drawing) -> None:
-        """Write every output, pictures and reports last; if one fails, the others are still written."""
+        """Write every output, pictures and reports last. If an output fails, the others are still written."""
         for path in sorted(outputs, key=is_drawn):
             try:
                 with drawing.limited() if is_drawn(path) else nullcontext():

@@ -80,7 +80,7 @@ def convert(
         write_picture(result or graph, target)
     elif write_as is None and ending == ".html":
         if result is None:
-            raise ParameterError(f"A report says how a graph was learned; {source.name} holds only the graph.")
+            raise ParameterError(f"A report needs a result of a search; {source.name} holds only a graph.")
         save(result, target)
     else:
         write_graph(graph, target, format=write_as)
@@ -123,14 +123,14 @@ def compare(learned: Path, other: Path, *, terminal: Terminal) -> ExitCode:
 
 @command()
 def explain(graph: Path, a: str, b: str, *, terminal: Terminal) -> ExitCode:
-    """Say in words what a graph tells about two variables, and why.
+    """Explain what a graph says about two variables, and why.
 
-    The reasons are in the .json file that `anypag learn --out` writes; for other graphs only the meaning is given.
+    The reasons are in the .json file that `anypag learn --out` writes; other graphs have no reasons.
 
     Args:
         graph GRAPH: A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).
         a A: A variable.
-        b B: Another one.
+        b B: Another variable.
     """
     from anypag.explain import explain as explained
     from anypag.graphs.pag import PAG
@@ -153,7 +153,7 @@ def _read(path: Path) -> tuple[Result | None, MixedGraph]:
 
 
 def _consistency(result: Result | None, graph: MixedGraph) -> Consistency:
-    """The consistency of a result; of a bare graph only contradictions between marks are checked."""
+    """The consistency of a result, or of a bare graph, where only contradictions between marks are checked."""
     from anypag.graphs.contradictions import contradictions
     from anypag.graphs.pag import PAG
     from anypag.results.consistency import Consistency
@@ -169,7 +169,7 @@ def _doubts(consistency: Consistency) -> dict[str, list[str]]:
 
 
 def _rows(edges: list[Edge], result: Result | None) -> list[dict[str, Any]]:
-    """The edges for machines; with their probabilities, if graphs were sampled."""
+    """The edges as JSON objects; with their probabilities, if graphs were sampled."""
     rows: list[dict[str, Any]] = [{"from": edge.a, "to": edge.b, "edge": edge.symbol} for edge in edges]
     if result is None or result.probabilities is None:
         return rows

@@ -1,4 +1,4 @@
-"""`anypag learn`: learns a graph from a data file and writes it, also when the run is stopped."""
+"""`anypag learn`: learns a graph from a data file and writes it, even if the run is stopped."""
 
 from __future__ import annotations
 
@@ -52,28 +52,28 @@ def learn(
 ) -> ExitCode:
     """Learn a graph (a PAG) from a table, or from several data sets.
 
-    If the tests are right, what the graph says is true after every iteration; contradictions in it are reported.
-    Ctrl-C, SIGTERM and the budgets end the run with the last graph, written to every output asked for (exit code 3).
+    If the tests are right, the claims of the graph are true after every iteration. Contradictions in it are reported.
+    If Ctrl-C, SIGTERM or a budget ends the run, the last graph is written to every output asked for (exit code 3).
     Ctrl-C twice within a second stops at once. Pictures and reports are drawn last, after all other outputs; a signal
     ends the drawing too.
 
     Args:
         data DATA: The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav; - is
-            standard input. Several data sets by their names, the observed one first: observed=a.csv drug=b.csv.
-        covariance N: DATA is the covariance or correlation matrix of N rows: a column and a row for each variable.
+            standard input. Several data sets are given by name, the observed one first: observed=a.csv drug=b.csv.
+        covariance N: DATA is a covariance or correlation matrix computed from N rows of data.
             A first column may repeat the names; one triangle may be empty.
-        tiers TIERS: The order of time, 'age sex | smoking | "lung age"': no variable is a cause of one in an earlier
-            tier. A name with blanks is put in double quotes. Later variables may still be causes of being in the
+        tiers TIERS: The order of time, 'age sex | smoking | "lung age"': no variable causes variables in an earlier
+            tier. Put a name with blanks in double quotes. Later variables may still be causes of being in the
             sample; --no-selection-bias rules that out.
-        out FILE: Write the result; may be given again. The ending picks the format: .json (graph and how it was
+        out FILE: Write the result; may be repeated. The ending picks the format: .json (graph and how it was
             learned), .csv (edge table), .svg, .png, .pdf, .html (report), .txt, .dot, .tetrad, .dagitty.
-        report FILE: Write the report: one HTML page that works without a network.
-        bootstrap N: Search again on N resamples of the rows, and say how often each edge is found.
+        report FILE: Write the report to this file: one HTML page that works without a network.
+        bootstrap N: Also search N resamples of the rows, and report how often each edge is found.
         resample WAY: For --bootstrap: bootstrap (rows with replacement) or half (half of them, in complementary pairs).
         seed N: For --bootstrap: the seed of all random numbers; default 0.
-        cluster NAME: For --bootstrap: a column that says which rows are drawn together, a person or a school. The
-            column is left out of the search.
-        quiet: Print nothing but errors.
+        cluster NAME: For --bootstrap: a column that says which rows are drawn together (a person, a school).
+            This column is left out of the search.
+        quiet: Print only errors.
     """
     terminal.quiet = quiet
     inputs = Inputs(files_in(data), columns, reading, sets)
@@ -167,14 +167,14 @@ def _say_what(terminal: Terminal, source: str, search: Search) -> None:
 
 
 def _rows(problem: Problem) -> str:
-    """How many rows are used, and of how many: `1,000 rows of 1,200 (200 have gaps)`."""
+    """The number of rows used and, if some have gaps, of all rows: `1,000 rows of 1,200 (200 have gaps)`."""
     used, left_out = problem.n_rows or 0, problem.audit.rows_left_out if problem.audit else 0
     have = "has" if left_out == 1 else "have"
     return f"{used:,} rows of {used + left_out:,} ({left_out:,} {have} gaps)" if left_out else f"{used:,} rows"
 
 
 def _ended(run: Callable[[], Result], terminal: Terminal, data: Any) -> Ending:
-    """The end of a run. Errors before the first step are raised."""
+    """Runs the search and returns its `Ending`. An error before the first step is raised."""
     failures: list[str] = []
     try:
         result = run()

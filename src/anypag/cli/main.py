@@ -1,4 +1,4 @@
-"""`anypag`: the program and its commands; `anypag studio`, which serves the studio to the user's own browser."""
+"""The program `anypag`, the list of its commands, and `anypag studio`, which serves the studio to a browser."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ COMMANDS = {
     "studio": "main",
     "warm": "data",
 }
-"""The names of all commands, with the file of each, which is loaded when the command is asked for."""
+"""For each command, the file that defines it. The file is loaded when the command is used."""
 OBJECTS = 100_000
-"""New objects that start a garbage collection; at the usual 700 it would take a twentieth of a short command's time."""
+"""Garbage is collected after this many new objects. Python's default of 700 takes 5% of a short command's time."""
 
 
 class Program(click.Group):
@@ -64,13 +64,13 @@ def studio(
 ) -> ExitCode:
     """Open the studio: a page in your browser that learns a graph from a table while you watch.
 
-    The page is served to this machine alone, under an address with a random token. Ctrl-C ends it; settings and
+    The page is served to this machine alone, under an address with a random token. Ctrl-C ends it. Settings and
     steps are kept, and the same command continues from them.
 
     Args:
-        file FILE: The table; it can be dropped on the page too.
+        file FILE: The table. A table can also be dropped on the page.
         no_browser: Only print the address, do not open a browser.
-        port N: The port of the page; 0 for any that is free.
+        port N: The port of the page; 0 for any free port.
     """
     import webbrowser
 
@@ -83,7 +83,7 @@ def studio(
         try:
             server = StudioServer(session, port)
         except OSError as error:
-            told = f"The page cannot be served on port {port}: {error.strerror}. Leave --port out for one that is free."
+            told = f"The page cannot be served on port {port}: {error.strerror}. Leave --port out to use a free port."
             raise ParameterError(told) from None
         try:
             if file is not None:
@@ -124,9 +124,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
-    if arguments is None:  # a process of its own
+    if arguments is None:  # the process runs nothing else
         gc.set_threshold(OBJECTS)
-        atexit.register(gc.freeze)  # else Python collects garbage at exit, for a quarter of a second
+        atexit.register(gc.freeze)  # otherwise a last garbage collection at exit takes a quarter of a second
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     with guarded_streams():
         try:

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the conversion of what is typed to values of the library."""
+"""Options that several commands share, and the conversion of typed texts to the values that the library takes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class ColumnOptions:
     """Which columns are used.
 
     Args:
-        columns NAMES: Use only these columns: names or patterns ('price*') with commas between; may be given again.
-        drop NAMES: Leave these columns out: names or patterns ('trend_*') with commas between; may be given again.
+        columns NAMES: Use only these columns: names or patterns ('price*') with commas between; may be repeated.
+        drop NAMES: Leave these columns out: names or patterns ('trend_*') with commas between; may be repeated.
     """
 
     columns: list[str] | None = None
@@ -42,7 +42,7 @@ class FileOptions:
         gaps WORDS: Words or numbers (--gaps=-999,NA) that stand for a missing value, with commas between. By default,
             in text files: NA, N/A, NaN, nan, null, NULL and None; in columns of numbers also #N/A, na, Na, n/a, N/a,
             NAN, Nan, Null, none and NONE. An empty field is always missing.
-        no_header: The text file begins with data, not with names: the names are X0, X1, ...
+        no_header: The text file begins with data, not with names. The columns are named X0, X1, ...
         sheet NAME: The sheet of an .xlsx file; the first by default.
     """
 
@@ -52,7 +52,7 @@ class FileOptions:
     sheet: str | None = None
 
     def said(self) -> dict[str, Any]:
-        """The options that were given, by the names that `Reading` has for them."""
+        """The options that were given, by the names of the fields of `Reading`."""
         said = {name: value for name, value in vars(self).items() if value is not None}
         if self.gaps is not None:
             said["gaps"] = ("", *names_in(self.gaps))
@@ -68,11 +68,11 @@ class FileOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RowOptions(FileOptions):
-    """How a file is read, and what its rows stand for.
+    """How a file is read, and how many rows each of its rows stands for.
 
     Args:
-        counts COLUMN: Each row stands for as many rows as this column says: whole numbers, as a GROUP BY counts them.
-        weights COLUMN: How much of the population each row stands for: the sampling weights of a survey.
+        counts COLUMN: The column with the number of rows that each row stands for, as in the result of a GROUP BY.
+        weights COLUMN: The column with the sampling weight of each row, as in a survey.
     """
 
     counts: str | None = None
@@ -91,13 +91,13 @@ class SetOptions:
 
     Args:
         context COLUMN: The column that says under which conditions (experiments, hospitals) a row was recorded.
-        observed NAME: For several data sets: the one without an intervention, with which others are compared; by
-            default the first, or with --context that of the first row.
-        assumptions WHICH: For several data sets: which assumptions of Joint Causal Inference hold: 1 (no variable is a
+        observed NAME: For several data sets: the one without an intervention, with which others are compared. By
+            default it is the first one, or with --context the one of the first row.
+        assumptions WHICH: For several data sets: the valid assumptions of Joint Causal Inference: 1 (no variable is a
             cause of the contexts), 12 (and nothing hidden is a cause of a context and a variable) or 123 (and the
             contexts depend on each other only by design).
-        contexts_test WAY: For several data sets: which rows test what an experiment acts on: those of all sets (all),
-            or those of its own set and the observed one (pairwise, for sets of very different sizes).
+        contexts_test WAY: For several data sets: the variables that an experiment acts on are found from the rows of
+            all sets (all), or of its own and the observed set (pairwise, for sets of very different sizes).
     """
 
     context: str | None = None
@@ -106,7 +106,7 @@ class SetOptions:
     contexts_test: Literal["all", "pairwise"] = "all"
 
     def require_none(self) -> None:
-        """Raise an error for an option of several data sets that was given for a single one."""
+        """Raise ParameterError if an option for several data sets was given for a single data set."""
         for name in ("observed", "assumptions", "contexts_test"):
             if getattr(self, name) != getattr(type(self), name):
                 raise ParameterError(Option(name), " goes with several data sets: name=file for each, or --context.")
@@ -115,7 +115,7 @@ class SetOptions:
 SPELLINGS = {"as_json": ("--json",), "quiet": ("--quiet", "-q"), "read_as": ("--from",), "write_as": ("--to",)}
 """The spellings of options whose parameters have other names."""
 _OTHERWISE = {"selection_bias": "--no-selection-bias", "format": "--from or --to", "names": "--columns or --drop"}
-"""Choices whose options are not spelled like their names."""
+"""The spellings of choices whose options have other names."""
 
 
 def spelled(choice: Option) -> str:
@@ -137,7 +137,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 864
 
 
 def seconds(text: str) -> float:
-    """A duration: 30, 30s, 5m, 2h, 1h30m, 500ms.
+    """The seconds in a duration such as 30, 30s, 5m, 2h, 1h30m or 500ms.
 
     >>> seconds("1h30m"), seconds("0.5")
     (5400.0, 0.5)
@@ -152,7 +152,7 @@ def seconds(text: str) -> float:
 
 
 def names_in(texts: Iterable[str]) -> list[str]:
-    """The names in lists such as `age,sex`; a name with a comma is in double quotes.
+    """The names in lists such as `age,sex`. A name with a comma must be in double quotes.
 
     >>> names_in(["age,sex", '"a, b"'])
     ['age', 'sex', 'a, b']
@@ -196,7 +196,7 @@ def data_sets_in(typed: list[str]) -> dict[str, Path]:
     files = {name: Path(file) for name, _, file in pairs}
     if wrong or len(files) < max(2, len(typed)):
         got = wrong[0] if wrong else " ".join(typed)
-        hint = "Several data sets have names of their own: observed=a.csv drug=b.csv"
+        hint = "Each of several data sets needs its own name: observed=a.csv drug=b.csv"
         raise click.BadParameter(f"{hint}; got {got!r}.", param_hint="DATA")
     return files
 
@@ -220,7 +220,7 @@ TYPES |= {"flag": bool, "off": bool, "file": Path, "knowledge": Path}
 
 
 def value_of(choice: Choice, typed: Any) -> Any:
-    """A typed value as `learn` takes it."""
+    """A typed value, converted to the value that `learn` takes."""
     if choice.typed == "off":
         return not typed
     if typed is None:

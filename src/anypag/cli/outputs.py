@@ -1,4 +1,4 @@
-"""The files a command reads and writes.
+"""The files that a command reads and writes.
 
 A table is a file (with options for reading it) or standard input. Outputs are checked before the work begins and
 written whole or not at all, pictures and reports last.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from anypag.data.findings import Singular
 
 STANDARD_INPUT = Path("-")
-OUR_TABLES = (b"from,to,", b'"",')  # how tables of edges and matrices of marks begin
+OUR_TABLES = (b"from,to,", b'"",')  # the beginnings of tables of edges and of matrices of marks
 _BEGINNINGS = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"PK", ".xlsx"), (b"\x1f\x8b", ".csv.gz"))
 
 
@@ -80,11 +80,11 @@ class Inputs:
 
     @property
     def called(self) -> str:
-        """What the data are called in a text: the names of the files, with those of their data sets."""
+        """The name of the data in messages: the names of the files, with the names of their data sets."""
         return ", ".join(f"{name}={file.name}" if name else file.name for name, file in self.files.items())
 
     def chosen(self, *also: str | None) -> ChosenColumns:
-        """The columns to use of each file, plus `also`, but not counts and weights. A file may lack some of --drop."""
+        """The columns to use of each file, plus `also`, minus counts and weights. A file may lack columns of --drop."""
         if not self.columns.columns and not self.columns.drop:
             return dict.fromkeys(self.files)
         from anypag.data.files.read_table import INDEX_NAMES
@@ -132,8 +132,8 @@ class Inputs:
         return pooled(read if sets.context is None else read[""], by=sets.context, **of_sets), None  # type: ignore[arg-type]
 
     def _table(self, name: str, chosen: ChosenColumns) -> tuple[Any, list[str] | None]:
-        """The table of the chosen columns, and None. Without options for reading: the path, because the file may be
-        large, and the columns to take from it.
+        """The table of the chosen columns, and None. Without options for reading, the path instead (the file may be
+        large), and the columns to take from it.
         """
         from anypag.data.files.read_table import read_as_said
         from anypag.data.files.scan import AS_USUAL
@@ -163,8 +163,8 @@ def check_files(outputs: list[Path], typed: Typed, inputs: list[Path]) -> None:
         raise ParameterError("--resume needs --checkpoint FILE: the file to continue from.")
     if checkpoint is not None and checkpoint.exists() and not resume:
         raise ParameterError(
-            f"The checkpoint {checkpoint} already exists. Add --resume to continue from it; remove it (with "
-            f"{checkpoint.name}-journal, if that is there), or name another file, to start again."
+            f"The checkpoint {checkpoint} already exists. Add --resume to continue from it. To start again, remove it "
+            f"(and {checkpoint.name}-journal, if it exists) or name another file."
         )
 
 
@@ -172,7 +172,7 @@ LEAST_FREE = 1_000_000  # bytes that must be free on the disk of an output
 
 
 def check_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
-    """Check before the work that all outputs can be written, to different files. Raises ParameterError."""
+    """Raise ParameterError, before the work begins, if an output cannot be written or is given twice."""
     taken = {os.path.realpath(path): "it is an input" for path in inputs}
     for path in paths:
         place = os.path.realpath(path)
@@ -188,7 +188,7 @@ def check_replaced(paths: Iterable[Path]) -> None:
         with path.open("rb") as file:
             start = file.read(len(OUR_TABLES[0]))
         if start and not start.startswith(OUR_TABLES):
-            told = "it is there, and anypag did not write it. Name another file, or remove it."
+            told = "it exists, and anypag did not write it. Name another file, or remove it."
             raise ParameterError(f"{path} cannot be written: {told}")
 
 
@@ -213,7 +213,7 @@ def _problem(path: Path) -> str | None:
     return None
 
 
-SECONDS_FOR_DRAWING = 2.0  # how many seconds a command may still draw after its time budget is spent
+SECONDS_FOR_DRAWING = 2.0  # the time for drawing after the time budget is spent
 
 _REASONS = {"interrupt": "interrupted while it was drawn", "time": "the time budget is spent"}
 
@@ -226,7 +226,7 @@ class DrawingStopped(BaseException):
 
 
 class Drawing:
-    """Limits on drawing: a signal ends it, and so does the clock, `SECONDS_FOR_DRAWING` after the time budget."""
+    """Limits on drawing: it ends at a signal, or `SECONDS_FOR_DRAWING` after the time budget is spent."""
 
     def __init__(self, interrupts: Interrupts, clock: Clock, time_budget: float | None) -> None:
         self._interrupts, self._clock, self._is_given_up = interrupts, clock, False

@@ -1,4 +1,4 @@
-"""While a command runs: signals, a line for each finished step, a progress bar, and the notice about compiling."""
+"""The display of a running command (lines for steps, progress bar, notice about compiling), and its signals."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ SECONDS_TO_PRESS_AGAIN = 1.0  # a second Ctrl-C within this time ends the comman
 
 
 class StoppedAtOnce(BaseException):
-    """Ctrl-C was pressed twice within a second: end at once."""
+    """Ctrl-C was pressed twice within a second; the command ends at once."""
 
 
 class Interrupts(Signals):
     """Handles signals while this context is active.
 
     By default a signal raises `KeyboardInterrupt`, as usual. In `ending_a_run` it raises `Stopped`, which ends the
-    search with a result. In `held` it waits until files are written. In `raising` it raises the given exception.
+    search with a result. In `held` it has to wait, while files are written. In `raising` it raises the given exception.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Interrupts(Signals):
 
     @contextmanager
     def raising(self, kind: type[BaseException] | None) -> Iterator[None]:
-        """A context in which a signal raises this exception; with None it waits for a `check` in another context."""
+        """A context in which a signal raises this exception. With None, it waits for a `check` after the context."""
         before, self._raises = self._raises, kind
         try:
             yield
@@ -95,7 +95,7 @@ def _iteration_line(item: Iteration) -> str:
 
 
 def _say_where_it_goes_on(terminal: Terminal, choices: Choices, kept: Checkpoint) -> None:
-    """Print how far a resumed run had come."""
+    """Print the step from which a resumed run continues."""
     if kept.history:
         last = kept.history[-1].info
         reached = f"r = {last.r}" if last.has_r else f"a step of {last.phase!r}"
@@ -105,7 +105,7 @@ def _say_where_it_goes_on(terminal: Terminal, choices: Choices, kept: Checkpoint
 
 
 def _phase_line(steps: Sequence[Iteration]) -> str:
-    """The line of a phase without r: edges and marks after its last step, tests and time of all steps."""
+    """The line for a phase without r: edges and marks after its last step, and tests and time of all its steps."""
     last, n_tests = steps[-1], sum(item.info.n_tests for item in steps)
     tests = counted(n_tests, "test") if n_tests else ""
     seconds = time_shown(sum(item.seconds for item in steps))
@@ -156,7 +156,7 @@ def shown_on(terminal: Terminal, choices: Choices, interrupts: Interrupts, clock
 
 
 class _Foretold:
-    """Used where there is no bar, on a pipe: prints one line if a phase will take long."""
+    """Prints one line if a phase will take long; used on a pipe, where there is no progress bar."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal, self._told = terminal, ""

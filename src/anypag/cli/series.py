@@ -1,4 +1,4 @@
-"""`anypag learn-series`: learns what causes what in time series, at which lag."""
+"""`anypag learn-series`: learns from time series what causes what, and at which lag."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ def learn_series(
 ) -> ExitCode:
     """Learn from a time series or a panel what causes what, and after how many steps.
 
-    Processes that were never measured are allowed for. Rows are in the order of time, or --time names the column of
+    Processes that were never measured are allowed for. Rows must be in the order of time, or --time names the column of
     times. An edge such as x(t-1) --> y holds at all times: x is a cause of y one step later. Several data sets
     (name=file for each, or --context) are searched together: drug --> x says that the experiment drug acts on x.
 
     Args:
         data DATA: The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav; - is
-            standard input. Several data sets by their names, the observed one first: observed=a.csv drug=b.csv.
-        max_lag P: How many steps back causes are looked for.
-        time COLUMN: The column of times: numbers, or dates such as 2020-01-31, 2020-01, 2020Q1. Without it the rows are
-            in the order of time.
+            standard input. Several data sets are given by name, the observed one first: observed=a.csv drug=b.csv.
+        max_lag P: The largest lag of a cause that is looked for, in steps.
+        time COLUMN: The column of times: numbers, or dates such as 2020-01-31, 2020-01, 2020Q1. Without it,
+            the rows must be in the order of time.
         unit COLUMN: In a panel: the column that says which unit (a person, a country) a row is from.
-        selection_bias: Which times or units are in the table may depend on the processes themselves.
-        bootstrap N: Search again in N resamples, of units in a panel, else of blocks of consecutive times, and say how
-            often each edge is found.
+        selection_bias: Allow that the processes affect which times or units are in the table.
+        bootstrap N: Also search N resamples, and report how often each edge is found. Units are resampled in a panel,
+            else blocks of consecutive times.
         seed N: For --bootstrap: the seed of all random numbers.
-        out FILE: Write the result; may be given again. The ending picks the format: .json, .csv (edges), .html
+        out FILE: Write the result; may be repeated. The ending picks the format: .json, .csv (edges), .html
             (report), .svg, .png, .pdf (summary), .txt, .dot, ... (graph with a node for each process at each lag).
-        quiet: Print nothing but errors.
+        quiet: Print only errors.
     """
     terminal.quiet, outputs = quiet, out or []
     inputs = Inputs(files_in(data), columns, reading, sets)

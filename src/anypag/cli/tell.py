@@ -1,4 +1,4 @@
-"""Prints a result: edges, how far the run got, resamples, sampled graphs. This module is loaded once there is one."""
+"""Prints a result: edges, how far the run got, resamples, sampled graphs. The file is loaded when there is a result."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from anypag.results.stability import resample_lines
 
 
 def misfit_told(result: Result) -> tuple[str, ...]:
-    """The warning that the table does not fit what the probabilities assume, with the options that may help."""
+    """The warning that the table contradicts the assumptions of the probabilities, with the options that may help."""
     return result.misfit_lines("--context, or name=file for each")
 
 
 def what_next(result: Result) -> str | None:
-    """What a next iteration could still change; None if nothing."""
+    """A sentence about the changes that a next iteration could make; None if there are none."""
     if result.from_scores or (result.complete and not is_at_limit(result)):
         return None
     if not result.history:
@@ -35,7 +35,7 @@ def what_next(result: Result) -> str | None:
     info = result.history[-1].info
     all_or_some = "all" if info.n_open in {0, info.n_edges} else f"{info.n_open:,} of the"
     given = counted(result.r + 1, "other variable")
-    on_data = "What is said so far is final." if result.is_exact else "Marks may be withdrawn, as tests err."
+    on_data = "What the graph says so far is final." if result.is_exact else "Marks may be withdrawn, as tests err."
     return (
         f"A next iteration would test {all_or_some} {counted(info.n_edges, 'edge')} given {given}: "
         f"some may be removed, and circles may become arrowheads or tails. No edge is added. {on_data}"
@@ -43,7 +43,7 @@ def what_next(result: Result) -> str | None:
 
 
 def what_is_known(result: Result) -> str | None:
-    """The closing hint about knowledge, or None."""
+    """The closing hint about knowledge; None if there is none."""
     if not result.history:
         return None
     if not result.choices.knowledge:
@@ -52,8 +52,8 @@ def what_is_known(result: Result) -> str | None:
     if not (facts.not_causes & ~facts.not_selecting[:, None]).any():
         return None
     return (
-        "A variable that is no cause of an earlier one may decide who is in the sample: marks at that variable are "
-        "tails then. If nothing in the table decided who is in the sample, add --no-selection-bias."
+        "A variable that is no cause of an earlier one may still decide who is in the sample; then its marks are "
+        "tails. If nothing in the table decided who is in the sample, add --no-selection-bias."
     )
 
 
@@ -66,10 +66,10 @@ SURENESS = ("Nearly sure (0.95 or more)", "Very probable (0.80 or more)", "Proba
 MOST_ALONE = 30  # the most variables without an edge that are named
 MOST_WITHDRAWN = 10  # the most withdrawn claims shown
 MOST_DIFFERENCES = 6  # the most differences shown between a probable graph and the answer
-MARKED = "(contradicted, see below) "  # marks groups of edges whose claims contradict others
+MARKED = "(contradicted, see below) "  # written before groups of edges whose claims contradict other claims
 CONFLICTS = (
-    "A conflict, as a run counts them, is an end of an edge where two rules wanted different marks; explain says "
-    "where. A contradiction is a set of claims of the graph that cannot all be true. One can occur without the other."
+    "A conflict is an end of an edge where two rules wanted different marks; `anypag explain` says which ends. "
+    "A contradiction is a set of claims of the graph that cannot all be true. One can occur without the other."
 )
 
 
@@ -81,7 +81,7 @@ class Group(NamedTuple):
 
 
 def _edges(result: Result) -> tuple[list[Edge], set[Edge]]:
-    """All edges but those between contexts joined by design, the surest first; and those in a contradiction."""
+    """The edges, surest first, without those that join contexts by design; and the set of those in a contradiction."""
     design = set(by_design(result))
     edges = [edge.forward() for edge in result.pag.edges() if not {edge.a, edge.b} <= design]
     contradicted = doubted_pairs(result.contradictions)
@@ -98,7 +98,7 @@ def groups(result: Result) -> list[Group]:
         sentence = (MARKED if is_doubted else "") + hedged(words_of(facts, edge).summary, probability)
         key = (is_doubted, hedge_level(probability), edge.symbol, sentence)
         found.setdefault(key, Group(sentence, [])).edges.append(edge)
-    if result.probabilities is not None:  # groups are in the order of their surest edges
+    if result.probabilities is not None:  # each group takes the place of its surest edge
         return [group for _, group in sorted(found.items(), key=lambda item: item[0][:2])]
     return [group for _, group in sorted(found.items(), key=lambda item: (*item[0][:3], -len(item[1].edges)))]
 
@@ -194,7 +194,7 @@ def tell_why_unlikely(terminal: Terminal, result: Result) -> None:
 
 
 def tell_probable(terminal: Terminal, result: Result) -> None:
-    """Print how the most probable sampled graphs differ from the answer."""
+    """Print the differences between the most probable sampled graphs and the answer."""
     about = " ".join(about_probable(result))
     if not about:
         return

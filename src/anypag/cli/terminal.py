@@ -36,7 +36,7 @@ class Terminal:
 
     @property
     def stream(self) -> TextIO:
-        """Where text for people goes: standard error if JSON was asked for."""
+        """The stream for text that people read: standard output, or standard error if JSON was asked for."""
         return sys.stderr if self.as_json else sys.stdout
 
     @cached_property
@@ -72,7 +72,7 @@ class Terminal:
             self.lines(aligned(cells))
 
     def items(self, texts: Sequence[str]) -> None:
-        """Print short texts: side by side on a terminal, one per line on a pipe."""
+        """Print short texts, side by side on a terminal, one per line on a pipe."""
         if self.is_interactive and texts:
             from rich.columns import Columns
             from rich.padding import Padding
@@ -98,7 +98,7 @@ class Terminal:
             give_up(sys.stderr)
 
     def flush(self) -> None:
-        """Write everything before the command ends; raises the error of standard output, if there was one."""
+        """Write everything before the command ends. Raise the error of standard output, if there was one."""
         sys.stdout.flush()
         failure = getattr(sys.stdout, "failure", None)
         if failure is not None:
@@ -128,7 +128,7 @@ def _grid(rows: list[list[str]], styles: Sequence[str]) -> Any:
 
 
 class Output:
-    """A stream that records its errors and raises only that of a closed pipe; None stands for a closed stream."""
+    """A stream that records its errors and raises only the error of a closed pipe. `stream` is None if it is closed."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
@@ -163,7 +163,7 @@ class Output:
 
 
 def give_up(stream: TextIO) -> None:
-    """Drop what is left in the stream's buffer."""
+    """Redirect the stream to the null device, so that flushing the rest of its buffer cannot fail again."""
     with suppress(OSError, ValueError):  # a stream may have no file descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -185,7 +185,7 @@ def guarded_streams() -> Iterator[None]:
 
 @contextmanager
 def panics_held(path: Path) -> Iterator[None]:
-    """A context that holds back what libraries print on standard error about a binary file; an AnypagError drops it."""
+    """A context that holds back what libraries write to standard error on a binary file; AnypagError discards it."""
     from anypag.data.files.scan import TEXT_ENDINGS, ending_of
     from anypag.errors import AnypagError
 

@@ -1,7 +1,7 @@
 """Data: reading tables, the kinds of columns, and the audit that finds problems before a run.
 
 `as_table` takes an array with names, a data frame of any kind or a file; `Table.kinds` says which columns are
-continuous and which discrete; `anypag.audit` lists what is wrong with them, before anything is computed.
+continuous, discrete or ordinal. `anypag.audit` lists the problems of a table before a search.
 """
 
 from anypag.data.findings import Audit, Finding

@@ -1,6 +1,6 @@
-"""One column of any type as float64 numbers, with labels for text; column names; normal scores.
+"""Converts a column of any type to float64 numbers, with labels for text. Checks column names. Computes normal scores.
 
-Correlations of normal scores see any monotone dependence, and an outlier weighs no more than its rank. On Gaussian data
+Correlations of normal scores see any monotone dependence, and an outlier counts only by its rank. On Gaussian data
 almost no power is lost.
 """
 
@@ -96,7 +96,7 @@ def _from_objects(name: str, objects: list[Any]) -> Column:
 
 
 def _is_missing(thing: Any) -> bool:
-    """Is it None, NaN or pandas' NA (whose comparison with itself raises)?"""
+    """Is the value None, NaN or pandas' NA (whose comparison with itself raises)?"""
     if thing is None:
         return True
     try:
@@ -108,7 +108,7 @@ def _is_missing(thing: Any) -> bool:
 
 
 def _from_texts(texts: Iterable[Any], order: Iterable[Any] = ()) -> Column:
-    """A column of labels, in the given order, else in alphabetical order."""
+    """A column of text. Its labels are in the given order, else in alphabetical order."""
     present = [None if _is_missing(text) else str(text) for text in texts]
     place = {str(label): i for i, label in enumerate(order)}
     found = {text for text in present if text is not None}
@@ -119,7 +119,7 @@ def _from_texts(texts: Iterable[Any], order: Iterable[Any] = ()) -> Column:
 
 
 def checked_column_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
-    """One name per column, all different strings, none blank; X0, X1, ... if none are given."""
+    """The names, checked: one per column, all different strings, none blank. X0, X1, ... if no names are given."""
     if names is None:
         return tuple(f"X{i}" for i in range(n))
     names = name_sequence(names)

@@ -61,7 +61,7 @@ def _standing_in(finding: Finding) -> Finding:
         return finding
     first, name = finding.columns
     message = f"Columns {first!r} and {name!r} are the same: {first!r} stands for both."
-    remedy = Sentence(f"Answers about it hold for both; {Option('singular', 'keep')} keeps them separate.")
+    remedy = Sentence(f"Answers about that column hold for both; {Option('singular', 'keep')} keeps them separate.")
     return Finding("warning", STANDS_FOR_BOTH, finding.columns, message, remedy)
 
 
@@ -70,7 +70,7 @@ def warning(problem: str, columns: Iterable[str], message: str, remedy: str | Se
 
 
 def as_one(findings: list[Finding], heading: str) -> list[Finding]:
-    """The findings, if they are at most three; else one for all, with a heading such as "pairs are curved"."""
+    """The findings, if they are at most three; else one finding for all, with a heading such as "pairs are curved"."""
     if len(findings) <= MOST_APART:
         return findings
     some = ", ".join(" and ".join(map(repr, finding.columns)) for finding in findings[:MOST_TOLD])
@@ -108,7 +108,7 @@ class Audit:
 
     @classmethod
     def of(cls, findings: Iterable[Finding], checked: Sequence[str] = (), kinds: Sequence[ColumnKind] = ()) -> Self:
-        """The findings, errors first."""
+        """An audit with these findings, errors first."""
         return cls(tuple(sorted(findings, key=lambda finding: finding.severity)), tuple(checked), tuple(kinds))
 
     @property

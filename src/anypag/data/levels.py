@@ -3,11 +3,11 @@
 Columns of categories hold a few whole numbers near each other. Their levels are found by counting, which takes a third
 of the time of sorting; every check of a discrete column needs the levels.
 
-Continuous or discrete? Truth values and categories are discrete. Text is discrete too, unless most of its labels are
-numbers. If it has more than ten labels, labels that look like numbers count as numbers: those with a decimal comma,
-thousands separators, a percent sign or the like. The audit reports a column of numbers that are written as text. A
-column of numbers is discrete if all are whole, they take two to ten different values, and each value occurs at least
-five times on average; otherwise it is continuous.
+Continuous or discrete? Truth values and categories are discrete. A column of text is discrete too, unless most of its
+labels are numbers. If it has more than ten labels, labels that look like numbers count as numbers (with a decimal
+comma, thousands separators, a percent sign or the like). The audit reports such a column. A column of numbers is
+discrete if all are whole, they take two to ten different values, and each value occurs at least five times on average;
+otherwise it is continuous.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def codes_of(column: Floats) -> Codes:
 
 
 def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
-    """The least of some whole numbers and their distances from it; None if values are not whole or too far apart."""
+    """The least value and the distance of each value from it; None if values are not whole numbers or too far apart."""
     if not len(values):
         return None
     least, most = float(values.min()), float(values.max())
@@ -70,11 +70,11 @@ def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
     return (least, (values - least).astype(np.int32)) if (values == np.floor(values)).all() else None
 
 
-MOST_COLUMNS = 8000  # the most columns of zeros and ones in a correlation matrix (then half a gigabyte)
+MOST_COLUMNS = 8000  # the most columns of a correlation matrix with indicators (half a gigabyte)
 
 
 def indicators(column: Floats) -> Floats:
-    """(n, k - 1) a column of zeros and ones for each of the k levels but the most frequent; NaN for a missing value."""
+    """(n, k - 1) a 0/1 column for each of the k levels except the most frequent; NaN for a missing value."""
     levels, counts = np.unique(column[~np.isnan(column)], return_counts=True)
     others = np.delete(levels, counts.argmax())
     return np.where(np.isnan(column)[:, None], np.nan, column[:, None] == others)
@@ -92,14 +92,14 @@ def starts_of(names: Sequence[str], widths: Sequence[int]) -> Counts:
         worst = int(np.argmax(widths))
         raise DataError(
             f"The discrete columns have {sum(widths)} levels in all, {names[worst]!r} alone {widths[worst] + 1}; the "
-            f"test for mixed data takes {MOST_COLUMNS}. Merge levels, or declare quantities continuous "
+            f"test for mixed data takes at most {MOST_COLUMNS}. Merge levels, or declare quantities continuous "
             f"({Option('kinds')})."
         )
     return np.append(0, np.cumsum(widths)).astype(np.int64)
 
 
 def sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """A name for each spread-out column that sorts as its variable does."""
+    """A name for each spread-out column; these names sort in the order of the variables' names."""
     place = np.argsort(name_order(names))
     return [f"{place[i]:09d}.{j:09d}" for i, width in enumerate(widths) for j in range(width)]
 

@@ -1,4 +1,4 @@
-"""polars and narwhals, which load when they are first used: each takes a tenth of a second."""
+"""polars and narwhals, imported only when they are first used, because each import takes a tenth of a second."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Moments:
     """Means, standard deviations and correlations of columns: all that the Gaussian test needs. `deviation` has the
     divisor n - 1; 0 for a constant column. `correlation` is symmetric to the bit, with ones on the diagonal; 0 with a
     constant column. `kurtosis` is the mean fourth power about the mean, over the squared variance: 3 for a normal
-    column, 0 for a constant one and if only a covariance matrix is given.
+    column, 0 for a constant column or if only a covariance matrix is given.
     """
 
     names: tuple[str, ...]
@@ -68,7 +68,7 @@ class Products(Protocol):
         """(p,) the diagonal of such products."""
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """Correlations (row i from row place[i] of products), copied to the CPU by threads; the device keeps a copy."""
+        """The correlations on the CPU, row i from row place[i] of the products; the device keeps a copy."""
 
 
 def moments_of(
@@ -277,7 +277,7 @@ class StandardRows:
         return cls(tuple(names), order, standard, is_complete)
 
     def moments(self, counts: Counts, on: Products | None = None) -> Moments:
-        """The moments of a resample, in units of the standardised columns; `on`: a graphics card or None."""
+        """The moments of a resample with these row `counts`, in standard units; `on`: a graphics card or None."""
         weights = counts[self.is_complete]
         taken = np.flatnonzero(weights)
         n, times = int(weights.sum()), weights[taken].astype(np.float64)

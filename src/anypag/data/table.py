@@ -167,13 +167,13 @@ class Table:
         given = tuple(kinds.get(name, kind) for name, kind in zip(self.names, self.given_kinds, strict=True))
         made = replace(self, given_kinds=given, before=self.before and self.before.with_kinds(kinds))
         known = {name: self.__dict__[name] for name in _OF_VALUES if name in self.__dict__}
-        if self.weights is None and "ordinal" not in (*self.given_kinds, *given):  # else moments depend on kinds
+        if self.weights is None and "ordinal" not in (*self.given_kinds, *given):  # otherwise moments depend on kinds
             known["_moments"] = self._moments
         made.__dict__.update(known, _codes=self._codes, _levels=self._levels)
         return made
 
     def all_of_kind(self, kind: Kind) -> Table:
-        """The table with every column taken as of this kind."""
+        """The table with every column taken as this kind."""
         return self.with_kinds(dict.fromkeys(self.names, kind))
 
     def take_rows(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Table:
@@ -260,7 +260,7 @@ class Table:
 
     @cached_property
     def worth(self) -> Worth | None:
-        """What the rows of a table without gaps are worth to tests; None if each is worth one row."""
+        """The effective number of rows of a table without gaps; None if each row counts as one row."""
         if self.weights is None and not self._steps:
             return None
         n, factors, weights = float(self.n), np.ones(len(self.names)), self.weights
@@ -272,7 +272,7 @@ class Table:
 
     @property
     def scaled_weights(self) -> Floats | None:
-        """(n,) the weights, scaled so that their sum is the number of rows they are worth; None without weights."""
+        """(n,) the weights, scaled so that their sum is the effective number of rows; None without weights."""
         if self.weights is None or self.worth is None:
             return None
         return np.asarray(self.weights * (self.worth.n / self.weights.sum()))
@@ -292,7 +292,7 @@ class Table:
         return {i: steps_of(self._scores[:, i], self.weights) for i in ordered}
 
     def _behind_levels(self, moments: Moments, start: Sequence[int]) -> Moments:
-        """The moments, with correlations of the numbers behind ordered levels; column i begins at start[i]."""
+        """The moments, with correlations of the normal variables behind ordered levels; column i begins at start[i]."""
         if self.worth is None:
             return moments
         return replace(behind_levels(moments, {start[i]: own for i, own in self._steps.items()}), n=self.worth.n)
@@ -316,7 +316,7 @@ _OF_VALUES = ("sums", "is_finite", "has_gaps", "fractions", "_summary")  # cache
 
 
 def clusters_in(cluster: Any, table: Table) -> Counts | None:
-    """(n,) the cluster of each row, as codes: by the name of a column, or one value for each row."""
+    """(n,) the cluster of each row, as codes. `cluster`: the name of a column, or one value for each row."""
     if cluster is None:
         return None
     values = table.take([cluster]).values[:, 0] if isinstance(cluster, str) else np.asarray(cluster).reshape(-1)
@@ -324,7 +324,7 @@ def clusters_in(cluster: Any, table: Table) -> Counts | None:
         wanted = f"has one value for each of {table.n:,} rows"
         raise ParameterError(f"The option {Option('cluster')} {wanted}; got {len(values):,}.")
     if values.dtype.kind == "f" and np.isnan(values).any():
-        raise DataError(f"The cluster of {np.isnan(values).sum():,} rows is missing: fill it in, or leave them out.")
+        raise DataError(f"The cluster of {np.isnan(values).sum():,} rows is missing: fill it in, or drop these rows.")
     codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
     if codes.max(initial=0) < 1:
         raise DataError("There must be at least two clusters; all rows are in one.")
@@ -337,11 +337,11 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
     Args:
         data: an array of shape (rows, columns); a mapping from names to columns; a data frame of pandas,
             polars, pyarrow or anything else narwhals takes; the path of a CSV, TSV, Parquet or Arrow IPC
-            file; a `Table`, or one of counts (`counted`).
+            file; a `Table`, or a table of counts (`counted`).
         names: for an array, the names of its columns (X0, X1, ... if not given); otherwise, which columns to use, in
             this order.
         kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred. A name may be a
-            pattern, "q*"; the kind of an ordinal column of texts is their order, "low < high".
+            pattern, "q*". For an ordinal column of texts, the kind is the order of levels, "low < high".
 
     Raises:
         DataError: `data` is not a table, or a column mixes numbers and text, or holds neither (lists, durations).
@@ -350,7 +350,7 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
 
 
 def declared(table: Table, kinds: Mapping[str, str]) -> Table:
-    """The table with kinds as users write them: a name may be a pattern ("q*"), a kind an order of levels ("a < b")."""
+    """The table with these kinds, as users write them: a name may be a pattern ("q*"), a kind an order ("a < b")."""
     told = spelled_out(kinds, table.names)
     for name, kind in told.items():
         if name in table.names and ("<" in str(kind) or kind == "ordinal"):
@@ -368,7 +368,7 @@ def spelled_out(kinds: Mapping[str, str], names: Sequence[str]) -> Mapping[str, 
 
 
 def _ordered(table: Table, name: str, order: list[str] | None) -> Table:
-    """The table with the levels of a column in this order. Without `order`, DataError if their order is not known."""
+    """The table with the levels of a column in this order. Without `order`, DataError if their order is unknown."""
     i = table.names.index(name)
     labels, is_known = table.labels[i], table.given_kinds[i] == "ordinal"
     if order is None:

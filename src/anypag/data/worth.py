@@ -1,15 +1,15 @@
-"""What rows are worth to a test: how many rows of numbers give as much information. Weighted rows and rows of ordered
-levels give less than as many rows of numbers.
+"""The effective number of rows: how many unweighted rows of numbers would give a test as much information.
 
-Weighted rows (`anypag.weighted`) are worth (sum of weights)² / sum of their squares (Kish 1965) if weights do not
-depend on the columns. If they do, the variance of the correlation of two independent columns grows by about the factors
-of both. The factor of a column x in standard units is Σ w² x² / Σ w²; that of a column of levels is the mean over its
-levels, each weighted by 1 − its share, as in the first correction of Rao & Scott (1981).
+Weighted rows are worth (sum of weights)² / (sum of squared weights) rows (Kish 1965) if the weights do not depend on
+the columns. If they do, the variance of the correlation of two independent columns also grows by about the factors of
+both columns. The factor of a column x in standard units is Σ w² x² / Σ w². The factor of a column of levels is the mean
+factor of its levels, each weighted by 1 − its share, as in the first correction of Rao & Scott (1981).
 
-A column of ordered levels is taken as a normal one of which only the level was recorded. A step function s of a normal
-variable is a sum of Hermite polynomials, s = Σ f_k h_k. Two steps, with f_k and g_k, have the correlation Σ f_k g_k ρ^k
-if ρ is that of the normal variables: solved for ρ, this is the polychoric correlation. Its variance under independence
-is 1 / (f_1² g_1²) times that of a plain one. The coarsest column of a condition set adds a factor of about 1 / f_1².
+A column of ordered levels is treated as a normal variable of which only the level was recorded. A step function of a
+normal variable is a sum of Hermite polynomials, Σ f_k h_k. Two step functions, with f_k and g_k, have a correlation of
+Σ f_k g_k ρ^k if their variables have the correlation ρ. Solved for ρ, this is the polychoric correlation. Its variance
+under independence is 1 / (f_1² g_1²) times that of a correlation of numbers. The coarsest column of a condition set
+adds a factor of about 1 / f_1².
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ from anypag.data.levels import Codes
 from anypag.data.moments import Moments, name_order
 from anypag.threads import single_blas
 
-TERMS = 60  # the number of terms of the sum that are computed
-MOST = 0.999  # the largest correlation of columns of which only levels are known
-LEAST_LEFT = 1e-3  # the least variance that any combination of standardised columns keeps if some are ordered levels
-HALVINGS = 40  # the steps of a bisection
+TERMS = 60  # how many terms of the sum Σ f_k g_k ρ^k are computed
+MOST = 0.999  # polychoric correlations are cut at this size
+LEAST_LEFT = 1e-3  # smaller eigenvalues of a matrix with polychoric correlations are raised to this value
+HALVINGS = 40  # how many steps a bisection takes
 SCORED_AS = 6
-"""A score counts n · (mean of f_1²) ** SCORED_AS rows. Estimates of strong correlations behind levels vary more than
-under independence, and a score would take this for edges. Chosen on seeds 0 to 9 of `benchmarks/ordinal.py`.
+"""A score counts n · (mean of f_1²) ** SCORED_AS rows, because a score would take the larger variance of strong
+polychoric correlations for edges. The exponent was chosen on seeds 0 to 9 of `benchmarks/ordinal.py`.
 """
 
 
 class Worth(NamedTuple):
-    """`n`: how many rows of numbers the rows are worth, on average over pairs of columns. `factors`: (p,) the variance
-    of each column's correlations relative to an average column. Two columns have n / (product of their factors) rows.
+    """Row counts. `n`: the effective number of rows, on average over pairs of columns. `factors`: (p,) the variance of
+    each column's correlations, relative to an average column. Two columns have n / (product of their factors) rows.
     """
 
     n: int
     factors: Floats
     kept: Floats
-    """(p,) f_1² of ordered levels, 1 for other columns: the coarsest member of a condition set costs rows too."""
-    n_scored: int  # the rows that scores count: fewer with ordered levels
-    n_rows: int  # the rows that there are
+    """(p,) f_1² of ordered levels, else 1. The least value in a condition set multiplies the row count of its test."""
+    n_scored: int  # the number of rows that scores count; lower with ordered levels
+    n_rows: int  # the actual number of rows
 
     def rows(self, x: Indices, y: Indices, z: Indices) -> Counts:
-        """(b,) the rows for questions about x and y given z (b, r)."""
+        """(b,) the effective number of rows for each test of x and y given z (b, r)."""
         found: Floats = self.n / (self.factors[x] * self.factors[y]) * self.kept[z].min(axis=1, initial=1.0)
         return np.rint(np.maximum(found, 1.0)).astype(np.int64)
 
 
 def worth(n_rows: int, n: float, factors: Floats, steps: Mapping[int, Floats]) -> Worth:
-    """The worth of rows; `n` is that for two columns with the factor 1. `steps`: the f_k of ordered levels."""
+    """The `Worth` of rows. `n`: the row count for two columns with factor 1. `steps`: the f_k of ordered levels."""
     kept = np.ones(len(factors))
     kept[list(steps)] = [own[0] ** 2 for own in steps.values()]
     mean, scored = float((factors / kept).mean()), n / float(factors.mean()) ** 2 * float(kept.mean()) ** SCORED_AS
@@ -62,12 +62,12 @@ def worth(n_rows: int, n: float, factors: Floats, steps: Mapping[int, Floats]) -
 
 
 def effective_rows(weights: Floats) -> float:
-    """How many rows of a simple random sample weighted rows are worth, if weights do not depend on the columns."""
+    """The effective number of weighted rows (as a simple random sample), if weights do not depend on the columns."""
     return float(np.square(weights.sum()) / np.square(weights).sum())
 
 
 def factor_of_numbers(values: Floats, weights: Floats) -> float:
-    """By how much weights enlarge the variance of the correlations of a column; 1 for a constant."""
+    """The factor by which weights enlarge the variance of a column's correlations; 1 for a constant."""
     share, squares = weights / weights.sum(), np.square(weights)
     centred = values - share @ values
     variance = share @ np.square(centred)
@@ -84,7 +84,7 @@ def factor_of_levels(codes: Codes, weights: Floats) -> float:
 
 
 def steps_of(scores: Floats, weights: Floats | None) -> Floats:
-    """(terms,) the f_k of a column of scores of levels, in standard units, from k = 1 on; weights as in a table."""
+    """(TERMS,) f_1, f_2, ... of a column of scores of levels, in standard units; `weights` as in a table."""
     from scipy.special import ndtri
 
     found, codes = np.unique(scores, return_inverse=True)
@@ -100,7 +100,7 @@ def steps_of(scores: Floats, weights: Floats | None) -> Floats:
 
 
 def behind_levels(moments: Moments, steps: Mapping[int, Floats]) -> Moments:
-    """The moments, with correlations of the normal columns behind some columns of ordered levels."""
+    """The moments, with correlations of the normal variables behind ordered levels. `steps`: the f_k of the levels."""
     if not steps:
         return moments
     places, first = sorted(steps), np.ones(len(moments.names))
@@ -130,7 +130,7 @@ def _solved(correlation: Floats, steps: Floats) -> Floats:
 
 
 def _positive(correlation: Floats, least: float) -> Floats:
-    """The matrix, with eigenvalues raised to 0.001, or to `least` if that is lower; symmetric to the bit."""
+    """The matrix, with eigenvalues raised to 0.001, or to `least` if `least` is lower; exactly symmetric."""
     values, vectors = np.linalg.eigh(correlation)
     least = min(LEAST_LEFT, max(least, 0.0))
     if values[0] < least:

@@ -26,14 +26,14 @@ OF_DRAWS = ("label", "estimate", "low", "high", "p_positive", "if_causal", "if_c
 def effects_of_all_pairs(
     result: Result, data: Any = None, *, selection_bias: bool | None = None
 ) -> dict[str, list[Any]]:
-    """The effects of all ordered pairs, a row or more for each, as columns that any dataframe library takes.
+    """The effects of all ordered pairs, as a dict of columns for any dataframe library; a pair has one or more rows.
 
     Args:
         result: the result of a search that sampled graphs (`method="auto"`).
-        data: a table to draw the effects from; without it only the shares of graphs are given. Curved effects
+        data: a table to draw the effects from; without it only shares of graphs are given. Curved effects
             (`test="additive"`) are estimated with splines; they are None if no sampled graph has an adjustment set.
             With several data sets (`anypag.pooled`) the rows of the observed set are used; for the effect of a context,
-            the rows of the sets in which it differs.
+            also the rows of the sets that are compared with the observed set.
         selection_bias: False says that the sample is not selected. The default is the choice of the search.
 
     >>> import anypag as ap
@@ -61,12 +61,12 @@ def effects_of_all_pairs(
 def effects_of(
     result: Result, pairs: Iterable[tuple[str, str]], data: Any = None, selection_bias: bool | None = None
 ) -> Iterator[SampledEffect]:
-    """The effect of each pair in the sampled graphs; rows are read, and effects drawn, once for all pairs."""
+    """The effect of each pair by the sampled graphs. Pairs that use the same rows share the table and linear draws."""
     first, ready = None, dict[tuple[str, ...], tuple[Table, Shared | None]]()
     data = None if data is None else in_sets(data, result.reading, result.pag.names, result.sets)
     contexts, n_sets = (data.contexts, len(data.sets)) if isinstance(data, Pooled) else ((), 0)
     for cause, outcome in pairs:
-        of_sets = tuple(name for name in (cause, outcome) if name in contexts)  # effects of contexts compare data sets
+        of_sets = tuple(name for name in (cause, outcome) if name in contexts)  # their effects compare data sets
         has_rows = data is not None and not (of_sets and n_sets == 1)
         if first is None or (has_rows and of_sets not in ready):
             answer = effect(result, cause, outcome, selection_bias=selection_bias)

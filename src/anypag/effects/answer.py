@@ -39,7 +39,7 @@ HEADINGS = {
 
 @dataclass(frozen=True)
 class Effect:
-    """What is known about P(outcome | do(cause), given); `str()` gives it in plain words.
+    """The answer about P(outcome | do(cause), given); `str()` gives it in plain words.
 
     Args:
         cause: the variables that are set.
@@ -48,7 +48,7 @@ class Effect:
         status: by one graph "zero" (no effect), "adjustment" (identified, by adjusting for a set), "formula"
             (identified, by a formula) or "unidentified". By sampled graphs "zero" (at least 95 % of them say so),
             "unidentified" (at least half of them leave it open, or none identifies it) or "identified".
-        reason: why, in words.
+        reason: the reason for the status, in words.
         adjustment_set: the canonical set: all possible ancestors of cause, outcome and conditions that may be adjusted
             for; None if there is no adjustment set. `smallest_set` and `minimal_sets` give smaller sets that are
             equally valid, such as the empty set if nothing has to be adjusted for.
@@ -57,14 +57,14 @@ class Effect:
         numbers: the estimate with its model, rows and notes, where data were given; see `estimate` and `interval`.
         association: with data and status "zero": the association of causes and outcomes in the rows, with an interval.
             The zero itself has no interval, because it follows from the graph.
-        possible: the range of the effect over the graph's class, where data were given and it is not identified.
-        notes: what a reader must know.
-        sampled: what sampled graphs say, and draws of the effect where data were given (`method="auto"`).
+        possible: the range of an effect that is not identified, over the graph's class, where data were given.
+        notes: sentences about limits of the answer.
+        sampled: shares of sampled graphs, and draws of the effect where data were given (`method="auto"`).
         graph_answer: with `sampled`, the answer of the result's single graph; None if that graph is not reliable.
         along: the effect in the groups of a column (`by`), where data were given.
         robustness: how strong a hidden cause must be to explain the estimate away, where data were given; with sampled
             graphs, for the adjustment set of the largest class that allows an effect.
-        assumed: statements that this answer assumes besides knowledge.
+        assumed: the statements of `assume`, which this answer assumes besides the knowledge of the search.
         unassumed: the answer without the statements in `assumed`.
     """
 
@@ -86,7 +86,7 @@ class Effect:
     robustness: Robustness | None = None
     assumed: tuple[str, ...] = ()
     unassumed: Effect | None = None
-    basis: EffectBasis = field(repr=False, compare=False, kw_only=True)  # what the answer was read from
+    basis: EffectBasis = field(repr=False, compare=False, kw_only=True)  # the graph and verdict behind the answer
 
     @property
     def is_identified(self) -> bool:
@@ -109,10 +109,10 @@ class Effect:
 
     @property
     def interval(self) -> tuple[float, float] | tuple[tuple[float, float] | None, ...] | None:
-        """The ends of the interval of the estimate; one pair per line where it has several lines.
+        """The ends of the interval of the estimate; one pair per line if the estimate has several lines.
 
         With sampled graphs, the 2.5 and 97.5 % points of `draws`, zeros included. None without data. Also None if the
-        answer of one graph is "zero", because that does not depend on the rows.
+        answer of one graph is "zero", because this answer does not depend on the rows.
         """
         if self.sampled is not None:
             return self.sampled.interval
@@ -138,7 +138,7 @@ class Effect:
 
     @property
     def by_class(self) -> tuple[ClassGroup, ...]:
-        """At most three groups of sampled classes that say the same about the effect, the largest first."""
+        """At most three groups of sampled classes with the same verdict about the effect, the largest first."""
         return () if self.sampled is None else self.sampled.by_class
 
     @property
@@ -168,7 +168,7 @@ class Effect:
         return self.sampled.lines[0] if self.sampled is not None and len(self.sampled.lines) == 1 else None
 
     def minimal_sets(self) -> Iterator[tuple[str, ...]]:
-        """All minimal adjustment sets, one after the other; there can be very many."""
+        """An iterator over all minimal adjustment sets; there can be very many."""
         basis = self.basis
         return (basis.causal.names(z) for z in minimal_sets(basis.causal, basis.verdict.way, basis.within))
 
@@ -178,10 +178,10 @@ class Effect:
         return None if z is None else self.basis.causal.names(z)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> str:
-        """SVG of what sampled graphs say: the draws as a density with the mass at zero, and shares of graphs as a bar.
+        """SVG of an effect by sampled graphs: the draws as a density with the mass at zero, and the shares as a bar.
 
         Args:
-            path: a file to write it to as well.
+            path: a file to write the SVG to as well.
         """
         if self.sampled is None:
             raise ParameterError("Only draws can be plotted: search with ", Option("method", "auto"), ".")
@@ -212,30 +212,30 @@ class Effect:
             data: any table with the columns that the effect needs (see `anypag.learn`). A file is read with the options
                 of the search (`anypag.data.read_table`). Rows with gaps in these columns are left out, and the answer
                 says how many. Columns have the kinds that they had in the search.
-            model: "linear", "tables" or "mixed"; the default is linear where all columns that matter are continuous,
-                tables where all are discrete, mixed (regression with indicators of levels) where the outcome is
-                continuous and others are not.
+            model: "linear", "tables" or "mixed"; the default is linear if all columns of the effect are continuous,
+                tables if all are discrete, mixed (regression with indicators of levels) if the outcome is continuous
+                and other columns are discrete.
             adjust_for: an adjustment set of your choice. The default is the canonical one for a linear model, and a
-                smallest one for tables: with larger sets many of their cells are empty.
+                smallest one for tables: with larger sets many cells are empty.
             resamples: bootstrap resamples for the interval; 0 for none.
-            level: how often such intervals cover the truth.
+            level: the share of such intervals that cover the truth.
             seed: of the resampling, and of the folds of a learner.
             learner: in place of straight lines: "splines", a regressor with `fit` and `predict` (scikit-learn's, or
-                the name to import it by), or a pair, for the outcome and for the cause. The estimate is cross-fitted in
-                five folds. It is partially linear, or doubly robust (AIPW) for a cause with two levels; AIPW gives an
-                interval only if the groups overlap and there are enough rows. A learner needs one cause, one outcome
-                and an adjustment set.
+                the name to import it by), or a pair, one for the outcome and one for the cause. The estimate is
+                cross-fitted in five folds. It is partially linear, or doubly robust (AIPW) for a cause with two levels.
+                AIPW gives an interval only if the groups overlap and there are enough rows. A learner needs one cause,
+                one outcome and an adjustment set.
             by: also report the effect in groups of rows: one for each level of this column, or four bands of its
-                numbers. If no learner is named, splines are used.
-            cluster: a column, or a value for each row, that says which rows belong together: errors, resamples, folds
-                and draws are then made by cluster. The graphs were searched for as if rows were independent.
-            confounding: with sampled linear systems, also report how far the number moves if arrows hide common causes.
-                These correlate the noises of the two nodes of an arrow by up to this much (0.7, say).
+                numbers. Splines are used if no learner is named.
+            cluster: a column, or a value for each row, that says which rows belong together. Standard errors,
+                resamples, folds and draws are then by cluster; the search itself took rows as independent.
+            confounding: with sampled linear systems, also report how the estimate moves if arrows hide common causes.
+                Such causes correlate the noises of the two nodes of an arrow by up to this much (0.7, say).
 
         Returns:
-            `estimate` and `interval` where the effect is identified, `association` where the graph says that there is
-            no effect (to get an estimate all the same, name a set in `adjust_for`); else `possible`, the range of the
-            effect over the members of the class.
+            The answer with `estimate` and `interval` if the effect is identified. With `association` if the graph says
+            that there is no effect (name a set in `adjust_for` to get an estimate all the same). Otherwise with
+            `possible`, the range of the effect over the members of the class.
         """
         used = self.basis.rows(data, cluster, by)
         sampling = Sampling(resamples, level, seed, clusters_in(used.cluster, used.table))
@@ -275,14 +275,14 @@ class Effect:
 
     @property
     def _as_single_graph(self) -> str:
-        """What the single graph of a result says, in a line."""
+        """The line for the answer of the single graph of a result."""
         lacks = ", without marks from knowledge," if any(WITHOUT_KNOWLEDGE in note for note in self.notes) else ""
         why = f" {self.reason}" if self.status == "unidentified" else ""
         return f"The single graph of the result{lacks} says: {HEADINGS[self.status]}.{why}"
 
     @property
     def heading(self) -> str:
-        """Causes and outcomes in a line."""
+        """The question in a line: causes, outcomes and conditions."""
         cause, outcome, given = (", ".join(map(quote, part)) for part in (self.cause, self.outcome, self.given))
         return f"The effect of {cause} on {outcome}{' given ' + given if given else ''}"
 
@@ -298,4 +298,4 @@ class Effect:
         return {KEYS.get(name, name): plain(getattr(self, name)) for name in shown}
 
 
-KEYS = {"numbers": "estimate", "sampled": "posterior"}  # the names in `to_dict`, where they differ
+KEYS = {"numbers": "estimate", "sampled": "posterior"}  # the keys of `to_dict` that differ from the names of fields

@@ -38,12 +38,12 @@ SEARCHES_ANEW = (
 )
 CURVED = "Additive"
 CUT = (
-    "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs were sampled with a lower penalty "
-    "per edge."
+    "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs with a lower penalty per edge "
+    "were sampled."
 )
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
 NOTHING_HIDDEN = (
-    "Knowing that nothing hidden causes both of two variables (!<->) identifies no effect while the sample may be "
+    "Saying that two variables have no hidden common cause (!<->) identifies no effect while the sample may be "
     "selected. If the sample is not selected, say selection_bias=False (--no-selection-bias on the command line)."
 )
 
@@ -73,28 +73,28 @@ def effect(
         given: variables conditioned on: the effect in a group.
         within: search for adjustment sets among these columns only.
         selection_bias: False says that the sample is not selected. The default is the choice of the search; for a bare
-            PAG or MAG the sample may be selected. Then "adjustment" and "zero" hold among those in the sample, and
-            formulas are refused.
+            PAG or MAG it is True. If the sample may be selected, "adjustment" and "zero" hold among those in the
+            sample, and formulas are refused.
         data: a table to estimate from; see `Effect.estimated` for more choices. With several data sets
             (`anypag.pooled`) the effect is that in the observed set, and its rows are used. The effect of a context
             compares its set with the observed one, and the rows of both are used. One table of all sets, with the
             column that tells them apart, or a table of the observed set, is accepted too.
-        model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed"; the default
-            follows from their kinds.
+        model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed" (regression
+            with indicators of levels); the default follows from their kinds.
         assume: statements as `Knowledge.from_text` takes them, to be assumed besides what was known: "smoking !<->
             cancer" says that nothing hidden is a cause of both. Graphs are sampled again from `data` with these
-            assumptions: the result must have sampled graphs (`method="auto"`). `unassumed` is the answer without them.
+            assumptions: the result must have sampled graphs (`method="auto"`). `unassumed` is the answer without these.
         learner: "splines", or regressors of your own, in place of straight lines (`Effect.estimated` has more).
         by: also report the effect in the groups of this column.
         cluster: which rows belong together: a column of `data`, or a value for each row.
-        confounding: also report how far the number moves if arrows hide common causes of this strength (0.7, say).
+        confounding: also report how far the estimate moves if arrows hide common causes of this strength (0.7, say).
 
     Returns:
-        its status ("zero", "adjustment", "formula" or "unidentified"), the reason in words, adjustment sets, the
-        formula, and with data an estimate and its interval, or the range of possible effects.
+        The status ("zero", "adjustment", "formula" or "unidentified"), the reason in words, adjustment sets and the
+        formula; with data also an estimate and its interval, or the range of possible effects.
 
     Raises:
-        GraphError: the graph contradicts itself, the search was not finished, or selection is possible.
+        GraphError: the graph contradicts itself, the search was not finished, or selection may distort the effect.
         ParameterError: causes, outcomes and conditions overlap, or there is no cause or no outcome.
 
     >>> import anypag as ap
@@ -135,7 +135,7 @@ stress that has nothing else to do with smoking would settle it.
 
 
 def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) -> Effect:
-    """What the sampled graphs of a result say about an effect, and what its single graph says."""
+    """The answer by the sampled graphs of a result, with the answer of its single graph."""
     pag, parts = result.pag, (*asked.nodes(result.pag), asked.usable(result.pag))
     question.refuse_unfinished(result)
     selection = question.is_selection_possible(result, asked.selection_bias)
@@ -165,7 +165,7 @@ def _told_of_cut(diagrams: Diagrams, result: Result) -> list[str]:
 
 
 def effect_of_graph(graph: MixedGraph | Result, asked: EffectAsked) -> Effect:
-    """What one graph says about an effect; from a result, what its single graph says."""
+    """The answer by one graph; for a result, by its single graph."""
     x, y, z = asked.nodes(question.graph_of(graph))
     causal = question.checked_graph(graph, x, y, asked.selection_bias)
     usable = asked.usable(causal.pag)
@@ -195,8 +195,8 @@ def is_adjustment_set(
         graph: a PAG, MAG or DAG, or what a search learned.
         x: the cause, or several.
         y: the outcome, or several.
-        z: the set.
-        selection_bias: False says that selection into the sample does not act here. If the sample may be selected, the
+        z: the set to adjust for.
+        selection_bias: False says that the sample is not selected. If it may be selected, the
             answer is about those in the sample, and a graph with edges that imply selection is refused. The default is
             the choice of the search, and False for a bare graph.
 
@@ -217,7 +217,7 @@ def searched_under(result: MixedGraph | Result, data: Any, assumed: Knowledge, s
     if not isinstance(result, Result) or result.probabilities is None or not isinstance(result.choices.test, str):
         raise ParameterError(SEARCHES_ANEW)
     if data is None:
-        raise ParameterError(f"With {Option('assume')} rows are needed to search in: give {Option('data')}.")
+        raise ParameterError(f"With {Option('assume')} a new search needs rows: give {Option('data')}.")
     from anypag.run.engine import Search
 
     choices, names = result.choices, result.pag.names
@@ -227,12 +227,12 @@ def searched_under(result: MixedGraph | Result, data: Any, assumed: Knowledge, s
     under = replace(choices, method=result.method, knowledge=known, selection_bias=selection, **of_one_run)  # type: ignore[arg-type]
     table = in_sets(data, result.reading, names, result.sets)
     if isinstance(table, Pooled) and len(table.sets) == 1:
-        raise ParameterError("With ", Option("assume"), " all data sets are searched in: give the rows of all of them.")
+        raise ParameterError("With ", Option("assume"), " the new search uses all data sets: give all their rows.")
     return Search(table.take(names), under).run()
 
 
 def kinds_searched(source: MixedGraph | Result) -> Mapping[str, str]:
-    """The kinds of columns in a search: as given, else those of its test, else inferred; empty without a search."""
+    """The kinds of columns in a search: from the user, else from the test, else inferred; {} for a graph."""
     if not isinstance(source, Result):
         return {}
     takes = takes_of(source.test_name)
@@ -242,7 +242,7 @@ def kinds_searched(source: MixedGraph | Result) -> Mapping[str, str]:
 
 
 def _answered(source: MixedGraph | Result, causal: CausalGraph, found: Verdict, within: NodeSet, why: str) -> Effect:
-    """The answer made from the verdict of a graph, or of a class of sampled graphs."""
+    """The answer by the verdict of a graph or of a class of sampled graphs."""
     way, of_file = found.way, (source.reading, source.sets) if isinstance(source, Result) else (None, None)
     return Effect(
         cause=causal.names(way.x),

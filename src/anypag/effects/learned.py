@@ -22,9 +22,9 @@ from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.base import ancestry
 from anypag.graphs.node_sets import NodeSet, members
 
-MOST_SETS = 3  # this many adjustment sets are fitted, those that most sampled graphs have
+MOST_SETS = 3  # at most this many adjustment sets are fitted: the most frequent in sampled graphs
 ONE_PAIR = ("A learner takes one cause and one outcome, without conditions; say ", Option("by"), " for groups.")
-NO_SET = ("A learner adjusts for a set of columns, and this effect has none: leave out ", Option("learner"), ".")
+NO_SET = ("A learner needs an adjustment set, and this effect has none: leave out ", Option("learner"), ".")
 NOT_HIDDEN = (
     f"The option {Option('confounding')} is a correlation between 0 and 1, for draws of linear systems; tables of "
     "levels and learners do not use it."
@@ -32,7 +32,7 @@ NOT_HIDDEN = (
 
 
 class Beside(NamedTuple):
-    """The estimate of a learner, and what is reported with an estimate: groups, robustness, notes for a reader."""
+    """The estimate of a learner, and additions to any estimate: the effect in groups, robustness, and notes."""
 
     numbers: Estimate | None = None
     along: Estimate | None = None
@@ -42,7 +42,7 @@ class Beside(NamedTuple):
 
 @dataclass(frozen=True)
 class Adjusting:
-    """How to estimate an effect: the resampling, the learner if any, the column that makes groups, the model."""
+    """How to estimate an effect: the resampling, a learner, a column that makes groups (`by`), the model."""
 
     sampling: Sampling
     learner: Learner | None = None
@@ -51,7 +51,7 @@ class Adjusting:
     confounding: float | None = None
 
     def beside(self, causal: CausalGraph, way: Between, z: NodeSet | None, table: Table) -> Beside:
-        """What is reported with an estimate that adjusts for Z; without a learner, only for one cause and outcome."""
+        """The additions to an estimate that adjusts for Z; without a learner, only for one cause and one outcome."""
         if self.learner is not None:
             if z is None:
                 raise ParameterError(*NO_SET)
@@ -69,7 +69,7 @@ class Adjusting:
             return Beside()
 
     def beside_draws(self, sampled: SampledEffect, table: Table, within: NodeSet) -> Beside:
-        """What is reported with draws, adjusting for the set of the largest class that allows an effect."""
+        """The additions to draws, made by adjusting for the set of the largest class that allows an effect."""
         question = sampled.question
         counts = np.bincount(question.classes.of, minlength=len(question.verdicts))
         for k in np.argsort(-counts, kind="stable").tolist():
@@ -81,7 +81,7 @@ class Adjusting:
         return Beside()
 
     def drawn(self, sampled: SampledEffect, table: Table, within: NodeSet) -> SampledEffect:
-        """The effect with draws: of linear systems or tables, or by a learner (splines for graphs with curves)."""
+        """The effect with draws from linear systems, tables or a learner (splines for graphs scored with curves)."""
         learner = "splines" if sampled.is_curved and self.learner is None else self.learner
         is_linear = learner is None and not sampled.is_discrete
         if self.confounding is not None and not (is_linear and 0 < self.confounding < 1):
@@ -95,7 +95,7 @@ class Adjusting:
     def _drawn_by_learner(
         self, sampled: SampledEffect, table: Table, within: NodeSet, learner: Learner
     ) -> SampledEffect:
-        """Draws from a fit for each frequent adjustment set: normal around its estimate; 0 without a directed path."""
+        """The effect with draws: normal around the estimate of a graph's adjustment set, 0 without a directed path."""
         question, classes, seed = sampled.question, sampled.question.classes, self.sampling.seed
         sets = [_set_of_class(sampled, k, within)[1] for k in range(len(question.verdicts))]
         of_graph = [sets[k] for k in classes.of.tolist()]
@@ -133,17 +133,17 @@ def is_one_pair(way: Between) -> bool:
 
 
 def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet:
-    """The set with the column by which the effect is reported; an error if that may be an effect of the cause."""
+    """Z and the column `by`, which makes groups. Raises an error if the cause may change that column."""
     added = nodes_of(causal.pag, by, "column to group by")
     if added & (way.x | way.y) or not is_adjustment(causal, between(causal, way.x, way.y, added), z & ~added):
         raise ParameterError(
-            f"The option {Option('by')} names a column that the cause cannot change; by the graph it may change {by}."
+            f"The option {Option('by')} needs a column that the cause cannot change; by the graph it may change {by}."
         )
     return z | added
 
 
 def _set_of_class(sampled: SampledEffect, k: int, within: NodeSet) -> tuple[CausalGraph, NodeSet | None]:
-    """The graph of class k and its adjustment set; if the effect is open, those of a member without hidden causes."""
+    """The graph of class k and its adjustment set; for an open effect, a member without hidden causes and its set."""
     question = sampled.question
     causal, z = question.classes.classes[k].causal, question.verdicts[k].z
     if question.said[k] != "open":

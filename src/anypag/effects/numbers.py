@@ -1,4 +1,4 @@
-"""The numbers of an effect: their rows, model and formula (with which adjustment set), and the notes beside them."""
+"""The numbers of an effect: the choice of rows, model, formula and adjustment set, and notes about the numbers."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ HOW_OFTEN_FALSE = (  # the numbers of `docs/effects.md`, by `benchmarks/interval
     "32 of 145 from 32,000 rows."
 )
 ASK_OTHERS = (
-    'Sampled graphs (method="auto") say how probable "no effect" is. Resamples (bootstrap) show what depends on which '
-    "rows were drawn, but not errors that all of them repeat: a test that does not fit the columns, a wrong "
+    'Sampled graphs (method="auto") say how probable "no effect" is. Resamples (bootstrap) show how answers vary with '
+    "the rows drawn, but not errors that every resample repeats: a test that does not fit the columns, a wrong "
     "assumption, rows that are not independent."
 )
 ZERO_NOTES = (BY_GRAPH, HOW_OFTEN_FALSE, ASK_OTHERS)
 SAME_ROWS = (
-    "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
-    'them. Draws over sampled graphs (method="auto"; --method auto on the command line) take that into account.'
+    "The interval is too narrow if the graph was learned from the same rows: a search keeps edges that look strong in "
+    'them. Draws over sampled graphs (method="auto"; --method auto on the command line) account for this.'
 )
 NEEDS_SAMPLED_GRAPHS = (
     f"The option {Option('confounding')} needs sampled linear systems: search with {Option('method', 'auto')}. "
@@ -51,13 +51,13 @@ NEEDS_SAMPLED_GRAPHS = (
 )
 IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
 ACROSS_SETS = "This compares the sets {sets}: the numbers come from their {n:,} rows."
-UNVARIED = "Contexts that have one value in these rows, {names}, are in the formula only, not in the estimate."
+UNVARIED = "Contexts with a single value in these rows, {names}, are in the formula but not in the estimate."
 ONE_SET = "The effect of {name!r} compares data sets: give the rows of all of them, not of the observed one alone."
-NO_GROUP = "{name!r} is a context, which tells data sets apart and varies in none of them: it makes no groups of rows."
+NO_GROUP = "{name!r} is a context: it has one value in each data set, so it cannot make groups of rows."
 
 
 class RowsUsed(NamedTuple):
-    """The rows that numbers come from, their clusters, sentences about them, and contexts that do not vary."""
+    """The rows that numbers come from, their clusters, notes about the rows, and contexts that are constant in them."""
 
     table: Table
     cluster: Any = None
@@ -67,7 +67,7 @@ class RowsUsed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EffectBasis:
-    """What an answer is read from: a graph and its verdict; after a search also how data were read, and their sets."""
+    """The basis of an answer: a graph and its verdict; after a search also how its file was read, and its data sets."""
 
     causal: CausalGraph
     verdict: Verdict
@@ -106,11 +106,11 @@ class EffectBasis:
         return RowsUsed(pool.for_estimates(rows), of_rows, (told, *pool.told), pool.same_in(rows))
 
     def all_columns(self, data: Any) -> tuple[Table, int]:
-        """All columns, in the order of their names, without incomplete rows, and how many were left out."""
+        """All columns, in the order of the nodes, in complete rows; and the number of rows left out."""
         return columns_of(self.causal, self.rows(data).table, self.causal.everyone)
 
     def adjustment_set(self, adjust_for: AFewNodes) -> NodeSet:
-        """A set of the user's choice. Raises an error if it is no adjustment set."""
+        """The set that the user chose. Raises an error if it is no adjustment set."""
         z = nodes_of(self.causal.pag, adjust_for, "columns to adjust for")
         if not is_adjustment(self.causal, self.verdict.way, z):
             raise ParameterError(f"This is no adjustment set for the effect: {', '.join(self.causal.names(z))}.")
@@ -131,7 +131,7 @@ class EffectBasis:
 
 
 def of_sampled_graphs(effect: Effect, sampled: SampledEffect, used: RowsUsed, how: Adjusting) -> Effect:
-    """The answer with draws, and with numbers for the single graph if there are any."""
+    """The answer with draws, and with an estimate for its single graph (`graph_answer`) if it has one."""
     basis = effect.basis
     part, n_dropped = basis.all_columns(used.table)
     sampling = how.sampling.of_rows(complete_rows(used.table, part.names))
@@ -155,7 +155,7 @@ def of_sampled_graphs(effect: Effect, sampled: SampledEffect, used: RowsUsed, ho
 
 
 def of_one_graph(effect: Effect, used: RowsUsed, how: Adjusting, adjust_for: AFewNodes | None) -> Effect:
-    """The answer with the numbers of one graph: the estimate, the association if its status is "zero", or the range."""
+    """The answer by one graph with numbers: the estimate, the association if the status is "zero", or the range."""
     basis, way, table, model = effect.basis, effect.basis.verdict.way, used.table, how.model
     named = [name for name in used.same if effect.sampled is None and name in (effect.adjustment_set or ())]
     unvaried = (UNVARIED.format(names=" and ".join(named)),) if named else ()

@@ -27,8 +27,8 @@ ROLES = ("causes", "outcomes", "conditions")
 MOST_EDGES = 3  # how many edges a message names
 IF_KNOWLEDGE_IS_CONTRADICTED = (
     "The graph keeps the marks of the statement, and rules derive more marks from these. So no effect can be read from "
-    "the graph, not even far from these marks. If the statement is uncertain, take it back or say less (both in one "
-    "tier, say), and search again. If it is certain, a test erred: try another alpha, or leave out columns that the "
+    "the graph, not even far from these marks. If the statement is uncertain, take it back or say less (such as: both "
+    "in one tier), and search again. If it is certain, a test erred: try another alpha, or leave out columns that the "
     "question does not need. Effects are read from the data alone anyway: search without the statement to see them."
 )
 IF_CONTEXTS_ARE_CONTRADICTED = (
@@ -55,7 +55,7 @@ def nodes_of(graph: MixedGraph, nodes: AFewNodes, role: str) -> NodeSet:
 
 
 def without_copies(source: MixedGraph | Result, *parts: AFewNodes) -> tuple[list[AFewNodes], list[str]]:
-    """The nodes of each part, copies replaced by the variables that stand for them; and sentences that say so."""
+    """The nodes of each part, with copies replaced by the variables they copy; and a sentence for each such copy."""
     given = [[part] if isinstance(part, str) or not isinstance(part, Iterable) else list(part) for part in parts]
     refuse_unsearched(source, *(node for part in given for node in part))
     copies = source.copies if isinstance(source, Result) else {}
@@ -90,7 +90,7 @@ class EffectAsked(NamedTuple):
 
 
 def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection_bias: bool | None) -> CausalGraph:
-    """The graph to answer from; an error if it is not reliable. `holds_if_selected` checks a PAG later."""
+    """The prepared graph; an error if it is not reliable. `holds_if_selected` later checks selection in a PAG."""
     graph = graph_of(source)
     if is_selection_possible(source, selection_bias) and (rests_on_knowledge(source) or not isinstance(graph, PAG)):
         refuse_selection(graph, x, y)
@@ -114,7 +114,7 @@ def rests_on_knowledge(source: MixedGraph | Result) -> TypeGuard[Result]:
 
 
 def is_selection_possible(source: MixedGraph | Result, selection_bias: bool | None) -> bool:
-    """May the sample be selected? As the user says, else as in the search; True for a bare graph other than a DAG."""
+    """May the sample be selected? The user's choice, else that of the search; else True for graphs other than a DAG."""
     if selection_bias is not None:
         return selection_bias
     if not isinstance(source, Result):
@@ -124,7 +124,7 @@ def is_selection_possible(source: MixedGraph | Result, selection_bias: bool | No
 
 
 def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
-    """Raise an error because selection would make the effect wrong, naming the edges in doubt."""
+    """Raise an error that selection may make the effect wrong; it names the edges in doubt."""
     edges = _edges_of_doubt(graph, x, y)
     more = f" and {len(edges) - MOST_EDGES} more" if len(edges) > MOST_EDGES else ""
     doubt = f" ({'; '.join(map(str, edges[:MOST_EDGES]))}{more})" if edges else ""
@@ -136,7 +136,7 @@ def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
 
 
 def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
-    """The edges among possible causes of X and Y at a node without an arrowhead, which may affect selection."""
+    """The edges between possible causes of X and Y out of a node without arrowheads: this node may affect selection."""
     steps = possible_steps(graph.marks)
     above = spread(rows_as_sets(steps.T), x | y, (1 << len(graph)) - 1)
     is_pointed_at = (graph.marks == Mark.ARROW).any(axis=0)
@@ -154,13 +154,13 @@ def refuse_unfinished(source: Result) -> None:
     """Raise an error for a search that stopped early, or a method that may leave too many edges."""
     if not source.complete:
         raise GraphError(
-            f"The search stopped early ({source.stopped}): edges may still be removed, and effects with them. Let it "
-            f"end, or {ALONE} to take it as final."
+            f"The search stopped early ({source.stopped}): edges may still be removed, and effects with them. Finish "
+            f"it, or {ALONE} to take it as final."
         )
     promises = method_named(source.method).promises
     if source.method in METHODS and promises.at_the_end is AtTheEnd.SOUND:
         raise GraphError(
-            f"With {source.method} {promises.at_the_end}, and effects would be read from those too. Use another "
+            f"With {source.method} {promises.at_the_end}, and effects would be read from these edges too. Use another "
             f"method, or {ALONE} to take it as it is."
         )
 
@@ -173,13 +173,13 @@ def _refuse_contradicted(source: Result, graph: MixedGraph, x: NodeSet, y: NodeS
         if all(above >> graph.index(name) & 1 for name in (conflict.at, conflict.other)):
             mark = f"{A_MARK[conflict.mark]} at {conflict.at} on the edge to {conflict.other}"
             raise ContradictionError(
-                f"The data contradict themselves where the effect is read: rule R{conflict.rule} wanted {mark}, others "
-                f"did not. {helps} To take the graph as it is, {ALONE}."
+                f"The data contradict themselves where the effect is read: rule R{conflict.rule} wanted {mark}, other "
+                f"rules did not. {helps} To take the graph as it is, {ALONE}."
             )
 
 
 def left_out(shown: MixedGraph, alone: MixedGraph, status: Status, reason: str) -> str:
-    """The note that marks from knowledge were left out, with the edges that differ; edges of the reason come first."""
+    """The note that marks from knowledge were left out, with the edges that differ, those in the reason first."""
     pairs = [(edge.a, edge.b) for edge in map(Edge.forward, shown.edges())]
     changed = [pair for pair in pairs if alone.edge(*pair) != shown.edge(*pair)]
     changed.sort(key=lambda pair: not any(str(alone.edge(*both)) in reason for both in (pair, pair[::-1])))

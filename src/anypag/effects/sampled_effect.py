@@ -1,4 +1,4 @@
-"""`SampledEffect`: the shares of sampled graphs that exclude or identify an effect, draws of it, and both in words."""
+"""`SampledEffect`: the shares of sampled graphs that exclude or identify an effect, its draws, and its text."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 from anypag.scores.base import GAMMA
 
-SURE_OF_NONE = 0.95  # "no effect": at least this share of graphs have a class without one, at either penalty per edge
-MOSTLY_OPEN = 0.5  # "not identified": the class of at least this share of graphs leaves the effect open
+SURE_OF_NONE = 0.95  # status "zero": the classes of at least this share of graphs exclude an effect, at both penalties
+MOSTLY_OPEN = 0.5  # status "unidentified": the classes of at least this share of graphs leave the effect open
 
 
 @dataclass(frozen=True, eq=False)
 class SampledEffect:
-    """What sampled graphs say about an effect."""
+    """An effect by sampled graphs: shares of graphs and, with data, draws."""
 
-    n: int  # the graphs that count in shares; draws come from more (`SampledClasses.counts`)
+    n: int  # the number of graphs that count in shares; draws use all graphs (`SampledClasses.counts`)
     p_zero: float  # the share whose class says that there is no effect
-    p_identified: float  # the share whose class identifies one
-    p_open: float  # the share whose class leaves it open
-    by_class: tuple[ClassGroup, ...]  # at most three groups of classes that say the same, the largest first
+    p_identified: float  # the share whose class identifies the effect
+    p_open: float  # the share whose class leaves the effect open
+    by_class: tuple[ClassGroup, ...]  # at most three groups of classes with the same verdict, the largest first
     lines: tuple[DrawnEffect, ...] = ()  # with data, a line for each number
     rows: int = 0  # with data, the rows behind the draws
-    notes: tuple[str, ...] = ()  # what a reader must know
+    notes: tuple[str, ...] = ()  # sentences about limits of the draws
     is_curved: bool = False  # were the graphs scored with curves, so that numbers come from a learner?
     is_discrete: bool = False  # are draws made from tables of levels?
-    confounding: float | None = None  # for `if_hidden`: how much the noises of an arrow's two nodes correlate at most
+    confounding: float | None = None  # for `if_hidden`: the strongest correlation of the noises of an arrow's ends
     question: Question = field(kw_only=True, repr=False)
 
     @property
     def status(self) -> Literal["zero", "identified", "unidentified"]:
-        """The status by shares of graphs. It is "zero" only if graphs sampled with both penalties say so."""
+        """The status by shares of graphs. For "zero", graphs of both penalties per edge must agree."""
         at_lower = self.question.zero_at_lower_price
         if self.p_zero >= SURE_OF_NONE and (at_lower is None or at_lower >= SURE_OF_NONE):
             return "zero"
@@ -75,7 +75,7 @@ class SampledEffect:
     def drawn(
         self, table: Table, kept: Shared | None = None, clusters: Counts | None = None, confounding: float | None = None
     ) -> SampledEffect:
-        """The effect with draws from a table with columns in the order of names; `kept`: from earlier questions."""
+        """The effect with draws from a table with columns sorted by name. `kept`: draws shared by many questions."""
         if self.is_discrete:
             n_levels = self.question.classes.n_levels
             levels = kept if isinstance(kept, LevelTable) else LevelTable(table, n_levels, clusters)
@@ -91,7 +91,7 @@ class SampledEffect:
         return replace(self, lines=lines, rows=n_rows).grouped()
 
     def grouped(self, same: Collection[str] = ()) -> SampledEffect:
-        """The effect with groups of classes; their adjustment sets leave out the columns `same`, which do not vary."""
+        """The effect with groups of classes, whose adjustment sets are shown without the constant columns `same`."""
         draws = self.lines[0].draws if len(self.lines) == 1 else None
         return replace(self, by_class=self.question.groups(draws, same))
 
@@ -102,18 +102,18 @@ class SampledEffect:
 
 
 def sampled_effect(question: Question, *, is_discrete: bool = False, is_curved: bool = False) -> SampledEffect:
-    """What the classes of sampled graphs say; draws come with data (`SampledEffect.drawn`)."""
+    """The effect by the classes of sampled graphs, without draws; `SampledEffect.drawn` adds draws from data."""
     n, p_zero, p_open = int(question.classes.counts.sum()), question.share("zero"), question.share("open")
     found = SampledEffect(n, p_zero, question.share("identified"), p_open, question.groups(), question=question)
     return replace(found, is_discrete=is_discrete, is_curved=is_curved)
 
 
 def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
-    """How many draws behind the shown numbers are missing; with conditions also why."""
+    """The note on draws that are missing behind the shown numbers; with conditions it gives the reason."""
     shown = [(line.if_causal_draws, "sampled graphs that allow an effect") for line in lines]
     shown += [(lines[0].draws, "sampled graphs")] if len(lines) == 1 else []
     missing, n, of = max((int(np.isnan(draws).sum()), len(draws), of) for draws, of in shown)
-    why = " A graph gives none if a condition comes after a cause in it." if given else ""
+    why = " A graph gives none if a cause affects a condition in it." if given else ""
     return [f"Of {n:,} {of} {missing:,} gave no number and were left out.{why}"] if missing else []
 
 
@@ -124,7 +124,7 @@ def _as_numbers_told(table: Table) -> list[str]:
 
 
 LEAST_TOLD = 0.01  # smaller groups of classes are not listed
-MUCH = 0.2  # the least difference between shares that is reported
+MUCH = 0.2  # a smaller difference between shares is not reported
 IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
 
 
@@ -146,7 +146,7 @@ def headline(found: SampledEffect, heading: str) -> str:
 
 
 def _told(line: DrawnEffect, span: Span) -> str:
-    """How the outcome changes: "X raises Y by 2 per unit (95 %: 1 to 3)", "X = b in place of a raises Y by 2"."""
+    """The outcome's change in words: "X raises Y by 2 per unit (95 %: 1 to 3)", "X = b in place of a raises Y by 2"."""
     has_levels, outcome = line.cause.level is not None, line.outcome.as_outcome
     cause, per = (line.cause.as_cause.removeprefix("for "), "") if has_levels else (line.cause.name, " per unit")
     verb, sign = ("raises", 1) if span.low >= 0 else ("lowers", -1) if span.high <= 0 else ("changes", 1)
@@ -174,7 +174,7 @@ def told(found: SampledEffect) -> list[str]:
 
 
 def _limits(found: SampledEffect) -> list[str]:
-    """The lines on how much depends on the penalty per edge, and on the smallest effect that these rows would show."""
+    """The lines on the influence of the penalty per edge, and on the smallest effect that these rows would show."""
     lines, at_lower = list[str](), found.question.zero_at_lower_price
     depends_on_it = found.p_zero >= SURE_OF_NONE and found.status != "zero"
     if at_lower is not None and (abs(at_lower - found.p_zero) >= MUCH or depends_on_it):
@@ -186,7 +186,7 @@ def _limits(found: SampledEffect) -> list[str]:
 
 
 def smallest_seen(n: int, p: int) -> float:
-    """The smallest partial correlation worth the penalty of an edge (EBIC; BIC for p = 1) in n rows of p variables.
+    """The partial correlation at which an edge gains just its penalty (EBIC; BIC for p = 1) in n rows of p variables.
 
     >>> round(smallest_seen(400, 5), 2)
     0.15

@@ -29,7 +29,7 @@ MOST_GROUPS = 3  # how many groups of classes are listed
 
 
 class ClassGroup(NamedTuple):
-    """Sampled classes that say the same of an effect."""
+    """Sampled classes with the same verdict and adjustment set for an effect."""
 
     share: float  # of all sampled graphs
     verdict: str
@@ -44,7 +44,7 @@ class ClassGroup(NamedTuple):
 
 
 def share(of_graphs: float) -> str:
-    """A share in per cent; one that is not 0 or 1 is not rounded to it.
+    """A share in per cent. Shares between 0 and 1 are never shown as 0% or 100%.
 
     >>> share(0.0), share(0.005), share(0.14), share(0.998)
     ('0%', '<1%', '14%', '>99%')
@@ -73,21 +73,21 @@ class Question:
         return [words.get(verdict.status, "identified") for verdict in self.verdicts]
 
     def share(self, word: Said) -> float:
-        """The share of counted graphs whose class has this status."""
+        """The share of graphs, among those that count in shares, whose class has the status `word`."""
         return float(self.graphs_of(word)[self.classes.counts].mean())
 
     @property
     def zero_at_lower_price(self) -> float | None:
-        """Of graphs sampled with a lower penalty per edge, the share whose class says "zero"; None without any."""
+        """The share of "zero" among the graphs sampled with a lower penalty per edge; None if there are none."""
         at_lower = ~self.classes.counts
         return float(self.graphs_of("zero")[at_lower].mean()) if at_lower.any() else None
 
     def graphs_of(self, word: Said) -> Flags:
-        """(m,) whether a graph's class has this status."""
+        """(m,) True for graphs whose class has the status `word`."""
         return np.array([said == word for said in self.said])[self.classes.of]
 
     def groups(self, draws: Floats | None = None, same: Collection[str] = ()) -> tuple[ClassGroup, ...]:
-        """The largest groups of classes that say the same. Sets leave out the columns `same`, which do not vary."""
+        """The largest groups of classes with the same verdict and set. Sets leave out the constant columns `same`."""
         classes, keys = self.classes, list[tuple[str, tuple[str, ...] | None]]()
         for verdict, of in zip(self.verdicts, classes.classes, strict=True):
             names = None if verdict.z is None else of.causal.names(verdict.z)
@@ -102,7 +102,7 @@ class Question:
     def lines(
         self, rows: LinearColumns, of_all: AllDraws | None = None, confounding: float | None = None
     ) -> list[DrawnEffect]:
-        """Draws for every cause and outcome; `of_all`: draws between all columns, one cause at a time."""
+        """Draws for every cause and outcome. `of_all`: draws between all columns, each column set alone."""
         causes, outcomes, together = rows.places(self.x), rows.places(self.y), bool(self.x & (self.x - 1))
         draw = partial(rows.drawn, x=causes, y=outcomes, together=together)
         drawn, causal = self._taken(of_all, causes, outcomes) if of_all and not together else self._drawn(draw)
@@ -117,7 +117,7 @@ class Question:
         ]
 
     def _drawn(self, draw: Callable[..., Floats], hidden: Hidden | None = None) -> tuple[Floats, Floats]:
-        """Draws of all graphs; and of those whose class allows an effect (for an open class, draws of a member)."""
+        """Draws of all graphs, and of those whose class allows an effect (open classes: of the member `if_causal`)."""
         classes = self.classes
         drawn, causal, is_open = self._known(draw(classes.diagrams, classes.place, hidden=hidden))
         at, diagrams = classes.members_if_causal(self.x, is_open)
@@ -155,7 +155,7 @@ class Question:
         return drawn, causal[~self.graphs_of("zero")]
 
     def _known(self, drawn: Floats) -> tuple[Floats, Floats, Counts]:
-        """The draws, NaN where a condition comes after a cause; a copy of them; and the graphs of open classes."""
+        """The draws, NaN where a cause affects a condition; a copy of them; and the graphs of open classes."""
         x, z = (list(members(part)) for part in (self.x, self.given))
         if z:
             drawn[[bool(ancestry(marks)[np.ix_(x, z)].any()) for marks in self.classes.diagrams]] = np.nan
@@ -167,11 +167,11 @@ class AllDraws(NamedTuple):
 
     rows: LinearColumns
     draws: Floats  # (m, c, c)
-    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by cause: which graphs are done; draws if arrows hide nothing
+    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by cause: graphs already drawn; draws if no arrow hides a cause
 
     @classmethod
     def of(cls, classes: SampledClasses, table: Table) -> Self:
-        """One draw for each sampled graph."""
+        """The effects between all columns of a table, with an empty cache of members."""
         rows = LinearColumns.of(table)
         everyone = np.arange(len(rows.columns))
         return cls(rows, rows.drawn(classes.diagrams, classes.place, everyone, everyone), {})
@@ -189,14 +189,14 @@ class AllDraws(NamedTuple):
         return np.asarray(found[at])
 
 
-Shared = AllDraws | LevelTable  # what many questions to the same rows share
+Shared = AllDraws | LevelTable  # computed once for many questions to the same rows
 
 QUANTILES = (0.025, 0.5, 0.975)
-LEAST_DRAWS = 20  # fewer draws give no interval: the ends of one that holds 95 % of them would be single draws
+LEAST_DRAWS = 20  # fewer draws give no interval: the ends of a 95 % interval would be single draws
 
 
 class Span(NamedTuple):
-    """A median and the range that holds 95 % of the draws."""
+    """The median of draws, and the ends of the range that holds 95 % of them."""
 
     estimate: float
     low: float
@@ -204,7 +204,7 @@ class Span(NamedTuple):
 
     @classmethod
     def of(cls, draws: Floats) -> Self | None:
-        """The median and interval of some draws; None if too few of them are known."""
+        """The median and interval of some draws; None if too few of them are finite."""
         known = draws[np.isfinite(draws)]
         if len(known) < LEAST_DRAWS:
             return None
@@ -222,8 +222,8 @@ class DrawnEffect:
     cause: DrawnColumn  # the column that is set: a variable, or one level of it in place of the first
     outcome: DrawnColumn  # the column whose change is measured: a variable, or one level of it
     draws: Floats = field(repr=False)  # (m,) one for each sampled graph, zeros included; NaN if a graph gives none
-    if_causal_draws: Floats = field(repr=False)  # of graphs whose class allows an effect, if no arrow hides a cause
-    hidden_draws: Floats | None = field(default=None, repr=False)  # of the same graphs, if arrows hide causes
+    if_causal_draws: Floats = field(repr=False)  # for graphs whose class allows an effect; no arrow hides a cause
+    hidden_draws: Floats | None = field(default=None, repr=False)  # for the same graphs; arrows hide causes
     group: str = ""  # in tables, the levels of the conditions, in words
 
     @property
@@ -247,7 +247,7 @@ class DrawnEffect:
 
     @property
     def value(self) -> float:
-        """The median of the draws, under the name that other estimates have; NaN without draws."""
+        """The median of the draws; NaN if there are too few. The name is that of `MeanChange.value`."""
         return float("nan") if self.span is None else self.span.estimate
 
     @property

@@ -18,7 +18,7 @@ from anypag.knowledge.facts import Facts
 from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 
-ReasonsByEnd = Mapping[tuple[str, str], list[MarkReason]]  # why marks were set, by `(at, other)`
+ReasonsByEnd = Mapping[tuple[str, str], list[MarkReason]]  # the reasons of marks, by `(at, other)`
 
 IF_RIGHT = "If the tests are right:"  # the assumption behind claims from tests
 IF_SCORES_RIGHT = "If the scores are right:"  # the assumption behind claims from scores
@@ -49,7 +49,7 @@ class PairFacts:
         return None if self.learned is None else known_of(self.learned)
 
     def said_of_edge(self, a: str, b: str) -> str | None:
-        """The sentence about what the user stated: that two variables are joined, or that they are not; else None."""
+        """The sentence about the user's statement that two variables are joined, or are not; None if there is none."""
         i, j = self.pag.index(a), self.pag.index(b)
         if self.known is not None and self.known.joined[i, j]:
             return "It was said beforehand that they are joined, so they were not tested."
@@ -131,7 +131,7 @@ def _by_end(reasons: Iterable[MarkReason]) -> ReasonsByEnd:
 
 
 def what_to_say(result: Result, how: str) -> str | None:
-    """The hint on what knowledge could add to a graph learned without any, or None. `how`: the options that take it.
+    """The hint on what knowledge could add to a graph learned without any, or None. `how`: the options for knowledge.
 
     >>> import anypag as ap
     >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 500, seed=1)
@@ -148,7 +148,7 @@ impossible arrows.
 
 
 def oriented_by(facts: PairFacts, edge: Edge) -> tuple[str, ...]:
-    """Which experiment decided a mark of an edge, and by which rule; nothing if none did."""
+    """The sentence that names an experiment that decided a mark of an edge, and the rule; empty if none did."""
     known = None if facts.learned is None else facts.learned.choices.knowledge
     contexts = set(known.contexts) if known else set()
     if not contexts or {edge.a, edge.b} & contexts:
@@ -177,7 +177,7 @@ def _behind(
 
 
 def _reasons_in(facts: PairFacts) -> ReasonsByEnd:
-    """The rules by which the marks of a graph found by scores follow from its separations and the design."""
+    """The reasons of marks in a graph found by scores: rules that set them from its separations and knowledge."""
     from anypag.graphs.skeleton import Skeleton
     from anypag.graphs.validity import completed
     from anypag.knowledge.closure import SeparationsOf, orient_with_knowledge

@@ -20,7 +20,7 @@ from anypag.results.probabilities import Alternative
 from anypag.results.result import Result, refuse_unsearched
 from anypag.results.stability import PairCounts, pair_counts
 
-_NOT_JOINED = "neither is a direct cause of the other, and nothing that was not measured acts directly on both."
+_NOT_JOINED = "neither is a direct cause of the other, and no unmeasured variable acts directly on both."
 NO_EDGE = {
     "alone": "{a} and {b} are independent: neither is a cause of the other, and they share no cause.",
     "given": f"{{a}} and {{b}} are independent given {{given}}: {_NOT_JOINED}",
@@ -34,21 +34,21 @@ FOUND = {"rows": "Found at r = {r} with p = {p}, n = {n}.", "no rows": "Found at
 
 @dataclass(frozen=True)
 class End:
-    """One end of an edge: the mark at `at`, what it says about causes, and why it is there."""
+    """One end of an edge: its mark, the claim that the mark makes about causes, and the reason for the mark."""
 
     at: str
     mark: Mark
     claim: EndClaim  # the statement for machines
-    meaning: str  # the claim in words, hedged by its probability
+    meaning: str  # the claim in words, with a hedge for its probability
     rule: int | None  # the number of the rule that set the mark; None for a circle, or a mark given beforehand
     why: str | None  # the rule in words
-    conflicts: tuple[str, ...]  # what other rules wanted here
+    conflicts: tuple[str, ...]  # sentences about rules that wanted another mark here
     probability: float | None = None  # of the claim, if graphs were sampled
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What a graph says about two variables; `str()` gives it in plain words."""
+    """The explanation of how a graph joins two variables; `str()` gives it in plain words."""
 
     a: str
     b: str
@@ -61,10 +61,10 @@ class Explanation:
     notes: tuple[str, ...]
     probability: float | None = None  # of this edge, if graphs were sampled
     alternative: Alternative | None = None  # the most probable other edge
-    contradictions: tuple[str, ...] = ()  # those that involve the two
-    assumed: str | None = None  # the assumption behind it: "If the tests are right:", for tests of data
+    contradictions: tuple[str, ...] = ()  # contradictions that involve the two variables
+    assumed: str | None = None  # the assumption, such as "If the tests are right:"
     again: PairCounts | None = None  # the counts over resamples, if there were any
-    by_tests: Explanation | None = None  # what tests alone say, if a search by scores followed them
+    by_tests: Explanation | None = None  # the explanation by tests alone, if a search by scores followed
 
     def __str__(self) -> str:
         heading = str(self.edge) if self.edge else f"{self.a}   {self.b}   (no edge)"
@@ -99,10 +99,10 @@ class Explanation:
 
 
 def explain(result: Result | PAG, a: str, b: str) -> Explanation:
-    """What a result says about two variables, and why.
+    """The explanation of how a result joins two variables, or why it does not.
 
     Args:
-        result: what a search learned; for a bare PAG there are meanings but no reasons.
+        result: what a search learned, or a bare PAG, which gives meanings but no reasons.
         a: one variable.
         b: another.
 
@@ -113,8 +113,8 @@ def explain(result: Result | PAG, a: str, b: str) -> Explanation:
     >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("storm --> fire; arson --> fire; fire --> smoke")))
     >>> print(explain(result, "fire", "smoke"))
     fire --> smoke
-      fire is a cause of smoke, directly or through other variables, and nothing that was not measured acts \
-directly on both.
+      fire is a cause of smoke, directly or through other variables, and no unmeasured variable acts directly \
+on both.
       At fire a tail: fire is a cause of smoke, directly or through other variables.
         R1: arson and smoke are independent given fire, and fire, which is needed for that, is not a cause of arson; \
 so fire must be a cause of smoke.
@@ -157,14 +157,14 @@ NEAR = 3.0  # a p-value is near alpha if it differs by at most this factor
 
 
 def _depending(facts: PairFacts, said: Explanation) -> tuple[str, ...]:
-    """The sentences about what depends on one test near alpha, or on one column; none if no data were tested."""
+    """The warnings that an edge or mark depends on one test near alpha or on one column; none without tests of data."""
     if facts.learned is None or facts.learned.is_exact or not facts.by_tests:
         return ()
     alpha, found = facts.learned.choices.alpha, said.separation
     is_near = _is_near(found.p if found else said.kept_p, alpha)
     told = ["This depends on one test near alpha: another alpha, or other rows, may change it."] if is_near else []
     if found is not None and len(found.given) == 1:
-        told.append(f"This depends on one column: in a table without {found.given[0]}, tests may join them.")
+        told.append(f"This depends on one column: in a table without {found.given[0]}, tests may join the two.")
     for at, other in ((said.a, said.b), (said.b, said.a)):
         by_test = [reason for reason in facts.reasons.get((at, other), [])[:1] if reason.rule in {0, 4}]
         behind = [facts.sepsets.get((reason.because[0], reason.because[1])) for reason in by_test]
@@ -178,7 +178,7 @@ def _is_near(p: float | None, alpha: float) -> bool:
 
 
 def tests_alone(alone: Explanation, edge: Edge | None, alpha: float) -> tuple[str, ...]:
-    """The sentences about what tests alone say of two variables that the answer joins by `edge`."""
+    """The sentences about the result of tests alone for two variables that the answer joins by `edge`."""
     given = "the same" if alone.edge == edge else f"`{alone.edge}`" if alone.edge else "no edge"
     found, p = alone.separation, alone.kept_p
     if found is not None:
@@ -256,11 +256,11 @@ def _end(facts: PairFacts, edge: Edge, claim: EndClaim, meaning: str) -> End:
 
 
 def _end_probability(facts: PairFacts, edge: Edge, claim: EndClaim) -> float | None:
-    """The probability of the claim at the `a` of an edge; None without a claim, and for a statement of the user."""
+    """The probability of the claim at `edge.a`; None without a claim, and if the user stated the claim."""
     was_said = any(reason.rule == KNOWN for reason in facts.reasons.get((edge.a, edge.b), []))
     if facts.probabilities is None or claim in {EndClaim.OPEN, EndClaim.NO_AS_KNOWN} or was_said:
         return None
-    # this claim rests on the mark at the other end
+    # NO_SINCE_OTHER rests on the mark at the other end
     behind = edge.reversed() if claim is EndClaim.NO_SINCE_OTHER else edge
     return facts.probabilities.of_mark(behind.a, behind.b, behind.symbol)
 
@@ -283,7 +283,7 @@ def _notes_of_edge(facts: PairFacts, edge: Edge, p: float) -> tuple[str, ...]:
 
 
 def no_edge_summary(a: str, b: str, found: Separation | None) -> str:
-    """Why two variables have no edge, and what that means."""
+    """The sentence about a missing edge: the independence, and its meaning."""
     if found is None:
         return NO_EDGE["unknown"].format(a=a, b=b)
     return NO_EDGE["given" if found.given else "alone"].format(a=a, b=b, given=with_and(found.given))

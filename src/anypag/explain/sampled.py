@@ -1,4 +1,4 @@
-"""Sampled graphs in words: how probable an edge is, what else it may be, and the most probable graphs."""
+"""Sampled graphs in words: the probability of an edge, its alternatives, and the most probable graphs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from anypag.results.probabilities import Alternative, Edges, Probabilities, edge
 from anypag.results.result import Result
 
 HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))  # least probability, hedge
-LIKELY = 0.5  # for a less likely edge the probability that the two are joined at all is shown too
+LIKELY = 0.5  # for a less likely edge the probability of any edge between the two is shown too
 WHY_UNLIKELY = (
     f"The graph is chosen as a whole, so an edge below {LIKELY:.2f} may be listed; "
     '"joined" is the probability of any edge between the two, and explain names the other forms it may have.'
 )
 
 CORRECTED = "corrected by how often such shares are right"
-LEAST_TOLD = 0.005  # rarer kinds of edges are not mentioned
+LEAST_TOLD = 0.005  # kinds of edges with a smaller share are not mentioned
 IS_CAUSE = "Is {} a cause of {}? Of all sampled graphs {:.0%} say yes, {:.0%} no; the others leave it open."
 MOST_OTHERS = 2  # how many further kinds of edges are mentioned, besides the answer and its alternative
 
@@ -63,7 +63,7 @@ def text_of(pag: PAG, said: Probabilities) -> str:
 
 
 def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """The sentence on how often sampled graphs have the answer's edge, `symbol` ("" for none), and which others."""
+    """The sentence on how often sampled graphs have the answer's edge, `symbol` ("" for none), or other edges."""
     alternative = said.alternative(a, b, symbol)
     kind = "sampled graphs" if said.hidden else "sampled graphs without hidden causes"
     n = round(said.share_of_edge(a, b, symbol) * said.n_samples)
@@ -75,13 +75,13 @@ def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
 
 
 def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
-    """The shares of sampled graphs in which a is a cause of b, and b one of a; nothing where all graphs say no."""
+    """The shares of sampled graphs in which a is a cause of b, and b of a; no sentence where all graphs say no."""
     asked = ((one, other, said.is_cause(one, other)) for one, other in ((a, b), (b, a)))
     return tuple(IS_CAUSE.format(one, other, yes, no) for one, other, (yes, no, _) in asked if round(no, 2) < 1)
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """How many graphs have the edge as it was before knowledge, or too little certainty, changed it; else empty."""
+    """The clause on graphs that have the edge as it was before knowledge or low certainty changed it; else empty."""
     sampled = said.sampled(a, b, symbol)
     if sampled == symbol:
         return ""
@@ -111,7 +111,7 @@ def _others(said: Probabilities, a: str, b: str, symbol: str, alternative: Alter
 
 
 def edge_text(a: str, b: str, symbol: str) -> str:
-    """An edge the usual way round, or "no edge".
+    """An edge in the usual direction, or "no edge".
 
     >>> edge_text("A", "B", "<--"), edge_text("A", "B", "")
     ('`B --> A`', 'no edge')
@@ -123,7 +123,7 @@ SELDOM = 0.05  # if no graph has a larger share than this, only single edges are
 
 
 class Probable(NamedTuple):
-    """A sampled graph, its share, and its differences from the answer, whose edge is `first` in each."""
+    """A sampled graph, its share, and its differences from the answer; `first` of each is the answer's edge."""
 
     share: float
     pag: PAG
@@ -134,8 +134,8 @@ class Probable(NamedTuple):
 
 
 def probable_graphs(result: Result) -> tuple[Probable, ...]:
-    """The most probable graphs, most probable first; empty without samples. An edge of the answer that knowledge, or
-    too little certainty, changed is compared as it was before: sampled graphs do not have such changes.
+    """The most probable graphs, most probable first; empty without samples. If knowledge or low certainty changed an
+    edge of the answer, its earlier marks are compared, because sampled graphs do not have such changes.
 
     >>> import anypag as ap
     >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C"), 500, seed=1)

@@ -1,4 +1,4 @@
-"""A result in a few sentences: what to take away, and how the search ended."""
+"""A result in a few sentences: the main findings, how the search ended, and what experiments changed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from anypag.markup import counted, shown_share, time_shown
 from anypag.results.result import Result
 
 MOST_NAMED = 3  # the most causes that are named
-SURE = 0.8  # the least probability of an edge that the first line counts
+SURE = 0.8  # edges are counted, and causes are named, if they have at least this probability
 
 
 def take_away(result: Result) -> str:
-    """How much is known, and the surest causes, in two sentences.
+    """Two sentences: the numbers of edges and variables, and the surest causes.
 
     >>> import anypag as ap
     >>> print(take_away(ap.learn(ap.Oracle(ap.DAG.from_string("A --> C; B --> C; C --> D")))))
@@ -62,7 +62,7 @@ _STOPPED = {
 
 
 def end_told(result: Result, spell: Callable[[Option], str] = str) -> str:
-    """How the search ended. If a search by tests was stopped: also what its method promises then."""
+    """The sentences on how the search ended, and on what the method guarantees if a search by tests was stopped."""
     method = method_named(result.method).tests_by or result.method
     has_r = bool(result.history) and not result.from_scores and not result.tests_done
     promised = METHODS[method].promises.on_the_way if method in METHODS and has_r and not result.complete else None
@@ -70,7 +70,7 @@ def end_told(result: Result, spell: Callable[[Option], str] = str) -> str:
 
 
 def how_far(result: Result, spell: Callable[[Option], str] = str, expected_errors: float | None = None) -> str:
-    """Whether the run is complete; otherwise what ended it, and up to which r the graph is reliable."""
+    """The sentence that the run is complete, or what ended it and up to which r the graph is reliable."""
     spent = f"{counted(result.n_tests, 'test')}, {time_shown(sum(item.seconds for item in result.history))}"
     if result.from_scores and result.history:
         return f"{_how_far_by_score(result, expected_errors)} ({spent})."
@@ -98,7 +98,7 @@ def _how_far_by_score(result: Result, expected_errors: float | None) -> str:
 
 
 def _draws_told(result: Result) -> str:
-    """How many graphs for effects had been sampled when the search was interrupted."""
+    """The sentence on how many graphs for effects had been sampled when the search was interrupted."""
     diagrams = result.posterior.diagrams if result.posterior else None
     more, every = (0, 0) if diagrams is None else diagrams.n_for_effects
     return f"The graph is complete; {more:,} of {every:,} graphs for effects were sampled."
@@ -116,13 +116,13 @@ def is_at_limit(result: Result) -> bool:
 
 
 MEANS_ONLY = (
-    "Tests of straight lines compare means: a change of only the spread of a variable is seen with "
+    "Tests of straight lines compare means: a change in only the spread of a variable is seen with "
     'test="additive" (--test additive).'
 )
 MEANS = frozenset({"FisherZ", "DegenerateGaussian"})  # tests that see differences of means only
 OF_RESAMPLES = "In brackets is the share of resamples that join the two."
 BY_DESIGN = "joined by design, as they say which data set a row is from."
-LIKELY = 0.5  # an experiment is said to act on a variable if that is at least as probable as this
+LIKELY = 0.5  # a context is said to act on a variable if that has at least this probability
 
 
 class ActsOn(NamedTuple):
@@ -131,11 +131,11 @@ class ActsOn(NamedTuple):
     context: str
     variable: str
     directly: bool | None  # None: the graph leaves it open
-    probability: float | None  # the share of sampled graphs, else of resamples, that join the two
+    probability: float | None  # of an edge: by sampled graphs, else the share of resamples
 
 
 def acts_on(result: Result, among: Collection[str] = ()) -> list[ActsOn]:
-    """A row for each context and each other variable, or each one in `among`; none without contexts."""
+    """A row for each pair of a context and another variable (in `among`, if given); none without contexts."""
     contexts = result.choices.knowledge.contexts if result.choices.knowledge else ()
     there = [name for name in contexts if name in result.pag.names]
     others = [name for name in among or result.pag.names if name not in contexts]
@@ -156,14 +156,14 @@ def acts_on(result: Result, among: Collection[str] = ()) -> list[ActsOn]:
 
 
 def by_design(result: Result) -> list[str]:
-    """The contexts that are joined by design, if there are several: their edges are shown in one line."""
+    """The contexts that the design joins, whose edges are shown in one line; empty for a single context."""
     known = result.choices.knowledge
     contexts = [name for name in known.design if name in result.pag.names] if known else []
     return contexts if len(contexts) > 1 else []
 
 
 def edge_lines(result: Result) -> list[str]:
-    """The edges as text, one a line, and variables without any; edges that are there by design in one line."""
+    """The edges as text, one per line, then variables without edges, then one line for contexts joined by design."""
     said, edges, contexts = result.probabilities, result.pag.edges(), by_design(result)
     lines = (str(result.pag) if said is None else text_of(result.pag, said)).split("\n")
     rest = [line for line, edge in zip(lines, edges, strict=False) if not {edge.a, edge.b} <= set(contexts)]
@@ -187,8 +187,8 @@ def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
 
 
 def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
-    """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` "No other"
-    means: not joined to the context, and less probable than every variable that is joined.
+    """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` "Other" are
+    the variables that are not joined to the context and are less probable than every joined variable.
     """
     there = [row.probability for row in rows if row.variable in joined and row.probability is not None]
     on = [row for row in rows if row.directly and (row.probability is None or row.probability >= LIKELY)]

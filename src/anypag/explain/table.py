@@ -23,7 +23,7 @@ from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 from anypag.results.stability import PairCounts, pair_counts
 
-Row = tuple[Any, ...]  # the values of `COLUMNS`
+Row = tuple[Any, ...]  # the values in the columns of `COLUMNS`
 
 COLUMNS = (
     *("from", "to", "edge", "mark_from", "mark_to", "in_words", "p", "n", "r", "given", "rule_from", "rule_to"),
@@ -33,14 +33,14 @@ COLUMNS = (
 """The columns of an edge table.
 
 `edge` is the edge as text (`o->`), empty where there is none; marks are `circle`, `arrow`, `tail` or `none`. `p` is the
-largest p-value among the tests that kept an edge, or the p-value of the separation; `n` the rows it rests on; `given`
-and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R12`, or `K0` to `K7`
-where they rest on what was known beforehand. `conflict` says whether some rule wanted another mark. `probability`: how
-probable it is by sampled graphs (method "bayes") that the two are joined in this way. `p_cause`: the share of sampled
-graphs whose equivalence class has `from` as a cause of `to` in every member; `p_no_cause`: in no member; `p_open`: the
-rest. `contradiction` names other claims that cannot be true together with this one (empty if there are none). Where the
-rows were resampled, `resamples` counts those that gave a graph, `same` is the share of these with the same edge (or no
-edge either), `joined` the share with any edge, `else_mostly` what most of the others have (`none` for no edge).
+largest p-value among the tests that kept an edge, or the p-value of the separation; `n` is the number of rows behind
+it. `given` is the separating set, and `r` the iteration that found it. `rule_from` and `rule_to` are `R0` to `R12`, or
+`K0` to `K7` for marks from knowledge. `conflict`: did some rule want another mark? `probability` is that of this edge,
+or of no edge, by sampled graphs (method "bayes"). `p_cause` is the share of sampled graphs whose equivalence class has
+`from` as a cause of `to` in every member, `p_no_cause` in no member; `p_open` is the rest. `contradiction` names claims
+that cannot be true together with this one. If rows were resampled, `resamples` counts the resamples that gave a graph.
+`same` is the share of these with the same edge (or also with no edge), `joined` the share with any edge, `else_mostly`
+the most frequent other edge (`none` for no edge).
 """
 
 
@@ -51,11 +51,11 @@ def edge_table(result: Result | PAG, *, non_edges: bool = True) -> dict[str, lis
 
     Args:
         result: what a search learned, or a bare PAG (then reasons are None).
-        non_edges: whether to list the pairs without an edge too.
+        non_edges: list the pairs without an edge too.
 
     Returns:
-        The columns of `COLUMNS`; `None` where nothing is known. `pandas.DataFrame(...)` and `polars.DataFrame(...)`
-        take it as it is.
+        The columns of `COLUMNS`; `None` for unknown values. `pandas.DataFrame(...)` and `polars.DataFrame(...)`
+        accept this dict.
 
     >>> import anypag as ap
     >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("storm --> fire; arson --> fire")))
@@ -110,14 +110,14 @@ def _row(pair: Explanation, said: Probabilities | None) -> Row:
 
 
 def _gap(a: str, b: str, found: Separation | None, n_rows: int | None, probability: float | None) -> Row:
-    """The row of a pair without an edge, without its last columns; fast, because a table may have 100,000s of these."""
+    """The first columns of the row of a pair without an edge. It is fast: a table may have 100,000s of such rows."""
     words = hedged(no_edge_summary(a, b, found), probability)
     why = (None, n_rows, None, None) if found is None else (found.p, found.n, found.r, list(found.given))
     return a, b, "", "none", "none", words, *why, None, None, False
 
 
 def _causes(said: Probabilities | None, a: str, b: str, contradiction: str, seen: PairCounts | None) -> Row:
-    """The last columns: what sampled graphs say of causes, what contradicts the pair, what resamples say."""
+    """The last columns: causes by sampled graphs, contradictions of the pair, and counts over resamples."""
     causes = (said.is_cause(a, b) if said else None) or (None,) * 3
     again = (None,) * 4 if seen is None else (seen.n, seen.same / seen.n, seen.joined / seen.n, seen.else_mostly)
     return *causes, contradiction, *again

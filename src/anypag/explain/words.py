@@ -1,14 +1,14 @@
 """The meaning of an edge's marks in words.
 
-A mark at A on the edge A–B is a statement about A: an arrowhead says that A is no ancestor of B or of selection into
-the sample, a tail that it is. `EndClaim` is what this says about causes, given the context:
+A mark at A on the edge A–B is a statement about A. An arrowhead says that A is an ancestor of neither B nor selection
+into the sample; a tail says that A is an ancestor of B or of selection. `EndClaim` is the claim about causes:
 
 - without selection, a tail means "cause of";
 - if another edge has an arrowhead at A, A does not affect selection, and a tail at A means "cause of" too;
 - A --- B is possible only if both affect selection. Causes do not run in a circle, so one of the two is no cause of the
-  other: its tail means that it affects selection. The other one affects selection too, if only through the first.
+  other: its tail means that it affects selection. The other one affects selection too, perhaps only through the first.
 
-The sentences have the placeholders {a} and {b} for the names; the page of the report fills them in by itself.
+The sentences have the placeholders {a} and {b} for names; the script of the report's page fills them in too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from anypag.results.stability import PairCounts
 
 
 class EndClaim(Enum):
-    """The claim at one end of an edge: is the variable there (A) a cause of the one at the other end (B)?"""
+    """The claim at one end of an edge: is its variable A a cause of the variable B at the other end?"""
 
     NO = "no"
     YES = "yes"
@@ -48,21 +48,21 @@ _AT_END = {
 
 
 class Context(NamedTuple):
-    """What the words for an edge depend on, besides its two marks."""
+    """The context of an edge: everything its words depend on besides its two marks."""
 
     selection: bool = True  # may the sample be selected by something the variables affect?
     unselected_a: bool = False  # an arrowhead at `a`, on any edge, says that `a` does not affect selection
     unselected_b: bool = False
-    visible: bool = False  # nothing unmeasured can act directly on both
-    final: bool = True  # the search is complete, so that the edge will stay
-    by_tests: bool = True  # edges come from tests, so that larger condition sets may still remove them
+    visible: bool = False  # no unmeasured variable can act directly on both
+    final: bool = True  # the search is complete, so no edge will be removed
+    by_tests: bool = True  # edges come from tests, so larger condition sets may still remove them
     not_cause_a: bool = False  # knowledge says that `a` is no cause of `b`
     not_cause_b: bool = False
     by_design: bool = False  # both are contexts, joined by the design of the experiments
 
 
 class EdgeWords(NamedTuple):
-    """An edge in words: the claim and a sentence for each end, and the whole in one or two sentences."""
+    """An edge in words: a claim and a sentence for each end, and one or two sentences for the whole edge."""
 
     claim_a: EndClaim
     claim_b: EndClaim
@@ -72,7 +72,7 @@ class EdgeWords(NamedTuple):
 
 
 def reading(mark_a: Mark, mark_b: Mark, context: Context) -> EdgeWords:
-    """What an edge a–b with these marks says.
+    """The words for an edge a–b with these marks.
 
     >>> print(reading(Mark.CIRCLE, Mark.ARROW, Context(selection=False)).summary)
     {a} may be a cause of {b}, or they share a common cause that was not measured, or both.
@@ -88,7 +88,7 @@ def reading(mark_a: Mark, mark_b: Mark, context: Context) -> EdgeWords:
 
 
 def _claim(mark: Mark, far: Mark, may_select: bool, far_may_select: bool, is_known_not: bool) -> EndClaim:
-    """What an end of an edge says. `far`: the mark at the other end; `is_known_not`: knowledge rules out a cause."""
+    """The claim at an end of an edge. `far`: the mark at the other end; `is_known_not`: knowledge rules out a cause."""
     if mark == Mark.ARROW:
         return EndClaim.NO
     if mark == Mark.CIRCLE and far == Mark.TAIL and not far_may_select:
@@ -121,14 +121,14 @@ def _summary(claim_a: EndClaim, claim_b: EndClaim, context: Context) -> str:
 
 
 def _one_way(claim_a: EndClaim, claim_b: EndClaim, context: Context) -> str:
-    """The sentence for an edge where `a` is or may be a cause, and `b` is none or may be one."""
+    """The sentence for an edge where `a` is or may be a cause of `b`, and `b` is not known to cause `a`."""
     if claim_a is EndClaim.OPEN:
         return _either("{a} may be a cause of {b}", context)
     sentence = _AT_END[claim_a]
     if claim_b in {EndClaim.OPEN, EndClaim.NO_AS_KNOWN}:
         return f"{sentence} {{b}} may affect being in the sample too."
     if context.visible:
-        return f"{sentence[:-1]}, and nothing that was not measured acts directly on both."
+        return f"{sentence[:-1]}, and no unmeasured variable acts directly on both."
     return f"{sentence} There may also be {_common_cause(context)}."
 
 
@@ -150,7 +150,7 @@ MARK_NAMES = {Mark.NONE: "none", Mark.CIRCLE: "circle", Mark.ARROW: "arrow", Mar
 
 
 def resample_notes(seen: PairCounts | None, a: str, b: str) -> tuple[str, ...]:
-    """The sentences about a pair in resamples."""
+    """The sentences on how often resamples join a pair, and how."""
     if seen is None:
         return ()
     mostly = "no edge" if seen.else_mostly == "none" else f"`{seen.else_mostly}`"

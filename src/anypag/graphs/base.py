@@ -1,7 +1,7 @@
 """The base class of PAGs, MAGs and DAGs: names, one matrix of marks, and common methods.
 
-`marks[i, j]` is the mark **at j** on the edge i–j, 0 where there is none; so `marks[i, j] == ARROW` with
-`marks[j, i] == TAIL` is i → j. The matrix is read-only and graphs never change: methods return new graphs.
+`marks[i, j]` is the mark **at j** on the edge i–j, or 0 if there is no edge. For i → j, `marks[i, j] == ARROW` and
+`marks[j, i] == TAIL`. The matrix is read-only and graphs never change: methods return new graphs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_LISTED = 30  # `repr` lists the edges of graphs with at most this many nod
 
 
 class MixedGraph:
-    """Names and marks. Use one of its three kinds: `PAG`, `MAG` or `DAG`."""
+    """A graph: names and marks. Use one of its three subclasses: `PAG`, `MAG` or `DAG`."""
 
     _allowed: ClassVar[frozenset[tuple[Mark, Mark]]]  # the pairs of marks an edge of this kind of graph may have
 
@@ -38,7 +38,7 @@ class MixedGraph:
 
     def __init__(self, marks: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
         array = square_matrix(marks, max(Mark).value, "Marks are 0 (none), 1 (circle), 2 (arrow) or 3 (tail)")
-        self._marks: Marks | None = array.astype(np.uint8)  # a copy, so that the caller may change his array
+        self._marks: Marks | None = array.astype(np.uint8)  # a copy, so that the array of the caller stays writable
         self._marks.flags.writeable = False
         self._sparse: SparseMarks | None = None
         self._names = checked_names(names, len(self._marks))
@@ -50,7 +50,7 @@ class MixedGraph:
         present = self.marks != Mark.NONE.value
         if present.diagonal().any():
             k = int(present.diagonal().argmax())
-            raise GraphError(f"A node has no edge with itself; marks[{k}, {k}] is not 0.")
+            raise GraphError(f"No node may have an edge with itself; marks[{k}, {k}] is not 0.")
         lopsided = np.argwhere(present & ~present.T)
         if len(lopsided):
             i, j = lopsided[0]
@@ -157,7 +157,7 @@ class MixedGraph:
 
     @property
     def entries(self) -> SparseMarks:
-        """The marks in the order of the matrix: rows, columns, marks. A graph made by `of_sparse` makes no matrix."""
+        """The marks as rows, columns, marks, in the order of the matrix. A graph from `of_sparse` builds no matrix."""
         if self._sparse is None:
             return _entries(self.marks)
         row, column, mark = self._sparse
@@ -166,7 +166,7 @@ class MixedGraph:
 
     @property
     def marked_edges(self) -> MarkedEdges:
-        """The edges as lists per node with their marks; compiled code reads graphs in this form."""
+        """For each node, a list of its edges with their marks. Compiled code reads graphs in this form."""
         if self._marked_edges is None:
             from anypag.graphs.skeleton import Skeleton
 
@@ -194,7 +194,7 @@ class MixedGraph:
         return text
 
     def is_adjacent(self, a: Node, b: Node) -> bool:
-        """Is there an edge between the two?"""
+        """Is there an edge between the two nodes?"""
         return bool(self.marks[self.index(a), self.index(b)])
 
     def neighbours(self, node: Node) -> tuple[str, ...]:
@@ -216,12 +216,12 @@ class MixedGraph:
         return self._reaching(arrows(self.marks), nodes)
 
     def descendants(self, *nodes: Node) -> tuple[str, ...]:
-        """The given nodes and every node that one of them has a directed path to."""
+        """The given nodes and every node to which one of them has a directed path (--> --> ...)."""
         return self._reaching(arrows(self.marks).T, nodes)
 
     def possible_ancestors(self, *nodes: Node) -> tuple[str, ...]:
-        """The given nodes and every node with a possibly directed path to one: a path that leaves no node by an
-        arrowhead and enters none by a tail.
+        """The given nodes and every node with a possibly directed path to one of them. On such a path, no edge has an
+        arrowhead at the node that the path leaves, or a tail at the node that it enters.
         """
         return self._reaching(possible_steps(self.marks), nodes)
 
@@ -283,7 +283,7 @@ class MixedGraph:
 
     @classmethod
     def of_sparse(cls, sparse: SparseMarks, names: tuple[str, ...]) -> Self:
-        """A trusted graph from the non-zero entries of its matrix; the matrix itself is made when it is first read."""
+        """A graph from the non-zero entries of a valid matrix, unchecked. The matrix is made when it is first read."""
         return cls._unchecked(None, sparse, names)
 
     @classmethod
@@ -300,14 +300,14 @@ class MixedGraph:
     def subgraph(self, nodes: Iterable[Node]) -> Self:
         """The graph over some of the nodes, in the order given, with the edges between them.
 
-        A subgraph of a MAG or PAG is what you *see* between these nodes; it is not the graph of the marginal (for that
-        see `anypag.latent_projection`).
+        A subgraph of a MAG or PAG only shows the edges between these nodes. It is not the graph of their marginal
+        distribution (for that graph, see `anypag.latent_projection`).
         """
         keep = self.indices(nodes, "The nodes of a subgraph")
         return self._from_marks(self.marks[np.ix_(keep, keep)], [self.names[i] for i in keep])
 
     def relabel(self, names: Mapping[str, str] | Mapping[int, str] | Callable[[str], str]) -> Self:
-        """The graph with other names: from a mapping (nodes not in it keep theirs) or a function.
+        """The graph with new names, from a mapping (nodes that are not in it keep their names) or a function.
 
         >>> from anypag import PAG
         >>> print(PAG.from_string("A o-> B").relabel({"A": "smoking"}))
@@ -364,14 +364,14 @@ def arrows(marks: Marks) -> Flags:
 
 
 def marks_of_arrows(arrows: Flags | Marks) -> Marks:
-    """(n, n) the marks of a DAG, as bytes: Python's integers would take eight times the memory."""
+    """(n, n) the marks of a DAG, in one byte each: 64-bit integers would take eight times the memory."""
     return arrows * np.uint8(Mark.ARROW) + arrows.T * np.uint8(Mark.TAIL)
 
 
 def possible_steps(marks: Marks) -> Flags:
     """(n, n) does the edge between row and column allow the row to be a cause of the column?
 
-    A possibly directed path is a chain of such steps: it leaves no node by an arrowhead and enters none by a tail.
+    Such an edge has no arrowhead at the row and no tail at the column. A possibly directed path is a chain of them.
     """
     return np.asarray((marks != Mark.NONE) & (marks.T != Mark.ARROW) & (marks != Mark.TAIL))
 
@@ -391,7 +391,7 @@ def shortest_path(steps: Flags, a: int, b: int) -> list[int]:
 
 
 def reached_backwards(arrows: Flags, targets: Iterable[int]) -> Flags:
-    """Which nodes reach one of the targets along `arrows[i, j]` (from i to j), the targets included."""
+    """(n,) True for the targets and for every node from which steps `arrows[i, j]` (i to j) lead to a target."""
     reached = np.zeros(len(arrows), bool)
     waiting = deque(targets)
     reached[list(waiting)] = True
@@ -422,9 +422,9 @@ def ancestry(marks: Marks) -> Flags:
 def certain_ancestry(marks: Marks) -> Flags:
     """(n, n) is the row node an ancestor of the column node in every member of the class of a PAG?
 
-    It is if there is a directed path, or if two uncovered possibly directed paths lead there whose second nodes are not
-    adjacent: one of the two paths must begin with a tail (Roumpelaki et al. 2016). If the sample may be selected, a
-    tail may also mean a cause of selection; then only rows of nodes with an arrowhead are reliable.
+    Yes, if a directed path leads from row to column. Also yes if two uncovered possibly directed paths lead there, and
+    their second nodes are not adjacent: one path must begin with a tail (Roumpelaki et al. 2016). If the sample may be
+    selected, a tail may also mean a cause of selection; then only the rows of nodes with an arrowhead are reliable.
     """
     joined, (tail, head) = marks != Mark.NONE, np.nonzero(possible_steps(marks))
     goes_on = (head[:, None] == tail) & ~joined[np.ix_(tail, head)] & (tail[:, None] != head)
@@ -441,7 +441,7 @@ def certain_ancestry(marks: Marks) -> Flags:
 
 
 def square_matrix(values: npt.ArrayLike, largest: int, wanted: str) -> npt.NDArray[Any]:
-    """The values as an array. GraphError if it is not square or holds anything but 0, 1, ... to the largest."""
+    """The values as an array. GraphError unless it is square and holds only the numbers 0, 1, ..., `largest`."""
     try:
         array = np.asarray(values)
     except ValueError:
@@ -458,7 +458,7 @@ def square_matrix(values: npt.ArrayLike, largest: int, wanted: str) -> npt.NDArr
 
 
 def checked_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
-    """One name per node, all different strings, none blank; X0, X1, ... if none are given."""
+    """The names as a tuple; X0, X1, ... for None. GraphError unless they are n different strings, none blank."""
     if names is None:
         return tuple(f"X{i}" for i in range(n))  # name and index agree
     if isinstance(names, str):

@@ -5,9 +5,9 @@ A–B says that A is a cause of B or of selection into the sample. An arrowhead 
 that are marginally independent have no common cause, and neither causes the other. Causes of causes are causes, and
 nothing is a cause of itself. `cannot_all_be_true` decides by these rules.
 
-A variable with an arrowhead does not cause selection, and what it causes does not either. For these *unselected*
-variables a tail means "cause of" and nothing else. Any other variable may cause selection, which makes its tails true.
-So the statements contradict each other exactly if there is a chain of tails at unselected variables that
+A variable with an arrowhead does not cause selection, nor do the variables that it causes. For these *unselected*
+variables a tail means "cause of" and nothing else. Any other variable may cause selection; then all its tails are
+true. So the statements contradict each other exactly if there is a chain of tails at unselected variables that
 
 1. leads from A to B, with an arrowhead at A on A–B,
 2. returns to its start, or
@@ -30,12 +30,12 @@ from anypag.graphs.pag import PAG
 
 AssertionKind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
-MOST_LISTED = 1000  # contradictions after which the search ends
-MOST_COMPARED = 1_000_000  # comparisons of statements while contradictions are minimised: a few seconds
+MOST_LISTED = 1000  # the search ends after this number of contradictions
+MOST_COMPARED = 1_000_000  # the search also ends after this number of comparisons: a few seconds
 
 
 class Assertion(NamedTuple):
-    """One statement of a graph: `a` is a cause of `b` (or of selection), `a` is not, or the two are independent."""
+    """One statement: `a` is a cause of `b` (or of selection), is a cause of neither, or is independent of `b`."""
 
     kind: AssertionKind
     a: str
@@ -56,9 +56,9 @@ class Assertion(NamedTuple):
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A minimal set of statements that cannot all be true; or, without statements, why no causal system has the graph.
+    """A minimal set of statements that cannot all be true; without statements, a graph that no causal system has.
 
-    `pairs` are the pairs of variables it is about; `sentence` says it in words; `str()` gives the sentence.
+    `pairs` are the pairs of variables that are involved; `sentence` is the contradiction in words, as is `str()`.
     """
 
     statements: tuple[Assertion, ...]
@@ -69,20 +69,20 @@ class Contradiction:
         return self.sentence
 
     def is_about(self, a: str, b: str) -> bool:
-        """Does it involve a statement about these two?"""
+        """Does the contradiction involve this pair of variables?"""
         return (a, b) in self.pairs or (b, a) in self.pairs
 
 
 def doubted_pairs(found: Iterable[Contradiction]) -> set[frozenset[str]]:
-    """The pairs of variables that contradictions are about."""
+    """The pairs of variables that the contradictions involve."""
     return {frozenset(pair) for item in found for pair in item.pairs}
 
 
 def contradictions(
     pag: PAG, independent: Iterable[tuple[str, str]] = (), *, selection: bool = True, most_compared: int = MOST_COMPARED
 ) -> tuple[tuple[Contradiction, ...], bool]:
-    """All contradictions in a graph whose pairs `independent` are marginally independent, each as a minimal set of
-    statements, and whether the list is complete. Counts end the search, not a clock, so the list is reproducible.
+    """The contradictions in a graph, each as a minimal set of statements, and whether the list is complete. The
+    pairs in `independent` are marginally independent. The search is limited by counts, not by a clock.
 
     >>> found, _ = contradictions(PAG.from_string("A --> B; B --> C; A <-> C"))
     >>> print(found[0])
@@ -93,7 +93,7 @@ def contradictions(
 
 
 def statements_of(pag: PAG) -> Iterator[Assertion]:
-    """What the marks of a graph say."""
+    """The statements that the marks of a graph make."""
     kinds: tuple[tuple[Mark, AssertionKind], ...] = ((Mark.TAIL, "cause"), (Mark.ARROW, "not"))
     names = pag.names
     for mark, kind in kinds:
@@ -117,7 +117,7 @@ def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tupl
 
 
 def _needs_all(candidate: Sequence[Assertion]) -> bool:
-    """Is a contradiction surely minimal? It is if its chains form a tree without an arrowhead between its variables."""
+    """Is a contradiction surely minimal? Yes if its chains form a tree and no arrowhead is between its variables."""
     tails = [statement for statement in candidate if statement.kind == "cause"]
     names = {name for tail in tails for name in (tail.a, tail.b)}
     return len(tails) == len(names) - 1 and not any(one.kind == "not" and one.b in names for one in candidate)
@@ -147,7 +147,7 @@ class Chains:
         return cls(leads, comes, denied, independent, selection)
 
     def contradictions(self, most_compared: int = MOST_COMPARED) -> tuple[tuple[Contradiction, ...], bool]:
-        """All contradictions, each as a minimal set of statements, and whether the list is complete."""
+        """The contradictions, each as a minimal set of statements, and whether the list is complete."""
         n_compared = 0
         found: dict[tuple[Assertion, ...], Contradiction] = {}
         for candidate in self.candidates():
@@ -192,7 +192,7 @@ class Chains:
                 yield [*self._why_unselected(cause), *chains, Assertion("independent", *apart)]
 
     def in_chains(self) -> set[str]:
-        """The variables on chains of causes that begin at an unselected variable; no others are in contradictions."""
+        """The variables on chains of causes that begin at an unselected variable; contradictions involve no others."""
         return {*_tree(self.leads, *(a for a in self.leads if a in self._unselected))}
 
     @cached_property
@@ -200,7 +200,7 @@ class Chains:
         return {*_tree(self.leads, *self.denied)} if self.selection else {*self.leads, *self.comes}
 
     def _why_unselected(self, name: str) -> list[Assertion]:
-        """An arrowhead, and the chain from there to the variable."""
+        """The statements that make a variable unselected: an arrowhead, and the chain from there to the variable."""
         if not self.selection:
             return []
         tree = _tree(self.comes, name)
@@ -210,7 +210,7 @@ class Chains:
 
 
 def _tree(links: Links, *starts: str) -> dict[str, str]:
-    """Every variable that the starts reach, the nearest first, with its predecessor on a shortest path."""
+    """Every variable that is reached from the starts, the nearest first, with its predecessor on a shortest path."""
     before = {start: start for start in starts}
     waiting = deque(before)
     while waiting:
@@ -223,7 +223,7 @@ def _tree(links: Links, *starts: str) -> dict[str, str]:
 
 
 def _chain(tree: Mapping[str, str], end: str) -> list[Assertion]:
-    """The causes on the way from the tree's start to the end."""
+    """The statements "is a cause of" along the path from the start of the tree to `end`."""
     steps: list[Assertion] = []
     while tree[end] != end:
         steps.append(Assertion("cause", tree[end], end))

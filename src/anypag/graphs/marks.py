@@ -1,4 +1,4 @@
-"""Marks at the ends of edges, and how edges are written.
+"""Marks at the ends of edges, and the text of edges.
 
 An edge between A and B carries one mark at each end. Read a mark at B on the edge A–B as a statement about B:
 
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 class Mark(IntEnum):
     """The mark at one end of an edge (the numbers are those of pcalg's `amat.pag`). Compare a matrix of marks with
-    `mark.value`, not with `mark`: NumPy takes seven times as long to see that a `Mark` is a number.
+    `mark.value`, not with `mark`: NumPy takes seven times as long to compare with a `Mark`.
     """
 
     NONE = 0
@@ -60,7 +60,7 @@ class Edge(NamedTuple):
 
     @property
     def symbol(self) -> str:
-        """How the edge is written between its two names, `o->` say."""
+        """The sign between the two names in the text of the edge, such as `o->`."""
         return edge_symbol(self.mark_a, self.mark_b)
 
     def reversed(self) -> Edge:
@@ -76,7 +76,7 @@ class Edge(NamedTuple):
 
 
 def _clear(name: str) -> str:
-    """The name, in quotes if it has blanks at its ends or contains what looks like an edge."""
+    """The name; in quotes if it begins or ends with a blank, has `;`, quotes or line ends, or looks like an edge."""
     is_clear = name == name.strip() and not _UNCLEAR.search(name)
     return name if is_clear else json.dumps(name, ensure_ascii=False)
 
@@ -93,14 +93,14 @@ class Separation(NamedTuple):
     n: int | None = None
 
 
-SeparationsByPair = Mapping[tuple[str, str], Separation]  # why pairs have no edge, by pair of names in either order
+SeparationsByPair = Mapping[tuple[str, str], Separation]  # by pair of names, in either order
 
 
 class MarkReason(NamedTuple):
-    """A mark that a rule set or wanted: `mark` at `at` on the edge between `at` and `other`.
+    """A mark that a rule set or wanted to set: `mark` at `at` on the edge between `at` and `other`.
 
     `rule` is the number of the rule (see `anypag.graphs.rules`). `because` names the nodes that made the rule apply:
-    for R0 and R4 the two nodes whose separating set decided, otherwise the nodes of the rule's pattern.
+    for R0 and R4 the two nodes whose separating set was used, otherwise the nodes of the rule's pattern.
     """
 
     at: str

@@ -1,4 +1,4 @@
-"""Visible edges; sets of nodes as the bits of one integer, and the parts of a PAG that identification uses.
+"""Visible edges, sets of nodes as the bits of an integer, and the parts of a PAG that identification uses.
 
 A visible edge is an arrow that cannot hide a common cause of its two ends.
 
@@ -24,15 +24,15 @@ from anypag.graphs.marks import Mark
 
 
 def is_visible(graph: MixedGraph, a: Node, b: Node) -> bool:
-    """Is `a --> b` *visible*: can no unmeasured variable act directly on both (Zhang 2008, Definition 8)?
+    """Is `a --> b` *visible*: is it sure that no unmeasured variable causes both directly (Zhang 2008, Definition 8)?
 
     It is visible if some C that is not adjacent to b has an edge into `a`, or a path into `a` on which all inner nodes
-    are colliders and parents of b: a common cause of a and b would then make C and b adjacent.
+    are colliders and parents of b. A common cause of a and b would then make C and b adjacent.
 
     Args:
         graph: a PAG or a MAG without selection.
         a: a name or an index.
-        b: another one.
+        b: another name or index.
 
     >>> from anypag import PAG, is_visible
     >>> is_visible(PAG.from_string("C o-> A; A --> B"), "A", "B")
@@ -88,13 +88,13 @@ def members(nodes: NodeSet) -> Iterator[int]:
 
 
 def rows_as_sets(flags: Flags) -> tuple[NodeSet, ...]:
-    """The set of nodes that each row of a matrix of flags marks."""
+    """For each row of a matrix of flags, the set of the nodes whose flag is True."""
     packed = np.packbits(flags, axis=1, bitorder="little")
     return tuple(int.from_bytes(row.tobytes(), "little") for row in packed)
 
 
 def spread(steps: tuple[NodeSet, ...], sources: NodeSet, inside: NodeSet) -> NodeSet:
-    """The sources, and all nodes that steps reach from them without leaving `inside`."""
+    """The sources, and all nodes that are reached from them by steps to nodes of `inside`."""
     reached = fresh = sources
     while fresh:
         found = 0
@@ -107,9 +107,9 @@ def spread(steps: tuple[NodeSet, ...], sources: NodeSet, inside: NodeSet) -> Nod
 
 @dataclass(frozen=True)
 class Neighbours:
-    """For each node of a PAG, sets of its neighbours. The node may cause its `children`, and its `parents` may cause it
-    (by the marks of their edges). `circles`: joined to it by `o-o`. `visible`: a visible arrow leads to them.
-    `invisible`: joined to it by an edge that is not visible; `invisible_into`: and that has an arrowhead at the node.
+    """For each node v of a PAG, six sets of its neighbours w. By their edges, v may cause its `children`, and its
+    `parents` may cause v. `circles`: v o-o w. `visible`: v --> w is visible. `invisible`: neither v --> w nor
+    w --> v is visible. `invisible_into`: the nodes of `invisible` whose edge has an arrowhead at v.
     """
 
     children: tuple[NodeSet, ...]
@@ -121,7 +121,7 @@ class Neighbours:
 
     @classmethod
     def of(cls, marks: Marks, visible: Flags | None = None) -> Self:
-        """The neighbours in a marks matrix; `visible` overrides which arrows are visible."""
+        """The neighbours in a marks matrix; `visible` replaces the flags of `visible_edges`."""
         steps = possible_steps(marks)
         visible = visible_edges(marks) if visible is None else visible
         invisible = (marks != Mark.NONE) & ~visible & ~visible.T
@@ -150,7 +150,7 @@ def bucket_sets(near: Neighbours, inside: NodeSet) -> list[NodeSet]:
 
 
 def pc_component_set(near: Neighbours, sources: NodeSet, inside: NodeSet) -> NodeSet:
-    """The pc-component of some nodes in a part of the graph: what paths of invisible edges through colliders reach."""
+    """The pc-component of some nodes in a part of the graph: all nodes reached by invisible edges through colliders."""
     reached = passed = 0
     fresh = sources  # the nodes from which a path may continue: the sources, and nodes entered by an arrowhead
     while fresh:

@@ -1,8 +1,8 @@
 """Orientation: all marks that follow from a skeleton and its colliders.
 
-The rules are in `anypag.graphs.rules`. They run until none sets a mark; after every change the first one runs again.
+The rules are in `anypag.graphs.rules`. They run until none sets a mark. After every change, the first rule runs again.
 Two rules need more than marks: R0 asks whether an unshielded triple is a collider, R4 whether the node that a path
-discriminates is one. A `Colliders` object answers: during a search from separating sets, else from the known MAG.
+discriminates is a collider. A `Colliders` object answers, during a search from separating sets, else from a known MAG.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from anypag.graphs.skeleton import Skeleton
 from anypag.threads import Look, do_nothing, in_turns
 
 LogRows = npt.NDArray[np.int32]
-"""(k, 6) one row per mark: rule, i, j, mark, and two nodes that the reason names; the mark is at j on the edge i–j."""
+"""(k, 6) one row per mark at j on the edge i–j: the rule, i, j, the mark, and two nodes that the reason names."""
 Paths = npt.NDArray[np.int32]  # discriminating paths, (k, longest): D, ..., A, B, C, then -1
 
 
 class Colliders(Protocol):
-    """Answers where the colliders are, from separating sets or from a MAG."""
+    """An object that tells colliders from other nodes, by separating sets or a MAG."""
 
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
         """R0: propose the arrowheads of unshielded colliders (as the rules in `_kernels.rules` do)."""
@@ -66,8 +66,8 @@ def orient(
     knowledge: KnownCauses | None = None,
     look: Look = do_nothing,
 ) -> Orientation:
-    """All marks that follow from a skeleton: `known` (n, n) has circles, and marks known in advance, which never
-    change. `rules` run after R0; by default all that need no knowledge. `look` is called from time to time.
+    """All marks that follow from a skeleton. `known` (n, n) has circles, and marks known in advance, which never
+    change. `rules` run after R0; by default all rules that need no knowledge. `look` is called from time to time.
     """
     edges = Skeleton.of(known) if skeleton is None else skeleton
     rules = rules_after_0(selection=True) if rules is None else rules
@@ -83,7 +83,7 @@ def orient_in_place(
     scratch: Scratch | None = None,
     look: Look = do_nothing,
 ) -> Orientation:
-    """As `orient`, but writes into the given marks, because a copy of them may take a gigabyte."""
+    """The result of `orient`, written into the given marks, because a copy of them may take a gigabyte."""
     graph = Pass(marks, skeleton, knowledge, Scratch() if scratch is None else scratch, look)
     graph.follow(RULES[0], colliders)
     waiting = list(rules)
@@ -95,13 +95,13 @@ def orient_in_place(
 
 
 class Scratch:
-    """Two (n, n) tables of zeros that orientations reuse: for proposed and for disputed marks.
+    """Two (n, n) tables of zeros that orientations reuse: one for proposed marks, one for disputed marks.
 
-    For a large graph, making new tables takes longer than running the rules. An orientation gives the tables back as
-    zeros. After an error it does not, and the next orientation makes new ones.
+    For a large graph, making new tables takes longer than running the rules. Each orientation returns the tables
+    as zeros. If it fails, it does not return them, and the next orientation makes new tables.
     """
 
-    tables: tuple[Marks, Marks] | None = None  # both, all zeros; None while they are in use
+    tables: tuple[Marks, Marks] | None = None  # two tables of zeros; None while they are in use
 
     def take(self, n: int) -> tuple[Marks, Marks]:
         tables, self.tables = self.tables, None
@@ -110,7 +110,7 @@ class Scratch:
         return tables
 
     def __reduce__(self) -> tuple[type[Scratch], tuple[()]]:
-        """A copy for another process starts without tables."""
+        """The pickle for another process holds no tables."""
         return Scratch, ()
 
 
@@ -129,15 +129,15 @@ class Pass:
         self.rows = np.empty((2 * len(skeleton.neighbour), 5), np.int32)
         self.log: list[LogRows] = []
         self.conflicts: list[LogRows] = []
-        self._kinds: Counts | None = None  # (4, 4) numbers of edges by their two marks; None: count again
+        self._kinds: Counts | None = None  # (4, 4) numbers of edges by their two marks; None: to be counted again
 
     @property
     def known(self) -> KnownCauses:
-        assert self._knowledge is not None, "a rule that needs knowledge runs where there is none"
+        assert self._knowledge is not None, "a rule that needs knowledge was run without knowledge"
         return self._knowledge
 
     def follow(self, rule: Rule, colliders: Colliders) -> bool:
-        """Set the marks that a rule proposes. Returns whether any changed."""
+        """Set the marks that a rule proposes. Return True if any mark changed."""
         if rule.needs_edges and any(self._n_edges(symbol) < least for symbol, least in rule.needs_edges):
             return False
         count = rule.propose(self, colliders)
@@ -157,8 +157,8 @@ class Pass:
         return int(self._kinds[a, b]) // (2 if a == b else 1)
 
     def _without_contradictions(self, was_set: LogRows) -> tuple[LogRows, LogRows]:
-        """New marks that stay, and those turned back into circles: they contradict ancestors implied by other marks.
-        All new marks of a contradiction are turned back, so node order does not matter. With an exact test all stay.
+        """The new marks that stay, and those that become circles again, as they contradict ancestors that other marks
+        imply. All new marks in a contradiction become circles, whatever the order of nodes. Exact tests cause none.
         """
         if not len(was_set):
             return was_set, was_set

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class PAG(MixedGraph):
-    """A partial ancestral graph: circles where the members of the equivalence class differ.
+    """A partial ancestral graph. It has circles where the members of its Markov equivalence class differ.
 
     Args:
         marks: (n, n), `marks[i, j]` the mark at j on the edge i–j (see `Mark`), 0 where there is no edge.
@@ -164,7 +164,7 @@ class DAG(MixedGraph):
         return np.asarray(self.marks == Mark.ARROW, np.uint8)
 
     def topological_order(self) -> tuple[str, ...]:
-        """The names, every node after its parents."""
+        """The names, each node after its parents."""
         order, _ = _peel(self.adjacency)
         return tuple(self.names[i] for i in order)
 
@@ -175,7 +175,7 @@ class DAG(MixedGraph):
 
 
 def find_cycle(adjacency: Marks) -> list[int]:
-    """The nodes along a directed cycle, the first one again at the end; empty if there is none."""
+    """The nodes along a directed cycle, with the first node repeated at the end; empty if there is no cycle."""
     _, left = _peel(adjacency)
     if not left:
         return []
@@ -189,7 +189,7 @@ def find_cycle(adjacency: Marks) -> list[int]:
 
 
 def _peel(adjacency: Marks) -> tuple[list[int], list[int]]:
-    """Remove nodes without parents repeatedly. Returns them in order, and the rest: cycles and their descendants."""
+    """Remove nodes without parents repeatedly. Return them in order, and the rest (cycles and their descendants)."""
     n_parents: list[int] = adjacency.sum(axis=0, dtype=np.int64).tolist()
     children: list[list[int]] = [[] for _ in n_parents]
     for node, child in np.argwhere(adjacency).tolist():

@@ -35,7 +35,7 @@ def latent_projection(dag: DAG, latent: Iterable[Node] = (), selection: Iterable
 
     Returns:
         X and Y are adjacent if no set of observed nodes separates them (given selection). A tail at X means that X is a
-        cause of Y or of selection, an arrowhead that it is not.
+        cause of Y or of selection; an arrowhead at X means that X is neither.
 
     >>> from anypag import DAG
     >>> print(latent_projection(DAG.from_string("U --> A; U --> B; B --> C"), latent=["U"]))
@@ -50,7 +50,7 @@ def latent_projection(dag: DAG, latent: Iterable[Node] = (), selection: Iterable
 
 
 def true_pag(dag: DAG, latent: Iterable[Node] = (), selection: Iterable[Node] = ()) -> PAG:
-    """The PAG that a perfect search would find: the graph of the observed nodes of a DAG, up to Markov equivalence.
+    """The PAG that a perfect search would find: the Markov equivalence class of the MAG over the observed nodes.
 
     Args:
         dag: the causal graph, with all its nodes.
@@ -116,7 +116,7 @@ def mag_of_diagram(marks: Marks) -> Marks:
 
 
 def _mag_of_causes(marks: Marks) -> Marks:
-    """As `mag_of_diagram`, from a DAG with a latent cause for every `<->` and a selected effect for every `---`."""
+    """The MAG of a diagram, by a DAG with a latent cause for every `<->` and a selection node for every `---`."""
     n = len(marks)
     arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
     both, undirected = np.argwhere(np.triu(arrow & arrow.T)), np.argwhere(np.triu(tail & tail.T))
@@ -138,7 +138,7 @@ def _projected(edges: MarkedEdges, is_latent: Flags, is_selection: Flags, observ
 
 
 def of_data_alone(pag: PAG) -> PAG:
-    """The PAG of the same class for a sample without selection, with no marks from knowledge."""
+    """The PAG of the Markov equivalence class of `pag`, without marks from knowledge; assumes no selection."""
     found = orient(as_circles(pag.marks), CollidersOf(pag.marks), rules_after_0(selection=False))
     return PAG(found.marks, pag.names)
 
@@ -153,7 +153,7 @@ class LatentDAG:
 
     @classmethod
     def of_marks(cls, marks: Marks, n_levels: tuple[int, ...]) -> Self:
-        """The LatentDAG with the marks of a DAG over the measured variables, then the hidden ones."""
+        """The LatentDAG of the marks of a DAG whose nodes are the measured variables, then the hidden causes."""
         n = len(marks) - len(n_levels)
         causes = arrows(marks)
         return cls(causes[:n, :n], causes[n:, :n], n_levels)
@@ -165,7 +165,7 @@ class LatentDAG:
 
     @property
     def causes(self) -> Flags:
-        """(n + k, n + k) i is a cause of j, over all nodes, the hidden ones last."""
+        """(n + k, n + k) is i a direct cause of j? The hidden causes come last."""
         k = len(self.n_levels)
         causes = np.zeros((self.n + k, self.n + k), np.bool_)
         causes[: self.n, : self.n], causes[self.n :, : self.n] = self.parents, self.children
@@ -173,11 +173,11 @@ class LatentDAG:
 
     @property
     def marks(self) -> Marks:
-        """(n + k, n + k) the marks of the DAG over all nodes, the hidden ones last."""
+        """(n + k, n + k) the marks of the DAG over all nodes. The hidden causes come last."""
         return marks_of_arrows(self.causes)
 
     def with_last_hidden(self) -> Self:
-        """A LatentDAG whose only hidden cause is the last; the others become the last measured variables."""
+        """The LatentDAG in which all hidden causes but the last one become measured variables, at the end."""
         causes = self.causes[:, :-1]
         return replace(self, parents=causes[:-1], children=causes[-1:], n_levels=self.n_levels[-1:])
 
@@ -193,7 +193,7 @@ class LatentDAG:
         left, groups = list(range(len(self.n_levels))), []
         while left:
             group = [left.pop(0)]
-            for cause in group:  # grows while it is read
+            for cause in group:  # the loop appends to `group`
                 sharing = [other for other in left if (self.children[cause] & self.children[other]).any()]
                 group += sharing
                 left = [other for other in left if other not in sharing]
@@ -205,5 +205,5 @@ class LatentDAG:
         return replace(self, children=self.children[causes], n_levels=tuple(self.n_levels[h] for h in causes))
 
     def busy(self) -> list[int]:
-        """The hidden causes with two children or more; others leave no trace in the data."""
+        """The hidden causes with two or more children. The other hidden causes leave no trace in the data."""
         return [h for h in range(len(self.n_levels)) if self.children[h].sum() > 1]

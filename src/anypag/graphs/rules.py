@@ -4,7 +4,7 @@ The rest of the package only uses `RULES`: orientation runs them, results and ch
 explanations use their sentences. A new rule needs an entry at the end of this file. Unless it is a pattern of three
 nodes (`Triple`), it also needs a kernel in `anypag._kernels.rules`. Importing this file does not load the compiler.
 
-In every sentence `at` is the variable at the mark and `other` the one at the other end of the edge. The meaning of
+In every sentence `at` is the variable at the mark and `other` is the variable at the other end. The meaning of
 `because` depends on the rule; see `anypag._kernels.rules`.
 """
 
@@ -31,16 +31,16 @@ class Rule(NamedTuple):
     number: int
     propose: Callable[[Pass, Colliders], int]
     """Writes proposed marks into `wanted` and `rows` of the pass (see `_kernels.rules`). Returns their number."""
-    needs_selection: bool  # applies only if the sample may be selected by something the variables affect
-    words: Explain  # why it set a mark, as a sentence
+    needs_selection: bool  # applies only if selection of the sample may depend on the variables
+    words: Explain  # makes the sentence that explains a mark
     needs_knowledge: bool = False  # useful only with knowledge
     needs_all_edges: bool = False  # valid only at the end of a search, when no superfluous edge is left
     needs_edges: tuple[tuple[str, int], ...] = ()
-    """How many edges of each kind its pattern needs; a graph with fewer skips the rule, which is then not compiled."""
+    """The number of edges of each kind that the pattern needs. With fewer, the rule is neither compiled nor run."""
 
     @property
     def name(self) -> str:
-        """R0–R12, or K0–K7 for the rules numbered from `KNOWN` on, which rest on knowledge."""
+        """R0–R12; K0–K7 for the rules with numbers from `KNOWN` on, which rest on knowledge."""
         return f"R{self.number}" if self.number < KNOWN else f"K{self.number - KNOWN}"
 
 
@@ -49,7 +49,7 @@ CLOSURE = 26  # the "rule" of a mark shared by all graphs that agree with the da
 
 
 def rules_after_0(*, selection: bool, knowledge: bool = False, final: bool = False) -> tuple[Rule, ...]:
-    """The rules that are repeated after R0 until none sets a mark, in order; `final`: all edges are right."""
+    """The rules to repeat after R0 until none sets a mark, in order. `final`: no superfluous edge is left."""
     return tuple(
         rule
         for rule in RULES.values()
@@ -92,7 +92,7 @@ def discriminating_paths(graph: Pass) -> Paths:
 
 
 def _pattern(kernel_name: str, known: str | None = None) -> Callable[[Pass, Colliders], int]:
-    """A rule that reads marks, and a field of `KnownCauses` if given; its function is in `anypag._kernels.rules`."""
+    """The `propose` of a rule whose kernel reads marks and, if `known` names one, a field of `KnownCauses`."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
         more = () if known is None else (getattr(graph.known, known),)
@@ -108,7 +108,7 @@ class Triple(NamedTuple):
     second: str  # the edge V–B
     across: str  # the edge A–B; "" for none, "any" for any or none
     then: str  # `V --> B`: the marks that follow; a star leaves a mark as it is
-    because: str = ""  # the nodes that the reason names; by default the third one
+    because: str = ""  # the nodes that the reason names; by default the node that `then` does not name
     known: str = ""  # "A" or "B": the table of knowledge must be True for V and this node
 
 
@@ -119,7 +119,7 @@ _NOTHING_KNOWN = np.zeros((0, 0), np.bool_)
 
 
 def _triple(*patterns: Triple, known: str | None = None) -> Callable[[Pass, Colliders], int]:
-    """A rule about three nodes that fit one of the patterns; `known` is a field of `KnownCauses`."""
+    """The `propose` of a rule about three nodes that fit one of the patterns; `known` is a field of `KnownCauses`."""
     seen, wanted = np.zeros((len(patterns), 7), np.int64), np.zeros((len(patterns), 2, 5), np.int64)
     for k, (first, second, across, then, because, knows) in enumerate(patterns):
         beyond = {"": (1, 1), "any": (15, 15)}.get(across) or (_BITS[across[2]], _BITS[across[0]])
@@ -140,7 +140,7 @@ def _triple(*patterns: Triple, known: str | None = None) -> Callable[[Pass, Coll
 
 
 def _long_pattern(kernel_name: str, *more: int) -> Callable[[Pass, Colliders], int]:
-    """A rule that reads only marks, in several short calls (turns); `more` are more arguments of its kernel."""
+    """The `propose` of a rule that reads only marks, in short calls (turns). `more`: other arguments of its kernel."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
         rule, stand = getattr(kernel, kernel_name), np.zeros(4 + 3 * len(graph.marks), np.int64)
@@ -158,7 +158,7 @@ Explain = Callable[[MarkReason, SeparationsByPair], str]
 
 
 def _saying(sentence: str) -> Explain:
-    """A function that fills a sentence with `at`, `other` and `because`: all nodes in one field, or one field each."""
+    """A function that fills a sentence with `at`, `other` and the nodes of `because`, together or each in a field."""
     because = list(dict.fromkeys(re.findall(r"{(?!at}|other}|because})(\w+)}", sentence)))
 
     def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:
@@ -225,8 +225,8 @@ def _known(reason: MarkReason, sepsets: SeparationsByPair) -> str:
 
 
 _SENTENCES = {
-    "R2": "{other} points to {b} and {b} to {at}, one of them with a tail; if {at} were a cause of {other}, one of "
-    "these two arrows would be wrong.",
+    "R2": "{other} points to {b} and {b} to {at}, and one of these edges has a tail; if {at} were a cause of "
+    "{other}, one of the two arrowheads would be wrong.",
     "R3": "{other}, a non-collider between {a} and {c}, is a cause of {a}, of {c} or of being in the sample; {at} is a "
     "cause of none of these, so it is no cause of {other}.",
     "R5": "{at} and {other} lie on a ring through {because} in which only neighbours are joined, without any collider; "
@@ -236,7 +236,7 @@ _SENTENCES = {
     "sample; an arrowhead at {at} would contradict this.",
     "R8": "{at} has a tail towards {b}, and {b} is a cause of {other}; a cause of a cause is a cause.",
     "R9": "a path from {at} through {b} may lead to {other}, and {b} and {other} have no edge; if the end at {at} were "
-    "an arrowhead, that path would have to be directed, and {at} a cause of {other}, which the arrowhead denies.",
+    "an arrowhead, that path would have to be directed and make {at} a cause of {other}, which the arrowhead denies.",
     "R10": "{m} and {w} have no edge, and paths from {at} through them may lead to two causes of {other}; at least one "
     "path must, so the end at {at} is a tail.",
     "R12": "if {at} were a cause of {other}, it would be a cause of {d} too, because each edge of a path from {at} to "
@@ -247,11 +247,11 @@ _SENTENCES = {
     "it is known not to cause {c}.",
     "K3": "{at} has a tail towards {b}, of which it is known to be no cause; so who is in the sample depends on {at}, "
     "and every mark at {at} is a tail.",
-    "K4": "{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; this edge "
-    "has one at its other end.",
+    "K4": "{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; this "
+    "edge has a tail at {a}.",
     "K5": "{at} and {other} are known to have no hidden common cause, and {other} is no cause of {at}; so {at} causes "
     "{other}.",
-    "K6": "every graph that fits the data and all that was said beforehand has this mark; all were checked.",
+    "K6": "every graph that fits the data and the given knowledge has this mark; all such graphs were checked.",
 }
 _SAID = {name: _saying(sentence) for name, sentence in _SENTENCES.items()}
 
@@ -290,4 +290,4 @@ RULES: dict[int, Rule] = {
         Rule(CLOSURE, _nothing, False, _SAID["K6"], needs_knowledge=True, needs_all_edges=True),
     )
 }
-"""All rules by number, in the order they are tried. R0 runs once, first; K0 and K6 name marks that no pattern sets."""
+"""All rules by number, in the order of their use. R0 runs once, first. K0 and K6 explain marks that no pattern sets."""

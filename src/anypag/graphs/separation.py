@@ -2,8 +2,8 @@
 
 A path between x and y *connects* them given Z if every collider on it (a node with two arrowheads: `*-> v <-*`) is in Z
 or an ancestor of Z, and no other inner node is in Z. Nodes with no connecting path are separated: independent given Z
-in every distribution that belongs to the graph. In a DAG this is d-separation, in a MAG m-separation; the search
-is the same, and linear in the number of edges.
+in every distribution that belongs to the graph. In a DAG this is d-separation, in a MAG m-separation. One
+search serves both; its time is linear in the number of edges.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def is_separated(graph: MixedGraph, x: Node, y: Node, z: Iterable[Node] = ()) ->
     Args:
         graph: a DAG (d-separation) or a MAG (m-separation).
         x: a name or an index.
-        y: another one.
+        y: another name or index.
         z: the nodes conditioned on, names or indices.
 
     >>> from anypag import DAG, is_separated
@@ -44,7 +44,7 @@ def is_separated(graph: MixedGraph, x: Node, y: Node, z: Iterable[Node] = ()) ->
 def are_separated(
     graph: MixedGraph, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike, *, always: npt.ArrayLike = ()
 ) -> Flags:
-    """(b,) do the nodes in a row of z (b, r) and those of `always` separate x (b,) and y (b,) in a DAG or MAG?
+    """(b,) does each row of z (b, r), together with the nodes `always`, separate x (b,) and y (b,) in a DAG or MAG?
 
     >>> from anypag import DAG
     >>> are_separated(DAG.from_string("A --> B; B --> C"), [0, 0], [1, 2], [[2], [1]])
@@ -72,9 +72,9 @@ def is_definitely_connected(marks: Marks, adjacent: Flags, x: NodeSet, y: NodeSe
     """Does a walk of definite status from x to y connect them in a PAG, given z?
 
     A node inside a path is of *definite status* if it is a collider there (arrowheads on both sides), has a tail on one
-    side, or has circles on both sides while its two neighbours on the path are not adjacent; the last two cannot be
-    colliders in any member. In a PAG two nodes are separated in all members exactly if no path of definite status
-    connects them (Zhang 2008). Identification may have removed edges; `adjacent` includes these.
+    side, or has circles on both sides while its two neighbours on the path are not adjacent. In the last two cases it
+    is a collider in no member of the class. Two nodes are separated in all members exactly if no path of definite
+    status connects them (Zhang 2008). `adjacent` includes edges that identification has removed from `marks`.
     """
     above_z = reached_backwards(arrows(marks), list(members(z)))
     neighbours = [np.flatnonzero(row).tolist() for row in marks]
@@ -96,6 +96,6 @@ def is_definitely_connected(marks: Marks, adjacent: Flags, x: NodeSet, y: NodeSe
 
 
 def _is_noncollider(marks: Marks, adjacent: Flags, u: int, v: int, w: int) -> bool:
-    """Is v, between u and w, a collider in no member?"""
+    """Is it certain that v, between u and w, is a collider in no member of the class?"""
     ends = (marks[u, v], marks[w, v])
     return Mark.TAIL in ends or (ends == (Mark.CIRCLE, Mark.CIRCLE) and not adjacent[u, w])

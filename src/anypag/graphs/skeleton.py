@@ -16,13 +16,13 @@ from anypag.threads import map_in_threads, runs_of
 
 BYTES_PER_EDGE = 64  # writing this many bytes of new memory costs as much as processing a neighbour
 LEAST_EDGES, MOST_EDGES = 100_000, 100_000_000
-"""The least and most neighbours per thread at a time; the least take 1 ms."""
+"""The least and the greatest number of neighbours that a thread processes at a time; the least takes 1 ms."""
 MarkedEdges = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Marks, Marks]
 """`start` and `neighbour` of a skeleton, and for each entry the marks at the node and at the neighbour."""
 
 
 class Skeleton(NamedTuple):
-    """The neighbours of node v are `neighbour[start[v]:start[v + 1]]`, in ascending order."""
+    """Lists of neighbours: those of node v are `neighbour[start[v]:start[v + 1]]`, in ascending order."""
 
     start: Counts  # (n + 1,)
     node: Indices  # (2m,) v itself, for each of its neighbours
@@ -36,12 +36,12 @@ class Skeleton(NamedTuple):
         return cls(np.searchsorted(node, np.arange(n + 1)), node, (place - node * np.int64(n)).astype(np.int32))
 
     def with_marks(self, marks: Marks) -> MarkedEdges:
-        """The edges with the marks that a matrix has for them."""
+        """The edges with their marks in a matrix of marks."""
         node, neighbour = self.node, self.neighbour
         return self.start, neighbour, marks[neighbour, node], marks[node, neighbour]
 
     def narrowed(self, marks: Marks) -> Self:
-        """The edges that a matrix of marks still has; faster than a scan of all pairs."""
+        """The edges that are still in a matrix of marks. This is faster than a scan of all pairs."""
         is_left = marks[self.node, self.neighbour] != Mark.NONE.value
         if is_left.all():
             return self
@@ -49,7 +49,7 @@ class Skeleton(NamedTuple):
         return type(self)(np.searchsorted(node, np.arange(len(marks) + 1)), node, self.neighbour[is_left])
 
     def without(self, marks: Marks, x: Indices, y: Indices, threads: int = 1) -> tuple[Self, Marks]:
-        """The edges except those between x and y, and a new matrix with their marks."""
+        """The skeleton without the edges x[k]–y[k], and a new matrix with the marks of the edges that are left."""
         n = len(marks)
         is_out, left = np.zeros((n, -(-n // 8)), np.uint8), np.zeros(marks.shape, np.uint8)
         kernel.set_bits(is_out, x, y, np.ones(len(x), np.bool_))

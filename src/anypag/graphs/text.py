@@ -1,6 +1,6 @@
 """Graphs as text: edges such as `A o-> B`, one per line or separated by `;`; a lone name is a node without edges.
 
-A name that could be misread (blanks, `;`, quotes, or one that looks like an edge) is written in double quotes with
+A name that could be misread (it has blanks, `;` or quotes, or looks like an edge) is written in double quotes with
 JSON's escapes. `parse_graph(format_graph(...))` gives the graph back.
 """
 
@@ -21,7 +21,7 @@ _BARE = re.compile(r"[\w.:/@()\[\]+*%&|=,!?$^~'-]+")
 
 
 def quote(name: str) -> str:
-    """The name as written in text: bare if it can be read back, else in double quotes."""
+    """The name as it is written in text: unchanged if it can be read back, else in double quotes."""
     is_edge = name in EDGE_SYMBOLS or name in _SHORT_FORMS
     bare = _BARE.fullmatch(name) and not _GLUED.search(name) and not is_edge
     return name if bare else json.dumps(name, ensure_ascii=False)

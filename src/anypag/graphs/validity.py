@@ -24,10 +24,10 @@ from anypag.graphs.text import quote
 
 @dataclass(frozen=True)
 class Validity:
-    """Whether a PAG is the PAG of some MAG; `bool()` of it says so.
+    """The verdict on a PAG: is it valid, that is, the PAG of some MAG? `bool()` gives the answer.
 
-    `reason` says in a sentence why not (empty when valid); `path` names the nodes of an offending path or cycle, or the
-    edge whose mark is wrong; `mag` is the MAG that was tried (a member, when valid), and `pag` is its PAG, if known.
+    `reason` is a sentence that says why not (empty if valid). `path` names the nodes of an offending path or cycle, or
+    of the edge with the wrong mark. `mag` is the MAG that was tried (if valid, a member); `pag` is its PAG, if known.
     """
 
     valid: bool
@@ -81,7 +81,7 @@ def _wrong_mark(pag: PAG, truth: PAG, i: int, j: int) -> str:
 
 
 def completed(marks: Marks) -> tuple[Marks, list[int]]:
-    """The marks of a member, if there is one; or a chordless cycle of `o-o` edges that shows there is none."""
+    """The marks of a member, if there is one, and a chordless cycle of `o-o` edges; [] if there is no such cycle."""
     completed = np.array(marks)
     circle, arrow, tail = (marks == mark.value for mark in (Mark.CIRCLE, Mark.ARROW, Mark.TAIL))
     completed[circle & arrow.T] = Mark.TAIL
@@ -102,7 +102,7 @@ def completed(marks: Marks) -> tuple[Marks, list[int]]:
 
 
 def _maximum_cardinality_order(adjacent: Flags) -> list[int]:
-    """The nodes, ordered: the next one has the most neighbours before it. In a chordal graph these form a clique."""
+    """The nodes, each next one with the most earlier neighbours. In a chordal graph these neighbours form a clique."""
     n_taken = np.zeros(len(adjacent), np.int64)
     order: list[int] = []
     for _ in range(len(adjacent)):
@@ -114,7 +114,7 @@ def _maximum_cardinality_order(adjacent: Flags) -> list[int]:
 
 
 def _chordless_cycle(adjacent: Flags) -> list[int]:
-    """A cycle of four or more nodes without a chord, the first node again at the end. The graph must have one."""
+    """A cycle of four or more nodes without a chord, the first node repeated at the end. One must exist."""
     for node in range(len(adjacent)):
         for a, b in combinations(np.flatnonzero(adjacent[node]).tolist(), 2):
             outside = ~adjacent[node]  # the path from b to a avoids the node and its other neighbours

@@ -1,4 +1,4 @@
-"""Binds statements to the columns of a table: looks up names, refuses contradictions, adds all that follows."""
+"""Binds statements to the columns of a table: looks up names, refuses contradictions, adds facts that follow."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_NAMED = 3  # the most columns that a message names
 
 
 def bind(statements: Sequence[Statement], names: Sequence[str], *, selection: bool) -> Facts:
-    """The facts about the columns, with all that follows. KnowledgeError for unknown names and contradictions."""
+    """The facts about the columns, and all that follow. KnowledgeError for unknown names and contradictions."""
     said = facts_said(statements, names, selection=selection)
     _refuse_contradictions(statements, said, names)
     return said.closed()
@@ -110,7 +110,7 @@ def _quoted(unknown: Sequence[str], names: Iterable[str]) -> str:
 
 
 def _tier_of(statements: Sequence[Statement], place: Mapping[str, int]) -> Counts:
-    """The tier of every column, the earliest 0; -1 for those in none."""
+    """The tier of every column: 0 for the earliest, -1 for columns in no tier."""
     tier = np.full(len(place), -1, np.int64)
     found = [statement for statement in statements if isinstance(statement, Tiers)]
     if len(found) > 1:
@@ -126,12 +126,12 @@ def _tier_of(statements: Sequence[Statement], place: Mapping[str, int]) -> Count
     return tier
 
 
-SaidBy = Callable[[str, int, int], str]  # the statement that says a fact of a kind about two columns
+SaidBy = Callable[[str, int, int], str]  # from a kind of fact and two columns, the statement that says this fact
 _BEGIN = "The knowledge contradicts itself:"
 
 
 def _refuse_contradictions(statements: Sequence[Statement], said: Facts, names: Sequence[str]) -> None:
-    """Raise KnowledgeError, with the shortest chain of statements, if the statements cannot all be true."""
+    """Raise KnowledgeError, with the shortest contradictory chain, if the statements cannot all be true."""
 
     def source(kind: str, a: int, b: int) -> str:
         """The first statement that says a given fact."""
@@ -149,7 +149,7 @@ def _refuse_contradictions(statements: Sequence[Statement], said: Facts, names: 
 
 
 def shortest_chain(causes: Flags, not_causes: Flags) -> list[int]:
-    """The shortest chain of causes from a to b where a is b, or is said to be no cause of b; empty if there is none."""
+    """The shortest cycle of causes, or chain whose first node is said to be no cause of its last; empty if none."""
     chains = (_chain_from(int(a), causes, not_causes) for a in np.flatnonzero(causes.any(axis=1)))
     return min((chain for chain in chains if chain), key=len, default=[])
 
@@ -181,7 +181,7 @@ def _sentence(chain: list[int], source: SaidBy, names: Sequence[str]) -> str:
 
 
 def _refuse_causes_without_a_path(said: Facts, source: SaidBy, names: Sequence[str]) -> None:
-    """Raise for a cause and an effect that are not joined if no path through other variables can lead between them."""
+    """Raise if a cause and its effect are not joined, and no chain of other variables can link the two causally."""
     apart = said.causes & said.not_joined
     if not apart.any():
         return

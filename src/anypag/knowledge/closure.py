@@ -2,9 +2,9 @@
 
 Orientation first sets the marks that statements give, then runs all rules. No known set of rules finds everything that
 knowledge implies. The exact closure uses the definition: a circle stays only if one MAG of the class that agrees with
-all statements has a tail there, and another has an arrowhead. To find such members, it tries a mark and lets the rules
-draw conclusions; if circles are left, it tries a mark at one of them. A member that is found has a tail or an arrowhead
-in place of every circle, so few searches are needed.
+all statements has a tail there, and another has an arrowhead. To find a member, the search sets a mark, applies the
+rules, and fills in the other circles. If the result is no such member, it sets a mark at one of these circles. A member
+has a tail or an arrowhead in place of every circle, so each member shows a possible mark for all of them.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def orient_with_knowledge(
     final: bool = False,
     look: Look = do_nothing,
 ) -> Orientation:
-    """The marks that the rules find from a skeleton and knowledge. `given` (n, n) has circles, and marks that are given
-    besides knowledge. `final`: are all edges known to be right?
+    """The marks that the rules find from a skeleton and knowledge. `given` (n, n) has circles, and marks from other
+    sources than knowledge. `final`: are all edges known to be right?
     """
     start = seeded(given, facts, final=final)
     rules = rules_after_0(selection=not bool(facts.not_selecting.all()), knowledge=True, final=final)
@@ -55,11 +55,11 @@ def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
 
 
 def known_of(facts: Facts) -> KnownCauses:
-    """The tables that rules read. Selection can look like a hidden cause; if possible, no pair is unconfounded."""
+    """The tables that rules read. With selection no pair is unconfounded: selection can look like a hidden cause."""
     return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 
-MOST_TRIALS = 20_000  # marks that are tried before the closure is left unfinished; a few seconds on small graphs
+MOST_TRIALS = 20_000  # after this many tried marks the closure is left unfinished; a few seconds on small graphs
 
 
 class Closure(NamedTuple):
@@ -71,12 +71,12 @@ class Closure(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Is every circle proved to be one?"""
+        """Is it proved that no mark follows at any circle?"""
         return self.agrees is not None and not bool(self.is_open.any())
 
 
 def class_with_knowledge(mag: Marks, facts: Facts, pag: Marks | None = None) -> Marks:
-    """(n, n) the marks of the PAG of a MAG (`pag` if known) with those that rules conclude from knowledge."""
+    """(n, n) the marks of the PAG of a MAG (`pag`, if given), and those that follow from knowledge by the rules."""
     start = as_circles(mag) if pag is None else pag
     return orient_with_knowledge(start, SeparationsOf(mag), facts, Skeleton.of(mag), final=True).marks
 
@@ -85,7 +85,7 @@ class SeparationsOf(CollidersOf):
     """The colliders of a class of MAGs, from one of its members.
 
     A path that discriminates B in members that agree with knowledge need not do so in this member. But all members have
-    the same separations, and the ends D and C of the path are separated by their anteriors.
+    the same separations: the anteriors of D and C separate the ends D and C, so B is no collider if it is among them.
     """
 
     def __init__(self, mag: Marks) -> None:
@@ -111,7 +111,7 @@ def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS, 
 
 
 def _settled(search: _MemberSearch, marks: Marks) -> Closure:
-    """The closure: decides circle after circle, as long as trials are left."""
+    """The closure. Circles are decided one by one, as long as trials are left."""
     try:
         for i, j in np.argwhere(marks == Mark.CIRCLE).tolist():
             for mark, other in ((Mark.ARROW, Mark.TAIL), (Mark.TAIL, Mark.ARROW)):
@@ -180,7 +180,7 @@ class _MemberSearch:
         arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
         has_arrow = arrow.any(axis=0)
         is_sure = has_arrow | self.facts.not_selecting
-        if bool((tail & tail.T)[is_sure].any()):  # such a node is no cause of selection, and so at no end of ---
+        if bool((tail & tail.T)[is_sure].any()):  # such a node is no cause of selection, so it has no ---
             return False
         if not self.facts.selection and bool((arrow & arrow.T & self.facts.unconfounded).any()):
             return False
@@ -190,7 +190,7 @@ class _MemberSearch:
         return not bool((wrong | (leads & arrow.T)).any())
 
     def _offending(self, marks: Marks) -> list[int] | None:
-        """Nodes that show why these are not the marks of a member that agrees with knowledge; None if they are."""
+        """Nodes at which these marks are not those of a member that agrees with knowledge; None if there are none."""
         wrong = self.facts.disagreement(marks)
         if wrong is not None:
             leads = ancestry(marks) | np.eye(len(marks), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Knowledge as tables over numbered nodes, with all that follows from the statements alone.
+"""Knowledge as tables over numbered nodes, with all facts that follow from the statements alone.
 
 "A is a cause of B" is transitive and has no cycles. So statements about causes and non-causes imply more. Let A be a
 cause of B. Then B is no cause of A. A variable that A does not cause is not caused by B either. A variable that does
@@ -21,7 +21,7 @@ from anypag.graphs.marks import Mark
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """Facts about n nodes; `closed` adds what follows.
+    """Facts about n nodes; `closed` adds the facts that follow.
 
     `causes[a, b]`: a is a cause of b, directly or through others. `not_causes[a, b]`: a is no cause of b.
     `not_selecting[a]`: a is no cause of being in the sample. `joined`, `not_joined` and `unconfounded` (no unmeasured
@@ -44,7 +44,7 @@ class Facts:
         return cls(causes, not_causes, not_selecting, joined, not_joined, unconfounded, design, selection)
 
     def closed(self) -> Self:
-        """The facts with all that follows from them; they must not contradict each other (see `knowledge.bind`)."""
+        """The facts and all that follow from them. The facts must not contradict each other (see `knowledge.bind`)."""
         causes = transitive(self.causes)
         not_causes = self.not_causes | causes.T
         above = causes.T | np.eye(len(causes), dtype=np.bool_)
@@ -55,12 +55,12 @@ class Facts:
         return replace(self, causes=causes, not_causes=not_causes, not_selecting=not_selecting)
 
     def reordered(self, order: npt.NDArray[np.integer]) -> Self:
-        """The facts for nodes in another order: node i is the one that was order[i]."""
+        """The facts for nodes in another order: node i is the earlier node `order[i]`."""
         tables = self._tables()
         return replace(self, **{name: table[np.ix_(*[order] * table.ndim)].copy() for name, table in tables.items()})
 
     def with_hidden(self, k: int) -> Self:
-        """The facts for these nodes and k hidden causes; nothing measured is a cause of a hidden one."""
+        """The facts for these nodes and k hidden causes; no node is a cause of a hidden cause."""
         n = len(self.causes)
         wider: dict[str, Any] = {name: np.pad(table, (0, k)) for name, table in self._tables().items()}
         wider["not_causes"][:, n:] = True
@@ -103,8 +103,8 @@ class Facts:
         return np.asarray(seeds, np.uint8)
 
     def agree_with(self, mag: Marks) -> bool:
-        """Can all facts be true in a system with this MAG? A node with an arrowhead is no cause of selection, so it
-        causes exactly its descendants, as does a node known not to cause selection. What others cause is open.
+        """Can all facts be true in a system with this MAG? A node with an arrowhead is no cause of selection. A node
+        that is no cause of selection causes exactly its descendants. Other nodes may cause selection instead.
         """
         adjacent = mag != Mark.NONE
         edges_agree = not bool((self.joined & ~adjacent).any() or (self.not_joined & adjacent).any())

@@ -33,7 +33,7 @@ OneOrMore = str | Iterable[str]  # a variable, several, or "*" for all
 
 @dataclass(frozen=True, init=False, repr=False)
 class Knowledge:
-    """Background knowledge. Whatever it does not mention is unknown.
+    """Background knowledge. Facts that no statement mentions are unknown.
 
     Args:
         tiers: groups of variables in the order of time: no variable is a cause of a variable in an earlier group.
@@ -47,9 +47,9 @@ class Knowledge:
         no_causes_within_tiers: whether variables of one tier are no causes of each other.
         selection_before_tier: the number of a tier, the first is 1. The sample was selected before anything in this
             tier or a later one happened, so their variables do not affect selection.
-        contexts: columns that say under which conditions a row was recorded (`anypag.pooled`). A sample with contexts
-            is taken as not selected.
-        assumptions: which assumptions of Joint Causal Inference hold of contexts: "1", "12" or "123".
+        contexts: columns that say under which conditions a row was recorded (`anypag.pooled`). With contexts, the
+            search assumes that the sample is not selected.
+        assumptions: the assumptions of Joint Causal Inference that hold for the contexts: "1", "12" or "123".
 
     In a pair each side may be one name, a list of names, or "*" for all variables.
 
@@ -164,7 +164,7 @@ class Knowledge:
         return cls.of(read_statements(Path(path)))
 
     def facts(self, names: Sequence[str], *, selection: bool = True) -> Facts:
-        """The facts about the columns of a table, with all that follows.
+        """The facts about the columns of a table, with all facts that follow from them.
 
         Args:
             names: the columns.
@@ -184,7 +184,7 @@ class Knowledge:
         return bind(self.statements, names, selection=selection)
 
     def to_dict(self) -> dict[str, Any]:
-        """The statements as JSON can hold them."""
+        """The statements as a dict that JSON can hold."""
         return to_plain(self.statements)
 
     def __add__(self, other: Knowledge) -> Knowledge:

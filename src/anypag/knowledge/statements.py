@@ -27,7 +27,7 @@ _RESERVED = frozenset({SELECTION, "|", "*", "tiers:", "within", *SIGNS.values()}
 
 @dataclass(frozen=True)
 class Tiers:
-    """`tiers: a b | c d`: no variable is a cause of one in an earlier tier."""
+    """`tiers: a b | c d`: no variable is a cause of a variable in an earlier tier."""
 
     tiers: tuple[tuple[str, ...], ...]
     place: str = field(default="", compare=False)
@@ -38,7 +38,7 @@ class Tiers:
 
 @dataclass(frozen=True)
 class NoCausesWithinTiers:
-    """`within tiers: no causes`: no variable is a cause of one in its own tier."""
+    """`within tiers: no causes`: no variable is a cause of another variable in its tier."""
 
     place: str = field(default="", compare=False)
 
@@ -141,7 +141,7 @@ def written(name: str) -> str:
 
 
 def named(statement: Statement) -> str:
-    """The statement as sentences mention it: its text, and where it was written."""
+    """The statement in backquotes, and where it was written; for messages."""
     return _placed(f"`{statement}`", statement.place)
 
 
@@ -173,10 +173,10 @@ class KnownMark:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One statement and what became of it.
+    """A statement and its outcome.
 
     `became` is "used" (`marks` depend on it, or `why` says what else it did), "implied" (the data alone show it),
-    "contradicted" (by the data; the statement wins) or "not usable"; `why` explains it in a sentence.
+    "contradicted" (by the data; the statement wins) or "not usable". `why` gives the reason in a sentence.
     """
 
     statement: str
@@ -187,7 +187,7 @@ class Outcome:
 
     @property
     def in_words(self) -> str:
-        """What became of it: "used", "implied by the data anyway", "contradicted" or "not usable"."""
+        """The outcome in words: "used", "implied by the data anyway", "contradicted" or "not usable"."""
         return "implied by the data anyway" if self.became == "implied" else self.became
 
     def __str__(self) -> str:

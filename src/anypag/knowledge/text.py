@@ -6,7 +6,7 @@
     smoking ~> cough               a cause, directly or through others
     {age, sex} !~> smoking         no cause
     * !~> age                      nothing is a cause of age
-    smoking *-* cough              joined in the PAG; !*-* for not joined
+    smoking *-* cough              joined in the PAG; !*-* if not joined
     smoking !<-> cough             no hidden common cause
     cough !~> selection            no cause of being in the sample
     contexts 123: drug dose        columns of the design, with assumptions 1, 12 or 123
@@ -92,7 +92,7 @@ def _statement(tokens: list[str], place: str) -> Statement:
         return SelectionBefore(int(tokens[3]), place)
     signs = [k for k, token in enumerate(tokens) if is_sign(token)]
     if len(signs) != 1:
-        raise KnowledgeError(_no_statement(tokens, place, f"it has {len(signs) or 'none'} of the signs"))
+        raise KnowledgeError(_no_statement(tokens, place, f"one sign is needed, and it has {len(signs) or 'none'}"))
     (k,) = signs
     return _pairs(tokens[:k], tokens[k], tokens[k + 1 :], place)
 
@@ -135,7 +135,7 @@ def _side(tokens: list[str], place: str) -> Side:
 
 
 def parse_tiers(tokens: list[str], place: str) -> tuple[tuple[str, ...], ...]:
-    """The tiers between the `|`, the earliest first."""
+    """The tiers, which `|` separates, the earliest first."""
     tiers: list[list[str]] = [[]]
     for token in tokens:
         if token == "|":
@@ -223,7 +223,7 @@ _NOBODY = Variables(())
 
 @dataclass(frozen=True)
 class StatementForm(Form):
-    """A statement: an object whose "kind" says which of the forms it has."""
+    """A statement as an object; its "kind" says which of `FORMS` it has."""
 
     def write(self, value: Statement, variables: Variables) -> dict[str, Any]:
         kind = value.kind if isinstance(value, PairStatement) else _KIND_OF[type(value)]

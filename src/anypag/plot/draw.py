@@ -24,7 +24,7 @@ def svg(graph: Any, *, legend: bool = True) -> str:
     """The picture of a graph as SVG: boxes, edges with their marks, and a legend.
 
     Args:
-        graph: what a search learned, or a graph (anything that `anypag.as_graph` takes).
+        graph: a result, or a graph (anything that `anypag.as_graph` takes).
         legend: whether to add a legend below.
 
     Raises:

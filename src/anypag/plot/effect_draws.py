@@ -1,4 +1,4 @@
-"""A picture of an effect drawn from sampled graphs: its density with the mass at zero, and what the graphs say."""
+"""A picture of an effect from sampled graphs: its density with the mass at zero, and a bar of shares of graphs."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import numpy as np
 from anypag.arrays import Floats
 from anypag.effects.sampled_effect import SampledEffect
 
-WIDTH, HEIGHT, BASE = 300, 120, 72  # of the picture, and how far below its top the axis of the density is; in pixels
+WIDTH, HEIGHT, BASE = 300, 120, 72  # the picture's size, and the distance of the density's axis from the top; in pixels
 N_BINS = 28
 EDGE = 12  # the margin left and right, in pixels
 COLOURS = {"no effect": "#9aa5b1", "identified": "#2a6f97", "open": "#d9a441"}
 
 
 def effect_svg(found: SampledEffect) -> str:
-    """SVG of what sampled graphs say: the draws if there is one number, and the shares of graphs."""
+    """SVG of an effect: its draws if it is a single number, and the shares of graphs."""
     draws = found.lines[0].draws if len(found.lines) == 1 else None
     return draws_svg(draws, (found.p_zero, found.p_identified, found.p_open))
 
 
 def draws_svg(draws: Floats | None, shares: tuple[float, float, float]) -> str:
-    """SVG of the draws (m,) of one effect, zeros included, above a bar of the shares of graphs: those that say that
-    there is no effect, that identify it, and that leave it open. Without draws the bar alone.
+    """SVG of the draws (m,) of one effect, zeros included, above a bar of three shares of graphs: the graphs say that
+    there is no effect, identify it, or leave it open. Without draws it shows the bar alone.
 
     >>> draws_svg(None, (0.2, 0.5, 0.3)).count("<rect")
     3

@@ -72,11 +72,11 @@ class Line:
     is_doubted: bool = False  # whether its claim contradicts those of other edges
     again: float | None = None
     """The share of resamples with the same edge, or its probability by sampled graphs, if there were any."""
-    is_probability: bool = False  # is that number a probability?
+    is_probability: bool = False  # is `again` a probability?
     number_at: Point | None = None  # the place of its number; by default beside its middle (see `plot.labels.apart`)
     lags: str = ""  # in a summary of time series, the lags of the edge, which are shown in place of its number
 
-    has_number: bool = True  # False if there is no place for its number that is free of other lines
+    has_number: bool = True  # False if every place for its number touches something else
 
     @property
     def opacity(self) -> float:
@@ -84,7 +84,7 @@ class Line:
         return 1.0 if self.again is None else FAINTEST + (1 - FAINTEST) * self.again
 
     def beside(self, t: float = 0.5, side: float = 1.0) -> Point:
-        """A place for a number, `t` of the way: above the line, or right of a vertical one; opposite for side -1."""
+        """A place for a number near `at(t)`: above the line, or right of a vertical line; with side -1 opposite."""
         dx, dy = self.end.x - self.start.x, self.end.y - self.start.y
         gap = SHARE_GAP * side / (math.hypot(dx, dy) or 1.0) * (1.0 if dx > 0 or (dx == 0 and dy > 0) else -1.0)
         return _moved(self.at(t), gap * dy, -gap * dx)
@@ -109,7 +109,7 @@ class Picture:
     banner: str = ""  # a sentence below the graph, in the last `BANNER_HEIGHT` of the paper
 
     def doubting(self, pairs: Collection[frozenset[str]], banner: str) -> Picture:
-        """The picture with some edges marked, and space for a banner that says why."""
+        """The picture with the edges of these pairs marked as doubted, and with a banner that says why."""
         width = max(self.width, text_width(banner) + 48.0)
         boxes = tuple(replace(box, centre=_moved(box.centre, (width - self.width) / 2, 0.0)) for box in self.boxes)
         lines = joined(boxes, tuple(line.edge for line in self.lines))
@@ -177,7 +177,7 @@ def joined(boxes: tuple[Box, ...], edges: tuple[Edge, ...], bends: tuple[float, 
 
 
 def bowed(boxes: tuple[Box, ...], edge: Edge, bend: float) -> Line:
-    """The line for an edge, bent by this much, for boxes that several lines join."""
+    """The line for an edge, bent by this much, for a pair of boxes that several lines join."""
     a, b = (next(box for box in boxes if box.name == name) for name in edge[:2])
     return _along(edge, a, b, _control(a.centre, b.centre, bend))
 
@@ -216,7 +216,7 @@ def _on_curve(start: Point, control: Point, end: Point, t: float) -> Point:
 
 
 def _tip(box: Box, control: Point) -> Tip:
-    """Where the line from a point to the centre of a box meets its border, with just enough room for a circle mark."""
+    """The tip of the line from a point to the centre of a box, at its border with just enough room for a circle."""
     dx, dy = box.centre.x - control.x, box.centre.y - control.y
     clear = CIRCLE_CENTRE + 1.0
     ways = ((box.width, dx), (box.height, dy))

@@ -15,7 +15,7 @@ _LINE_HEIGHT, _SAMPLE, _LEFT, _TEXT_SIZE = 22.0, 44.0, 24.0, 13.0
 
 _SAMPLES = (
     (Mark.TAIL, Mark.ARROW, "A is a cause of B", "A is a cause of B, or of being in the sample"),
-    (Mark.CIRCLE, Mark.ARROW, "B is not a cause of A; A may be one of B", None),
+    (Mark.CIRCLE, Mark.ARROW, "B is not a cause of A; A may be a cause of B", None),
     (
         Mark.ARROW,
         Mark.ARROW,
@@ -26,7 +26,7 @@ _SAMPLES = (
     (Mark.TAIL, Mark.TAIL, "a contradiction: each would be a cause of the other", "both affect being in the sample"),
     (Mark.TAIL, Mark.CIRCLE, "A is a cause of B", "A is a cause of B or of being in the sample; B may affect that too"),
 )
-"""Kinds of edges, and what they mean without and with selection (None: the same)."""
+"""Kinds of edges, and their meaning without selection and with it (None: the same meaning)."""
 _BY_DESIGN = (Mark.ARROW, Mark.ARROW, "data sets (sharp corners), joined by design", None)
 
 

@@ -2,8 +2,8 @@
 
 igraph's Kamada–Kawai layout makes distances on paper similar to distances in the graph. It runs from several starting
 points. Each layout is rotated so that arrows tend to point down, and its boxes are pushed apart. In the best layouts
-(few crossings, short lines) boxes are also pushed off lines, and the best of these is taken. A large component gets a
-single layout. Starting points come from a fixed seed: the same graph always gives the same picture.
+(few crossings, short lines) boxes are also pushed off lines, and the best result is taken. A large component gets a
+single layout. Starting points come from a fixed seed, so the same graph always gives the same picture.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.marks import Mark
 
 CAREFUL_NODES, CAREFUL_EDGES = 300, 300
-"""Up to this size many layouts are tried and lines bend around boxes; larger graphs get one layout, straight lines."""
+"""Up to this size many layouts are tried and lines bend around boxes; larger graphs get one, with straight lines."""
 MOST_NODES, MOST_EDGES = 2000, 3000  # larger pictures could not be read and are not drawn
 
 
@@ -146,7 +146,7 @@ def _flow(marks: Marks) -> EdgeEnds:
 
 
 def _turned(points: Points, flow: EdgeEnds) -> Points:
-    """The layout, rotated so that arrows tend to point down and it is wider than high."""
+    """The layout, rotated so that arrows tend to point down and the picture is wider than high."""
     points, angles = points - points.mean(axis=0), np.linspace(0, 2 * np.pi, 33)[:-1]
     ways = [points @ np.array([[np.cos(t), np.sin(t)], [-np.sin(t), np.cos(t)]]) for t in angles]
 
@@ -178,7 +178,7 @@ def apart(points: Points, sizes: Points, rounds: int = 40) -> Points:
 
 
 def _pushed(points: Points, one: EdgeEnds, other: EdgeEnds, space: Points) -> Points:
-    """Ten small pushes to every pair of boxes that overlap."""
+    """The points after ten rounds of small pushes to every pair of boxes that overlap."""
     points, wanted = np.array(points), space[one, other]
     for _ in range(10):
         gap = points[other] - points[one]
@@ -216,7 +216,7 @@ def _sideways(start: Points, end: Points, centre: Points, size: Points) -> Point
 
 
 def _badness(points: Points, pairs: EdgeEnds, marks: Marks, sizes: Points) -> float:
-    """The badness of a layout: crossings, lines over boxes, long lines and empty space, weighted."""
+    """The badness of a layout: crossings, lines over boxes, long lines, empty space, arrows that point up, weighted."""
     starts, ends = points[pairs[:, 0]], points[pairs[:, 1]]
     lengths = np.hypot(*(ends - starts).T) / STEP[0]
     extent = np.ptp(points, axis=0)
@@ -253,7 +253,7 @@ def boxes_on(starts: Points, ends: Points, points: Points, sizes: Points, margin
 
 
 def _shelves(placed: list[Points], groups: list[npt.NDArray[np.intp]], sizes: Points) -> list[Points]:
-    """The corner of each component, in rows: as wide as the widest one, or 1.3 √(area of all) if that is more."""
+    """The top left corner of each component. Rows are as wide as the widest one, or 1.3 √(total area) if wider."""
     extents = [(points + sizes[group] / 2).max(axis=0) for points, group in zip(placed, groups, strict=True)]
     area = sum(float(np.prod(extent + 2 * np.array(MARGIN))) for extent in extents)
     width = max(max(extent[0] for extent in extents), 1.3 * area**0.5)

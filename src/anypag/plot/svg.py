@@ -19,7 +19,7 @@ _FONTS = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 
 def mark_shape(mark: Mark, ink: str = "", paper: str = "") -> str:
-    """A mark with its tip at the origin, pointing right; without colours, a style sheet gives them."""
+    """The SVG of a mark that points right, with its tip at the origin. Without `ink`, a style sheet colours it."""
     head = f' fill="{ink}" stroke-linejoin="round" stroke-width="1"' if ink else ""
     inside = f' fill="{paper}"' if paper else ""
     stem = -geometry.MARK_LENGTH
@@ -66,8 +66,8 @@ _STYLE = (
     )
     + "}"
 )
-"""What browsers add: a picture shrinks with its page and changes its colours on dark paper. It is within @media, which
-other programs ignore: these read only the attributes."""
+"""The style for browsers: a picture shrinks with its page, and changes its colours in dark mode. All of it is within
+@media, which other programs ignore; they use the attributes only."""
 
 
 def escape(text: str) -> str:

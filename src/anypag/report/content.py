@@ -1,7 +1,7 @@
 """The content of a report, as plain lists and dicts for the page's script.
 
 Variables are given by their index, marks by their numbers (`Mark`). Sentences have placeholders ({a}, {b}, ...), which
-the page fills with names, so that a sentence is stored once for all its edges.
+the page fills with names, so that a sentence is stored once for all edges that it describes.
 
 The nodes of a graph that is too large for a picture are placed on a circle, and the page draws the edges of one chosen
 variable. Large reports say what they leave out.
@@ -41,19 +41,19 @@ from anypag.results.consistency import withdrawn_marks
 from anypag.results.result import Iteration, Result
 from anypag.results.stability import Stability
 
-Words = dict[tuple[str, str, str], int]  # the sentences about the two ends of an edge and about the whole, numbered
+Words = dict[tuple[str, str, str], int]  # the number of each (at_a, at_b, summary) of an edge
 Places = dict[tuple[str, str], int]  # the number of the line that joins two variables
 
 MOST_IN_BANNER = 20
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
 SHOWN_ELSEWHERE, OF_SOME_METHODS = {"knowledge", "names", "initial", "test"}, {"possible_dsep", "dsep_max_r"}
-MOST_DIFFERENCES = 12  # how many differences are listed for each probable graph; for the others only their number
-MOST_EDGES_OF_A_STEP = 10_000  # for earlier steps with more edges than this only the number of edges is shown
+MOST_DIFFERENCES = 12  # at most this many differences are listed for a probable graph; the others are counted
+MOST_EDGES_OF_A_STEP = 10_000  # earlier steps with more edges show only their number
 MOST_REASONS = 20_000  # up to this many edges the reason of every mark is given
 
 
 def content(result: Result, call: str | None, spell: Callable[[Option], str] = str, data: Any = None) -> dict[str, Any]:
-    """The content of the page; `spell` writes options as in Python or on the command line; effects come from `data`."""
+    """The content of the page. `spell` writes options; effects are drawn from `data`."""
     facts, is_whole = facts_of(result), is_drawable(result.pag)
     drawn = with_contexts(picture(result.pag) if is_whole else ring(result.pag), result)
     words: Words = {}
@@ -108,7 +108,7 @@ def _experiments(result: Result) -> dict[str, Any]:
 def _assumed(result: Result) -> Iterator[str]:
     """The assumptions behind every claim, one sentence each."""
     yield "Causes do not run in a circle."
-    yield "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness)."
+    yield "Independences in the data are those that the causes imply; no effects cancel each other (faithfulness)."
     if not result.is_exact:
         yield f"The test fits the data: {fits_of(result.test_name or '')}."
         yield "Rows were drawn one by one, independently of each other."
@@ -116,11 +116,11 @@ def _assumed(result: Result) -> Iterator[str]:
     depends = selected if result.choices.selection_bias else "depends on none of the variables (the user said so)"
     yield f"Who is in the sample {depends}."
     if result.knowledge:
-        yield "What was said to be known beforehand is true."
+        yield "The statements given as knowledge are true."
 
 
 def _consistency(result: Result, place: Places) -> dict[str, Any]:
-    """The banner about contradictions, the lines of the edges in them, and for each frame the lines withdrawn later."""
+    """The banner about contradictions, the lines of edges in them, and `withdrawn` (see `_withdrawn`)."""
     doubted = doubted_pairs(result.contradictions)
     return {
         "banner": [*result.misfit_told, *result.consistency.lines(MOST_IN_BANNER)],
@@ -139,7 +139,7 @@ def _withdrawn(result: Result, place: Places) -> list[list[Any]]:
 
 
 def _probable(result: Result) -> dict[str, Any] | None:
-    """How the most probable graphs, unless all are rare, differ from the answer; None without sampled graphs."""
+    """The most probable graphs and how each differs from the answer, unless all are rare; None without samples."""
     graphs, shown = probable_graphs(result), []
     if result.probabilities is None or not graphs:
         return None
@@ -172,7 +172,7 @@ def _left_out(result: Result) -> Iterator[str]:
     if n_edges > MOST_REASONS:
         yield f"With more than {MOST_REASONS:,} edges, the reasons for their marks are left out here."
     if any(_is_counted_only(item, result) for item in result.history):
-        yield f"Of steps with more than {MOST_EDGES_OF_A_STEP:,} edges only their number is shown."
+        yield f"Steps with more than {MOST_EDGES_OF_A_STEP:,} edges show only how many edges there were."
 
 
 def _is_counted_only(item: Iteration, result: Result) -> bool:
@@ -200,7 +200,7 @@ def _all_lines(result: Result, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
 
 
 def _bare(pairs: Iterable[tuple[str, ...]]) -> tuple[Edge, ...]:
-    """Edges of which only the ends matter."""
+    """Edges between these pairs, without marks."""
     return tuple(Edge(a, b, Mark.NONE, Mark.NONE) for a, b in pairs)
 
 
@@ -239,13 +239,13 @@ def drawing_shown(drawn: Picture, lines: Iterable[Line], pag: PAG) -> dict[str, 
 
 
 def line_shown(line: Line, pag: PAG) -> list[Any]:
-    """The two nodes of a line, its path, the places of its marks and of its share (or lags)."""
+    """The two nodes of a line, its path, and the places of its two marks and of its number (a share or lags)."""
     number = _rounded(*line.number) if line.has_number else None
     return [*map(pag.index, line.edge[:2]), curve(line), placing(line.tip_a), placing(line.tip_b), number]
 
 
 def _edges(facts: PairFacts, place: Places) -> Iterator[tuple[Edge, dict[str, Any]]]:
-    """Every edge with what the page says of it, beginning with the number of its line."""
+    """Every edge with its entry for the page: the number of its line, its symbol, and its sentences."""
     tell = _edge if len(facts.pag.edges()) <= MOST_REASONS else _edge_without_reasons
     for edge in facts.pag.edges():
         yield edge, {"line": place[edge[:2]], "symbol": edge.symbol, **tell(facts, edge)}
@@ -307,7 +307,7 @@ def _separation(found: Separation | None, index: dict[str, int]) -> list[Any]:
 
 
 def legend_shown(result: Result) -> list[list[Any]]:
-    """The edges that occur, by their marks, and what each says."""
+    """The two marks and the meaning of each kind of edge that occurs."""
     pags = [result.pag, *(item.pag for item in result.history)]
     edges = [edge for pag in pags for edge in pag.edges()]
     contexts = result.choices.knowledge.design if result.choices.knowledge else ()

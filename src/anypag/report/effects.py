@@ -18,19 +18,19 @@ from anypag.graphs.text import quote
 from anypag.plot.effect_draws import effect_svg
 from anypag.results.result import Result
 
-MOST_VARIABLES = 60  # the largest graph whose effects are listed: the report of a larger one would be mostly effects
+MOST_VARIABLES = 60  # effects are not listed for larger graphs, where they would fill most of the report
 MOST_PAIRS = 400
-"""Up to this many ordered pairs, all effects are read from the graph. With more, only those of pairs with an edge are,
-because the formulas of some pairs of large graphs take seconds."""
+"""With more ordered pairs than this, effects are read from the graph only for pairs with an edge, because formulas of
+some pairs of large graphs take seconds."""
 MOST_SAMPLED = 60  # the same limit for sampled graphs, which take a tenth of a second for each pair
 
 ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
 
 
 def effects_shown(result: Result, data: Any = None) -> dict[str, Any]:
-    """For each ordered pair with a possible effect: the two, a heading, the reason and the formula. `none` is the
-    reason if no effects are shown. `sampled` has what sampled graphs say: the two, a headline, further sentences, and a
-    picture (SVG without names).
+    """The effects on the page. `pairs`: for each ordered pair with a possible effect the two nodes, a heading, the
+    reason and the formula. `none`: the reason if no effects are shown. `sampled`: by sampled graphs, for each pair the
+    two nodes, a headline, further sentences, and a picture (SVG without names).
     """
     why_none = _why_none(result)
     pairs = [] if why_none else _asked(result.pag, MOST_PAIRS)
@@ -50,7 +50,7 @@ def _asked(pag: PAG, most: int) -> list[tuple[int, int]]:
 
 
 def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:
-    """What sampled graphs say of the effects between pairs; in larger graphs, only between pairs with an edge."""
+    """The rows of effects by sampled graphs; in larger graphs only for pairs with an edge."""
     pag = result.pag
     posterior = result.posterior if result.complete and len(pag) <= MOST_VARIABLES else None
     if posterior is None or posterior.diagrams is None:
@@ -58,7 +58,7 @@ def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:
     pairs = [(pag.names[i], pag.names[j]) for i, j in _asked(pag, MOST_SAMPLED)]
     try:
         answers = list(effects_of(result, pairs, data))
-    except DataError:  # the rows give no draws; `anypag effect` says why
+    except DataError:  # no draws from these rows; `anypag effect` says why
         answers = list(effects_of(result, pairs))
     for (a, b), found in zip(pairs, answers, strict=True):
         heading = headline(found, f"The effect of {quote(a)} on {quote(b)}")
@@ -67,7 +67,7 @@ def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:
 
 def _why_none(result: Result) -> str | None:
     if len(result.pag) > MOST_VARIABLES:
-        return f"Effects are listed for graphs of up to {MOST_VARIABLES} variables; `anypag effect` gives each one."
+        return f"Effects are listed for graphs of up to {MOST_VARIABLES} variables; `anypag effect` gives each effect."
     try:
         checked_graph(result, 0, 0, selection_bias=None)
     except GraphError as error:
@@ -76,7 +76,7 @@ def _why_none(result: Result) -> str | None:
 
 
 def _row(result: Result, i: int, j: int) -> list[Any] | None:
-    """The row of a pair; None if it has no effect: there are too many such pairs to list them."""
+    """The row of a pair; None if there is no effect, because such pairs are too many to list."""
     try:
         found = effect_of_graph(result, EffectAsked(i, j))
     except ContradictionError as error:  # the rules disagreed about an edge that this effect depends on

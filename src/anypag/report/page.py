@@ -35,7 +35,7 @@ def write_report(
 ) -> None:
     """Write a report, whole or not at all: one HTML file that needs no network and no other file. `call`: the call or
     command line that made the result. `spell`: how options are written; by default as in Python. `data`: a table to
-    draw effects from, if graphs were sampled. MissingExtraError if igraph, which computes the layout, is not installed.
+    draw effects from, if graphs were sampled. Raises MissingExtraError without igraph, which computes the layout.
     """
     write_whole(Path(path), report_html(result, call=call, spell=spell, data=data).encode())
 
@@ -56,9 +56,9 @@ def report_html(
 
 
 def page_of(package: str, name: str, title: str, may: str = "", content: str = "") -> str:
-    """The text of a page that draws a graph: the template of this name in a package, its style and its script, with
-    what all pages share (`drawing.js`, `drawing.css`, `drawing.html`). The title is escaped here. `may`: what the
-    page may do besides running its script, in the words of a content security policy. `content`: JSON that is safe
+    """The text of a page that draws a graph: the template `name` of a package with its style and script, and the parts
+    that all pages share (`drawing.js`, `drawing.css`, `drawing.html`). The title is escaped here. `may`: directives
+    that are added to the content security policy, which else allows only style and script. `content`: JSON that is safe
     inside a script element (`as_json`).
     """
     script = _part("drawing.js") + _part(f"{name}.js", package)

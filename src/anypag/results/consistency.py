@@ -21,7 +21,7 @@ from anypag.results.stability import causes, not_causes
 if TYPE_CHECKING:
     from anypag.results.result import Result
 
-MOST_VARIABLES = 2000  # in larger graphs only contradictions between marks are searched
+MOST_VARIABLES = 2000  # larger graphs are searched only for contradictions between marks
 WHAT_TO_DO = (
     "What to do: ask why the graph makes each of these claims (explain), and doubt the one with the p-value closest to "
     "alpha. Try another alpha or a test that fits the columns better, or leave out a column that you do not need."
@@ -30,8 +30,8 @@ WHAT_TO_DO = (
 
 @dataclass(frozen=True)
 class Consistency:
-    """Whether a graph can be true. `valid` is None if that was not decided. `note` says why it was not, or that the
-    list of contradictions is incomplete. If marks come from knowledge, the equivalence class is judged without them.
+    """Whether all claims of a graph can be true. `valid` is None if this is undecided, as it may be with marks from
+    knowledge. `note` may say why it is undecided, or that the list of contradictions is incomplete.
     """
 
     valid: bool | None
@@ -60,7 +60,7 @@ def consistency_of(result: Result) -> Consistency:
     found, is_all = replace(said, independent=dict.fromkeys(marginal)).contradictions()
     behind = f"{'scores' if result.from_scores else 'tests'}{' or statements' if _rests_on_knowledge(result) else ''}"
     if found:
-        more = None if is_all else "There may be more: looking for them was cut short."
+        more = None if is_all else "There may be more: the search for them was cut short."
         return Consistency(False, found, more, behind)
     if is_large:
         unchecked = "The marks do not contradict each other; whether some system has exactly this graph was not checked"
@@ -68,7 +68,7 @@ def consistency_of(result: Result) -> Consistency:
     verdict = result.pag.validate()
     if verdict.valid:
         return Consistency(True)
-    if _rests_on_knowledge(result):  # with knowledge it has more marks than its equivalence class
+    if _rests_on_knowledge(result):  # knowledge adds marks that the equivalence class does not have
         alone = verdict if selection else of_data_alone(result.pag).validate()
         why_not = "No system has the edges and colliders of this graph, so no effect can be read from it:"
         return Consistency(None, (), None if selection or alone.valid else f"{why_not} {alone.reason}")
@@ -83,7 +83,7 @@ def _rests_on_knowledge(result: Result) -> bool:
 
 
 def _why_not_final(result: Result) -> str | None:
-    """Why the graph might be invalid even if all tests were right; None if it could not."""
+    """Why the graph may be invalid even if all tests were right; None if it cannot be invalid then."""
     if not result.complete:
         return "the search was stopped"
     at_the_end = method_named(result.method).promises.at_the_end
@@ -96,7 +96,7 @@ def _why_not_final(result: Result) -> str | None:
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """A mark after iteration r whose claim about causes is not in the final graph. `now` is the final edge, or None."""
+    """The mark at `at` on the edge `then` after iteration r; its claim was withdrawn later. `now`: the final edge."""
 
     r: int
     at: str
@@ -122,9 +122,9 @@ def withdrawn_from(result: Result) -> Iterator[Withdrawn]:
 def withdrawn_marks(result: Result) -> list[Counts]:
     """For each iteration, (k, 4) rows (i, j, mark at j, mark at i): the mark at j on i–j was withdrawn later.
 
-    On an edge that stayed: a mark that changed. On an edge that was removed: a mark whose claim the graph no longer
-    makes. An arrowhead at A on A–B is withdrawn if a possibly directed path now leads from A to B, a tail if no
-    directed path does. Removing an edge is no withdrawal: the edge only said that nothing had separated the two yet.
+    If the final graph has the edge, a mark is withdrawn if it changed. If the edge is gone, an arrowhead at A on A–B is
+    withdrawn if a possibly directed path of the final graph leads from A to B, and a tail if no directed path does. The
+    removal of an edge itself withdraws nothing: the edge only meant that no test had separated the pair yet.
     """
     final = result.pag.marks
     still = cache(lambda: [np.packbits(about(final), axis=1) for about in (causes, not_causes)])
@@ -135,8 +135,8 @@ def withdrawn_marks(result: Result) -> list[Counts]:
 
 def _withdrawn(earlier: PAG, final: Marks, still: Callable[[], list[Marks]]) -> Counts:
     """The rows of an iteration. `still` gives two tables of the final graph: is i a cause of j, and is i no cause of j?
-    They are packed bits, and earlier graphs are not read as matrices, because tables of all pairs of a large graph may
-    take gigabytes.
+    A table of all pairs of a large graph may take gigabytes. So these tables are packed bits, and the earlier graph is
+    read as a list of its marks.
     """
     row, column, mark = earlier.entries
     is_said, other = mark > Mark.CIRCLE, mark[np.lexsort((row, column))]

@@ -1,4 +1,4 @@
-"""Results in JSON files: written piece by piece, and read with every number checked (`anypag.results.schema`)."""
+"""Results in JSON files: written piece by piece, and checked value by value when read (`anypag.results.schema`)."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def load_result(document: object) -> Result:
 
 
 def read_result(path: str | os.PathLike[str]) -> Result | MixedGraph:
-    """The result in a JSON file; a bare graph if the file (in any format) holds nothing more.
+    """The result in a JSON file, or the graph in a file (of any format) that holds no result.
 
     Raises:
         FormatError: the file holds no graph, or a broken result.
@@ -116,7 +116,7 @@ def document_in(path: Path) -> object:
 
 
 def _views(result: Result) -> Document:
-    """Fields for other programs; this package does not read them, but computes them from the rest."""
+    """Fields for other programs. This package does not read them; it computes them from the other fields."""
     place = {name: i for i, name in enumerate(result.pag.names)}
     contradictions, withdrawn = list[Any](), list[Any]()
     for item in result.contradictions:
@@ -155,7 +155,7 @@ def _list(rows: Iterable[Any], indent: str) -> Iterator[str]:
 
 
 def _rows(items: list[Any], indent: str) -> list[str]:
-    """The items of a list, each in a line of its own if it is short."""
+    """The texts of the items of a list: one line each, but several lines for a large dict."""
     if any(isinstance(item, dict) and len(item) > 3 for item in items):
         return ["".join(_pieces(item, indent)) for item in items]
     if all(isinstance(item, list) for item in items):

@@ -36,8 +36,8 @@ MOST_LISTED = 1_000_000
 
 
 class Unlisted(NamedTuple):
-    """Says that a file leaves out the pairs which the empty set separates. These are all pairs without an edge that it
-    does not list, but not the `unseparated` ones, which have no separating set. `rows`: the number of rows of the data.
+    """Stands for the pairs that the empty set separates, if a file does not list them. These are all pairs without an
+    edge, except the listed pairs and the `unseparated` pairs (without a separating set). `rows`: the rows of the data.
     """
 
     rows: int | None
@@ -53,16 +53,16 @@ class StoredGrounds:
     exact: bool  # was the test perfect, an oracle?
     n_rows: int | None  # the rows of the data; None if the test has none
     audit: Audit | None  # the audit of the data
-    separations: Mapping[Pair, Separation] = field(repr=False)  # why pairs have no edge, as far as the file lists them
-    unlisted: Unlisted | None  # what the file leaves out; None if it lists all
+    separations: Mapping[Pair, Separation] = field(repr=False)  # the separations that the file lists
+    unlisted: Unlisted | None  # the separations that it leaves out; None if it lists all
     kept: Mapping[Pair, float] = field(repr=False)  # for each edge the largest p-value among the tests that kept it
     marks: tuple[MarkReason, ...] = field(repr=False)  # every mark that a rule set, in order
-    conflicts: tuple[MarkReason, ...] = field(repr=False)  # marks that a rule wanted where another mark was set
+    conflicts: tuple[MarkReason, ...] = field(repr=False)  # marks that a rule gives, but that were not set
     knowledge: tuple[Outcome, ...] = field(repr=False)  # the outcome of each statement of knowledge
     strengths: Mapping[Pair, str] = field(repr=False)  # how strong edges are, in a few words
     probabilities: Probabilities | None = field(repr=False)  # how probable edges are, for methods that sample graphs
     posterior: Posterior | None = field(repr=False)  # the sampled graphs
-    misfit: Misfit | None = None  # whether the table fits what the probabilities assume; None without them
+    misfit: Misfit | None = None  # does the table fit the assumptions of the probabilities? None without them
 
     @cached_property
     def sepsets(self) -> Mapping[Pair, Separation]:
@@ -142,7 +142,7 @@ class Searched:
 
     @cached_property
     def unlisted(self) -> Unlisted | None:
-        """What a file leaves out, if the empty set separates very many pairs."""
+        """The pairs that a file leaves out, if the empty set separates too many to list; None if it lists all."""
         if self.sepsets.n_marginal <= MOST_LISTED:
             return None
         return Unlisted(self.n_rows, tuple(self.sepsets.unseparated(self.pag)))
@@ -184,14 +184,14 @@ class Searched:
 
     @cached_property
     def posterior(self) -> Posterior | None:
-        """The sampled graphs and those that serve effects only, which take a while to draw; None without samples."""
+        """The sampled graphs and those added for effects, which take a while to sample; None without sampled graphs."""
         if getattr(self.state, "posterior", None) is None:
             return None
         state: Any = self.state if self.for_effects is None else self.for_effects()
         return self._informed(state.posterior)
 
     def _informed(self, posterior: Posterior) -> Posterior:
-        """The posterior with what reported probabilities also depend on: the kind of score, and knowledge."""
+        """The posterior with the kind of score and the knowledge; reported probabilities also depend on these."""
         from anypag.scores.discrete import DiscreteScore
 
         facts, places = self.problem.facts, np.argsort(self.state.nodes.order)
@@ -216,7 +216,7 @@ class Searched:
 
     @cached_property
     def sampled(self) -> Posterior | None:
-        """The graphs that the answer comes from; None if no graphs were sampled."""
+        """The sampled graphs from which the answer was computed; None if no graphs were sampled."""
         posterior: Posterior | None = getattr(self.state, "posterior", None)
         return posterior if posterior is not None and posterior.n_samples else None
 

@@ -31,14 +31,14 @@ from anypag.search.sepsets import Sepsets
 from anypag.search.state import State
 
 COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive"))
-"""Words for differences of log-probabilities below each number (Kass and Raftery 1995, who double them: 2, 6, 10)."""
+"""(limit, words) for log-probability differences. For twice the difference Kass and Raftery (1995) have 2, 6 and 10."""
 
 _SAY_SELECTION = (
-    "a variable that it calls no cause may still be a cause of being in the sample, and then has tails; say "
-    "`a !~> selection`, `selection before tier k` or selection_bias=False if you know that it is not"
+    "a variable that is no cause by this statement may still be a cause of being in the sample, so it may have tails; "
+    "say `a !~> selection`, `selection before tier k` or selection_bias=False if you know that it is not"
 )
 _SAY_NOT_SELECTED = (
-    "among selected cases two hidden causes of being in the sample look like a common one; "
+    "two hidden causes of being in the sample look like one common cause among selected cases; "
     "say selection_bias=False if the sample is not selected"
 )
 
@@ -54,7 +54,7 @@ def outcomes_of(state: State, problem: Problem, *, final: bool) -> tuple[Outcome
 
 @dataclass
 class _Judge:
-    """Compares the marks without and with each statement."""
+    """The judge of statements: compares the marks without and with each statement."""
 
     state: State
     problem: Problem
@@ -86,7 +86,7 @@ class _Judge:
             case PairStatement("joined"):
                 return _told(statement, "used", why="not tested")
             case PairStatement("not_joined"):
-                by_tests = getattr(self.state, "rival", None) is None  # scores rate only graphs that agree with it
+                by_tests = getattr(self.state, "rival", None) is None  # scores rate only graphs without this edge
                 return self._not_joined(statement) if by_tests else _told(statement, "used", why="not tried")
         alone, closed = self._alone(statement), self._closed_alone(statement)
         against = self._against(alone, closed)
@@ -103,8 +103,8 @@ class _Judge:
         return _told(statement, "not usable", why=self._unfinished(closed) or self._why_idle(statement, alone))
 
     def _cost(self, statement: Statement) -> str:
-        """How much better a graph that violates the statement fits, in words for a report; empty if none was found."""
-        rival = getattr(self.state, "rival", None)  # only searches by scores find one
+        """A clause: by how much the best graph that violates the statement fits better; empty if no such graph does."""
+        rival = getattr(self.state, "rival", None)  # only searches by scores have this graph
         if rival is None or rival.pag is None:
             return ""
         free, alone = rival.pag, self._alone(statement)
@@ -116,7 +116,7 @@ class _Judge:
         return f"the data prefer graphs without it by {gain:.1f} log units: {how_much}"
 
     def _closed(self, facts: Facts) -> Closed:
-        """The marks that follow from some statements. Each call has a share of the trials that one closure may make."""
+        """The marks that follow from facts. With n statements, a call may make 1/n of the usual number of trials."""
         share = len(self.statements)
         return closed_with(facts, self._base, self.state, self.problem, final=self.final, share=share)
 
@@ -142,10 +142,10 @@ class _Judge:
         return located or ("no graph that fits the data agrees with it" if is_refuted else "")
 
     def _without_a_way(self, alone: Facts) -> str:
-        """Which stated cause has no path left to its effect; empty if each has one.
+        """A clause that names a stated cause without a possible path to its effect; empty if there is none.
 
-        Missing edges and marks rest on the data alone, so this also holds if the graph has too many edges. Causes of
-        selection are not checked: they may act through selection, on a path that the sample does not show.
+        Missing edges and marks come from the data alone, so the clause is true even if the graph has too many edges.
+        Variables that may cause selection are not checked: they may act on a path that the sample does not show.
         """
         marks, selection = self._base.orientation.marks, self.facts.selection
         is_seen = (marks == Mark.ARROW).any(axis=0) | self.facts.not_selecting | (not selection)
@@ -156,7 +156,7 @@ class _Judge:
         return f"the graph that the data give has no path left by which {a} could cause {b}"
 
     def _broken(self, alone: Facts) -> str:
-        """Which variable is a cause by the data but not by the statement, with the mark and the test that say so."""
+        """A clause on a cause that the data show and the statement denies, with its mark and test; empty if none."""
         marks = self._base.orientation.marks
         leads = _surely_lead(marks, alone.not_selecting if self.facts.selection else np.ones(len(marks), np.bool_))
         broken = alone.not_causes & leads
@@ -181,7 +181,7 @@ class _Judge:
         return [self.problem.nodes.names[k] for k in self.problem.nodes.order]
 
     def _against_with_others(self, statement: Statement) -> str:
-        """Why the data contradict this and other statements together, but none of them alone; empty if they do not."""
+        """A clause: the data contradict this and other statements together, but none of them alone; empty otherwise."""
         if not any(one is statement for one in self._at_odds):
             return ""
         others = [str(one) for one in self._at_odds if one is not statement]
@@ -206,7 +206,7 @@ class _Judge:
 
     @staticmethod
     def _others(statement: Statement, among: Iterable[Statement]) -> list[Statement]:
-        """The statements that can be made without this one."""
+        """All other statements, except those that need this one."""
         return [one for one in among if one is not statement and not _needs(one, statement)]
 
     @cached_property
@@ -233,7 +233,7 @@ class _Judge:
         return f"{RULES[rule].name} wants {wanted}, because {test}"
 
     def _marks_of(self, statement: Statement, closed: Closed) -> tuple[KnownMark, ...]:
-        """The marks that the statement gives alone, and those that all statements give and that are lost without it."""
+        """The marks that the statement gives alone, and the marks of all statements that are lost without it."""
         others = self._others(statement, self.statements)
         lost = self._all.orientation.marks > Mark.CIRCLE
         if others:
@@ -266,7 +266,7 @@ class _Judge:
         if alone.unconfounded.any() and self.facts.selection:
             return _SAY_NOT_SELECTED
         if alone.unconfounded.any():
-            return "no mark follows from it here" if self.final else "it is used only where all edges are known"
+            return "no mark follows from it here" if self.final else "it can be used only after a complete search"
         marks = self._base.orientation.marks
         waiting = alone.not_causes & (marks.T == Mark.CIRCLE) & ~self.facts.not_selecting[:, None]
         if waiting.any():
@@ -287,7 +287,7 @@ class _Judge:
         p = pair_p(self.state, self.problem.bound_test, i, j)
         tested = "no test was made" if math.isnan(p) else f"every test kept their edge, the largest p = {p:.3g}"
         told = f"{names[i]} and {names[j]}: {tested}{self._rows}"
-        why = f"{told}; the edge was taken out, and nothing follows from that"
+        why = f"{told}; the edge was removed, and no mark follows from that"
         return _told(statement, "contradicted", why=why)
 
 
@@ -310,7 +310,7 @@ def _surely_lead(marks: Marks, not_selecting: Flags) -> Flags:
 
 
 def _may_lead(marks: Marks, *, selection: bool) -> Flags:
-    """(n, n) can i be a cause of j: does a path of edges lead there whose marks allow it?"""
+    """(n, n) can i be a cause of j: do the marks of some path from i to j allow it?"""
     is_open = (marks != Mark.NONE) & (marks.T != Mark.ARROW)
     return np.asarray(transitive(is_open if selection else is_open & (marks != Mark.TAIL)), np.bool_)
 

@@ -18,15 +18,15 @@ from anypag.threads import slices
 
 AnyNodes = npt.NDArray[np.integer]
 
-_BITS = np.array([byte.bit_count() for byte in range(256)], np.uint8)  # how many bits each byte has set
+_BITS = np.array([byte.bit_count() for byte in range(256)], np.uint8)  # the number of set bits of each byte
 
 
 def pair_p_values(state: State, test: CITest, x: AnyNodes, y: AnyNodes) -> tuple[Floats, npt.NDArray[np.int16]]:
-    """The p-value of each pair of nodes, and the iteration in which it was separated (-1 if it was not).
+    """The p-value of each pair of nodes, and the iteration that separated the pair (-1 if none did).
 
-    For a pair without an edge it is the p-value of the separation, for one with an edge the largest p-value that kept
-    it, NaN if the pair was never tested. For a pair that the empty set separates there may be no record (see
-    `State.joined_by`): then the test is asked again and gives the same answer.
+    For a pair without an edge this is the p-value of the separation. For a pair with an edge it is the largest p-value
+    of its tests, NaN if there were none. There may be no record for a pair that the empty set separates (see
+    `State.joined_by`). Then the test is made again and gives the same p-value.
     """
     p, found_at = state.evidence.notes.of(state.n, x, y)
     unnoted = np.flatnonzero(np.isnan(p) & (found_at < 0))
@@ -95,7 +95,7 @@ class Separations(Mapping[tuple[str, str], Separation]):
         return ((self._names[a], self._names[b]) for a, b in np.argwhere(left).tolist())
 
     def _rows(self, x: AnyNodes, y: AnyNodes) -> list[int | None]:
-        """The number of rows behind each of some separations; None for a test without rows."""
+        """The number of rows that the test of each separation used; None for a test without rows."""
         effective_n = getattr(self._test, "effective_n", None)
         if effective_n is None:
             return [None] * len(x)
@@ -194,7 +194,7 @@ def signs_of(test: CITest, x: Indices, y: Indices) -> Floats:
 
 
 def _correlations(pag: PAG, among: Callable[[list[int]], Floats], names: dict[str, int], edge: Edge) -> str:
-    """The correlation of the two, and the partial one given neighbours of either (up to 30), by `among`."""
+    """In words, the correlation of an edge's ends, and the partial one given up to 30 neighbours of either end."""
     others = dict.fromkeys([*pag.neighbours(edge.a), *pag.neighbours(edge.b)])
     given = [names[name] for name in others if name not in edge[:2]][:MOST_GIVEN]
     i, j = names[edge.a], names[edge.b]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anypag.search.state import State
 
 MOST_GRAPHS = 3  # how many of the most probable graphs are kept
-LEAST_ALTERNATIVE = 0.05  # for rarer alternatives the changes that go with them are not reported
+LEAST_ALTERNATIVE = 0.05  # the changes that go with an alternative are not reported if its share is smaller
 
 States = tuple[tuple[str, float, float], ...]
 """The ways to join a pair, the most probable first: symbol (`""` for no edge), probability, share of sampled graphs."""
@@ -27,7 +27,7 @@ Edges = tuple[tuple[str, str, str], ...]  # edges as `(a, b, "o->")`
 
 
 class Change(NamedTuple):
-    """A change that goes with an alternative: a and b are joined by `symbol` in `share` of its graphs."""
+    """A change that goes with an alternative: `symbol` joins a and b in this `share` of the alternative's graphs."""
 
     a: str
     b: str
@@ -36,7 +36,7 @@ class Change(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """Another way in which two variables may be joined: its probability, its share, and what then changes."""
+    """Another way to join two variables: its probability, its share of sampled graphs, the changes that go with it."""
 
     symbol: str
     probability: float
@@ -48,13 +48,13 @@ class Alternative(NamedTuple):
 class Probabilities:
     """What sampled graphs say about pairs.
 
-    `pairs` holds every pair that some sampled graph joins or that shares a neighbour in the answer, from the first to
-    the second name; `elsewhere` stands for all other pairs. `causes` has two shares of the graphs for a pair (a, b):
-    those with a as a cause of b (directly or not) in every member of their class, and those with it in no member. Pairs
-    that are not listed have 0 and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its
-    share and its edges. If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities
-    assume that there are none. `changes` says of a pair what else changes with its alternative. `as_sampled` has the
-    edges of the answer that knowledge changed, with their marks before.
+    `pairs` has the states, from the first to the second name, of every pair that some sampled graph joins or whose ends
+    share a neighbour in the answer. `elsewhere` has the states of all other pairs. `causes` has two shares of graphs
+    for (a, b): a causes b (directly or not) in every member of the graph's class; a causes b in no member. Other pairs
+    have 0 and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its share and its edges.
+    If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities assume that there are
+    none. `changes` lists, for a pair, the changes of other pairs that go with its alternative. `as_sampled` has, for
+    each edge of the answer that knowledge changed, the symbol before the change.
     """
 
     n_samples: int
@@ -89,7 +89,7 @@ class Probabilities:
         return yes, no, max(0.0, 1 - yes - no)
 
     def sampled(self, a: str, b: str, symbol: str) -> str:
-        """The edge of the answer as it is in sampled graphs."""
+        """The symbol of an edge of the answer as sampled, before knowledge changed its marks."""
         if (b, a) in self.as_sampled:
             return reversed_symbol(self.as_sampled[b, a])
         return self.as_sampled.get((a, b), symbol)
@@ -100,7 +100,7 @@ class Probabilities:
         return sum(probability for other, probability, _ in self.states(a, b) if other in alike)
 
     def share_of(self, a: str, b: str, *symbols: str) -> float:
-        """The share of sampled graphs in which a and b are joined by one of these."""
+        """The share of sampled graphs in which a and b are joined by one of these symbols."""
         return sum(share for other, _, share in self.states(a, b) if other in symbols)
 
     def share_of_edge(self, a: str, b: str, symbol: str) -> float:
@@ -124,12 +124,12 @@ class Probabilities:
         return Alternative(*other, self.changes.get((a, b)) or self.changes.get((b, a)) or ())
 
     def _alike(self, a: str, b: str, symbol: str) -> set[str]:
-        """The symbols that count as the edge of the answer."""
+        """The symbols that count as the edge of the answer: with and without the marks from knowledge."""
         return {symbol, self.sampled(a, b, symbol)}
 
 
 def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection: bool = False) -> Probabilities:
-    """What a posterior says of the answer `pag`, which has marks from knowledge. `hidden`: can graphs hide causes?"""
+    """The probabilities by a posterior. `pag`: the answer with marks from knowledge. `hidden`: may causes be hidden?"""
     from anypag.search.by_scores.sampled_graphs import STATES, states_of
 
     names, (yes, no) = posterior.names, posterior.causes(selection=selection)
@@ -145,7 +145,7 @@ def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection:
 
 
 def _states_of_pairs(posterior: Posterior) -> tuple[dict[tuple[str, str], States], States]:
-    """The states of the pairs that sampled graphs say something about, and the states that all other pairs have."""
+    """The states of each pair about which sampled graphs say something, and the states that all other pairs share."""
     from anypag.search.by_scores.calibrated import calibrated
     from anypag.search.by_scores.sampled_graphs import STATES
 
@@ -176,11 +176,11 @@ def _pairs_of(names: tuple[str, ...]) -> list[tuple[str, str]]:
 def _changes(
     posterior: Posterior, answers: PairStates, pairs: Mapping[tuple[str, str], States]
 ) -> dict[tuple[str, str], tuple[Change, ...]]:
-    """For every pair with an alternative that is not rare: what else changes with it."""
+    """For every pair with an alternative that is not rare: the changes of other pairs that go with it."""
     from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES, changes_with, states_of
 
     states = states_of(posterior.pags)
-    differ = np.flatnonzero((np.concatenate([states, answers]) != states[0]).any(axis=0))  # no other pair can change
+    differ = np.flatnonzero((np.concatenate([states, answers]) != states[0]).any(axis=0))  # the others never change
     states, answers, every = states[:, differ], answers[:, differ], _pairs_of(posterior.names)
     ends = [every[k] for k in differ]
     found = {}
@@ -193,7 +193,7 @@ def _changes(
 
 
 def _first_other(ways: States, alike: set[str]) -> tuple[str, float, float] | None:
-    """The most probable way that some sampled graph has, besides those of the answer."""
+    """The most probable state of a pair besides the symbols `alike`; None if no sampled graph has another state."""
     return next((way for way in ways if way[0] not in alike and way[2] > 0), None)
 
 
@@ -210,22 +210,22 @@ def reversed_symbol(symbol: str) -> str:
 
 
 LEAST_ROWS_PER_NUMBER = 1.0
-"""With fewer rows for each parameter of the best graph, probabilities of tables with levels are wrong."""
-MOST_OFF = 0.05  # with a larger share of pairs unlike those of tables drawn from the best graph, the model does not fit
-LEAST_PAIRS = 2  # a misfit shows in at least this many pairs: a single one of several may differ by chance
+"""With fewer rows for each parameter of the best graph, the probabilities of tables with levels cannot be relied on."""
+MOST_OFF = 0.05  # the model does not fit if a larger share of pairs differs from tables simulated from the best graph
+LEAST_PAIRS = 2  # a misfit needs at least this many pairs that differ: a single pair may differ by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
-LESS_THAN_HALF = 0.5  # functions of the causes explain a misfit if they leave less than this part of it
+LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if they leave less than this share of it
 
 
 @dataclass(frozen=True)
 class Misfit:
     """How well a table fits what the probabilities assume.
 
-    A table without a reported misfit may still mislead: hidden causes that leave no trace are not seen.
-    `rows_per_number`: the rows for each parameter that the best graph has for a table with levels; None for other
-    tables. `share`: the share of pairs that are unlike those of tables drawn from the best graph; None without rows.
-    `worst`: the worst of these. `curved`: the audit found a curve, or functions of the causes explain most of the
-    misfit.
+    A table may mislead without a reported misfit, for example if hidden causes leave no trace in it.
+    `rows_per_number`: for a table with levels, the rows for each parameter of the best graph; None for other tables.
+    `share`: the share of pairs whose relation differs from that in tables simulated from the best graph; None without
+    rows. `worst`: the pairs that differ most. `curved`: the audit found a curve, or curved functions of the causes
+    explain most of the misfit.
     """
 
     rows_per_number: float | None
@@ -245,7 +245,7 @@ class Misfit:
         )
 
     def _reasons(self, how_to_pool: str) -> Iterator[tuple[str, str]]:
-        """Why the table does not fit, each reason with what to do."""
+        """The reasons why the table does not fit, each with a remedy."""
         per_number, share = self.rows_per_number, self.share
         if per_number is not None and per_number < LEAST_ROWS_PER_NUMBER:
             few = f"there are {per_number:.2f} rows for each parameter of the best graph"
@@ -255,7 +255,7 @@ class Misfit:
         pairs = ", ".join(f"{a} and {b}" for a, b in self.worst)
         pool = f"If the rows come from several experiments, places or times, say so ({how_to_pool})."
         what_to_do = 'Effects seem to be curved: choose the test "additive".' if self.curved else pool
-        unlike = f"{share:.0%} of the pairs are unlike those of tables drawn from the best graph (worst: {pairs})"
+        unlike = f"{share:.0%} of the pairs differ from those in tables simulated from the best graph (worst: {pairs})"
         yield unlike, what_to_do if how_to_pool or self.curved else ""
 
 

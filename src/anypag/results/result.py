@@ -1,4 +1,4 @@
-"""`Result`: what a search learned; the same record for fresh, resumed and saved results."""
+"""`Result`: what a search learned; fresh, resumed and saved results have the same fields."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Iteration:
 
     @classmethod
     def of(cls, pag: PAG, said: Mapping[str, Any]) -> Self:
-        """From a graph and what a file says of the step (`ITERATION`)."""
+        """The step with this graph after it, and with the fields of `ITERATION` from a file."""
         info = {name: value for name, value in said.items() if name != "seconds"}
         return cls(pag, StepInfo(**info), said["seconds"])
 
@@ -66,10 +66,10 @@ ITERATION = Object({**stored_fields(StepInfo), "seconds": Number(0, 1e12)}, get=
 class Result:
     """What a search learned.
 
-    `complete` is True when no further iteration could change the graph; else `stopped` says what ended the run
-    ("max_r", "time", "tests", "interrupt", "stop", "error") and the graph is the one of the last finished iteration.
+    `complete` is True if no further iteration could change the graph. Otherwise `stopped` says what ended the run
+    ("max_r", "time", "tests", "interrupt", "stop", "error"), and the graph is that of the last finished iteration.
     A complete result has `stopped` "interrupt" if an interrupt ended the sampling of further graphs for effects.
-    With a perfect test all its claims are right; on data, if the tests are right (`contradictions`, `withdrawn`).
+    The claims rest on tests or scores, some of which may be wrong: see `contradictions` and `withdrawn`.
     """
 
     method: str
@@ -96,7 +96,7 @@ class Result:
 
     @property
     def from_scores(self) -> bool:
-        """Do edges and marks come from scores? If not, from tests and rules, as in the first steps of "auto"."""
+        """Do edges and marks come from scores? If not, they come from tests and rules, as in early steps of "auto"."""
         facts = method_named(self.method)
         return facts.from_scores and (not facts.tests_by or self.before_scores is not None)
 
@@ -108,8 +108,8 @@ class Result:
 
     @property
     def by_tests(self) -> Result | None:
-        """The search by tests with all its evidence: separating sets, p-values, iterations, rules. This result itself
-        if it comes from tests; None for methods that go by scores from the start.
+        """The search by tests with all its evidence: separating sets, p-values, iterations, rules. It is this result
+        if its graph comes from tests, and None for methods that use scores from the start.
         """
         if self.from_scores:
             return self.before_scores
@@ -117,7 +117,7 @@ class Result:
 
     @property
     def compared(self) -> str | None:
-        """The number of pairs in which the search by tests alone differs, as a sentence; None without such a search.
+        """A sentence: in how many pairs the search by tests alone differs; None without such a search.
 
         >>> import anypag as ap
         >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 500, seed=1)
@@ -135,7 +135,7 @@ class Result:
 
     @property
     def state(self) -> State:
-        """What a next step would start from; ParameterError for a result from a file, which does not store it."""
+        """The state from which a next step would start; ParameterError for a result from a file, which has none."""
         return self._searched.state
 
     @property
@@ -176,12 +176,12 @@ class Result:
 
     @property
     def copies(self) -> Mapping[str, str]:
-        """Columns of the data that are exact copies of another one, which stands for both in the graph."""
+        """For each column that is an exact copy of another: the column that stands for both in the graph."""
         return self.audit.copies if self.audit else {}
 
     @property
     def strengths(self) -> Mapping[tuple[str, str], str]:
-        """How strong edges are, by their pairs of names, in a few words: correlations, or an association."""
+        """How strong edges are, in a few words (correlations, or an association), by their pairs of names."""
         return self.grounds.strengths
 
     @property
@@ -191,12 +191,12 @@ class Result:
 
     @property
     def marks(self) -> tuple[MarkReason, ...]:
-        """Every mark that is not a circle and was not given, in the order they were set, with its rule."""
+        """Every arrowhead and tail that a rule set, with the rule, in the order in which they were set."""
         return self.grounds.marks
 
     @property
     def conflicts(self) -> tuple[MarkReason, ...]:
-        """Marks that a rule wanted where another mark was set, or where two rules disagreed and the circle stayed."""
+        """Marks that a rule gives but that were not set: another mark was there, or rules disagreed."""
         return self.grounds.conflicts
 
     @property
@@ -223,7 +223,7 @@ class Result:
 
     @property
     def probabilities(self) -> Probabilities | None:
-        """How probable edges are, as results and files hold it; None if no graphs were sampled."""
+        """How probable edges are, in the form that files store; None if no graphs were sampled."""
         return self.grounds.probabilities
 
     @property
@@ -233,7 +233,7 @@ class Result:
 
     @property
     def misfit_told(self) -> tuple[str, ...]:
-        """The warning that the table does not fit what the probabilities assume; nothing if no misfit was found."""
+        """The warning that the table does not fit what the probabilities assume; empty if no misfit was found."""
         return self.misfit_lines("ap.pooled")
 
     def misfit_lines(self, how_to_pool: str) -> tuple[str, ...]:
@@ -252,12 +252,12 @@ class Result:
 
     @property
     def valid(self) -> bool | None:
-        """Is this the graph of some system of variables, with no contradiction in it? None if it is not known."""
+        """Does some causal system have exactly this graph? None if this is not known."""
         return self.consistency.valid
 
     @property
     def contradictions(self) -> tuple[Contradiction, ...]:
-        """What cannot all be true, each contradiction as a smallest set of claims and a sentence.
+        """The contradictions, each as a minimal set of claims that cannot all be true, and as a sentence.
 
         >>> import anypag as ap
         >>> ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C"))).contradictions
@@ -271,7 +271,7 @@ class Result:
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Cautions: columns that are the same, and whether chance alone could explain as many edges as were found."""
+        """Sentences: the columns that are copies, and a warning if chance alone could explain the number of edges."""
         copies = self.copies.items()
         same = tuple(f"{name} is the same column as {first}, which stands for both." for name, first in copies)
         pairs, edges = len(self.pag) * (len(self.pag) - 1) // 2, self.pag.marks.astype(bool).sum() // 2
@@ -291,12 +291,12 @@ class Result:
 
     @property
     def n_tests(self) -> int:
-        """Tests asked for in all finished iterations."""
+        """The number of tests that all finished iterations asked for."""
         return sum(item.info.n_tests for item in self.history)
 
     @property
     def tests(self) -> dict[int, int]:
-        """Tests asked for, per size of the condition set."""
+        """The number of tests that were asked for, per size of the condition set."""
         sizes = sorted({size for item in self.history for size in item.info.tests})
         return {size: sum(item.info.tests.get(size, 0) for item in self.history) for size in sizes}
 
@@ -347,16 +347,16 @@ class Result:
         return edge_table(self, non_edges=non_edges)
 
     def targets(self) -> dict[str, list[Any]]:
-        """What each experiment changed, of several data sets (`anypag.pooled`), in columns that any dataframe library
-        takes: context, variable, directly (None: perhaps), probability.
+        """The variables that each experiment of pooled data sets (`anypag.pooled`) changed, in columns that any
+        dataframe library takes: context, variable, directly (None: perhaps), probability.
         """
         from anypag.explain.summary import targets_table
 
         return targets_table(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file, whole or not at all; the ending picks the format: .json (for `anypag.read_result`), .csv,
-        .svg, .png, .pdf, .html (a report) or a format of bare graphs. See `anypag.saving.save`.
+        """Write the result to a file, whole or not at all. The ending picks the format: .json (for
+        `anypag.read_result`), .csv, .svg, .png, .pdf, .html (a report) or a format of graphs. See `anypag.saving.save`.
         """
         from anypag.saving import save
 
@@ -381,7 +381,7 @@ class Result:
         return svg_if_possible(self)
 
     def _repr_html_(self) -> str:
-        """How notebooks show it: a summary line, contradictions, and the picture (or the edges)."""
+        """HTML for notebooks: a summary line, contradictions, and the picture (or the edges)."""
         picture = self._repr_svg_()
         warnings = [str(finding) for finding in self.audit.warnings] if self.audit else []
         return block(
@@ -392,12 +392,12 @@ class Result:
         )
 
     def __repr__(self) -> str:
-        """What it is, in a line."""
+        """One line: the numbers of variables and edges, and the summary."""
         n, m = len(self.pag), len(self.pag.edges())
         return f"<{type(self).__name__}: {n:,} variables, {m:,} edges; {self.summary()}>"
 
     def summary(self, expected_errors: float | None = None) -> str:
-        """One line: method, progress, tests, complete or not; `expected_errors` replaces the number for this graph."""
+        """One line: method, progress, tests, complete or not. `expected_errors` replaces the number in the result."""
         end = "complete" if self.complete else f"stopped ({self.stopped})"
         said = self.probabilities
         if said is None:
@@ -425,7 +425,7 @@ class Result:
 
 
 def refuse_unsearched(source: object, *nodes: object) -> None:
-    """Raise an error for a name that is no variable of a result, but a column that was left out, a data set, or the
+    """Raise an error if a name is not a variable of a result but names a column that was left out, a data set, or the
     column that tells data sets apart.
     """
     if not isinstance(source, Result):

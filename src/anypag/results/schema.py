@@ -1,8 +1,8 @@
 """The schema of result files: every field of a result with its form (`anypag.stored`).
 
-The file is a graph in the schema of caugi, which any reader of that schema can load. Fields of `anypag` are under
-`"meta": {"anypag": ...}`; they are enough to explain every edge without the data. Nodes are given there by their place
-in the list of nodes, from 0; a number that is not known is `null`. See docs/reference/formats.md.
+The file is a graph in the schema of caugi (an R package), so any reader of that schema can load it. Fields of `anypag`
+are under `"meta": {"anypag": ...}` and are enough to explain every edge without the data. They refer to a node by its
+place in the list of nodes, from 0. A number that is not known is `null`. See docs/reference/formats.md.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from anypag.stored import (
     stored_fields,
 )
 
-FORMAT = 3  # the schema's number; it rises if old versions cannot read new files, or if this one cannot read old files
+FORMAT = 3  # the version of the schema; a file of another version is refused
 MOST_BYTES = 2**28  # the most bytes of an unpacked array
 
 SHARE = Number(0, 1)
@@ -70,7 +70,7 @@ SCORE = As(
     lambda score, _: score if math.isfinite(score) else None,
     lambda score, _: -math.inf if score is None else score,
 )
-"""A score; null before any graph was scored (minus infinity in memory)."""
+"""A score; null before any graph was scored. In memory, null is minus infinity."""
 
 
 def _graph(rows: Iterable[tuple[str, str, str]], variables: Variables) -> PAG:
@@ -124,7 +124,7 @@ SENTENCE = As(Form(), _sentence_written, _sentence)
 
 @dataclass(frozen=True)
 class Listed(Form):
-    """Separations: rows `[a, b, [members], p, r, n]`, which are streamed."""
+    """Separations as rows `[a, b, [members], p, r, n]`; `write` yields the rows one by one."""
 
     def write(self, value: Mapping[tuple[str, str], Separation], variables: Variables) -> Iterator[list[Any]]:
         place = variables.place
@@ -179,11 +179,11 @@ CHOICES: dict[str, Form] = {
 }
 """The choices that are kept with a result. Each is checked again by its own declaration when `Choices` is made."""
 if CHOICES.keys() != {name for name, choice in DECLARED.items() if choice.recorded}:
-    raise TypeError("every choice that is recorded has a form in CHOICES, and no other one has")
+    raise TypeError("CHOICES must have a form for every recorded choice, and for no other choice")
 ALL_CHOICES = As(
     Object(CHOICES, missing={item.name: item.default for item in fields(Choices)}), back=lambda said, _: Choices(**said)
 )
-"""The choices except the method, which is a field of its own; choices that a file lacks have their defaults."""
+"""The choices except the method, which is a separate field; choices that a file lacks get their defaults."""
 STEP = As(
     Object({**ITERATION.forms, "edges": EDGES}, get=dict.__getitem__),
     lambda step, _: {**vars(step.info), "seconds": step.seconds, "edges": step.pag},
@@ -218,7 +218,7 @@ class Packed(Form):
 
 
 def _posterior() -> Object:
-    """Sampled graphs; their arrays are declared with the dataclass, so that checkpoints share the declaration."""
+    """The form of sampled graphs. The dataclass declares their arrays, and checkpoints use the same declaration."""
     from anypag.search.by_scores.posterior import GraphSample, Posterior
 
     arrays: dict[str, Form] = {name: Maybe(Packed(form)) for name, form in stored_fields(GraphSample).items()}
@@ -237,7 +237,7 @@ POSTERIOR = As(
 _RUN: dict[str, Form] = {"asked": Whole(), "resample": Text(get_args(Resample)), "seed": Whole()}
 _RUN |= {"stopped": Maybe(Text()), "failures": FAILURES}
 if {*_RUN, "names", "graphs", "whole"} != {item.name for item in fields(Stability)}:
-    raise TypeError("every field of Stability is in _RUN, in _COUNTED, or in the result")
+    raise TypeError("every field of Stability must be in _RUN or in _COUNTED, or come from the result")
 
 
 def _stability_written(value: Stability, variables: Variables) -> dict[str, Any]:
@@ -263,7 +263,7 @@ def _stability(said: dict[str, Any], variables: Variables) -> Stability:
 
 _COUNTED: dict[str, Form] = {"edges": ListOf(RowForm((*EDGE.forms, Whole()))), "graphs": ListOf(ListOf(Whole()))}
 STABILITY = As(Object({**_RUN, **_COUNTED}, get=dict.__getitem__), _stability_written, _stability)
-"""The outcome of resampling; the graph of the whole data is a field of the result."""
+"""The outcome of resampling. The field `whole` is left out, because the file has this graph already."""
 
 
 def _rule(number: int, variables: Variables) -> int:
@@ -277,7 +277,7 @@ def _reason(*values: Any) -> MarkReason:
     try:
         RULES[reason.rule].words(reason, {})
     except ValueError:
-        raise RefusedError(f"rule {reason.rule} does not go through {len(reason.because)} nodes") from None
+        raise RefusedError(f"rule {reason.rule} cannot rest on {len(reason.because)} nodes") from None
     return reason
 
 
@@ -330,7 +330,7 @@ BEFORE_SCORES = Object(
     {"pag": EDGES, "complete": Flag(), "stopped": Maybe(Text()), **_OF_TESTS},
     get=lambda result, name: getattr(result if name in _OWN else result.grounds, name),
 )
-"""What tests found before scores continued the search: only the fields that differ from those of the whole result."""
+"""The form of `Result.before_scores`: only the fields whose values differ from those of the whole result."""
 RESULT = object_of(
     Result,
     "grounds",  # GROUNDS
@@ -350,13 +350,13 @@ VIEWS = ("valid", "contradictions", "withdrawn")  # fields that are written for 
 
 
 def write_fields(result: Result) -> dict[str, Any]:
-    """All fields of a result as JSON can hold them; an iterator in place of a long list of rows."""
+    """All fields of a result as JSON can hold them, except that long lists of rows are iterators."""
     variables = Variables(result.pag.names)
     return {**RESULT.write(result, variables), **GROUNDS.write(result.grounds, variables)}
 
 
 def read_fields(content: Mapping[str, Any], pag: PAG) -> Result:
-    """The result with this graph and the fields of a file. RefusedError for what `write_fields` does not write."""
+    """The result with this graph and the fields of a file; RefusedError if `write_fields` cannot have written them."""
     form = Object({**RESULT.forms, **GROUNDS.forms}, missing={"sets": None})
     fields_of_file = {name: value for name, value in content.items() if name not in (*VIEWS, "format", "version")}
     said = form.read(fields_of_file, Variables(pag.names))
@@ -370,7 +370,7 @@ def read_fields(content: Mapping[str, Any], pag: PAG) -> Result:
 
 
 def _before_scores(result: Result, kept: Mapping[str, Any], tested: dict[str, Any]) -> Result:
-    """The result of the tests, with the steps, the data and the choices of the whole result."""
+    """The result of the tests. Data, choices (but the method) and steps with an r are those of the whole result."""
     pag, complete, stopped = (tested.pop(name) for name in _OWN)
     shared = {**{name: kept[name] for name in _SHARED}, **dict.fromkeys(_OF_SCORES)}
     steps = tuple(item for item in result.history if item.info.has_r)

@@ -1,4 +1,4 @@
-"""The outcome of resampling: the graphs, how often they have an edge, a mark or a cause, and lines that report this."""
+"""The outcome of resampling: the graphs, how often they have an edge, a mark or a causal claim, and a report."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from anypag.graphs.pag import PAG
 from anypag.markup import aligned, block, heading, preformatted
 from anypag.stored import ListOf, row
 
-_AT_ONCE = 20_000_000  # the most matrix entries whose closures are computed at once
+_AT_ONCE = 20_000_000  # the most matrix entries in one call that finds the ancestors in several graphs
 
 Resample = Literal["bootstrap", "half"]
-""""bootstrap": as many rows as the table has, with replacement; "half": half of the rows, in complementary pairs."""
+""""bootstrap": n rows out of n, with replacement. "half": half of the rows; resamples 2i and 2i + 1 share no row."""
 
 ADVICE = (
-    "Use the graph of all rows, and trust an edge as far as its count goes: do not rely on one that fewer than half of "
-    "the resamples have. Counts show how results vary with the rows drawn, not errors that every resample repeats "
-    "(because a test does not fit, say)."
+    "Use the graph of all rows, and do not rely on an edge that fewer than half of the resamples have. Counts show how "
+    "results vary with the rows drawn. They do not show errors that every resample repeats (because a test does not "
+    "fit the data, for example)."
 )
 """How to use a graph and its counts; docs/stability.md has the measurements."""
 
@@ -41,14 +41,14 @@ FAILURES = ListOf(row(Failure))
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability:
-    """How often the graphs of resamples have an edge, a mark or a cause. Shares are over the `n` resamples that gave a
-    graph, NaN without any.
+    """How often the graphs of resamples have an edge, a mark or a causal claim. A share is a fraction of the `n`
+    resamples that gave a graph; it is NaN if none did.
     """
 
     names: tuple[str, ...]
     """The variables, in the order of all arrays."""
     graphs: tuple[PAG, ...]
-    """The graphs, whose variables are in this order."""
+    """The graphs of the resamples. Their variables are in the order of `names`."""
     asked: int
     """How many resamples were asked for."""
     resample: Resample
@@ -66,7 +66,7 @@ class Stability:
 
     @cached_property
     def edges(self) -> Counts:
-        """(k, 5) one row for each kind of edge that a pair has in a graph: a < b, mark at a, mark at b, how often."""
+        """(k, 5) a row for each pair and kind of edge: a, b (a < b), mark at a, mark at b, number of graphs with it."""
         key, count = np.unique(np.concatenate([np.empty(0, np.int64), *map(_keys, self.graphs)]), return_counts=True)
         pair, kind = np.divmod(key, 16)
         ends = np.divmod(pair, max(1, len(self.names)))
@@ -111,12 +111,12 @@ class Stability:
 
     @property
     def causes(self) -> Floats:
-        """(p, p) the share of graphs that claim that i causes j (or, with selection, being in the sample)."""
+        """(p, p) the share of graphs that claim that i causes j (with selection: j or being in the sample)."""
         return self._per_graph(self.n_causes)
 
     @property
     def not_causes(self) -> Floats:
-        """(p, p) the share of graphs that exclude that i is an ancestor of j."""
+        """(p, p) the share of graphs that claim that i is no ancestor of j."""
         return self._per_graph(self.n_not_causes)
 
     def share(self, edge: Edge) -> float:
@@ -141,7 +141,7 @@ class Stability:
 
     @cached_property
     def _of_pairs(self) -> dict[tuple[int, int], list[tuple[Mark, Mark, int]]]:
-        """For each pair, the two marks of each kind of its edge, and how often it occurs."""
+        """For each pair, the kinds of its edge: the two marks, and the number of graphs with them."""
         found: dict[tuple[int, int], list[tuple[Mark, Mark, int]]] = {}
         for a, b, x, y, count in self.edges.tolist():
             found.setdefault((a, b), []).append((Mark(x), Mark(y), count))
@@ -151,7 +151,7 @@ class Stability:
         return self._shares(self.edges[:, 3] == mark, self.edges[:, 2] == mark)
 
     def _shares(self, forward: Flags, backward: Flags) -> Floats:
-        """(p, p) shares of graphs: [a, b] counts the rows of `edges` in `forward`, [b, a] those in `backward`."""
+        """(p, p) shares of graphs. Rows of `edges` in `forward` count at [a, b], rows in `backward` at [b, a]."""
         counts = np.zeros((len(self.names),) * 2, np.int64)
         a, b, count = self.edges[:, 0], self.edges[:, 1], self.edges[:, 4]
         np.add.at(counts, (a[forward], b[forward]), count[forward])
@@ -162,7 +162,7 @@ class Stability:
         return counts / self.n if self.n else np.full(counts.shape, np.nan)
 
     def __repr__(self) -> str:
-        """What was resampled, in a line."""
+        """One line: the type and `summary`."""
         return f"<Stability: {self.summary()}>"
 
     def __str__(self) -> str:
@@ -170,12 +170,12 @@ class Stability:
         return "\n".join(resample_lines(self, self.whole))
 
     def _repr_html_(self) -> str:
-        """How notebooks show the same."""
+        """The lines of `str` as HTML for notebooks."""
         first, *rest = str(self).split("\n")
         return block(heading(first), preformatted("\n".join(rest)))
 
     def summary(self) -> str:
-        """How many resamples, of what kind, and what went wrong: one line."""
+        """One line: the number and the kind of the resamples, how many failed, and what stopped the run."""
         what = "half-samples" if self.resample == "half" else "resamples with replacement"
         failed = f", {len(self.failures)} failed" if self.failures else ""
         stopped = f", stopped ({self.stopped})" if self.stopped else ""
@@ -183,15 +183,15 @@ class Stability:
 
 
 def causes(marks: Marks) -> Flags:
-    """(..., p, p) marks: is there a directed path from i to j?"""
+    """(..., p, p) do the marks have a directed path from i to j?"""
     return ancestry(marks) & ~np.eye(marks.shape[-1], dtype=np.bool_)
 
 
 def not_causes(marks: Marks) -> Flags:
-    """(..., p, p) marks: is it excluded that i is an ancestor of j?
+    """(..., p, p) do the marks exclude that i is an ancestor of j?
 
-    It is, if no path from i to j can be causal. Such a path leaves no node by an arrowhead. It enters a node by a
-    tail only if that node affects selection, and then the node has no arrowhead: with `A --- B`, A may cause B.
+    They do if no path from i to j can be causal. A causal path never leaves a node at an arrowhead. It can enter a node
+    at a tail if that node affects selection; then the node has no arrowhead. (With `A --- B`, A may cause B.)
     """
     has_arrow = (marks == Mark.ARROW).any(axis=-2)
     ends = (np.swapaxes(marks, -1, -2) == Mark.ARROW) | (marks == Mark.NONE)
@@ -202,19 +202,19 @@ def not_causes(marks: Marks) -> Flags:
 
 
 def _keys(graph: PAG) -> Counts:
-    """Every edge as one number, made of the pair and its two marks."""
+    """One number for each edge, made of the pair and its two marks."""
     marks = graph.marks
     a, b = np.nonzero(np.triu(marks))
     return (a * len(marks) + b) * 16 + marks[b, a].astype(np.int64) * 4 + marks[a, b]
 
 
 class PairCounts(NamedTuple):
-    """What the graphs of n resamples have between two variables.
+    """Counts of the graphs of n resamples, for one pair of variables.
 
-    `same` counts those that agree with the graph of the whole data (same edge, or also no edge), `joined` those with
-    any edge. `else_mostly` is what most of the others have (`o->`, for example, or "none"); None if there are no
-    others. `kinds` counts each kind of edge, written from a to b; `causes` and `not_causes` the graphs that claim a to
-    be (not to be) an ancestor of b, and b of a.
+    `same` counts the graphs that agree with the graph of the whole data (the same edge, or no edge in both). `joined`
+    counts the graphs with any edge. `else_mostly` is the most frequent answer of the graphs that disagree (`o->`, for
+    example, or "none"); None if all agree. `kinds` counts each kind of edge, written from a to b. `causes` counts the
+    graphs that claim that a is an ancestor of b, and b of a; `not_causes` counts the graphs that deny this.
     """
 
     n: int
@@ -227,7 +227,7 @@ class PairCounts(NamedTuple):
 
 
 def pair_counts(found: Stability | None, a: str, b: str, edge: Edge | None) -> PairCounts | None:
-    """What resamples have for a pair that has this edge; None without resamples."""
+    """The counts for a pair that has this edge in the graph of the whole data; None without resamples."""
     if found is None or not found.n:
         return None
     i, j = found.names.index(a), found.names.index(b)
@@ -242,7 +242,7 @@ def pair_counts(found: Stability | None, a: str, b: str, edge: Edge | None) -> P
 
 
 def _row(stability: Stability, a: str, b: str, edge: Edge | None) -> tuple[int, int, str, str]:
-    """How many resamples have a pair's edge, how many join it, the pair as text, and what most others have."""
+    """The counts `same` and `joined` of a pair, the pair as text, and the most frequent other answer in words."""
     seen = pair_counts(stability, a, b, edge)
     assert seen is not None  # some resample gave a graph
     others = "no edge" if seen.else_mostly == "none" else f"{a} {seen.else_mostly} {b}"

@@ -1,4 +1,4 @@
-"""Makes a problem from data (or a test) and choices: checks everything, counts workers, tests nothing yet."""
+"""Makes a problem from data (or a test) and choices. Everything is checked, and nothing is tested yet."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def bind(data_or_test: Any, method: Algorithm, choices: Choices, bound: CITest |
 
 
 def with_design(data: Any, choices: Choices) -> Choices:
-    """The choices; for several data sets (`anypag.pooled`) they have the knowledge that follows from the design too."""
+    """The choices, with the knowledge that the design of pooled data gives; no knowledge if the method takes none."""
     if not algorithm(choices.method).facts.takes_knowledge:
         return replace(choices, knowledge=None)
     if not isinstance(data, Pooled):
@@ -97,7 +97,7 @@ def _check_same_design(data: Pooled, said: list[Contexts]) -> None:
 
 
 def _settled(method: Algorithm, choices: Choices, test: CITest) -> tuple[Algorithm, Score | None, Chosen | None]:
-    """The algorithm, its score if it needs one, and why "auto" chose it: "icd" if there is no posterior."""
+    """The algorithm, its score if it needs one, and the reason if "auto" chose it ("icd" if there is no posterior)."""
     if not method.facts.tests_by:
         return method, score_for(test) if method.facts.needs_score else None, None
     score, why = _score_or_reason(choices, test)
@@ -112,13 +112,13 @@ def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str 
     of_tests = ("max_r", *sorted(METHODS["icd"].uses - METHODS["bayes"].uses - {"n_jobs"}))
     given = [f"{Option(name)}" for name in of_tests if not is_default(name, getattr(choices, name))]
     if given and not is_default("effort", choices.effort):
-        why = "only a search by tests has the first, only one by scores the other."
+        why = "the first is only for searches by tests, the other only for searches by scores."
         raise ParameterError(f"Leave out {given[0]} or {Option('effort')}: {why}")
     if given:
         were = f"{' and '.join(given)} {'were' if len(given) > 1 else 'was'}"
         return None, Sentence(f"by tests alone, as {were} chosen, which only a search by tests has")
     if choices.singular == "keep":
-        return None, "by tests alone, as a score cannot tell columns apart that are functions of others"
+        return None, "by tests alone, as a score cannot separate columns that are functions of others"
     n, rows = len(test.names), rows_behind(test) or 0
     if n**2 * SECONDS_A_PAIR > MOST_SECONDS:
         return None, _too_long(n, rows, n**2 * SECONDS_A_PAIR)
@@ -131,7 +131,7 @@ def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str 
 
 
 def _posterior_takes(score: Score, rows: int) -> tuple[float, str]:
-    """About how many seconds the posterior takes because of rows or levels, and the slowest column, in words."""
+    """The approximate seconds of the posterior because of rows or levels, and a clause about the slowest column."""
     n, widths = len(score.names), score.widths
     if not score.hidden:
         return n**2 * rows * SECONDS_A_CELL, ""
@@ -141,7 +141,7 @@ def _posterior_takes(score: Score, rows: int) -> tuple[float, str]:
 
 
 def wait_told(problem: Problem, method: Algorithm) -> Sentence | None:
-    """What to say before a search that samples graphs for more than a minute; None before other searches."""
+    """The message before a search that samples graphs for more than a minute; None before other searches."""
     if problem.score is None or "sampling" not in method.facts.phases:
         return None
     n, rows = problem.n, problem.n_rows or 0

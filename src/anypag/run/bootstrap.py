@@ -75,8 +75,8 @@ class Bootstrap:
 
 
 class Resampling:
-    """A bootstrap that is ready to run: everything is checked, nothing tested yet. All searches share the budgets and
-    the checkpoint. `cluster`: a column (left out of the search) or a value for each row; rows with equal values are
+    """A bootstrap that is ready to run: everything is checked, nothing is tested yet. All searches share the budgets
+    and the checkpoint. `cluster`: a column (left out of the search) or a value for each row; rows with equal values are
     drawn together.
     """
 
@@ -98,7 +98,7 @@ class Resampling:
         self._source = data_or_test if rows is None else rows
         self.search = Search(self._source, self.of_search, source_of(data_or_test))
         self.names, test = self.search.problem.nodes.names, self.search.problem.bound_test
-        if rows is not None and test.names != rows.names:  # of several equal columns only one is searched
+        if rows is not None and test.names != rows.names:  # of several equal columns the search uses only one
             rows = rows.take(test.names)
         is_alone = with_its_answers(self.search.problem.test) is test
         self._rows = resamples_of(test, rows, self.of_search, by_sums=is_alone)
@@ -119,7 +119,7 @@ class Resampling:
             stopped = result.stopped if result.stopped in {"time", "tests", "interrupt"} else None
             if stopped is None:
                 stopped = self._resample(done, budget, partial(Progress, result.r, "resamples"), tick, listening)
-            told = replace(result.choices, kinds=self.choices.kinds)  # already applied to the table
+            told = replace(result.choices, kinds=self.choices.kinds)  # the search got a table with these kinds
             plan = self.plan  # a checkpoint may hold more resamples than were asked for
             graphs = tuple(graph for k, graph in sorted(done.graphs.items()) if k < plan.n)
             failures = tuple(failure for k, failure in sorted(done.failures.items()) if k < plan.n)
@@ -127,7 +127,7 @@ class Resampling:
             return Bootstrap(replace(result, choices=told, stability=Stability(self.names, graphs, *about)))
 
     def _replicates(self) -> Replicates:
-        """The replicates of an earlier run, if a checkpoint holds them; new ones are kept in it too."""
+        """The replicates in the checkpoint; none without a checkpoint. New replicates are written to it too."""
         done, path = Replicates(self.names), self.choices.checkpoint
         if path is not None:
             plan = {"resample": self.plan.resample, "seed": self.plan.seed, **self.plan.about_rows}
@@ -180,7 +180,7 @@ def _require_whole_clusters(plan: Plan) -> None:
 
 
 def _require_rows(plan: Plan, n_rows: int, n_variables: int) -> None:
-    distinct = n_rows // 2 if plan.resample == "half" else int(n_rows * (1 - np.exp(-1)))  # about how many
+    distinct = n_rows // 2 if plan.resample == "half" else int(n_rows * (1 - np.exp(-1)))  # their expected number
     if distinct <= n_variables:
         raise DataError(
             f"A resample must have more rows than there are variables. With {Option('resample', plan.resample)} each "
@@ -235,12 +235,12 @@ def bootstrap(
             complementary pairs). `docs/stability.md` compares the two.
         time_budget: seconds for all searches together; the run ends with the resamples done by then. Compiling in this
             process does not count. Workers on other machines use their own clocks.
-        max_tests: the number of tests of all searches together; resamples that run at the same time share the rest of
-            it.
+        max_tests: the number of tests of all searches together; resamples that run at the same time share the tests
+            that are left.
         checkpoint: a file that keeps the graphs of the resamples: a killed run can be resumed, and a finished run
             can be extended to a larger `n`.
-        n_jobs: how many resamples run at the same time, through joblib; -1 for one per core, None for what the
-            surrounding `joblib.parallel_config` says, else one. The results are the same to the bit.
+        n_jobs: how many resamples run at the same time, through joblib; -1 for one per core, None for the number in the
+            surrounding `joblib.parallel_config`, else one. The results are the same to the bit.
         cluster: a column, or a value for each row, that says which rows belong together (to a person, a school): whole
             clusters are drawn. The column is left out of the search.
 
@@ -248,7 +248,7 @@ def bootstrap(
 
     Returns:
         `s.adjacency`, `s.arrowhead`, `s.tail`, `s.circle`, `s.causes`, `s.not_causes`: (p, p) shares of the resamples.
-        For a mark, entry [i, j] is about the end at j of i–j. `s.graphs`, `s.failures`; `s.result` of the whole data.
+        For a mark, entry [i, j] is about the mark at j on i–j. `s.graphs`, `s.failures`; `s.result` of the whole data.
 
     >>> import anypag as ap
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")

@@ -1,4 +1,4 @@
-"""What can end a run from outside: signals, and a clock that pauses while something is compiled.
+"""Signals, which can end a run from outside, and the clock of a run, which pauses while something is compiled.
 
 Compiling happens once for each kind of run, so it does not count against a budget.
 """
@@ -34,7 +34,7 @@ class Clock:
 
 
 class Stopped(BaseException):
-    """Raised inside a step to abandon it: the run ends with the state before. Not an error, so not an `Exception`."""
+    """Raised inside a step to abandon it; the run ends with the previous state. Not an error, so not an `Exception`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -42,13 +42,13 @@ class Stopped(BaseException):
 
 
 class Signals:
-    """How a run handles signals: here Python does (a search catches `KeyboardInterrupt`); subclasses override this."""
+    """The signal handling of a run. This class leaves it to Python (a search catches `KeyboardInterrupt`)."""
 
     def check(self) -> None:
         """Raise if a signal is pending."""
 
     def held(self) -> AbstractContextManager[None]:
-        """A context in which signals wait until it ends."""
+        """A context in which signals wait until the context ends."""
         return nullcontext()
 
     def ending_a_run(self) -> AbstractContextManager[None]:

@@ -51,7 +51,7 @@ MOST_CHECKED_AT_ONCE = 500  # up to this many variables `learn` searches for con
 
 
 class Search:
-    """A search ready to run: all is checked, nothing tested yet. `source`: the name of data that are not a file."""
+    """A search ready to run: all is checked, nothing tested yet. `source` names data that are not read from a file."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Search:
         bound: CITest | None = None,
         problem: Problem | None = None,
     ) -> None:
-        """`bound`: a test that was bound to these data; `problem`: the whole problem, if it is there already."""
+        """`bound`: a test that was bound to these data; `problem`: the whole problem, if it was made before."""
         choices, self._stamp = choices or Choices(), file_stamp(data_or_test)
         with single_blas:
             self.problem = problem or bind(data_or_test, algorithm(choices.method), choices, bound)
@@ -100,7 +100,7 @@ class Search:
         return kept
 
     def steps(self, state: State | None = None, tick: Tick = no_tick) -> Iterator[tuple[State, StepInfo]]:
-        """One step after the other, from the start or from a state reached before."""
+        """Yields one step after the other, from the start or from a state reached before."""
         if state is None:
             with self._limited_blas, interruptible(tick) as watch:
                 if self.algorithm.facts.orders_nodes and not self.problem.is_ordered:
@@ -110,7 +110,7 @@ class Search:
             while not state.done:
                 with self._limited_blas, interruptible(tick) as watch:
                     state, info = self.algorithm.step(state, self.problem, watch)
-                    if state.done and self.problem.facts is not None:  # find all that follows from knowledge
+                    if state.done and self.problem.facts is not None:  # adds the marks that follow from knowledge
                         from anypag.search.apply_knowledge import closed_step
 
                         state, info = closed_step(self.algorithm, state, info, self.problem, watch)
@@ -122,7 +122,7 @@ class Search:
 
     @property
     def _limited_blas(self) -> AbstractContextManager[None]:
-        """A context for a step: BLAS runs in one thread, unless the test takes one question at a time."""
+        """A context for a step. In it BLAS runs in one thread, unless the test takes one question at a time."""
         return single_blas if self.problem.test.batch > 1 else nullcontext()
 
     def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
@@ -213,13 +213,13 @@ def learn(
             "fci", "anytime-fci", "rfci", "fci+". By scores: "bayes" (the posterior alone), "boss" (assumes that nothing
             is hidden), "gfci". Or an `anypag.search.algorithm.Algorithm` of your own.
         alpha: two variables count as independent if the p-value is above this.
-        test: how to test a table: "auto", "fisherz", "permutation", "mixed", ... (`docs/tests.md`), or a function
+        test: the test for a table: "auto", "fisherz", "permutation", "mixed", ... (`docs/tests.md`), or a function
             f(x, y, z) -> p.
         max_r: the largest condition set; None for no limit.
-        time_budget: seconds after which the run ends with the last correct graph; reading the data counts,
+        time_budget: seconds after which the run ends with the last finished graph; reading the data counts,
             compiling does not.
         max_tests: the number of tests after which the run ends in the same way; an oracle may exceed it by one batch.
-        stop: a function of the state and the step's info, asked after every iteration; True ends the run.
+        stop: a function of the state and the step's info, called after every iteration; True ends the run.
         checkpoint: a file from which a killed run can be resumed. It keeps the state after every iteration; if single
             tests are slow, also every answer.
         resume: continue from the checkpoint if it exists; it must be of the same data and choices.
@@ -228,8 +228,8 @@ def learn(
             edge between A and C says that B is no collider: if B is one, give its arrowheads.
         r0: the size of the first condition sets.
         max_sets: if an edge has more condition sets than this in one iteration, only sets without variables that the
-            marks rule out as causes are tested; 0: always. The default is 0 for exact tests, 1,000 for tests on data.
-            For sets of one or two variables it is 100 times as high, unless the test takes one question at a time.
+            marks rule out as causes are tested. The default is 0 (for every edge) with exact tests, 1,000 on data. For
+            sets of one or two variables it is 100 times as high, unless the test takes one question at a time.
         sepset: which separating set of an edge is kept: the "first" found, or the one with the "largest-p"; the default
             is "largest-p" for "auto", "icd" and "bayes" on data, else "first".
         possible_dsep: for "fci" and "gfci", the nodes of Possible-D-Sep that condition sets may have: "all", or only
@@ -240,28 +240,28 @@ def learn(
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
         knowledge: background knowledge (`anypag.Knowledge`): it narrows what is tested and sets marks;
             `result.knowledge` has the outcome of each statement.
-        names: the variables, where the table does not name them; else the columns to use, "price*" for all that match.
+        names: the variables, if the table does not name them; else the columns to use, "price*" for all that match.
         kinds: "continuous", "discrete" or "ordinal" for columns whose kind should not be guessed; see `as_table`.
         missing: what to do with missing values: "auto" (columns with a value in fewer than half of the rows are left
             out, then rows with gaps; a warning says which), "error", "drop" (rows) or "pairwise".
-        transform: "normal-scores" replaces every continuous column by the normal scores of its ranks. These see any
-            monotone dependence and lose almost nothing on Gaussian data; the table is then read whole.
+        transform: "normal-scores" replaces every continuous column by the normal scores of its ranks. Tests then see
+            any monotone dependence, and lose almost nothing on Gaussian data. The whole table is then read into memory.
         singular: what to do with columns that are exact functions of others, constants and identifiers: "auto" (leave
-            them out; a warning says which), "error", or "keep" (only functions are kept).
+            them out; a warning says which), "error", or "keep" (keep functions; the others are errors).
         device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
             one, else the CPU, with a warning). Decisions are the same unless a p-value is within 1e-9 of alpha; a
             warning then says so.
-        threads: how many threads test edges and sample graphs; 0 for one per core. The result is the same to the bit.
-        n_jobs: where every single test is slow (a function of yours), how many workers answer questions, through
-            joblib; -1 for one per core, None for what the surrounding `joblib.parallel_config` says, else one. The
-            result is the same to the bit.
+        threads: how many threads test edges and improve graphs; 0 for one per core. The result is the same to the bit.
+        n_jobs: how many workers run a slow test (a function of yours) at the same time, through joblib; -1 for one per
+            core, None for the number in the surrounding `joblib.parallel_config`, else one. The result is the same to
+            the bit.
 
     Returns:
         The result: `result.pag`, `result.posterior` (how probable edges are), `result.by_tests` (the search by tests,
         with separating sets and rules), `result.history`, `result.n_tests`, `result.complete`.
         `result.contradictions` lists claims that cannot all be true, `result.audit` what was found in the data. Both
         also come as `AnypagWarning`s (contradictions for up to 500 variables).
-        After Ctrl-C, or when a budget is spent, the result is that of the last finished iteration, with
+        After Ctrl-C, or when a budget is spent, the result is that of the last finished iteration, and has
         `complete=False`. If a test raises an exception, the error has this result as its `result`.
 
     >>> import anypag as ap
@@ -300,8 +300,8 @@ def learned(search: Search, choices: Choices, listeners: Listeners) -> Result:
 
 
 def with_draws(result: Result, listeners: Listeners) -> Result:
-    """The result, with the sampled graphs for effects already drawn; `listeners` get the progress. None are drawn if
-    the search was interrupted. If the drawing is interrupted, `stopped` of the result becomes "interrupt".
+    """The result, with the sampled graphs for effects already drawn; `listeners` get the progress. If the search was
+    interrupted, no graphs are drawn. If the drawing is interrupted, `stopped` of the result becomes "interrupt".
     """
     grounds = result.grounds
     if not isinstance(grounds, Searched) or grounds.sampled is None:
@@ -362,13 +362,13 @@ def iterate(
     n_jobs: int | None = None,
     tick: Tick = no_tick,
 ) -> Iterator[tuple[State, StepInfo]]:
-    """The steps of a search, one item per iteration r (then per step of the search by scores): leave the loop when you
+    """The steps of a search: one per iteration r, then one per step of the search by scores. Leave the loop when you
     have seen enough.
 
     Args: as for `learn`; `tick` is called before every batch of tests.
 
     Returns:
-        An iterator of `(state, info)`: `state.pag` is a correct graph, `info` says what the step did.
+        An iterator of `(state, info)`: `state.pag` is the graph after the step, `info` says what the step did.
 
     >>> import anypag as ap
     >>> for state, info in ap.iterate(ap.Oracle(ap.DAG.from_string("A --> B; B --> C"))):
@@ -409,7 +409,7 @@ def warn_of_close_calls(search: Search) -> None:
 
 
 def warn_of_contradictions(result: Result) -> None:
-    """Warn of a table that the model does not fit, and of contradictions in the result unless finding them is slow."""
+    """Warn of a misfit of the model, and of contradictions in the result unless there are too many variables."""
     for line in result.misfit_told:
         warnings.warn(line, AnypagWarning, stacklevel=3)
     if not result.is_exact and len(result.pag) <= MOST_CHECKED_AT_ONCE and result.contradictions:

@@ -1,7 +1,7 @@
 """Estimators in the style of scikit-learn, which call `learn`: `ICD(alpha=0.01).fit(X).pag_`.
 
-scikit-learn need not be installed. The classes have what scikit-learn asks of an estimator: parameters by name, fitted
-attributes with a trailing underscore, tags, and a place in the picture of a pipeline.
+scikit-learn need not be installed. The classes have all that scikit-learn asks of an estimator: named parameters,
+fitted attributes with a trailing underscore, tags, and a place in the picture of a pipeline.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from anypag.search.progress import Tick
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class _Estimator:
-    """Stores its parameters, which are the choices of `learn`; `fit` learns."""
+    """An estimator whose parameters are the choices of `learn`; `fit` calls `learn`."""
 
     _method: ClassVar[str]
 

@@ -1,7 +1,7 @@
-"""`Plan` draws the rows of each resample. joblib runs the searches on resamples in this process, in others, or on a
-cluster. The search on one resample is a replicate.
+"""Searches on resamples: `Plan` draws the rows of each resample; joblib runs the searches in this process, in other
+processes, or on a cluster. The search on one resample is a replicate.
 
-Seed and number decide the rows of a replicate, so results are the same for any backend and number of workers.
+The seed and the number of a replicate decide its rows. So any backend and number of workers give the same results.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from anypag.stored import RefusedError, Variables
 
 ABOUT_THE_RUN = ("checkpoint", "resume", "progress", "n_jobs")  # choices for the whole run, not for a replicate
 FEWEST = 2  # the fewest resamples
-LEAST_SECONDS = 1e-3  # with no time left a search gets this budget, as 0 is not allowed, and ends at once
+LEAST_SECONDS = 1e-3  # the budget of a search if no time is left: 0 is not allowed, and with this it ends at once
 
 
 @dataclass(frozen=True)
 class Plan:
     """The resamples of a table: how many, of which kind, from which seed. `clusters` (n_rows,): the code of each row's
-    cluster, if whole clusters are drawn; None if single rows are drawn. `strata` (n_rows,): the data set of each row,
-    as every data set keeps its number of rows; None for a single data set.
+    cluster, if whole clusters are drawn; None if single rows are drawn. `strata` (n_rows,): the data set of each row;
+    each data set is resampled on its own. None for a single data set.
     """
 
     n: int
@@ -76,7 +76,7 @@ class Plan:
         return counts
 
     def _drawn(self, random: np.random.Generator, k: int, n_rows: int) -> Counts:
-        """(n_rows,) how often each row is drawn. Of "half", resamples 2i and 2i + 1 have complementary halves."""
+        """(n_rows,) how often each row is drawn. With "half", resamples 2i and 2i + 1 get complementary halves."""
         if self.resample == "bootstrap":
             return np.bincount(random.integers(0, n_rows, n_rows), minlength=n_rows).astype(np.int64)
         order, size = random.permutation(n_rows), n_rows // 2
@@ -85,7 +85,7 @@ class Plan:
 
     @property
     def about_rows(self) -> dict[str, str]:
-        """The facts by which a checkpoint recognises the clusters and data sets; empty if there are none."""
+        """Hashes by which a checkpoint recognises the clusters and data sets; empty if there are none."""
         found = {"cluster": self.clusters, "sets": self.strata}
         return {name: sha256(codes.tobytes()).hexdigest() for name, codes in found.items() if codes is not None}
 
@@ -103,10 +103,10 @@ class Replicate(NamedTuple):
 class Allowed(NamedTuple):
     """The tests and the time that a replicate may use."""
 
-    choices: Choices  # the choices of the whole run, with the number of tests that this replicate may ask
+    choices: Choices  # the choices of the whole run, with the number of tests that this replicate may use
     until: float | None
-    """When it must end, by `time.time`: no duration, because it may wait for a worker on another machine. If the clocks
-    of two machines differ, budgets are wrong by the difference.
+    """The `time.time` when it must end. A duration would not include the time that a replicate waits for a worker. If
+    the clocks of two machines differ, budgets are wrong by the difference.
     """
 
     def from_now(self) -> Choices:
@@ -117,7 +117,7 @@ class Allowed(NamedTuple):
 
 
 def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Replicate:
-    """Learn the graph of resample k of the rows in the parcel `sent`, within what is left of the budgets."""
+    """Learn the graph of resample k of the rows in the parcel `sent`, within the budgets that are left."""
     rows: Resamples = opened(sent)
     choices = allowed.from_now()
     try:
@@ -138,15 +138,15 @@ def made_through_joblib(
     rows: Resamples, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
 ) -> Iterator[Replicate]:
     """The replicates of these numbers, as they finish. `rows` go once to each worker. `left` is called when a replicate
-    is dispatched, and returns what it may use. Two replicates are dispatched for each worker; with a budget only one,
-    because dispatched replicates share what is left. With `max_tests` they are not dispatched in batches.
+    is dispatched, and returns its budgets. Two replicates are dispatched for each worker, with a budget only one,
+    because dispatched replicates share the rest of the budget. With `max_tests` they are not dispatched in batches.
     """
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
     streams = getattr(get_active_backend()[0], "supports_return_generator", False)
     about: dict[str, Any] = {
-        "n_jobs": choices.n_jobs,  # None: as the surrounding `joblib.parallel_config` says
+        "n_jobs": choices.n_jobs,  # None: the number in the surrounding `joblib.parallel_config`
         "return_as": "generator_unordered" if streams else "list",
         "max_nbytes": LEAST_MAPPED,
         "pre_dispatch": "2*n_jobs" if choices.max_tests is None and choices.time_budget is None else "n_jobs",
@@ -186,7 +186,7 @@ class Budget:
         return None
 
     def left(self, k: int) -> Allowed:
-        """What the replicate of this number may use if it is dispatched now."""
+        """The tests and time that replicate k may use if it is dispatched now."""
         seconds = self._choices.time_budget
         until = None if seconds is None else time.time() + max(seconds - self._clock.seconds, LEAST_SECONDS)
         tests = self._choices.max_tests
@@ -198,19 +198,20 @@ class Budget:
             return Allowed(replace(self._of_a_replicate, max_tests=self._promised[k]), until)
 
     def took(self, made: Replicate) -> None:
-        """Count the tests of a replicate that has ended, and free those that it did not use."""
+        """Count the tests of a replicate that has ended, and free the tests that were reserved for it."""
         with self._lock:
             self._promised.pop(made.k, None)
             self.n_tests += made.n_tests
 
 
 class Replicates:
-    """The graphs of the resamples done so far, by their numbers; use it in a `with` statement. After `keep` they are
-    also in a file. A file of 100 resamples can be extended to 500, because it does not fix their number.
+    """The graphs of the resamples done so far, by number of resample; use it in a `with` statement. After `keep` they
+    are also in a file. The file does not fix the number of resamples: a run of 100 can be extended to 500.
     """
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self._names, self._written_at = names, time.monotonic()
+        self._names, self._n_added = names, 0
+        self._begun = self._written_at = time.monotonic()
         self.graphs, self._fresh = dict[int, PAG](), dict[int, PAG]()
         self.failures = dict[int, Failure]()
         self._store: Store | None = None
@@ -220,13 +221,15 @@ class Replicates:
         self._store = store_of_run(path, facts, {"failures": []}, self._take_up, resume=resume)
 
     def add(self, k: int, graph: PAG) -> None:
-        """Add a finished resample; it is written within seconds."""
+        """Add a finished resample. If resamples take seconds on average, each is written at once."""
         self.graphs[k] = self._fresh[k] = graph
-        if time.monotonic() - self._written_at >= SECONDS_BETWEEN_WRITES:
+        self._n_added += 1
+        now = time.monotonic()
+        if max(now - self._written_at, (now - self._begun) / self._n_added) >= SECONDS_BETWEEN_WRITES:
             self.write()
 
     def missing(self, n: int) -> list[int]:
-        """Which of n resamples are not done yet."""
+        """The numbers below n of the resamples that are not done yet."""
         return [k for k in range(n) if k not in self.graphs and k not in self.failures]
 
     def write(self) -> None:
@@ -251,7 +254,7 @@ class Replicates:
         for name in store.names("replicate/"):
             number = name.removeprefix("replicate/")
             if not number.isdecimal():
-                raise store.damaged(f"the array {name!r} has no number of a resample")
+                raise store.damaged(f"the name of the array {name!r} does not end with the number of a resample")
             try:
                 graph = PAG(store.array(name), self._names)  # type: ignore[arg-type]  # it is there: its name was listed
             except GraphError as error:

@@ -1,7 +1,7 @@
 """The watcher of a running search: time and test budgets, checkpoints, progress bars, signals, and the user's `stop`.
 
-Ctrl-C takes effect at once in Python code. Around calls of compiled code an exception of a signal handler could be
-lost, or end the process. So there the handler only records the signal, and the next tick raises.
+Ctrl-C takes effect at once in Python code. Around calls of compiled code an exception from a signal handler could
+be lost, or end the process. There the handler only records the signal, and the next tick raises the exception.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Listeners:
 
 class Watcher:
     """Called before every batch of tests and after every step; either call may end the run by raising `Stopped`. Tests
-    count against the budget from the creation of the watcher on. Before each batch signals are checked first; they wait
-    while files are written and callbacks run.
+    count against the budget from the creation of the watcher on. Before each batch signals are checked first. Signals
+    wait while files are written and callbacks run.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Watcher:
         self._signals.check()
         with self._signals.held():
             tests, seconds = self._choices.max_tests, self._choices.time_budget
-            is_counted = self._test.limit is None and progress.asks  # a test with a limit enforces it itself
+            is_counted = self._test.limit is None and progress.asks  # a test with a limit enforces the limit itself
             if tests is not None and is_counted and self.n_used >= tests:
                 raise Stopped("tests")
             if seconds is not None and self._listeners.clock.seconds >= seconds:
@@ -93,15 +93,15 @@ class Watcher:
 
 
 def drawn_for_effects(state: State, problem: Problem, spent: float, listeners: Listeners | None = None) -> State:
-    """The state of a search, with additional sampled graphs for effects, perhaps not all (`drawn_until_stopped`)."""
+    """The state of a search, with additional sampled graphs for effects, as `drawn_until_stopped` draws them."""
     return drawn_until_stopped(state, problem, spent, listeners)[0]
 
 
 def drawn_until_stopped(
     state: State, problem: Problem, spent: float, listeners: Listeners | None = None
 ) -> tuple[State, str | None]:
-    """The state of a search, with additional sampled graphs for effects, and what ended the drawing early, or None: a
-    signal or the time budget, of which the search used `spent` seconds. The state then has the graphs drawn so far.
+    """The state of a search, with the graphs for effects drawn so far, and what stopped the drawing: a signal, the time
+    budget (of which the search used `spent` seconds), or None if nothing stopped it.
     """
     from anypag.search.by_scores.bayes import BayesState, draws_for_effects
 
@@ -142,7 +142,7 @@ class _Watch:
 
 @contextmanager
 def interruptible(tick: Tick) -> Iterator[Tick]:
-    """A context for work that Ctrl-C ends, by a tick that raises. It does nothing if another handler is set."""
+    """A context for work that Ctrl-C ends: its tick raises KeyboardInterrupt. A handler set by the user is kept."""
     is_handled = isinstance(tick, _Watch)  # by an outer context
     is_main = threading.current_thread() is threading.main_thread()
     if is_handled or not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

@@ -1,1 +1,1 @@
-"""Scores: numbers for how well a graph fits, as a sum over its components."""
+"""Scores: how well a graph fits the data, as a sum over the components of the graph."""

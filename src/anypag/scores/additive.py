@@ -2,17 +2,17 @@
 
 A continuous variable is represented by functions of its ranks, as in the additive test (`ci.additive`): normal scores,
 two polynomials, and two powers of normal scores. All of them explain its continuous children. Its own parents explain
-only its normal scores, because the mean of y² given the parents is not a sum of functions of single parents. Noise is
+only its normal scores, because the mean of y², say, is not a sum of functions of single parents of y. Noise is
 Gaussian; `<->` joins the noise of two variables, so graphs with hidden causes are scored as for Gaussian data.
 
-Discrete variables are represented by their levels, as in the degenerate-Gaussian score (`scores.mixed`), and are
-explained by levels and normal scores only. With more functions a continuous variable would predict a discrete one
+Discrete variables are represented by their levels, as in the degenerate-Gaussian score (`scores.mixed`), and only the
+levels and normal scores of parents explain them. With more functions a continuous variable would predict a discrete one
 better than the reverse, and discrete causes would look like effects.
 
 Each function adds parameters, and most effects are linear. So a variable gets its further functions only if, beyond
-its normal scores, they raise the log-likelihood of some other variable by more than the penalty for them. Without such
-a variable this is the degenerate-Gaussian score of normal scores and levels. If rows are too few for all functions, the
-variables whose functions raise the score most keep them.
+its normal scores, they raise the log-likelihood of some other variable by more than the penalty for them. If no
+variable gets any, this is the degenerate-Gaussian score of normal scores and levels. If rows are too few for all these
+functions, the variables whose functions raise the score most get theirs first.
 
 Members of an equivalence class need not have equal scores. A curve tells cause from effect: y = x² + noise cannot be
 written as x = f(y) + noise. The score uses this, but the equivalence class is reported.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from anypag.ci.additive import Additive
 
 FUNCTIONS = 5  # how many of the additive test's functions are used, from the first on
-ALIKE = 1e-8  # two columns whose normal scores share all but this part of their variance are in the same order
+ALIKE = 1e-8  # columns are in the same order if their normal scores differ in at most this share of their variance
 
 
 def additive_score(test: Additive, gamma: float) -> MixedScore:
@@ -74,7 +74,7 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
 
 
 def _adding(gram: Floats, columns: Counts) -> Counts:
-    """Those of the columns that are no linear combinations of earlier ones: two, if the variable has three values."""
+    """The columns that are no linear combination of earlier columns: two, if the variable has three values."""
     kept: list[int] = []
     for column in columns.tolist():
         slopes = np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, column])
@@ -86,7 +86,7 @@ def _adding(gram: Floats, columns: Counts) -> Counts:
 def _paying(
     gram: Floats, first: Counts, further: dict[int, Counts], n: int, price_of_edge: float, n_columns: int
 ) -> set[int]:
-    """The variables whose further functions raise the score; if rows are few, those that raise it most."""
+    """The variables whose further functions raise the score; if rows are few, those whose functions raise it most."""
     gains = {}
     for (i, columns), own in zip(further.items(), first, strict=True):
         fall = _fall(gram, own, columns, first[first != own])
@@ -100,7 +100,7 @@ def _paying(
 
 
 def _fall(gram: Floats, first: int, further: Counts, others: Counts) -> Floats:
-    """By how much the log variance of each other column falls if `further` columns explain it besides the first."""
+    """How far the log variance of each column of `others` falls if the columns `further` explain it besides `first`."""
     own = gram[first]
     left = gram[np.ix_(further, further)] - np.outer(own[further], own[further])
     shared = gram[np.ix_(further, others)] - np.outer(own[further], own[others])

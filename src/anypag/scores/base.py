@@ -1,12 +1,12 @@
-"""The interface of a score (`Score`), and the price of an edge (`GAMMA`): what an edge subtracts from the score.
+"""The interface of a score (`Score`), and `GAMMA`, which sets the price that each edge subtracts from the score.
 
 A score is bound to data once. It gives a number to every component of a MAG: a district (nodes joined by `<->`) with
 its parents, or the nodes joined by `---`. The score of a graph is the sum over its components; in a DAG every node is a
 component. So after a change of one edge at most two components are scored again. Larger is better; the unit is that of
 a log-likelihood.
 
-The functions that do the work are compiled: `component` for chains, `adding` and `removing` for searches over orders.
-They have the same signatures in all scores (`anypag._kernels.gaussian_score`); a search knows nothing of the data.
+Three compiled functions do the work: `component` for chains, `adding` and `removing` for searches over orders. They
+have the same signatures in all scores (`anypag._kernels.gaussian_score`); a search knows nothing of the data.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Score(ABC):
 
     @property
     def adding(self) -> Any:
-        """Compiled: the worth of each further parent."""
+        """Compiled: the worth of adding each variable as a parent."""
         return self._kernel(self.kernels[2])
 
     @property
@@ -114,8 +114,13 @@ class Score(ABC):
         return {}
 
     @cached_property
+    def made_ahead(self) -> dict[bytes, Any]:
+        """A cache of results that threads computed before the step that needs them: swept orders, and cooled chains."""
+        return {}
+
+    @cached_property
     def of_components(self) -> tuple[npt.NDArray[np.uint64], Floats, Floats]:
-        """A cache of the scores of components, for chains: 64-bit keys, scores; and space for a graph's fits."""
+        """For chains: a cache of the scores of components (64-bit keys, scores), and space for a graph's fits."""
         size, n = 1 << (18 if len(self.names) <= 20 else 20), len(self.names)
         return np.zeros(size, np.uint64), np.zeros(size), np.empty((n, self.fit_rows, max(n, self.fit_rows)))
 
@@ -126,11 +131,11 @@ class Score(ABC):
 
     @cached_property
     def for_effects(self) -> Self | None:
-        """The score with a lower price of an edge, for graphs that effects are drawn from; None if no price is lower.
+        """The score with a lower price of an edge, to sample graphs for effects; None if the price cannot be lower.
 
         The price is that of plain BIC for up to 15 variables. For more it is log(15) below that of gamma = 1/2. So
-        chance adds as many edges to a variable as among 15 variables. `docs/effects.md` has the measurements that
-        decided this: 200 systems in each of eight cells.
+        chance adds as many edges to a variable as among 15 variables. `docs/effects.md` has the measurements behind
+        this choice (200 systems in each of eight cells).
         """
         gamma = getattr(self, "gamma", 0.0)
         lower = gamma * max(0.0, 1 - float(np.log(FEW_VARIABLES) / np.log(max(len(self.names), 2))))

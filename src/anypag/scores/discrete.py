@@ -38,11 +38,11 @@ class DiscreteScore(Score):
         names: the names of the variables.
         levels: (p, n) the level of every variable in every row, 0, 1, ...
         ess: the number of prior rows.
-        n_levels: how many levels each column has; by default one more than its highest code. Some may not occur in the
-            rows.
-        rarity: for each column, what its rare levels add to the price of its edges (`rarity_of`); default 0.
-        n_hidden: how many columns, the last ones, were not measured but drawn.
-        price: the price of every edge, without what rare levels add.
+        n_levels: how many levels each column has; by default one more than its highest code. Some levels may not occur
+            in the rows.
+        rarity: for each column, how far its rare levels raise the price of its edges (`rarity_of`); default 0.
+        n_hidden: the number of columns whose levels were drawn, not measured; they come last.
+        price: the price of every edge, without the part for rare levels.
 
     >>> DiscreteScore.of({"A": [0, 1, 2, 0], "B": [1, 1, 0, 0]}).n_levels
     (3, 2)
@@ -84,7 +84,7 @@ class DiscreteScore(Score):
 
     @classmethod
     def priced(cls, names: tuple[str, ...], levels: npt.NDArray[np.int32]) -> Self:
-        """The score as searches use it. In columns with more than six levels, those that no other column tells apart
+        """The score as searches use it. In columns with more than six levels, levels that no other column tells apart
         are merged (`merged_levels`). The price of an edge has a part for rare levels, and log(p) for the choice among p
         columns, as in the Gaussian score (`scores.base.GAMMA`).
         """
@@ -124,7 +124,7 @@ class DiscreteScore(Score):
 
     @cached_property
     def association(self) -> Floats:
-        """(p, p) what an edge of two variables adds to the score before its price, in nats per row; at least 0."""
+        """(p, p) how much an edge of two variables adds to the score before its price, in nats per row; at least 0."""
         from anypag._kernels.discrete_score import of_set
 
         rest, p = (*self.bound[1:], np.zeros(1, np.int64)), len(self.names)
@@ -145,7 +145,7 @@ class DiscreteScore(Score):
         return replace(self, names=names, levels=levels, n_levels=n_levels, rarity=rarity)
 
     def with_hidden(self, hidden: npt.NDArray[np.uint8], n_levels: Sequence[int]) -> Self:
-        """This score with hidden columns, (k, n) levels, appended; its cached counts stay valid."""
+        """The score with hidden columns appended, of which `hidden` has the (k, n) levels; cached counts stay valid."""
         names = (*self.names, *(f"hidden {h + 1}" for h in range(len(hidden))))
         levels = np.vstack([self.levels, hidden.astype(np.int32)])
         rarity = (*self.rarity, *(0.0 for _ in hidden))
@@ -158,10 +158,10 @@ class DiscreteScore(Score):
 def rarity_of(levels: npt.NDArray[np.int32]) -> tuple[float, ...]:
     """For each column the number m: the price of an edge in BDeu is too low by m · (levels of the other column - 1).
 
-    An edge should cost log(n) / 2 for every extra parameter. BDeu charges that if all levels are equally common; for a
+    An edge should cost log(n) / 2 for every extra parameter. BDeu charges this if all levels are equally common; for a
     rare level it charges only half the log of its few rows. The missing part is m = -½ Σ log(r · s) over the r levels
-    of the column, each with a share s of the rows; it comes from the determinant of the Fisher information. Half a row
-    is added to every level, so that s is above 0 for levels that do not occur.
+    of the column, each with a share s of the rows. This sum comes from the determinant of the Fisher information. Half
+    a row is added to every level, so that s is above 0 for levels that do not occur.
 
     >>> [round(missing, 2) for missing in rarity_of(np.array([[0, 1] * 50, [0] * 99 + [1]], np.int32))]
     [0.0, 1.42]

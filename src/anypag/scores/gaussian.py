@@ -15,7 +15,7 @@ from anypag.scores.base import Bound, Score
 
 STOP = 0.01  # far less than the differences of log-likelihood between graphs
 MOST_REMEMBERED = 1 << 22  # the size of the cache of `_kernels.gaussian_score.adding`, in numbers
-MOST_PARAMETERS = 64  # of a district whose fit is kept: one with more is fitted for every edge that is tried
+MOST_PARAMETERS = 64  # of a district whose fit is kept; a larger district is fitted again for every edge that is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +31,8 @@ class GaussianScore(Score):
             graphs.
         stop: a fit ends when a sweep raises the log-likelihood by less than this.
 
-    The likelihood of a district is found by residual iterative conditional fitting, that of undirected parts by one
-    regression per node and sweep. For a node that is in neither, it follows from the regression on its parents.
+    The likelihood of a district is found by residual iterative conditional fitting, the likelihood of undirected parts
+    by one regression per node and sweep. For a node that is in neither, it follows from the regression on its parents.
 
     >>> score = GaussianScore(("A", "B"), 100, np.array([[1.0, 0.6], [0.6, 1.0]]))
     >>> nodes, relation, fits = np.array([1, 0]), np.array([[0, 1]], np.uint8), score.of_components[2]  # B <-- A

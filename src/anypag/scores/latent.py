@@ -25,14 +25,14 @@ MOST_CELLS = 1 << 18  # the largest table of a child, given its parents and hidd
 MOST_STATES = 100  # the most joint states of hidden causes with common children that are fitted
 SWEEPS = 60  # the most sweeps of EM for a final score; rough comparisons of graphs use fewer
 STARTS = 2  # random starts of EM for a final score without given levels
-MOST_CODES = 2.0**53  # rows are renumbered when their codes could be larger: up to here a float counts codes exactly
+MOST_CODES = 2.0**53  # codes of rows are renumbered if they could exceed this; up to here a float counts codes exactly
 FEW_CELLS = 1 << 16  # up to this many codes, distinct rows are found by counting, which is faster than sorting
 
 HiddenLevels = npt.NDArray[np.uint8]
 
 
 class Layout(NamedTuple):
-    """The arrays that lead from rows and hidden states to cells of the tables; see `_kernels.discrete_score`."""
+    """The arrays that map rows and hidden states to cells of the tables; see `_kernels.discrete_score`."""
 
     cell: Counts
     family: Counts
@@ -65,7 +65,7 @@ class LatentScore:
         self._nodes: dict[tuple[int, bytes], float] = {}
 
     def of(self, dag: LatentDAG, hidden: HiddenLevels | None = None, sweeps: int = SWEEPS) -> float:
-        """The score, by at most `sweeps` sweeps of EM, which starts from `hidden`, (k, rows) levels, or at random."""
+        """The score of a DAG, by at most `sweeps` sweeps of EM from `hidden`, (k, rows) levels, or a random start."""
         alone = np.flatnonzero(~dag.children.any(axis=0))
         parents = np.ascontiguousarray(dag.parents.T)
         plain = sum(self._of_node(v, parents[v]) for v in alone.tolist())
@@ -185,7 +185,7 @@ class LatentScore:
 
 
 def distinct_rows(levels: Counts, n_levels: Counts) -> tuple[Counts, Floats]:
-    """For each distinct row of (k, rows) levels, the index of the first such row, and how many there are.
+    """The first row with each combination of levels that occurs in (k, rows) levels, and the number of rows with it.
 
     >>> distinct_rows(np.array([[1, 0, 1], [0, 1, 0]]), np.array([2, 2]))
     (array([1, 0]), array([1., 2.]))
@@ -206,7 +206,7 @@ def distinct_rows(levels: Counts, n_levels: Counts) -> tuple[Counts, Floats]:
 
 
 def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Floats]:
-    """Tables to start EM from: those without hidden causes, changed at random; hidden levels are equally likely."""
+    """Tables and shares to start EM from: tables without hidden causes, changed at random, and equal shares."""
     random = np.random.default_rng(seed)
     tables, shares = _empty(layout)
     for c, (n_rows, n_levels) in enumerate(zip(layout.n_rows, layout.n_levels, strict=True)):
@@ -220,7 +220,7 @@ def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Float
 
 
 def _from_levels(layout: Layout, hidden: HiddenLevels) -> tuple[Floats, Floats]:
-    """Tables and shares given these hidden levels; the layout must be that of all rows."""
+    """Tables and shares given hidden levels; the layout must be that of all rows."""
     strides = np.cumprod([1, *layout.sizes[::-1]])[::-1][1:]
     state = (hidden.astype(np.int64) * strides[:, None]).sum(axis=0)
     tables, shares = _empty(layout)

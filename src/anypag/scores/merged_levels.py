@@ -1,9 +1,9 @@
-"""Columns with fewer levels: levels that no other column tells apart are merged.
+"""Merges the levels of a column that no other column tells apart.
 
-Between two columns with r levels an edge has (r - 1)² parameters. Few tables have enough rows for true edges to raise
-the score. Two levels are merged if telling them apart raises the log-likelihood of no other column (by half of G²) by
-more than BIC's penalty. Other columns are looked at one by one, so levels that differ only in combinations of columns
-are merged.
+Between two columns with r levels an edge has (r - 1)² parameters. If r is large, few tables have enough rows for true
+edges to raise the score. To tell two levels apart raises the log-likelihood of another column by half of G². Two levels
+are merged unless this exceeds BIC's penalty for some other column. Columns are examined one by one, so levels that only
+combinations of columns tell apart are merged too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from anypag.data.levels import Codes
 
 
 def merged(levels: Codes, most: int) -> Codes:
-    """(p, n) the levels, in which columns with more than `most` levels have fewer if they can.
+    """(p, n) the levels, merged in columns with more than `most` levels.
 
     >>> merged(np.array([[0, 1, 2, 3] * 50, [0, 0, 1, 1] * 50], np.int32), most=3)[0, :4].tolist()
     [0, 0, 1, 1]
@@ -35,11 +35,11 @@ def _counts(rows: Codes, columns: Codes, n_rows: int, n_columns: int) -> Floats:
 
 
 def groups(counts: Floats, first: Counts, price: float) -> Codes:
-    """(r,) the group of each level, numbered in the order of their first levels; at least two groups remain.
+    """(r,) the number of each level's group, in the order of the groups' first levels; at least two groups remain.
 
     Args:
-        counts: (r, m) how many rows have each level and each level of the other columns, which stand side by side.
-        first: (p,) where each other column begins.
+        counts: (r, m) the number of rows with each level and each level of the other columns, side by side.
+        first: where the levels of each other column begin in `counts`.
         price: what each parameter subtracts from the log-likelihood.
     """
     counts, group, left = counts.copy(), np.arange(len(counts)), np.arange(len(counts))
@@ -58,8 +58,8 @@ def groups(counts: Floats, first: Counts, price: float) -> Codes:
 
 
 def _gains(counts: Floats, first: Counts, price: float, a: np.intp, others: Counts) -> Floats:
-    """How much telling `a` from each of the others raises the log-likelihood, less the price, for the best column."""
-    both, size = counts[a] + counts[others], counts.sum(axis=1) / len(first)  # each column has all rows
+    """The largest gain in a column's log-likelihood, less the price, if `a` is told apart from each of the others."""
+    both, size = counts[a] + counts[others], counts.sum(axis=1) / len(first)  # every column counts each row
     apart = np.add.reduceat(_log(counts[a]) + _log(counts[others]) - _log(both), first, axis=1)
     apart -= (_log(size[a]) + _log(size[others]) - _log(size[a] + size[others]))[:, None]
     n_levels = np.add.reduceat((both > 0).astype(np.float64), first, axis=1)

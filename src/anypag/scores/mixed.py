@@ -22,12 +22,12 @@ from anypag.scores.gaussian import GaussianScore
 
 @dataclass(frozen=True, eq=False)
 class MixedScore(GaussianScore):
-    """Degenerate-Gaussian log-likelihood, less a price for every parameter: the score of Gaussian columns. A variable
-    may have several columns, which are adjacent in `correlation`.
+    """Degenerate-Gaussian log-likelihood, less a price for every parameter. A variable may have several columns, which
+    are next to each other in `correlation`.
 
     Args:
         start: (p + 1,) where the columns of each variable begin.
-        explained: (p,) how many of each variable's columns its parents explain, the first ones; default all. The
+        explained: (p,) how many columns of each variable, from the first on, its parents explain; default all. The
             other columns only explain children (`scores.additive`).
         takes_functions: (p,) 1 if the further columns of a variable's parents explain it too, else 0.
 

@@ -24,7 +24,7 @@ class Algorithm:
     Args:
         name: the name in results and checkpoints.
         facts: the facts about it in the catalogue (`anypag.catalogue`).
-        init: the state before the first step.
+        init: a function of a problem that returns the state before the first step.
         step: a function of a state, a problem and a tick (a callback) that returns the next state and what was done. It
             must not change the state that it is given, and must call the tick before every batch of tests.
         on_data: defaults for choices that the user left open, used if the test is not exact.

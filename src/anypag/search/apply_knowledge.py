@@ -43,16 +43,16 @@ class Base(NamedTuple):
     """The marks from data alone."""
 
     orientation: Orientation
-    mag: Marks | None  # a MAG of the class; None if there is none, or if edges may still be removed
+    mag: Marks | None  # a MAG of the equivalence class; None if there is none, or if edges may still be removed
     reason: str  # why there is no such MAG
-    colliders: Colliders | None  # says which nodes are colliders; None if nothing does
+    colliders: Colliders | None  # decides which nodes are colliders; None with neither separating sets nor a MAG
 
 
 NO_CLASS = "the graph that the data give is not the PAG of any MAG"
 
 
 def base_of(state: State, problem: Problem, *, final: bool, look: Look = do_nothing) -> Base:
-    """The marks without knowledge. R4 is left out while edges may still be removed: its checks are not made here."""
+    """The marks from data alone. While edges may still be removed, R4 is not applied, because it would need checks."""
     if not _has_separations(state, problem):
         return _base_of_scores(state)
     colliders = SepsetColliders(state.sepsets, given=problem.always_given)
@@ -68,7 +68,7 @@ def base_of(state: State, problem: Problem, *, final: bool, look: Look = do_noth
 
 
 def _has_separations(state: State, problem: Problem) -> bool:
-    """Do the marks come from separating sets, and not from scores?"""
+    """Is a separating set known for every pair that the search separated? A search by scores knows none."""
     assert problem.facts is not None
     is_apart = (state.marks == Mark.NONE) & (problem.given != Mark.NONE) & ~problem.facts.not_joined
     return not bool((is_apart & ~state.sepsets.known()).any())
@@ -87,7 +87,7 @@ def _base_of_scores(state: State) -> Base:
 
 
 class Closed(NamedTuple):
-    """What follows with knowledge."""
+    """The marks that follow from data and knowledge."""
 
     orientation: Orientation
     closure: Closure | None  # None if the rules find everything, or if there is no class to enumerate
@@ -96,7 +96,7 @@ class Closed(NamedTuple):
 def closed_with(
     facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1, look: Look = do_nothing
 ) -> Closed:
-    """All that follows from graph and facts, by rules and if necessary by exact closure (trials / `share`)."""
+    """All marks that follow from graph and facts: by rules and, if needed, exact closure (trials / `share`)."""
     by_rules = _by_rules(facts, base, state, problem, final, look)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)
@@ -112,7 +112,7 @@ def _by_rules(facts: Facts, base: Base, state: State, problem: Problem, final: b
     if base.colliders is not None and _has_separations(state, problem):
         given = given_marks(state, problem)
         return orient_with_knowledge(given, base.colliders, facts, state.skeleton, final=final, look=look)
-    marks, log, conflicts = base.orientation  # marks from scores stay; known ones replace circles
+    marks, log, conflicts = base.orientation  # marks from scores stay; known marks replace circles
     start = seeded(marks, facts)
     rows = _rows(KNOWN, marks, start)
     if base.colliders is None:
@@ -123,7 +123,7 @@ def _by_rules(facts: Facts, base: Base, state: State, problem: Problem, final: b
 
 
 def close_state(state: AnyState, problem: Problem, *, final: bool, look: Look = do_nothing) -> AnyState:
-    """The last state of a search with all that follows from knowledge; `final`: are all edges known to be right?"""
+    """The last state of a search with all marks from knowledge; `final`: are all edges known to be right?"""
     assert problem.facts is not None
     base = base_of(state, problem, final=final, look=look)
     found = closed_with(problem.facts, base, state, problem, final=final, look=look).orientation
@@ -135,7 +135,7 @@ def close_state(state: AnyState, problem: Problem, *, final: bool, look: Look = 
 def closed_step(
     algorithm: Algorithm, state: AnyState, info: StepInfo, problem: Problem, tick: Tick
 ) -> tuple[AnyState, StepInfo]:
-    """The last step of a search, with all that follows from knowledge if there is any."""
+    """The last state of a search and its `StepInfo`, with all marks that follow from knowledge, if there is any."""
     if problem.facts is None:
         return state, info
     stands = Progress(info.r, info.phase, 1, 1, info.n_evaluated, info.n_tests, asks=False)
@@ -144,7 +144,7 @@ def closed_step(
 
 
 def contradictions(base: Orientation, marks: Marks) -> LogRows:
-    """The log rows of those marks from data alone in whose place `marks` has another mark."""
+    """The log rows of marks from data alone where `marks` has a different mark that is no circle."""
     i, j, mark = base.log[:, 1], base.log[:, 2], base.log[:, 3]
     stands = marks[i, j]
     return np.asarray(base.log[(stands > Mark.CIRCLE) & (stands != mark)], np.int32)
@@ -158,8 +158,8 @@ def _rows(rule: int, before: Marks, after: Marks) -> LogRows:
 
 
 def _without_edges(state: AnyState, facts: Facts) -> AnyState:
-    """The state without edges that knowledge excludes although no test separated their ends. These stay until all marks
-    are set: no separating set is known, so no rule may use their absence.
+    """The state without edges that knowledge excludes although no test separated their ends. Such an edge stays until
+    all marks are set, because the rules would need a separating set for its ends.
     """
     if not bool((facts.not_joined & (state.marks != Mark.NONE)).any()):
         return state

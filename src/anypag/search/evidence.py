@@ -1,8 +1,7 @@
-"""Evidence for people, which a search does not read: p-values of pairs, how each mark was set, conflicts.
+"""The evidence for a graph, kept for explanations: p-values of pairs, how each mark was set, conflicts.
 
-A search writes evidence and never reads it. So a step only appends batches of p-values; they are merged when they are
-read. Pairs that a pass separated given the empty set are not recorded: the test can give their p-values
-(`anypag.results.pairs`).
+A step appends its p-values as a batch. Batches are merged when p-values are read, which few steps do (`series.shifts`).
+Pairs that a pass separated given the empty set are not recorded: the test can give their p-values (`results.pairs`).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class PairNotes:
 
     pairs: Counts = stored(Array("int64", (None,), 0))  # (m,) the pairs i < j as i · n + j, ascending
     p: Floats = stored(Array("float64", (None,)))
-    """Of a separated pair, the p-value of its separation; of another, the largest of its tests; NaN if untested."""
+    """The p-value that separated the pair; for other pairs, the largest p-value of their tests; NaN if untested."""
     found_at: npt.NDArray[np.int16] = stored(Array("int16", (None,), -1, "n"))
     """The iteration r in which the pair was separated; -1 if it was not."""
 
@@ -60,7 +59,7 @@ def numbers_of(n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -
 
 
 class PairBatch(NamedTuple):
-    """Pairs of n nodes, their p-values, and the iteration that separated them: None if the tests kept their edges."""
+    """Pairs of n nodes, their p-values, and the iteration r that separated them; None if tests kept their edges."""
 
     n: int
     x: Indices
@@ -71,10 +70,10 @@ class PairBatch(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What explains a graph, besides its separating sets."""
+    """The evidence for a graph, besides its separating sets."""
 
     pairs: PairNotes = stored(Nested(PairNotes), default=NO_NOTES)
-    """The notes as last merged; `batches` are not in them yet."""
+    """The notes as last merged, without the p-values in `batches`."""
     log: LogRows = stored(rule_rows(RULES), default_factory=lambda: np.empty((0, 6), np.int32))
     """How each mark was set (`anypag.graphs.orientation`)."""
     conflicts: LogRows = stored(rule_rows(RULES), default_factory=lambda: np.empty((0, 6), np.int32))

@@ -1,4 +1,4 @@
-"""How a step asks its test: in batches, counted, with a tick (the progress callback) before each."""
+"""Asks the test of a step: in batches that are counted, with a tick (the progress callback) before each batch."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class Inquiry:
         if self._are_known(queries):
             assert self.problem.marginals is not None
             return self.problem.marginals.p[queries.x, queries.y]
-        if self._workers is not None:  # workers size their blocks by the time a question takes
+        if self._workers is not None:  # `Dispatched` makes chunks for workers by the time that a question takes
             return self.problem.test.pvalues(self.problem.for_test(queries))
         return self.problem.pace.answers(self.problem.test.pvalues, self.problem.for_test(queries), self.tick_again)
 
     def try_sets(self, passes: Passes, edges: PooledEdges, best: BestSets, room: int) -> None:
-        """Continue the search for each edge's set with the largest p-value; all sets count as asked for."""
+        """Continue the search for each edge's set with the largest p-value; all sets tried count as asked for."""
         self.tick("candidates", best.n_done, len(best.p))
         count = passes.try_sets(self.problem.nodes.order, edges, best, room)
         self.add(best.z.shape[1], count)
 
     @property
     def passes(self) -> Passes | None:
-        """The test's `Passes`; None if a wrapper changes answers, or repeats count once, or tests are limited."""
+        """The test's `Passes`; None if a wrapper changes answers, repeats are not counted, or tests are limited."""
         test = self.problem.test
         form: Passes | None = getattr(with_its_answers(test), "passes", None)
         return None if test.distinct or test.limit is not None else form
@@ -98,7 +98,7 @@ class Inquiry:
         self._done, self._total, self._n_expected = 0, 0, 0
 
     def expect(self, n_tests: int, n_edges: int) -> None:
-        """Say in advance how many tests the next edges need; the edges after them are assumed to need as many each."""
+        """Say in advance how many tests the next edges need; later edges are assumed to need as many tests per edge."""
         with self._lock:
             share = max(1.0, (self._total - self._done) / max(n_edges, 1))
             self._n_expected = self.n_asked + round(n_tests * share)
@@ -113,7 +113,7 @@ class Inquiry:
         self._is_over = True
 
     def count(self, queries: Queries) -> None:
-        if not self._are_known(queries):  # known ones were counted before the first step
+        if not self._are_known(queries):  # known answers were counted before the first step
             self._asked.count(self.problem.for_test(queries) if self.problem.test.distinct else queries)
 
     def add(self, r: int, count: int) -> None:
@@ -226,7 +226,7 @@ class Asked:
 
 
 def _writable(table: Keys | None) -> tuple[Keys, int]:
-    """A copy of a table of keys, or an empty one, and how many keys are in it."""
+    """A copy of a table of keys (an empty table for None), and the number of keys in it."""
     copy = np.zeros((1024, 2), np.uint64) if table is None else table.copy()
     return copy, int(np.count_nonzero(copy[:, 0]))
 

@@ -1,7 +1,7 @@
 """The order of nodes, decided by the data: nodes that depend most on all others come first.
 
-The test measures how strongly two variables depend on each other. A test without such a measure gives the p-values of
-all pairs given the empty set, which the first iteration reuses.
+The test measures how strongly two variables depend on each other. If it has no such measure, the p-values of all pairs
+given the empty set replace it; the first iteration reuses them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def order_nodes(problem: Problem, tick: Tick) -> Problem:
 
 
 def strength_in(problem: Problem, order: Indices) -> Strength | None:
-    """How strongly nodes in this order depend on each other, if the test has all strengths in memory; else None."""
+    """The strengths of dependence of nodes in this order, if the test has them all in memory; else None."""
     dense: Passes | None = getattr(problem.bound_test, "passes", None)
     return None if dense is None else Strength(dense.correlation, order)
 
@@ -71,7 +71,7 @@ def _ordered(problem: Problem, x: Indices, y: Indices, strength: npt.NDArray[np.
 
 
 def _ordered_by_sums(problem: Problem, table: npt.NDArray[np.float32] | Floats) -> Problem:
-    """The problem with nodes ordered by the sums of their strengths, which are rounded so that sums are exact."""
+    """The problem with nodes ordered by the sums of their strengths. Strengths are rounded so that sums are exact."""
     n, runs = len(table), slices(len(table), ROWS_AT_ONCE)
     threads = threads_for(n * n, problem.threads)
     largest = max(map_in_threads(lambda run: kernel.largest_beside(table, run.start, run.stop), runs, threads))

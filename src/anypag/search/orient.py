@@ -17,7 +17,7 @@ from anypag.search.state import State
 from anypag.threads import Look, do_nothing, map_in_threads, runs_of
 
 LEAST_PAIRS, MOST_PAIRS = 500_000, 100_000_000
-"""The least and most pairs of neighbours per thread at a time; the least take about 1 ms."""
+"""The fewest and the most pairs of neighbours that a thread takes at a time; the fewest take about 1 ms."""
 
 
 class SepsetColliders:
@@ -45,7 +45,7 @@ class SepsetColliders:
             total += count
         if not self._given.any():
             return total
-        is_set = self._given[rows[:total, 1]]  # in every set, and so no collider
+        is_set = self._given[rows[:total, 1]]  # a node in every separating set is no collider
         wanted[rows[:total][is_set, 0], rows[:total][is_set, 1]] = 0
         left = rows[:total][~is_set]
         rows[: len(left)] = left
@@ -61,7 +61,7 @@ class SepsetColliders:
 
 
 def orient_state(state: State, problem: Problem, look: Look = do_nothing) -> State:
-    """All marks that follow from the unchecked separating sets."""
+    """The state with all marks that follow from its separating sets, without the checks before R0 and R4."""
     colliders = SepsetColliders(state.sepsets, problem.threads, problem.always_given)
     return state.with_orientation(orientation_of(state, colliders, problem, look))
 

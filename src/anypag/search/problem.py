@@ -52,7 +52,7 @@ class Nodes:
 
 
 class Chosen(NamedTuple):
-    """What `method="auto"` stands for, and why.
+    """The method that `method="auto"` chose, and why.
 
     >>> print(Chosen("icd", "an oracle has no score"))
     icd: an oracle has no score
@@ -101,7 +101,7 @@ class Marginals:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a search works on."""
+    """The input of a search: test, choices, numbered nodes, and marks known in advance."""
 
     test: Counted  # answers and counts the questions; slow tests are cached too
     choices: Choices  # all choices; none is left open
@@ -112,7 +112,7 @@ class Problem:
     facts: Facts | None = None  # knowledge with all that follows from it, or None
     marginals: Marginals | None = None
     is_ordered: bool = False  # is the numbering of the nodes final?
-    chosen: Chosen | None = None  # what "auto" stands for, and why; None where the user named a method
+    chosen: Chosen | None = None  # the method that "auto" chose, and why; None if the user named a method
     score: Score | None = None
     """Scores graphs, with the variables in the order of the test; None if the algorithm needs no score."""
     scratch: Scratch = field(default_factory=Scratch, repr=False)  # scratch tables that all orientations share
@@ -139,12 +139,12 @@ class Problem:
 
     @property
     def test_name(self) -> str:
-        """The kind of test: "FisherZ", say."""
+        """The kind of test, for example "FisherZ"."""
         return type(self.bound_test).__name__.lstrip("_")
 
     @property
     def audit(self) -> Any:
-        """What was found in the data (`anypag.data.findings.Audit`); None without data."""
+        """The findings in the data (`anypag.data.findings.Audit`); None without data."""
         return getattr(self.bound_test, "audit", None)
 
     @property
@@ -154,8 +154,8 @@ class Problem:
 
     @property
     def not_anterior(self) -> Flags:
-        """(n, n) `[a, b]`: a is known to be no cause of b or of selection; (0, 0) without such knowledge. If x and y
-        can be separated, a set of causes of x, of y or of selection does it, so that no other nodes need be tried.
+        """(n, n) `[a, b]`: a is known to cause neither b nor selection; (0, 0) without such knowledge. If x and y
+        can be separated, a set of causes of x, of y or of selection does it, so that other nodes need not be tried.
         """
         known = self.facts is not None and bool(self.facts.not_anterior.any())
         return self.facts.not_anterior if self.facts is not None and known else np.empty((0, 0), np.bool_)
@@ -218,5 +218,5 @@ def complete_marks(n: int) -> Marks:
     """(n, n) the marks of the complete graph: every pair is joined by o-o."""
     marks = np.full((n, n), Mark.CIRCLE, np.uint8)
     np.fill_diagonal(marks, Mark.NONE)
-    marks.setflags(write=False)  # states share it
+    marks.setflags(write=False)  # all states share the array
     return marks

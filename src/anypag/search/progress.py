@@ -1,4 +1,4 @@
-"""How a step reports progress and hears that it should end: ticks, and large batches cut into short chunks."""
+"""Progress reports of a step (ticks), and chunks of large batches: a step can be ended between two chunks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Progress(NamedTuple):
     total: int
     n_evaluated: int
     n_asked: int = 0  # tests that this step has asked for
-    asks: bool = True  # may tests follow? A phase that makes none is not ended by the budget of tests
+    asks: bool = True  # may tests follow? The budget of tests does not end a phase without tests
     n_expected: int = 0  # about how large `n_asked` will be at the end of the phase; 0 if that is not known
     seconds_left: float | None = None
     """About how long the phase still takes, estimated from these counts and the time so far; None if not known."""
@@ -39,7 +39,7 @@ class Progress(NamedTuple):
 
     @property
     def said(self) -> str:
-        """The phase, with the time that it still takes if that is long.
+        """The phase, and how long it still takes if that is long.
 
         >>> Progress(3, "candidates", 0, 80, 0, seconds_left=170).said
         'r = 3, candidates: about 3 minutes left'
@@ -60,7 +60,7 @@ FIRST_CHUNK = 64  # questions in the first chunk, before it is known how long th
 
 
 class Pace:
-    """How many questions a test answers in a tenth of a second, as measured so far: the size of the next chunk."""
+    """Cuts batches into chunks that take about a tenth of a second each, by the speed measured so far."""
 
     def __init__(self, batch: int) -> None:
         self._batch, self._size = batch, min(FIRST_CHUNK, batch)

@@ -1,8 +1,8 @@
-"""Separating sets, stored so that hundreds of millions of pairs fit into memory: one bit for a pair that the empty set
-separates, one row for a larger set.
+"""Separating sets, stored so that hundreds of millions of pairs fit into memory: one bit says that the empty set
+separates a pair, and a larger set takes one row.
 
 Each pair of nodes has a slot: `UNKNOWN` where no separating set was found or given, 0 for the empty set, else a row of
-`members`. So "no set known" and "separated by the empty set" are different, and the order of a pair does not matter.
+`members`. So "no set known" and "separated by the empty set" differ. The order of a pair does not matter.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Sepsets:
     """The separating sets of the pairs without an edge."""
 
     empty: npt.NDArray[np.uint8] = stored(Array("uint8", ("n", None)))
-    """(n, ⌈n / 8⌉) bit j of row i, and bit i of row j: the empty set separates i and j."""
+    """(n, ⌈n / 8⌉) bit j of row i and bit i of row j are set if the empty set separates i and j."""
     pairs: Counts = stored(Array("int64", (None,), 0))
     """(m,) the pairs i < j with a larger set, as i · n + j, ascending."""
-    rows: Indices = stored(Array("int32", (None,), 1))  # (m,) the row of `members` with the set of each of these pairs
+    rows: Indices = stored(Array("int32", (None,), 1))  # (m,) for each of these pairs the row of `members` with its set
     members: Indices = stored(Array("int32", (None, None), -1, "n"))
     """(k, w) one set per row, ascending, padded with -1; row 0 is the empty set."""
 
@@ -56,7 +56,7 @@ class Sepsets:
 
     @cached_property
     def slots(self) -> tuple[npt.NDArray[np.uint8], Counts, Indices, Indices]:
-        """Where compiled code finds the slot of a pair: the first four arguments of `_kernels.rules.slot_of`."""
+        """The arrays that hold the slots of pairs: the first four arguments of `_kernels.rules.slot_of`."""
         start = np.searchsorted(self.pairs, np.arange(self.n + 1, dtype=np.int64) * self.n)
         return self.empty, start.astype(np.int64), (self.pairs % max(self.n, 1)).astype(np.int32), self.rows
 
@@ -80,7 +80,7 @@ class Sepsets:
         return tuple(int(k) for k in row[row >= 0])
 
     def adding(self, x: Indices, y: Indices, z: Indices) -> Self:
-        """These sets and the sets `z` (k, w; padded with -1) that separate x and y; the last set of a pair counts."""
+        """The sets with those in `z` (k, w; padded with -1) added for the pairs x, y; the last set of a pair counts."""
         if not len(x):
             return self
         low, high = np.minimum(x, y).astype(np.int64), np.maximum(x, y).astype(np.int64)
@@ -97,7 +97,7 @@ class Sepsets:
         return type(self)(empty, pairs[rows > 0], rows[rows > 0], members)
 
     def including(self, given: Flags, asked: Callable[[Indices, Indices, Indices], Indices]) -> Self:
-        """The sets after their `given` nodes were replaced by the nodes that `asked(x, y, set)` returns.
+        """The sets without the nodes `given` (n,), but with the nodes that `asked(x, y, sets)` returns for each pair.
 
         >>> some = Sepsets.none(3).adding(np.array([0]), np.array([1]), np.empty((1, 0), np.int32))
         >>> some.including(np.array([False, False, True]), lambda x, y, z: np.array([[2]], np.int32)).get(0, 1)
@@ -111,7 +111,7 @@ class Sepsets:
         return type(self).none(self.n).adding(x, y, np.hstack([own, more]).astype(np.int32))
 
     def emptying(self, start: Counts, neighbour: Indices) -> Self:
-        """The empty set for every pair except the edges of a graph, given as neighbour lists."""
+        """The sets if the empty set separates all pairs except the edges of a graph (given as neighbour lists)."""
         bits = np.full_like(self.empty, 255)
         kernel.clear_bits(bits, start, neighbour)
         return type(self)(bits, self.pairs[:0], self.rows[:0], self.members[:1, :0])
@@ -128,7 +128,7 @@ def _merged(pairs: Counts, rows: Indices) -> tuple[Counts, Indices]:
 
 
 def stacked(*sets: Indices) -> Indices:
-    """The rows of several tables of sets, all with the width of the widest."""
+    """The rows of several tables of sets in one table, which is as wide as the widest."""
     width = max(z.shape[1] for z in sets)
     return np.concatenate([padded(z, width) for z in sets])
 

@@ -1,7 +1,7 @@
 """The state that a search hands from one step to the next.
 
-States are values: a step takes a state and makes a new one, and the old state keeps its graph.
-Nodes are numbered as the problem numbers them (`anypag.search.problem`).
+A step makes a new state and leaves the old state unchanged. Nodes are numbered as the problem numbers them
+(`anypag.search.problem`).
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class GraphBlocks(NamedTuple):
 
 
 Anteriors = tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64]]
-"""Each node's group, and the groups that may be anteriors of each, as bits: see `_kernels.pools.anteriors`."""
+"""Each node's group, and for each group its possible anterior groups, as bits (`_kernels.pools.anteriors`)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class State:
-    """A graph, and what the next step needs. `anypag.catalogue.Promises` says what is right in it before the end."""
+    """A graph, and the data for the next step. `anypag.catalogue.Promises` says which parts of the graph are right."""
 
     nodes: Nodes
     r: int = stored(Whole(-1))  # the size of the condition sets of the last step; r0 - 1 before the first step
@@ -65,9 +65,9 @@ class State:
     sepsets: Sepsets = stored(Nested(Sepsets))
     settled: Flags = stored(Array("bool", SQUARE))
     """(n, n) True for edges that are not tested again: an exact test kept them, or they are known to exist."""
-    evidence: Evidence = stored(Nested(Evidence))  # what explains the graph to people; no step reads it
+    evidence: Evidence = stored(Nested(Evidence))  # kept for explanations; few steps read it
     phase: str = stored(Text(), default="iteration")
-    """What the next step does, for algorithms that have more than one kind of step."""
+    """The kind of the next step, for algorithms that have several kinds."""
     done: bool = stored(Flag(), default=False)
     adjacency_marks: Marks | None = stored(marks_matrix(), default=None)
     """The graph after FCI's adjacency phase. Possible-D-Sep is computed from it."""
@@ -78,7 +78,7 @@ class State:
     seen_sizes: Indices | None = stored(Array("int32", SQUARE, -1), default=None)
     """(n, n) in searches that test one pool of an edge at a time: `[a, b]` is the largest size tested in a's pool."""
     asked: Keys | None = stored(KEYS, default=None)
-    """The questions counted so far, if a run counts each question once; None if it counts all, or none was asked."""
+    """The questions counted so far; None if a run counts repeated questions too, or if no question was asked."""
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)
     """The edges of an earlier state, which include all edges of this one: `skeleton` is computed faster from them."""
 
@@ -110,7 +110,7 @@ class State:
 
     @cached_property
     def anteriors(self) -> Anteriors:
-        """Which nodes may be anteriors of which."""
+        """The possible anteriors of every node (see `Anteriors`)."""
         group, bits = pools.anteriors(self.marks, self.skeleton.start, self.skeleton.neighbour)
         return group, bits
 
@@ -142,7 +142,7 @@ class State:
         return x[is_unsettled], y[is_unsettled]
 
     def but(self, **changes: object) -> Self:
-        """The state with other fields. What was computed from its marks is kept, unless the marks change."""
+        """The state with some fields changed. Values computed from the marks are kept unless the marks change."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         if "marks" in changes:
@@ -172,7 +172,7 @@ class State:
     def joined_by(self, x: Indices, y: Indices, p: Floats, threads: int = 1) -> Self:
         """The state of a complete graph (all o-o) after all edges but these were removed. The edges are ordered row by
         row, with x < y; p are the p-values of the tests that kept them. The empty set separates all other pairs. Their
-        p-values are not recorded, because the test holds them.
+        p-values are not recorded, because the test can give them again.
         """
         edges = Skeleton(*kernel.neighbours_of_pairs(self.n, x, y))
         sepsets = self.sepsets.emptying(edges.start, edges.neighbour)
@@ -186,7 +186,7 @@ class State:
         return self.but(settled=settled)
 
     def with_orientation(self, found: Orientation) -> Self:
-        """The state with these marks, and with the record of what set them."""
+        """The state with these marks, and with the log of how they were set."""
         evidence = self.evidence.oriented(found.log, found.conflicts)
         return self.but(marks=found.marks, evidence=evidence, skeleton=self.skeleton)
 
@@ -219,7 +219,7 @@ def of_class(kind: type[AnyState], state: State, **more: object) -> AnyState:
 
 @dataclass(frozen=True)
 class StepInfo:
-    """What one step did, for people to read."""
+    """A summary of one step, for reports."""
 
     r: int = stored(Whole())
     phase: str = stored(Text())

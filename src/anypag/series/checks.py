@@ -12,20 +12,20 @@ from anypag.errors import Option, Sentence, listed
 from anypag.markup import counted
 from anypag.series.lagged import Lagged
 
-MOST_LEFT = 0.2  # with a larger autocorrelation of what the window does not explain, the window is too short
+MOST_LEFT = 0.2  # with a larger autocorrelation of the residuals given the window's past, the window is too short
 MOST_ALIKE = 0.98  # a process whose neighbouring values are correlated more than this wanders, or has a trend
-MOST_BETWEEN = 0.5  # in a panel, units differ lastingly if they explain more of a process than this
-MOST_TREND = 0.5  # a straight line in time that explains more of a process than this is a trend
+MOST_BETWEEN = 0.5  # in a panel, units differ lastingly if they explain a larger share of a process's variance
+MOST_TREND = 0.5  # a straight line in time that explains a larger share of a process's variance is a trend
 LEAST_WINDOWS = 5  # fewer windows than this for each column of a window are too few
 MOST_IRREGULAR = 0.05  # with a larger share of neighbouring times that are not one step apart, times are irregular
-LEAST_SEASONS = 4  # a season must come back this often to be seen
-MOST_SEASON = 0.3  # the least autocorrelation at a season, beyond what the lags explain, that is reported
-STAYS = 0.7  # the share of that correlation that must be left after two seasons; the memory of a process fades faster
+LEAST_SEASONS = 4  # a season is looked for if the series covers it this many times
+MOST_SEASON = 0.3  # a larger autocorrelation of the residuals at a season is reported
+STAYS = 0.7  # the least autocorrelation after two seasons, as a share of that after one; without a season it is smaller
 SHORTEST, MOST_STEPS = 4, 400  # the shortest and the longest season that is looked for, in steps
 
 
 def series_findings(windows: Lagged) -> list[Finding]:
-    """What in a time series weakens a result, each with a remedy; several data sets are checked within each set."""
+    """The properties of a time series that weaken a result, each with a remedy. Several data sets are centred first."""
     windows = replace(windows, table=windows.table.within_sets())
     left = _unexplained(windows)
     found = (*_unlike_units(windows), *_wandering(windows), *_left_over(windows, left), *_seasons(windows, left))
@@ -54,13 +54,13 @@ def _unlike_units(windows: Lagged) -> list[Finding]:
     table, n_units = windows.table, len(np.unique(windows.units))
     if n_units in (1, table.n):
         return []
-    by_chance = (table.n - 1) / (table.n - n_units)  # means of a few windows differ though units do not
+    by_chance = (table.n - 1) / (table.n - n_units)  # means of a few windows differ by chance
     part = {table.names[i]: _within(windows, i).var() / table.values[:, i].var() for i in _columns(windows)}
     share = {name: 1 - by_chance * size for name, size in part.items()}
     large = [name for name, size in share.items() if size > MOST_BETWEEN]
     message = (
-        f"Most of what varies in {listed(large, 5)} is a lasting difference between units: whatever makes units differ "
-        "is a hidden cause of it at every lag."
+        f"Most of the variance of {listed(large, 5)} is between units, and lasting. The reasons why units differ act "
+        "as hidden causes at every lag."
     )
     remedy = "Subtract the mean of each unit, or take differences in time."
     return [warning("units", large, message, remedy)] if large else []
@@ -77,7 +77,7 @@ def _wandering(windows: Lagged) -> list[Finding]:
             seen = f"follows a trend (time explains {trend:.0%} of it)" if trend > MOST_TREND else "wanders"
             message = (
                 f"{table.names[i]!r} {seen}; neighbouring values are correlated by {alike:.2f}. Two series that wander "
-                "look related though they are not."
+                "look related even if they are not."
             )
             remedy = "Take differences from one time to the next (or growth rates), or take out the trend."
             found.append(warning("trend", (table.names[i],), message, remedy))
@@ -85,7 +85,7 @@ def _wandering(windows: Lagged) -> list[Finding]:
 
 
 def _unexplained(windows: Lagged) -> dict[str, Floats]:
-    """What a linear regression on all the past in the window leaves of each process."""
+    """The residuals of each process after a linear regression on all the past in the window."""
     table, k = windows.table, windows.window.k
     past = table.values[:, k:]
     chosen = _columns(windows)
@@ -107,8 +107,8 @@ def _left_over(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
     worst = max(large.values(), key=abs)
     lag = windows.window.max_lag
     message = (
-        f"What {counted(lag, 'lag')} {'leaves' if lag == 1 else 'leave'} unexplained of {listed(list(large), 5)} is "
-        f"still autocorrelated (up to {worst:.2f}): these processes remember more than the window shows, and there "
+        f"{counted(lag, 'lag')} {'leaves' if lag == 1 else 'leave'} residuals of {listed(list(large), 5)} that are "
+        f"autocorrelated (up to {worst:.2f}): the memory of these processes is longer than the window, so there "
         "may be too many edges."
     )
     return [warning("memory", large, message, Sentence("Raise ", Option("max_lag"), "."))]
@@ -133,7 +133,7 @@ def _seasons(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
 
 
 def _autocorrelations(windows: Lagged, left: dict[str, Floats], most: int) -> dict[str, Floats]:
-    """By process, the correlation of values 0, 1, ... steps apart in one stretch; 0 if there are too few."""
+    """By process, the autocorrelation of the residuals at 0, 1, ... steps; 0 below `SHORTEST` and for few pairs."""
     rest = np.array([values - values.mean() for values in left.values()])
     found = np.zeros((len(left), most))
     for steps in range(SHORTEST, min(most, windows.table.n) if len(left) else 0):
@@ -153,8 +153,8 @@ def _few_windows(windows: Lagged) -> list[Finding]:
 
 def _irregular(windows: Lagged) -> list[Finding]:
     message = (
-        f"{windows.irregular:.0%} of neighbouring times are not one step apart: windows cross none of these gaps "
-        f"({windows.n_breaks:,}), and what happened around them is not seen."
+        f"{windows.irregular:.0%} of neighbouring times are not one step apart. No window crosses these gaps "
+        f"({windows.n_breaks:,}), so effects across them are not seen."
     )
     remedy = "Bring the series to even steps first (a mean a day, say)."
     return [warning("times", (), message, remedy)] if windows.irregular > MOST_IRREGULAR else []

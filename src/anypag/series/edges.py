@@ -23,13 +23,13 @@ class SeriesEdge(NamedTuple):
     x(t-1) --> y
     """
 
-    cause: str  # the process of the earlier node; of the first node if both are at one time
+    cause: str  # the process of the earlier node; the first process if both nodes are at one time
     effect: str
     lag: int
     mark_cause: Mark
     mark_effect: Mark
-    probability: float | None = None  # of this edge, if graphs were sampled; a circle is any mark
-    again: float | None = None  # the share of resamples with such an edge, if there were any
+    probability: float | None = None  # the edge's probability, if graphs were sampled; a circle stands for any mark
+    again: float | None = None  # the share of resamples with this edge, if there were resamples
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -59,13 +59,13 @@ class SummaryEdge(NamedTuple):
 
     @property
     def lags(self) -> Mapping[tuple[str, str], tuple[int, ...]]:
-        """The lags at which one process is joined to later values of the other, by (earlier, later)."""
+        """By (earlier process, later process): the lags at which they are joined."""
         pairs = dict.fromkeys((edge.cause, edge.effect) for edge in self.edges)
         return {pair: tuple(edge.lag for edge in self.edges if (edge.cause, edge.effect) == pair) for pair in pairs}
 
     @property
     def marks(self) -> tuple[Mark, Mark]:
-        """The marks at a and b: a tail for a cause at some lag, an arrowhead for a cause at no lag, else a circle."""
+        """Marks at a and b: a tail if that process is a cause at some lag, an arrowhead if at none, else a circle."""
         return self._mark(self.a), self._mark(self.b)
 
     def _mark(self, process: str) -> Mark:
@@ -94,7 +94,7 @@ def share_of(again: Stability, edge: Edge) -> float:
 
 
 def allows(edge: Edge, symbol: str) -> bool:
-    """Does an edge allow this symbol between the same nodes, if its circles stand for any mark?"""
+    """Does the edge agree with this symbol, if a circle of the edge stands for any mark?"""
     if not symbol:
         return False
     mark_a, mark_b = EDGE_SYMBOLS[symbol]
@@ -120,11 +120,11 @@ class Response(NamedTuple):
 
     cause: str
     outcome: str
-    effects: tuple[tuple[int, Effect], ...]  # by lag; those of a process on itself begin at lag 1
+    effects: tuple[tuple[int, Effect], ...]  # (lag, effect); effects of a process on itself begin at lag 1
 
     @property
     def spans(self) -> dict[int, Span | None]:
-        """By lag, median and interval over sampled graphs, zeros included; None where there is no single number."""
+        """By lag: median and interval over sampled graphs, zeros included; None if the effect has no single number."""
         lines = {lag: () if effect.sampled is None else effect.sampled.lines for lag, effect in self.effects}
         return {lag: some[0].span if len(some) == 1 else None for lag, some in lines.items()}
 

@@ -29,7 +29,7 @@ from anypag.series.window import Window
 from anypag.stored import Object, Text, Variables, plain_object
 
 HEADER = Object({**plain_object(Window).forms, "told": Text()}, missing={"contexts": ()}, get=dict.__getitem__)
-"""What a file says of the window. Files of early versions lack `contexts`: there were none."""
+"""The fields of a file about the window. Files of early versions lack `contexts`, which did not exist then."""
 COLUMNS = ("from", "to", "lag", "edge", "probability", "resamples", "in_words")
 
 
@@ -87,14 +87,14 @@ svg{max-width:100%;height:auto}
 """
 ASSUMED = (
     "What causes what, and how strongly, is the same at all times (the series are stationary).",
-    "Causes act within the window, or through processes in it; what is older acts as a hidden cause.",
-    "Nothing causes what came before it, and causes do not run in a circle within one time.",
+    "Causes act within the window, or through processes in it; older values act as hidden causes.",
+    "No value causes an earlier one, and causes do not run in a circle within one time.",
     "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness).",
 )
-OF_SUMMARY = "Numbers at lines and in boxes are lags; those in a box are of the process on itself."
+OF_SUMMARY = "Numbers are lags: beside a line, those between two processes; in a box, those of a process and its past."
 OF_WINDOW = "Each row is a process, each column a time; edges hold at all times and are drawn once."
 ALL_TIMES = (
-    "An experiment acts in the same way at all times of its data set; nothing measured decides which rows are in it."
+    "An experiment acts in the same way at all times of its data set. No process affects which rows are in a data set."
 )
 
 
@@ -125,7 +125,7 @@ def report_html(result: SeriesResult) -> str:
 
 
 def _edges(result: SeriesResult) -> Iterator[str]:
-    """The table of edges, with the numbers that there are."""
+    """The table of edges. It has a column for probabilities or shares of resamples only if some edge has one."""
     shares = {"probability": [e.probability for e in result.edges], "resamples": [e.again for e in result.edges]}
     shares = {head: values for head, values in shares.items() if any(value is not None for value in values)}
     heads = "".join(f"<th>{head}</th>" for head in ("edge", *shares, "in words"))
@@ -142,7 +142,7 @@ def _listed(lines: list[str]) -> str:
 
 
 BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # the bends of lines that join the same two processes
-BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)  # to get round boxes, which are close above each other
+BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)  # larger ones too: the boxes of a column are close
 PADDING = 24.0
 ACROSS, DOWN = 90.0, 64.0  # the room between the columns and the rows of a window
 
@@ -156,7 +156,7 @@ def drawn(result: SeriesResult, what: str) -> tuple[geometry.Picture, Legend]:
 
 
 def summary_picture(result: SeriesResult) -> geometry.Picture:
-    """The processes, joined by a line for each direction in time and one for edges at one time, with their lags."""
+    """The picture of the processes. Two are joined by a line for each direction in time and one for edges at lag 0."""
     own = {one.a: _lags(one.edges) for one in result.summary if one.a == one.b}
     names = (*result.window.contexts, *result.window.processes)
     shown = {name: f"{name} ({own[name]})" if name in own else name for name in names}
@@ -191,7 +191,7 @@ def _lags(edges: tuple[SeriesEdge, ...]) -> str:
 
 
 def window_picture(result: SeriesResult) -> geometry.Picture:
-    """Every process in a row, every lag in a column, the latest on the right; only edges into that column are drawn."""
+    """The picture of the window: a row for each process, a column for each lag (0 on the right), edges into lag 0."""
     window = result.window
     widths = [max(geometry.text_width(name) for name in tier) + 22.0 for tier in window.tiers]
     centres = [sum(widths[:k]) + widths[k] / 2 + k * ACROSS for k in range(len(widths))]

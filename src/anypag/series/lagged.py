@@ -1,6 +1,6 @@
-"""A table of windows from a frame in the order of time: one row for every time with enough past.
+"""A table of windows from a table in the order of time: one row for every time with enough past.
 
-A window lies within one unit of a panel, has no gap in time and no missing value; the times without a window are
+A window lies within one unit of a panel, and has no gap in time and no missing value. The times without a window are
 counted and reported.
 """
 
@@ -24,9 +24,9 @@ from anypag.markup import counted
 from anypag.series.window import Window
 
 _QUARTER = re.compile(r"(\d{4})-?[qQ]([1-4])")
-NAME_UNIT = f"Name the column that says whose row it is ({Option('unit')}), or make one column of year and quarter."
+NAME_UNIT = f"Name the column with the unit of each row ({Option('unit')}), or make one column of year and quarter."
 HAS_HAVE = ("has", "have")
-TOLERANCE = 1e-4  # how far two times may be from one step apart, as a share of the step (1959.25 is not exact)
+TOLERANCE = 1e-4  # how much a distance in time may differ from a step, as a share of the step: times may be rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Lagged:
 
     @property
     def sets(self) -> tuple[str, ...]:
-        """The names of the data sets, where there are several."""
+        """The names of the data sets; empty if there is only one."""
         return self.table.sets if isinstance(self.table, Pooled) else ()
 
     @property
@@ -75,7 +75,7 @@ class Lagged:
         return f"{whole}: {why}." if why else f"{whole}."
 
     def clusters(self, block: int | None = None) -> Counts:
-        """(n,) which windows are drawn together when they are resampled: those of a unit, or blocks of neighbours."""
+        """(n,) the cluster of each window, as a number; resampling draws whole clusters: units, or blocks in time."""
         if block is None and len(np.unique(self.units)) > max(1, len(self.sets)):
             return self.units
         length = max(2 * (self.window.max_lag + 1), round(self.table.n ** (1 / 3))) if block is None else block
@@ -84,7 +84,7 @@ class Lagged:
 
     @property
     def places(self) -> Counts:
-        """(n,) the place of each window in its stretch of time; windows with missing values leave no gap here."""
+        """(n,) the place of each window in its stretch of time; windows with missing values are not counted."""
         first = np.concatenate([[0], np.flatnonzero(np.diff(self.runs)) + 1])
         return np.asarray(np.arange(self.table.n) - np.repeat(first, np.diff([*first, self.table.n])))
 
@@ -98,7 +98,7 @@ def lagged(
     names: Sequence[str] | None = None,
     kinds: Mapping[str, str] | None = None,
 ) -> Lagged:
-    """The windows of a frame; the arguments are those of `learn_series`. Times are numbers, or dates: 2020-01-31,
+    """The windows of a table; the arguments are those of `learn_series`. Times are numbers, or dates: 2020-01-31,
     2020-01 or 2020Q1. DataError if there are no windows, two rows have the same time, or times cannot be read.
     """
     require(is_whole(max_lag, 1), "max_lag", "a whole number from 1 on", max_lag)
@@ -106,7 +106,7 @@ def lagged(
     refuse_weights(whole, "time series")
     contexts = whole.contexts if isinstance(whole, Pooled) else ()
     apart = [name for name in (time, unit, *contexts) if name is not None]
-    left_out = apart if names is None else contexts  # contexts are there without being named
+    left_out = apart if names is None else contexts  # contexts need not be in `names`
     processes = [name for name in (whole.names if names is None else names) if name not in left_out]
     if not processes:
         raise DataError(f"The table has no process: its only columns are {listed(apart)}.")
@@ -122,7 +122,7 @@ def lagged(
     times = np.arange(whole.n, dtype=np.float64) if time is None else _times(whole, time)
     order = np.lexsort((times, units))
     units, times, values = units[order], times[order], series.values[order]
-    if time is None:  # the rows of a unit are neighbours, whatever rows lie between them
+    if time is None:  # successive rows of a unit are one step apart, even with rows of other units between them
         times = np.arange(whole.n, dtype=np.float64)
     is_next, irregular = _follows(units, times, unit)
     windows, last = _cut(Window(series.names, int(max_lag), contexts), series, values, units, is_next, irregular)
@@ -132,7 +132,7 @@ def lagged(
 
 
 def _with_contexts(windows: Table, window: Window, pool: Pooled, last: Counts) -> Pooled:
-    """The windows of several data sets, with the contexts that each has; `last` are their latest rows in the pool."""
+    """The windows with the contexts of their data sets; `last`: for each window, the row of the pool at lag 0."""
     empty = [repr(name) for k, name in enumerate(pool.sets) if not (pool.of_set[last] == k).any()]
     if empty:
         raise DataError(f"The data set {empty[0]} has no window without a gap. Leave it out, or choose a smaller lag.")
@@ -150,7 +150,7 @@ def _with_contexts(windows: Table, window: Window, pool: Pooled, last: Counts) -
 def _cut(
     window: Window, series: Table, values: Floats, units: Counts, is_next: Flags, irregular: float
 ) -> tuple[Lagged, Counts]:
-    """The windows of ordered rows, and the latest row of each; `is_next`: is a row one step after the one before it?"""
+    """The windows of ordered rows, and the row at lag 0 of each. `is_next`: is a row one step after the row before?"""
     runs = np.cumsum(~is_next) - 1
     first = np.flatnonzero(~is_next)
     past = np.arange(len(values)) - first[runs]
@@ -179,7 +179,7 @@ def _cut(
 
 
 def _codes(values: Floats) -> Counts:
-    """(n,) the unit of each row, numbered in the order of first rows."""
+    """(n,) the value of each row as a number from 0; values are numbered in the order of their first rows."""
     _, first, codes = np.unique(values, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[codes].astype(np.int64)
 
@@ -199,7 +199,7 @@ def _times(table: Table, time: str) -> Floats:
     values, labels = _whole_column(table, time)
     if labels is None:
         return values
-    with warnings.catch_warnings():  # numpy warns of time zones; dates are in universal time
+    with warnings.catch_warnings():  # numpy warns that it converts times with a time zone to universal time
         warnings.simplefilter("ignore", UserWarning)
         dates = np.array([_date(text, time) for text in labels])[values.astype(np.int64)]
     months = dates.astype("datetime64[M]")
@@ -221,7 +221,7 @@ def _date(text: str, time: str) -> np.datetime64:
 
 
 def _follows(units: Counts, times: Floats, unit: str | None) -> tuple[Flags, float]:
-    """(n,) is a row one step after the row before it, of the same unit? And the share of neighbours that are not."""
+    """(n,) is a row one step after the row before it in its unit? And the share of neighbouring rows that are not."""
     same, apart = np.diff(units) == 0, np.diff(times)
     if bool((same & (apart == 0)).any()):
         n = int((same & (apart == 0)).sum())
@@ -232,6 +232,6 @@ def _follows(units: Counts, times: Floats, unit: str | None) -> tuple[Flags, flo
         return np.zeros(len(units), np.bool_), 0.0
     usual = np.median(apart[same])
     found, counts = np.unique(np.round(apart[same] / usual, 4), return_counts=True)
-    step = found[np.argmax(counts)] * usual  # the most usual distance, the smallest of several
+    step = found[np.argmax(counts)] * usual  # the most frequent distance; the smallest in a tie
     is_next = same & (np.abs(apart - step) <= TOLERANCE * step)
     return np.concatenate([[False], is_next]), float(1 - is_next[same].mean())

@@ -55,24 +55,24 @@ def learn_series(
     transform: Transform = "none",
     threads: int = 1,
 ) -> SeriesResult:
-    """Learn what causes what in a time series or a panel, at which lag, with hidden processes allowed for.
+    """Learn what causes what in a time series or a panel, and at which lag. Hidden processes are allowed for.
 
     Args:
         data: any table that `learn` takes, a row for each time (and unit); or several data sets (`anypag.pooled`).
             Windows do not cross sets. Contexts do not change in time: they have no lags, and act at all times.
         max_lag: how many steps back causes are looked for, 1 or more. A row of the search is a window: the values at a
             time and at `max_lag` times before it. Windows do not cross units or gaps in time, and have no missing
-            values; `result.told` counts those that are left out.
+            values; `result.told` counts what is left out, with the reasons.
         time: the column of times, numbers or dates; without it the rows are in the order of time.
         unit: in a panel, the column with the unit (person, country, ...) of each row.
         method: "auto" (samples graphs if a score fits the data, else "icd"), "icd" (tests a pair of nodes once for all
             its copies in time) or another method of `learn`, which searches the table of windows with the order of time
-            as knowledge. "auto" also treats a pair and its copies as one, but not with statements, several data sets,
-            selection or levels: then it samples in the table of windows.
-        selection_bias: True if which times or units are in the table may depend on the processes. The default is
+            as knowledge. "auto" also gives all copies of a pair the same edge. With statements, several data sets,
+            selection or columns with levels it does not: it then samples graphs of the table of windows.
+        selection_bias: True if the processes may affect which times or units are in the table. The default is
             False, unlike in `learn`.
-        knowledge: statements about nodes of the window, `x(t-1) ~> y`, which hold at all times. In one that denies
-            something, a bare name means the process at every lag: `y !~> x`.
+        knowledge: statements about nodes of the window, `x(t-1) ~> y`, which hold at all times. In a statement that
+            denies something, a bare name means the process at every lag: `y !~> x`.
         names: the processes; by default all columns besides `time` and `unit`.
         kinds: "continuous", "discrete" or "ordinal", for processes whose kind should not be guessed.
 
@@ -107,18 +107,18 @@ def learn_series(
 
 
 class SeriesSearch:
-    """A search over windows, ready to run: everything checked, nothing tested yet. Knowledge is about processes."""
+    """A search over windows, ready to run: all is checked, no test was made. `choices`: with the user's knowledge."""
 
     def __init__(self, windows: Lagged, choices: Choices, source: str | None = None) -> None:
         self.windows = replace(windows, table=windows.table.with_findings(series_findings(windows)))
         table, window = self.windows.table, windows.window
-        choices = with_design(table, choices.strict())  # every process stays, at all lags
+        choices = with_design(table, choices.strict())  # no process may be left out at any lag
         choices = replace(choices, selection_bias=choices.selection_bias and not window.contexts)
         said = choices.knowledge.statements if choices.knowledge else ()
         of_sets = [one for one in said if isinstance(one, Contexts)]
         self._design = Knowledge.of(of_sets) if window.contexts else None
         self.choices = for_window(window, choices)
-        for name, first in copies_in(table).items():  # one column would stand for both
+        for name, first in copies_in(table).items():  # the search would keep one of the two
             raise DataError(f"{name} is the same as {first} in every window. Leave one of the two processes out.")
         self.search = Search(table, self.choices, source)
         self._chosen = self.search.problem.chosen
@@ -127,7 +127,7 @@ class SeriesSearch:
             self.choices, self.search = over_shifts, self.search.knowing(over_shifts)
 
     def _over_shifts(self, choices: Choices) -> Choices | None:
-        """The choices with which "auto" treats copies of a pair as one; None if it searches the window's table."""
+        """The choices for a search in which copies of a pair have the same edge; None if "auto" does not use one."""
         if self._chosen is None or choices.selection_bias:
             return None
         if METHODS[self._chosen.method].over_shifts:
@@ -137,7 +137,7 @@ class SeriesSearch:
         return replace(self.choices, method=sampling.ALGORITHM) if is_sampled else None
 
     def run(self, listeners: Listeners) -> SeriesResult:
-        """The result, with what stopped the run if something did."""
+        """The result, which says what stopped the run if it was stopped."""
         found = learned(self.search, self.choices, listeners)
         if found.chosen is None and self._chosen is not None:
             found = replace(found, chosen=self._chosen)
@@ -150,7 +150,7 @@ def for_window(window: Window, choices: Choices) -> Choices:
     """The choices of the search in a window's table, with the order of time."""
     known = known_of(window, choices.knowledge)
     method = METHODS.get(choices.method) if isinstance(choices.method, str) else None
-    if choices.selection_bias or method is None or not method.over_shifts:  # with selection, time decides no arrowhead
+    if choices.selection_bias or method is None or not method.over_shifts:  # with selection, time gives no arrowhead
         return replace(choices, knowledge=known)
     facts = known.facts(window.names, selection=False)
     marks = facts.seeds(window.in_time())

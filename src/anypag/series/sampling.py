@@ -1,8 +1,8 @@
-"""A posterior over shifts: the search of `by_scores.auto` that treats a pair of nodes and its copies in time as one.
+"""The search of `by_scores.auto` for time series: all copies of a pair of nodes in time have the same edge.
 
-Chains change a pair at its latest copy, which is scored once and stands for all copies. The score is that of the latest
-slice given the past. So earlier nodes are joined to each other in every graph of a chain, and always in the same way:
-each is a cause of all later ones. These edges are then left out of a sampled graph, and all others are copied in time.
+Chains change and score only the latest copy of a pair, which stands for all copies. The score is that of the latest
+slice given the past. The edges within the past are therefore fixed in a chain: each node of the past is a cause of all
+later nodes of the past. These edges are left out of a sampled graph, and its other edges are copied to earlier times.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from anypag.series.window import Window
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShiftedState(AutoState):
-    """A state whose graphs have an edge at all its copies."""
+    """A state in whose graphs all copies of a pair have the same edge."""
 
-    has_rival = False  # the order of time is known, so no other order competes
+    has_rival = False  # the only knowledge is the order of time, so graphs that violate it are not searched for
 
     @cached_property
     def window(self) -> Window:
         return Window.of(self.nodes.names)
 
     def landscape(self, problem: Problem) -> Landscape:
-        """What the chains walk on: only pairs with a node of the latest slice change."""
+        """The landscape of the chains, in which only pairs with a node of the latest slice can change."""
         assert problem.facts is not None, "the order of time is known"
         before, latest = self._in_past, self._is_latest
         fixed = np.where(before, CAUSE, EFFECT)
@@ -47,17 +47,17 @@ class ShiftedState(AutoState):
         return replace(found, terms=terms, free=int(latest.sum()))
 
     def start_at(self, marks: Marks) -> Bits:
-        """The latest copies of the marks, and the edges of the past."""
+        """The graph with these marks at the latest copies, and with the fixed edges of the past."""
         before = self._in_past
         fixed = np.where(before, Mark.ARROW, np.where(before.T, Mark.TAIL, Mark.NONE))
         return graph_of(np.where(self._is_latest, marks, fixed).astype(np.uint8))
 
     def diagram_of(self, graph: Bits) -> Marks:
-        """The marks of a graph (or several), those of each latest copy at all its copies."""
+        """The marks of a graph (or several): all copies of a pair have the marks of its latest copy."""
         return marks_of(graph)[..., *self._latest_copy]
 
     def diagram_for_effects(self, diagram: Marks) -> Marks:
-        """The diagram with an edge from every earlier to every later node of the past: what came before joins them."""
+        """The diagram with all nodes of the past at different times joined: values before the window link them."""
         joins = self._in_past & (self._lags[:, None] > self._lags[None, :]) & (diagram == Mark.NONE)
         tails = np.swapaxes(joins, -1, -2)
         return np.where(joins, np.uint8(Mark.ARROW), np.where(tails, np.uint8(Mark.TAIL), diagram))
@@ -79,7 +79,7 @@ class ShiftedState(AutoState):
 
     @cached_property
     def _in_past(self) -> Flags:
-        """(n, n) do both nodes lie before the latest slice, the first earlier? In a slice, by the first of `orders`."""
+        """(n, n) are i and j before the latest slice, and i earlier? Within a slice the first of `orders` decides."""
         rank = np.argsort(self.orders.order[0])[np.argsort(self.nodes.order)[self.nodes.order % self.window.k]]
         rank = rank - len(rank) * self._lags
         past = self._lags > 0
@@ -90,5 +90,5 @@ def init(problem: Problem) -> ShiftedState:
     return of_class(ShiftedState, auto.init(problem))
 
 
-# for windows without contexts, with the order of time as knowledge and a score of hidden causes
+# for windows without contexts; needs the order of time as knowledge, and a score that allows for hidden causes
 ALGORITHM = replace(auto.ALGORITHM, init=init, state=ShiftedState)

@@ -1,4 +1,4 @@
-"""`SeriesResult`: what a search learned from time series; edges have lags, and hold at all times."""
+"""`SeriesResult`: what a search learned from time series. Its edges have lags, and hold at all times."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anypag.explain import Explanation
 
 NOT_SELECTED = (
-    "It is assumed that the processes do not affect which times were recorded (selection_bias=True allows for that)."
+    "It is assumed that the processes do not affect which times were recorded (selection_bias=True drops this)."
 )
 MAY_BE_SELECTED = "The processes may affect which times were recorded."
 IN_SETS = "It is assumed that the processes do not affect which times and data sets were recorded."
@@ -42,14 +42,14 @@ test gives.
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SeriesResult:
-    """What a search learned from time series. An edge of it holds at all times; `edges` has each once."""
+    """What a search learned from time series. An edge holds at all times, and `edges` lists it once."""
 
     window: Window
     """The processes and the lags."""
     result: Result = field(repr=False)
-    """What was learned of the window, whose variables are the processes at each lag."""
+    """The result of the search in the table of windows, whose variables are the processes at each lag."""
     told: str
-    """How many windows there are, and why there are not more."""
+    """A sentence: how many windows there are, and why some times have no window."""
     windows: Lagged | None = field(default=None, repr=False)
     """The table that was searched; None for a result from a file."""
 
@@ -60,7 +60,7 @@ class SeriesResult:
 
     @property
     def audit(self) -> Audit | None:
-        """What was found in the series."""
+        """The audit of the series."""
         return self.result.audit
 
     @property
@@ -70,7 +70,7 @@ class SeriesResult:
 
     @cached_property
     def edges(self) -> tuple[SeriesEdge, ...]:
-        """The edges, by the process that is later, then by lag; edges of the design between contexts are left out."""
+        """The edges, sorted by their later process and then by lag; without edges between contexts by design."""
         from anypag.explain.summary import by_design
 
         names, (x, y), design = self.window.names, self.window.latest, set(by_design(self.result))
@@ -90,7 +90,7 @@ class SeriesResult:
 
     @cached_property
     def _marks(self) -> Marks:
-        """(n, n) the marks between the window's nodes; circles where a mark of a latest copy is not sure."""
+        """(n, n) the marks between the window's nodes; a mark of a latest copy that is not sure becomes a circle."""
         order = [self.result.pag.index(name) for name in self.window.names]
         marks, lags = np.array(self.result.pag.marks[np.ix_(order, order)], np.uint8), self.window.lags
         ends = np.argwhere((marks > Mark.CIRCLE) & self.window.is_latest & (lags[:, None] <= lags[None, :]))
@@ -101,7 +101,7 @@ class SeriesResult:
 
     @cached_property
     def shown(self) -> Result:
-        """The result of the window with circles where a mark is not sure: what explanations are about."""
+        """The window's result with circles in place of marks that are not sure; explanations use this result."""
         names, grounds, said = self.result.pag.names, self.result.grounds, self.result.probabilities
         if said is None:
             return self.result
@@ -115,8 +115,8 @@ class SeriesResult:
         return replace(self.result, grounds=replace(grounds, pag=pag, probabilities=said))
 
     def sureness(self, edge: Edge) -> float:
-        """The probability of the mark at the first node of an edge, if graphs were sampled. 0 for a tail between two
-        discrete processes at one time: their graphs seldom have a hidden cause, and time does not decide.
+        """The probability of the mark at the first node of an edge by sampled graphs. It is 0 for a tail between two
+        discrete processes at one time: graphs of discrete data seldom have hidden causes, so such a tail proves little.
         """
         said = self.result.probabilities
         assert said is not None, "graphs were sampled"
@@ -130,14 +130,14 @@ class SeriesResult:
         from anypag.scores.discrete import DiscreteScore
 
         grounds = self.result.grounds
-        if isinstance(grounds, Searched):  # making its posterior would sample graphs for effects
+        if isinstance(grounds, Searched):  # its `posterior` would first sample graphs for effects
             return isinstance(grounds.problem.score, DiscreteScore)
         return grounds.posterior is not None and grounds.posterior.from_counts
 
     @cached_property
     def expected_errors(self) -> float | None:
-        """How many edges are expected to be wrong or missing, and how many marks wrong, each counted once for all
-        times; None if no graphs were sampled.
+        """The expected number of wrong edges, missing edges and wrong marks, each counted once for all times; None if
+        no graphs were sampled.
         """
         said, total = self.result.probabilities, 0.0
         if said is None:
@@ -151,12 +151,12 @@ class SeriesResult:
         return total
 
     def progress(self) -> str:
-        """One line: method, how far it came, expected errors."""
+        """One line: method, progress, expected errors."""
         return self.result.summary(self.expected_errors)
 
     @cached_property
     def pag(self) -> PAG:
-        """The graph of the window: every edge at all times in it."""
+        """The graph of the window, with every edge at all its copies."""
         return PAG.trusted(self.window.spread(self._marks), self.window.names)
 
     @cached_property
@@ -171,8 +171,8 @@ class SeriesResult:
         return tuple(SummaryEdge(a, b, tuple(edges)) for (a, b), edges in ordered)
 
     def targets(self) -> dict[str, list[Any]]:
-        """What each experiment changed, for several data sets (`anypag.pooled`), in columns that any dataframe library
-        takes: context, variable (a process at all times), directly (None: perhaps), probability.
+        """The processes that each experiment of pooled data sets (`anypag.pooled`) changed, in columns that any
+        dataframe library takes: context, variable (a process at all times), directly (None: perhaps), probability.
         """
         from anypag.explain.summary import targets_table
 
@@ -183,14 +183,14 @@ class SeriesResult:
         return self.shown.explain(*self._nodes(cause, effect, lag))
 
     def effect(self, cause: str, outcome: str, lag: int = 0, *, data: Lagged | None = None) -> Effect:
-        """The effect of setting a process at one time on another one `lag` steps later, by sampled graphs.
+        """The effect of setting a process at one time on another process `lag` steps later, by sampled graphs.
 
         Args:
-            cause: the process that is set at one time (its later values follow from that), or a context, which acts at
-                all times.
+            cause: the process that is set at one time (its later values may change as a consequence), or a context,
+                which acts at all times.
             outcome: the process whose change is asked for.
             lag: how many steps later.
-            data: the windows, for a result from a file, which holds none (`anypag.series.lagged.lagged` cuts them).
+            data: the windows, needed for a result from a file (`anypag.series.lagged.lagged` makes them).
 
         Raises:
             ParameterError: no graphs were sampled, or there is no data.
@@ -222,14 +222,14 @@ class SeriesResult:
     def bootstrap(
         self, n: int = 100, *, seed: int = 0, block: int | None = None, n_jobs: int | None = None
     ) -> SeriesResult:
-        """The result with how often resamples repeat its edges. From a panel whole units are drawn, from one series
-        blocks of neighbouring windows.
+        """The result with counts of the resamples that repeat its edges. A panel is resampled by whole units, a single
+        series by blocks of neighbouring windows.
 
         Args:
             n: how many resamples.
-            seed: of all random numbers.
+            seed: the seed of all random numbers.
             block: how many neighbouring windows a block has; by default the cube root of the number of windows, at
-                least twice the length of a window. If it is given, blocks are drawn in a panel too.
+                least twice the length of a window. If it is given, a panel is resampled by blocks too.
             n_jobs: how many resamples are worked on at a time, through joblib.
 
         Raises:
@@ -265,24 +265,24 @@ class SeriesResult:
         return svg_text(*drawn(self, what))
 
     def lines(self) -> list[str]:
-        """All that is said besides the edges, one sentence a line."""
+        """The sentences of a report besides the edges, one a line."""
         chosen = [] if self.result.chosen is None else [f"{self.result.chosen}."]
         return [self.progress(), self.told, self.assumed, *chosen, *self.contexts_told, *self.unlikely_told]
 
     @property
     def unlikely_told(self) -> list[str]:
-        """Why there are unlikely edges, in a sentence; nothing if there are none."""
+        """A sentence on why some edges are unlikely; empty if all are likely."""
         least = min((edge.probability for edge in self.edges if edge.probability is not None), default=1.0)
         return ["The graph is chosen as a whole, so an edge below 0.50 may be listed."] if least < 0.495 else []
 
     @property
     def assumed(self) -> str:
-        """What is assumed of how times came to be recorded."""
+        """A sentence: the assumption about which times were recorded."""
         return IN_SETS if self.window.contexts else MAY_BE_SELECTED if self.choices.selection_bias else NOT_SELECTED
 
     @property
     def contexts_told(self) -> list[str]:
-        """What each experiment acts on, in sentences; none without several data sets."""
+        """Sentences: the processes that each experiment acts on; empty without several data sets."""
         from anypag.explain.summary import contexts_told
 
         return contexts_told(self.result, self.window.processes)

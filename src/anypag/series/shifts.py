@@ -1,17 +1,17 @@
-"""ICD over shifts: the search by tests that treats a pair of nodes and its copies in time as one.
+"""ICD for time series: the search by tests in which all copies of a pair of nodes in time have the same edge.
 
-A step is that of `search.by_tests.icd`, with these differences. A pair is tested at its latest copy, which has the most
-past in the window. If it is separated, all its copies lose their edge; the separating set is kept for the latest copy,
-and no rule needs it elsewhere. Marks say what is a cause of what, which does not depend on when: a mark that a rule
-sets at one copy is set at all. Time gives an arrowhead at the later node of every edge. Besides a candidate set, a test
-conditions on the past of the two nodes: each node one step earlier, if that is known to be a cause of it (on data:
-unless that is known to be none). This loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020). A set that
-separates two nodes still separates them after more of their causes are added.
+A step is a step of `search.by_tests.icd` with these differences. Only the latest copy of a pair is tested, because it
+has the most past in the window. If a test separates it, all copies lose their edge. The separating set is kept for the
+latest copy only; no rule needs the others. Causal relations do not change in time, so a mark that a rule sets at one
+copy is set at all copies. Every edge has an arrowhead at its later node. A test conditions on a candidate set and on
+the past of its two nodes: the copy of a node one step earlier is added if it is known to cause the node (on data: if
+it may cause the node). This loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020). A set that separates
+two nodes still separates them after causes of the two nodes are added to it.
 
-A context of several data sets is one node: its pairs with a process at every lag are copies of each other.
+A context of several data sets is one node: its pairs with a process at different lags are copies of each other.
 
-With a perfect test all missing edges and all marks are right after every step; `certify --series` tries this on all
-small systems. Rules R5 to R7 are about selected samples, which this search does not allow for.
+With a perfect test all missing edges and all marks are right after every step; `certify --series` checks this on all
+small systems. Rules R5 to R7 are left out: they are about selected samples, which this search does not allow for.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from anypag.threads import Look
 
 FACTS = Method(
     "anypag.series.shifts",
-    "iterative causal discovery over the shifts of a time series",
+    "iterative causal discovery for time series: all copies of a pair in time have the same edge",
     Promises(OnTheWay.CLAIMS, AtTheEnd.SOUND),
     uses=frozenset({"initial", "r0", "max_sets", "sepset", "threads", "n_jobs"}),
     takes_knowledge=False,
@@ -53,7 +53,7 @@ FACTS = Method(
 
 
 def icd_over_shifts(window: Window, joined: Flags | None = None) -> Algorithm:
-    """The algorithm for a window whose nodes are the variables of the test; pairs known to be joined are not tested."""
+    """The algorithm for a window whose nodes are the variables of the test. Pairs in `joined` keep their edge."""
     on_data = {"sepset": "largest-p", "max_sets": 1000}
     init = partial(first_of_window, window, joined)
     return Algorithm("icd-over-shifts", FACTS, init, step, on_data, state=WindowState)
@@ -63,18 +63,18 @@ def icd_over_shifts(window: Window, joined: Flags | None = None) -> Algorithm:
 class WindowState(State):
     """A state in which the copies of a pair have the same edge."""
 
-    joined: Flags = stored(Array("bool", SQUARE), kw_only=True)  # (n, n) known to be joined: tests keep the edge
+    joined: Flags = stored(Array("bool", SQUARE), kw_only=True)  # (n, n) pairs that are known to be joined
 
     @cached_property
     def window(self) -> Window:
         return Window.of(self.nodes.names)
 
     def separating(self, found: PairTests, r: int, threads: int = 1) -> Self:
-        """The state without these edges and their copies; sets are kept for the latest copies."""
+        """The state without the separated edges and all their copies; separating sets are those of latest copies."""
         window, lags = self.window, self.window.lags
         found = found.take(~self.joined[found.x, found.y])
         shift = np.minimum(lags[found.x], lags[found.y])
-        z = window.later(found.z, shift[:, None])  # nodes after the window are dropped: they cause neither
+        z = window.later(found.z, shift[:, None])  # drops nodes later than the pair: they cause neither end
         latest = PairTests(window.later(found.x, shift), window.later(found.y, shift), z, found.p)
         after = super().separating(latest, r, threads)
         marks = np.where(self.window.spread(after.marks) != Mark.NONE, after.marks, Mark.NONE).astype(np.uint8)
@@ -82,12 +82,12 @@ class WindowState(State):
 
     @cached_property
     def blocks(self) -> GraphBlocks:
-        """All edges in one block: the past before the window joins nodes, so separating sets need not lie on a path."""
+        """One block for all edges. Values before the window link nodes, so separating nodes may lie on no path."""
         return GraphBlocks(np.zeros(2 * self.n_edges, np.int64), np.array([self.n]))
 
 
 def first_of_window(window: Window, joined: Flags | None, problem: Problem) -> WindowState:
-    """The state before the first step: only the latest copies are tested."""
+    """The state before the first step. Only latest copies that are not known to be joined are open to tests."""
     state = first_state(problem)
     joined = np.zeros((len(window), len(window)), np.bool_) if joined is None else joined
     return of_class(WindowState, state, joined=joined, settled=~window.is_latest | joined)
@@ -98,7 +98,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     assert isinstance(state, WindowState)
     inquiry = Inquiry(problem, state.r + 1, tick, state)
     test_some = partial(_test_with_past, state, inquiry)
-    shrunk = make_minimal if problem.test.exact else None  # on data the past of the two stays in their set
+    shrunk = make_minimal if problem.test.exact else None  # on data separating sets keep the past of the pair
     removal = without_separated(state, inquiry, inquiry.r, test_some, shrunk)
     if not problem.test.exact:
         removal = removal._replace(state=_with_neighbours(removal.state, inquiry))
@@ -106,11 +106,11 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
 
 
 def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices) -> TestedEdges:
-    """Test some edges given the r-subsets of their PDSep_r, each with the past of both ends."""
+    """The tests of some edges given the r-subsets of their PDSep_r; the past of both ends is added to each set."""
     r, problem = inquiry.r, inquiry.problem
     walks = PDSep(r, tails_close=True, max_sets=most_sets(problem, r))
     pools = pdsep_pools(state, problem, x, y, walks, inquiry.look)
-    is_open = pools.n_large(r) > 0  # copies at the window's border lose edges too, so one large pool is enough
+    is_open = pools.n_large(r) > 0  # edges removed at early copies shrink pools, so one pool of r nodes is enough
     candidates = Candidates(x, y, r, pools, is_open)
     past = _own_past(state, x, y, None if not problem.test.exact else ancestry(state.marks))
     best = TestedEdges(is_open, np.full((len(x), r + past.shape[1]), -1, np.int32), np.full(len(x), np.nan))
@@ -126,8 +126,8 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
 
 
 def _with_neighbours(state: State, inquiry: Inquiry) -> State:
-    """On data: the state in which a common neighbour joins the separating set of a pair, if that raises the p-value.
-    A neighbour outside the set would be a collider (R0), and smaller sets are found first.
+    """The state in which separating sets gain a common neighbour of their pair if that raises the p-value; for data.
+    Small separating sets are found first, and R0 would make a collider of each common neighbour that they lack.
     """
     assert isinstance(state, WindowState)
     marks, window = state.marks, state.window
@@ -145,27 +145,27 @@ def _with_neighbours(state: State, inquiry: Inquiry) -> State:
     p = inquiry.ask_padded(x, y, z, "checks")
     before, _ = state.evidence.notes.of(state.n, x, y)
     better = np.flatnonzero(p > before)
-    better = better[np.argsort(p[better], kind="stable")]  # the last set of a pair counts
+    better = better[np.argsort(p[better], kind="stable")]  # of several sets of a pair the last one is kept
     return state.but(sepsets=state.sepsets.adding(x[better], y[better], z[better]))
 
 
 def _own_past(state: WindowState, x: Indices, y: Indices, causes: Flags | None) -> Indices:
-    """(m, 2) for each edge x–y, the node one step before x and the one before y, if it is in the window and `causes`
-    say that it causes its successor (if `causes` is None: unless the marks deny it); -1 else.
+    """(m, 2) for each edge x–y, the copies of x and of y one step earlier. A copy is -1 if it lies outside the window,
+    or is the other end of the edge. It is also -1 if it is no cause of its node by `causes` (if None: by the marks).
     """
     columns = []
     for node, other in ((x, y), (y, x)):
         before = node + state.window.k
         there = (before < state.window.n_moving) & (before != other)
         before = np.where(there, before, node)
-        mark = state.marks[node, before]  # at the earlier node, on its edge to the later one
+        mark = state.marks[node, before]  # the mark at the earlier copy, on its edge to the node
         is_cause = np.isin(mark, (Mark.CIRCLE, Mark.TAIL)) if causes is None else causes[before, node]
         columns.append(np.where(there & is_cause, before, -1))
     return np.stack(columns, axis=1).astype(np.int32)
 
 
 def _joined(z: Indices, past: Indices) -> Indices:
-    """The sets with the past of the two nodes: each member once, padded with -1 at the end."""
+    """The sets with the past of the two nodes added. Each member occurs once; rows are padded with -1 at the end."""
     is_new = (past >= 0) & ~(past[:, :, None] == z[:, None, :]).any(axis=2)
     is_new[:, 1] &= past[:, 0] != past[:, 1]
     more = np.where(is_new, past, -1)
@@ -176,10 +176,10 @@ def _joined(z: Indices, past: Indices) -> Indices:
 def oriented_over_shifts(
     window: Window, state: State, colliders: SepsetColliders, problem: Problem, look: Look
 ) -> Orientation:
-    """All marks that follow, the same at all copies of a pair; circles where copies disagree, as they may on data."""
+    """All marks that follow by the rules, the same at all copies of a pair; circles where copies disagree (on data)."""
     given, log, conflicts = given_marks(state, problem), [], []
     disputed = np.zeros(given.shape, np.bool_)
-    for rules in chain([()], repeat(rules_after_0(selection=False))):  # the other rules rely on R0 at every copy
+    for rules in chain([()], repeat(rules_after_0(selection=False))):  # R0 alone first: others need its marks
         found = orient(given, colliders, rules, state.skeleton, look=look)
         log.append(found.log)
         conflicts.append(found.conflicts)
@@ -194,7 +194,7 @@ def oriented_over_shifts(
 
 
 def same_at_copies(window: Window, marks: Marks) -> tuple[Marks, Flags]:
-    """The marks, each at all copies of its pair; and where copies disagree."""
+    """Marks in which each given mark is set at all copies of its pair; and (n, n) do the copies disagree?"""
     is_arrow, is_tail = np.zeros(marks.shape, np.bool_), np.zeros(marks.shape, np.bool_)
     np.logical_or.at(is_arrow, window.latest_copy, marks == Mark.ARROW)
     np.logical_or.at(is_tail, window.latest_copy, marks == Mark.TAIL)
@@ -205,13 +205,13 @@ def same_at_copies(window: Window, marks: Marks) -> tuple[Marks, Flags]:
 
 
 def _for_copies(window: Window, rows: LogRows, marks: Marks) -> LogRows:
-    """The record of how marks were set: for each latest copy the row of the copy where a rule set its mark."""
+    """The log with one row for each mark of a latest copy: the row of the latest copy at which a rule set the mark."""
     shift = np.minimum(window.lags[rows[:, 1]], window.lags[rows[:, 2]])
     latest = np.array(rows)
     latest[:, 1:3] = window.later(rows[:, 1:3], shift[:, None])
     stands = marks[latest[:, 1], latest[:, 2]] == latest[:, 3]
     numbers = latest[:, 1].astype(np.int64) * len(window) + latest[:, 2]
-    order = np.lexsort((np.arange(len(rows)), shift, numbers))  # of each latest copy the row with the least shift first
+    order = np.lexsort((np.arange(len(rows)), shift, numbers))  # rows of the same mark together, the least shift first
     is_first = np.zeros(len(rows), np.bool_)
     is_first[order[np.diff(numbers[order], prepend=-1) != 0]] = True
     return np.asarray(latest[is_first & stands])

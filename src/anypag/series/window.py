@@ -1,12 +1,12 @@
 """The window of a time series: every process at lags 0 to `max_lag`, and which pairs of nodes are copies of each other.
 
-Node (v, l) is process v at time t - l; its name is `v` for l = 0, else `v(t-l)`, and its number l · k + v for k
-processes. Causes do not depend on when they act, so a claim about a pair of nodes holds for its copies, shifted in
-time. The latest copy of a pair has its later node at lag 0: it has the most past in the window, and is the one that is
-tested or scored.
+Node (v, l) is process v at time t - l. Its name is `v` for l = 0, else `v(t-l)`; its number is l · k + v for k
+processes. Causal relations do not change in time, so a claim about a pair of nodes also holds for the copies of the
+pair, which are shifted in time. The latest copy of a pair has its later node at lag 0. Searches test or score this
+copy, because it has the most past in the window.
 
-Contexts of several data sets (`anypag.pooled`) do not change in time: each is one node, numbered after all others and
-before them in time. What is said of a context and a process holds for the process at every lag.
+Contexts of several data sets (`anypag.pooled`) do not change in time, so each is one node. Contexts have the last
+numbers and come first in time. A claim about a context and a process holds for the process at every lag.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Window:
 
     @cached_property
     def lags(self) -> Counts:
-        """(n,) the lag of every node; of contexts one more than the largest."""
+        """(n,) the lag of every node; contexts have `max_lag` + 1."""
         moving = np.repeat(np.arange(self.max_lag + 1), self.k)
         return np.append(moving, np.full(len(self.contexts), self.max_lag + 1))
 
@@ -88,14 +88,14 @@ class Window:
 
     @cached_property
     def latest(self) -> tuple[Indices, Indices]:
-        """The latest copies of all pairs: the earlier node (in one slice: the first) and the later; contexts last."""
+        """The latest copies of all pairs as two arrays: the earlier nodes (at one time: the first) and the later."""
         pairs = [(a, b) for a in range(len(self)) for b in range(self.k) if a >= self.k or a < b]
         pairs += combinations(range(self.n_moving, len(self)), 2)
         x, y = np.array(pairs, np.int32).reshape(-1, 2).T
         return x, y
 
     def place(self, name: str) -> tuple[str, int]:
-        """The process and the lag of a node; a context itself and 0.
+        """The process and the lag of a node; for a context its name and 0.
 
         >>> Window(("x", "y"), 2).place("y(t-2)")
         ('y', 2)
@@ -111,7 +111,7 @@ class Window:
         return process, lag
 
     def copies(self, a: str, b: str) -> Iterator[tuple[str, str]]:
-        """The copies of two nodes in the window, the latest first."""
+        """The copies of a pair of nodes in the window, the latest first."""
         (one, i), (other, j) = self.place(a), self.place(b)
         fixed = [name in self.contexts for name in (one, other)]
         if all(fixed):
@@ -124,12 +124,12 @@ class Window:
             yield first, second
 
     def later(self, nodes: Indices, steps: Counts) -> Indices:
-        """The copies of nodes this many steps later; -1 for those that would be after the window, and for -1."""
+        """The copies of nodes this many steps later; -1 for copies after the window's end, and for padding (-1)."""
         moved = np.maximum(nodes - self.k * steps, -1)
         return np.where(nodes >= self.n_moving, nodes, moved).astype(np.int32)
 
     def spread(self, marks: Marks) -> Marks:
-        """(n, n) the marks of the latest copies, at all their copies."""
+        """(n, n) marks in which all copies of a pair have the marks of its latest copy."""
         x, y = self.latest_copy
         return marks[x, y]
 
@@ -142,14 +142,14 @@ class Window:
 
     @cached_property
     def is_latest(self) -> Flags:
-        """(n, n) is the later of two nodes at lag 0? Or are both contexts?"""
+        """(n, n) is the pair its own latest copy: is its later node at lag 0, or are both nodes contexts?"""
         at_0, fixed = self.lags == 0, self.lags > self.max_lag
         found: Flags = at_0[:, None] | at_0[None, :] | (fixed[:, None] & fixed[None, :])
         np.fill_diagonal(found, False)
         return found
 
     def in_time(self) -> Marks:
-        """(n, n) every pair joined, with the arrowheads that time gives: nothing causes what came before it."""
+        """(n, n) marks that join every pair, with an arrowhead at each later node: it does not cause earlier nodes."""
         marks = np.where(self.lags[:, None] > self.lags[None, :], Mark.ARROW, Mark.CIRCLE).astype(np.uint8)
         np.fill_diagonal(marks, Mark.NONE)
         return marks
@@ -164,11 +164,11 @@ DENYING = frozenset({"not_causes", "not_joined", "unconfounded"})
 
 
 def known_of(window: Window, knowledge: Knowledge | None) -> Knowledge:
-    """What is known of the nodes of a window: the order of time, and what the user said.
+    """The knowledge about the nodes of a window: the order of time, and the user's statements.
 
     A name with a lag, `x(t-1) ~> y`, means one pair of nodes and its copies. Bare names in a statement that denies
-    something mean the processes at every lag: `y !~> x` says that y is no cause of x, however long it takes.
-    Contexts of several data sets have no lags: `drug ~> x` holds of x at all times.
+    something mean the processes at every lag: `y !~> x` says that y is no cause of x, whatever the lag.
+    Contexts of several data sets have no lags: `drug ~> x` holds for x at all times.
 
     >>> from anypag.knowledge.knowledge import Knowledge
     >>> print(known_of(Window(("x", "y"), 1), Knowledge.from_text("x(t-1) ~> y")))
@@ -181,7 +181,7 @@ def known_of(window: Window, knowledge: Knowledge | None) -> Knowledge:
 
 
 def _spread(window: Window, said: Statement) -> Iterator[Statement]:
-    """A statement at every place in the window where it holds."""
+    """The statements about nodes of the window that one statement of the user means."""
     if isinstance(said, PairStatement):
         left, right = (window.processes if names is None else names for names in (said.left, said.right))
         for a, b in product(left, right):
@@ -197,7 +197,7 @@ def _spread(window: Window, said: Statement) -> Iterator[Statement]:
                 yield from _spread(window, PairStatement("not_causes", later, earlier, said.place))
     else:
         raise KnowledgeError(
-            f"`{said}` cannot be said of a time series, whose tiers are its times. Use `x(t-1) ~> y`, `y !~> x`, "
+            f"`{said}` cannot be said of a time series, in which each time is a tier. Use `x(t-1) ~> y`, `y !~> x`, "
             "`x *-* y(t-1)` and the like, or `tiers: x | y` for processes."
         )
 
@@ -209,7 +209,7 @@ def _pairs(window: Window, said: PairStatement, a: str, b: str) -> Iterator[tupl
     elif said.kind in DENYING:
         lags = range(window.max_lag + 1)
         pairs = ((named(one, x), named(other, y)) for x in lags for y in lags if x >= y or said.kind != "not_causes")
-        is_own = said.left == said.right == (one,)  # `* !~> x` is about other processes
+        is_own = said.left == said.right == (one,)  # `* !~> x` leaves out x itself
         yield from (pair for pair in pairs if (is_own or one != other) and pair[0] != pair[1])
     else:
-        raise KnowledgeError(f"`{said}` does not say how long it takes. Give a lag: `{named(a, 1)}` for one step.")
+        raise KnowledgeError(f"`{said}` does not say at which lag. Give a lag: `{named(a, 1)}` for one step.")

@@ -1,4 +1,4 @@
-"""Systems whose truth is known, and samples from them.
+"""Causal systems with a known graph, and samples from them.
 
 >>> system = random_system(15, 2.0, seed=1)
 >>> sample = system.linear_gaussian(500, seed=1)

@@ -17,7 +17,7 @@ from anypag.graphs.pag import DAG
 from anypag.simulate.sample import Sample, Seed, checked_count, checked_parts, generator
 
 ConditionalTables = dict[str, npt.NDArray[np.float64]]
-"""For every node the table p(node | parents): one axis per parent, in the order of the DAG, then its own levels."""
+"""For every node the table p(node | parents): one axis per parent, in the order of the DAG, then one for the levels."""
 SELECTED = 1  # the level of a selection variable that puts a row into the sample
 MOST_ENTRIES = 10_000_000  # no table is larger than this (80 MB)
 ROWS_BEFORE_REFUSAL = 100_000
@@ -37,7 +37,7 @@ def discrete(
 ) -> Sample:
     """Draw from a system of discrete variables with levels 0, 1, ...
 
-    Selection: a row is selected when all its selection variables are at level 1. Rows are drawn until `n_samples` are
+    Selection: a row is selected if all selection variables are at level 1. Rows are drawn until `n_samples` are
     selected. The simulation is refused if, after 100,000 rows or more, fewer than one in 1,000 is selected.
 
     Args:
@@ -77,7 +77,7 @@ def discrete(
 def random_tables(dag: DAG, levels: int | Mapping[str, int] = 2, *, seed: Seed) -> ConditionalTables:
     """A random conditional table for every node.
 
-    Each distribution is drawn on its own; all are equally likely (a flat Dirichlet distribution).
+    Each distribution is drawn independently and uniformly (from a flat Dirichlet distribution).
 
     >>> random_tables(DAG.from_string("A --> B"), 3, seed=1)["B"].shape
     (3, 3)
@@ -99,7 +99,7 @@ def random_tables(dag: DAG, levels: int | Mapping[str, int] = 2, *, seed: Seed) 
 
 @dataclass(frozen=True)
 class _Network:
-    """The tables in the form that rows are drawn from, by index of the node."""
+    """The tables of a system as cumulative probabilities, by which rows are drawn; nodes are given by index."""
 
     order: list[int]
     parents: list[npt.NDArray[np.intp]]
@@ -119,7 +119,7 @@ class _Network:
 def _selected_rows(
     network: _Network, selected: list[int], ancestors: set[int], n_samples: int, random: np.random.Generator
 ) -> npt.NDArray[np.int32]:
-    """(variables, n_samples) selected rows; only the causes of selection are drawn, the other variables are 0."""
+    """(variables, n_samples) selected rows; only selection variables and their causes are drawn, others are 0."""
     first = [i for i in network.order if i in ancestors]
     shape = (len(network.order), max(n_samples, _SMALLEST_BATCH))
     kept, n_kept, n_drawn = [np.zeros((shape[0], 0), np.int32)], 0, 0

@@ -63,7 +63,7 @@ def random_weights(dag: DAG, *, low: float = 0.5, high: float = 2.0, seed: Seed)
     """A weight for every edge, uniform between `low` and `high`, with a random sign.
 
     Returns:
-        (n, n), the weight of the edge from the row to the column, 0 where there is none.
+        (n, n), the weight of the edge from the row to the column, 0 where there is no edge.
 
     >>> random_weights(DAG.from_string("A --> B"), seed=1).round(2)
     array([[ 0.  , -1.27],
@@ -100,8 +100,8 @@ def _propagated(dag: DAG, weights: Weights, noise: Floats) -> Floats:
 
 
 def _given_zero(values: Floats, selected: list[int], effects: Floats) -> Floats:
-    """Draws (variables, rows) given selection variables of 0: the values less their regression on these. The regression
-    is computed by QR from `effects`, the total effects of the noises, because covariances are ill-conditioned.
+    """(variables, rows) given that selection variables are 0: values minus their regression on these variables. The
+    regression is computed by QR from `effects`, the total effects of noise, as covariances are ill-conditioned.
     """
     basis, triangle = scipy.linalg.qr(effects[selected].T, mode="economic")
     coefficients = scipy.linalg.solve_triangular(triangle, basis.T @ effects.T)

@@ -47,7 +47,7 @@ class System:
         return tuple(name for name in self.dag.names if name not in hidden)
 
     def true_pag(self) -> PAG:
-        """What a perfect search would learn from the observed variables."""
+        """The PAG that a perfect search would learn from the observed variables."""
         from anypag.graphs.projection import true_pag
 
         return true_pag(self.dag, self.latent, self.selection)
@@ -68,7 +68,7 @@ class System:
 
 
 def random_system(n: int, expected_neighbours: float = 2.0, *, n_selection: int = 0, seed: Seed) -> System:
-    """A random system as in the paper on ICD: a `random_dag`, half of whose possible confounders are hidden.
+    """A random system as in the paper on ICD: a `random_dag` with half of its possible confounders hidden.
 
     Args:
         n: how many nodes, latent ones included, selection nodes not.
@@ -88,7 +88,7 @@ def random_system(n: int, expected_neighbours: float = 2.0, *, n_selection: int 
 
 
 def latents(dag: DAG, *, seed: Seed) -> tuple[str, ...]:
-    """The nodes to hide: as in the paper, half of those that have no parents and at least two children, rounded down.
+    """The nodes to hide: as in the paper, half of those without parents and with at least two children, rounded down.
 
     >>> dag = DAG.from_string("A --> C; A --> D; B --> C; B --> D")
     >>> len(latents(dag, seed=1))
@@ -101,7 +101,7 @@ def latents(dag: DAG, *, seed: Seed) -> tuple[str, ...]:
 
 
 def selection_children(dag: DAG, count: int = 1, *, n_parents: int = 2, seed: Seed) -> tuple[DAG, tuple[str, ...]]:
-    """Add selection variables: new nodes S0, S1, ..., each caused by some of the others and causing nothing.
+    """Add selection variables: new nodes S0, S1, ..., each with random parents in the graph and without children.
 
     Args:
         dag: the graph.
@@ -139,8 +139,8 @@ def random_dag(n: int, expected_neighbours: float, *, connected: bool = True, se
 
     Args:
         n: how many nodes; they are named X0, X1, ... in causal order.
-        expected_neighbours: the mean number of neighbours of a node, parents and children together, before
-            connectedness is asked for; from 0 to n - 1.
+        expected_neighbours: the mean number of neighbours of a node (parents and children) in graphs that need not be
+            connected; from 0 to n - 1.
         connected: whether the graph must be connected.
         seed: a whole number or a `numpy.random.Generator`.
 
@@ -176,15 +176,15 @@ def _check_size(n: int, expected_neighbours: float, connected: bool) -> None:
 
 
 def _connected_pairs(n: int, probability: float, random: np.random.Generator) -> Flags:
-    """(n, n), symmetric: which pairs are joined, each with this probability, given that the graph is connected.
+    """(n, n), symmetric: the edges of a random graph, each with this probability, given that the graph is connected.
 
-    Think of a breadth-first search from one node, and number its visits. For each other node, the number of the visit
-    that finds it is geometric, independently of the others. The graph is connected if and only if the search always has
-    a next node until all are found. So these numbers are drawn until that holds. Then every edge between two nodes
-    that were both found before either was visited is drawn independently.
+    A breadth-first search from one node visits the nodes that it has found, in turn. For each other node, the number of
+    the visit that finds it is geometric, independently of the rest. The graph is connected if and only if the search
+    always has a next node until all are found. So these numbers are drawn until that holds. Two nodes that were both
+    found before either was visited are then joined independently, with the given probability.
     """
     found_by = _cut_geometric(n - 1, probability, random)
-    while (np.cumsum(np.bincount(found_by, minlength=n - 1)) <= np.arange(n - 1)).any():  # at most about n / e times
+    while (np.cumsum(np.bincount(found_by, minlength=n - 1)) <= np.arange(n - 1)).any():  # on average up to n / e times
         found_by = _cut_geometric(n - 1, probability, random)
     order = np.argsort(found_by, kind="stable")  # the nodes except the first, in the order of visits
     found_by = np.concatenate(([-1], found_by[order]))
@@ -198,7 +198,7 @@ def _connected_pairs(n: int, probability: float, random: np.random.Generator) ->
 
 
 def _cut_geometric(n: int, probability: float, random: np.random.Generator) -> Counts:
-    """n draws of the number of failures before the first success, given that it is below n."""
+    """n draws of the number of failures before the first success, given that this number is below n."""
     if probability == 1:
         return np.zeros(n, np.int64)
     log_failure = np.log1p(-probability)

@@ -1,5 +1,5 @@
-"""What pages see: parts ("table", "known", "run", "take"), each with the number of its last change, and the graphs of
-the current run, which a thread lays out while the search goes on. A page that connects later gets all that it lacks.
+"""The content that pages show: parts ("table", "known", "run", "take"), each with the number of its last change, and
+the graphs of the run, which a thread lays out. A page that connects late gets all parts and the latest graphs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Event = tuple[str, Any]  # a name and its content, as JSON holds it
 
 @dataclass
 class Shown:
-    """What one page was sent."""
+    """The versions of the content that one page was sent."""
 
     version: int = -1
     run: int = -1
@@ -32,12 +32,12 @@ class Shown:
 
 
 class Board:
-    """The content that threads publish and pages are sent. `changed` guards it, and all that a session holds."""
+    """The content that threads publish for all pages. The lock of `changed` guards it, and all fields of a session."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
         self.is_closed = False
-        self.run = 0  # counts the runs: graphs of an earlier one are not shown any more
+        self.run = 0  # the number of the current run; graphs of earlier runs are not shown
         self._version = 0
         self._parts: dict[str, tuple[int, Any]] = {}
         self._scenes: list[dict[str, Any]] = []
@@ -49,7 +49,7 @@ class Board:
             self.changed.notify_all()
 
     def start(self) -> None:
-        """Begin a run. Its graphs take the place of those of the run before."""
+        """Begin a run, and drop the graphs of the run before."""
         with self.changed:
             self.run += 1
             self._version += 1
@@ -65,7 +65,7 @@ class Board:
                 self.changed.notify_all()
 
     def part(self, name: str) -> Any:
-        """The content of a part; None before it is shown."""
+        """The content of a part; None before it is published."""
         return self._parts.get(name, (0, None))[1]
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ class Board:
             self.changed.notify_all()
 
     def news(self, shown: Shown, seconds: float, may_wait: Callable[[], bool]) -> list[Event]:
-        """The events that a page was not sent yet. If there are none, waits for one, up to this many seconds."""
+        """The events that a page was not sent yet. If there are none, waits up to this many seconds for a change."""
         with self.changed:
             if self._version == shown.version and not self.is_closed and may_wait():
                 self.changed.wait(seconds)
@@ -96,7 +96,7 @@ REST = 9.0  # the pause after drawing a step is this many times as long as the d
 
 class Painter:
     """Draws the steps of a run in their order. A search by scores takes many steps: only some are drawn, so that
-    drawing takes about a tenth of the time. `failed` is called with an error.
+    drawing takes about a tenth of the time. `failed` is called with an error in drawing.
     """
 
     def __init__(self, board: Board, failed: Callable[[Exception], None]) -> None:
@@ -111,7 +111,7 @@ class Painter:
         self._add(result.history[-1:], result, must=ended or result.history[-1].info.has_r)
 
     def add_all(self, result: Result) -> None:
-        """Draw an earlier run: its graph for each r, and the last."""
+        """Draw an earlier run: the graph after each r, and the last graph."""
         last = result.history[-1]
         self._add([item for item in result.history if item.info.has_r or item is last], result, must=True)
 

@@ -34,11 +34,11 @@ _WAYS = {
     ("gaps", None): "how the file is read, above",
     ("singular", "keep"): "keep both",
 }
-"""How the page writes what Python and the command line write as options."""
+"""Options of Python and the command line, in the words of the page."""
 
 
 def columns_shown(source: Source, settings: Settings, audit: Audit | None) -> list[dict[str, Any]]:
-    """For each column: its kind and why, its gaps, and bars."""
+    """For each column: its kind with the reason, its gaps, and the bars of its histogram."""
     reasons = {one.name: one.reason for one in audit.kinds} if audit else {}
     missing, sample, shown = source.summary().missing, source.sample(), list[dict[str, Any]]()
     for i, (name, guessed) in enumerate(zip(source.names, source.kinds, strict=True)):
@@ -69,7 +69,7 @@ def _of_levels(column: Floats, labels: tuple[str, ...] | None) -> dict[str, Any]
 
 
 def findings_shown(audit: Audit, source: Source) -> list[dict[str, Any]]:
-    """The findings, errors first, each with buttons for what it advises; above them one button for unusable columns."""
+    """The findings, errors first, each with buttons for its advice; above them a button for all unusable columns."""
     unusable = [one.columns[0] for one in audit.errors if len(one.columns) == 1 and _DROPS.search(str(one.remedy))]
     together = [] if len(unusable) < 2 else [_together(list(dict.fromkeys(unusable)))]
     return [*together, *(_shown(one, source) for one in audit.findings)]
@@ -102,7 +102,7 @@ def spelled(option: Option) -> str:
 
 
 def advised(sentence: Sentence) -> Iterator[Button]:
-    """A button for each option that the sentence of an error or finding names with a value."""
+    """A button for each option that has a value in the sentence of an error or a finding."""
     for option in (part for part in sentence.parts if isinstance(part, Option)):
         label = spelled(option)[:1].upper() + spelled(option)[1:]
         if option.name == "gaps" and isinstance(option.value, tuple):

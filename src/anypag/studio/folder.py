@@ -1,7 +1,7 @@
 """The folder of an opened table: its settings, its checkpoints, and the copy of a file that was dropped on the page.
 
-Folders are in the user's home (`.anypag/studio`, or where ANYPAG_STUDIO says), readable by the user alone. A folder is
-locked while a studio has the table open, so that a second studio notices.
+Folders are in `.anypag/studio` in the user's home, or in the folder ANYPAG_STUDIO, readable by the user alone. A folder
+is locked while a studio has the table open, so that a second studio does not open it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Opened:
 
     path: Path
     name: str
-    typed: str  # how the user wrote the path, for texts that read the file again
+    typed: str  # the path as the user wrote it, for programs that read the file again
     folder: Path
     lock: IO[bytes]
 
@@ -108,11 +108,11 @@ def open_again(key: str, address: str) -> Opened:
 
 
 def forget(key: str) -> None:
-    """Remove the copy of a table that was dropped, its settings and checkpoints, unless some studio has it open."""
+    """Remove the copy of a dropped table, its settings and its checkpoints; refused if a studio has the table open."""
     name = _name_of(key)
     with (home() / key / "lock").open("a+b") as held:
         if lock(held) is False:
-            raise OpenElsewhereError(f"{name} is open in a studio. Open another table there first, or end it.")
+            raise OpenElsewhereError(f"{name} is open in a studio. Open another table there first, or end that one.")
     shutil.rmtree(home() / key)
 
 
@@ -143,7 +143,7 @@ def _opened(path: Path, name: str, typed: str, key: str, address: str) -> Opened
         held.seek(0)
         where = held.read(300).decode(errors="replace")
         held.close()
-        raise OpenElsewhereError(f"{name} is open in another studio: {where}. Continue there, or end it first.")
+        raise OpenElsewhereError(f"{name} is open in another studio: {where}. Continue there, or end that one first.")
     held.seek(0)
     held.truncate()
     held.write(address.encode())

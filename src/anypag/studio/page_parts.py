@@ -32,7 +32,7 @@ Shape = dict[str, Any]
 def table_shown(
     name: str, settings: Settings, source: Source | None, audit: Audit | None, error: AnypagError | None = None
 ) -> Shape:
-    """The table and what was found in it; `error` is what hinders a search, `source` None if the file is unreadable."""
+    """The table and the findings of its audit. `error` prevents a search; `source` is None for an unreadable file."""
     is_told = error is None or audit is not None
     return {
         "file": name,
@@ -48,7 +48,7 @@ def table_shown(
 
 
 def known_shown(settings: Settings, names: Sequence[str]) -> Shape:
-    """Tiers and statements about the columns that are switched on, and what in them contradicts itself."""
+    """The tiers of the columns that are switched on, all statements, and a contradiction if there is one."""
     on = settings.columns(names)
     tiers = [[name for name in tier if name in on] for tier in settings.tiers]
     free = [name for name in on if name not in {name for tier in tiers for name in tier}]
@@ -57,7 +57,7 @@ def known_shown(settings: Settings, names: Sequence[str]) -> Shape:
 
 
 def run_shown(status: str, said: str, settings: Settings, result: Result | None, share: float | None) -> Shape:
-    """The state of the search; `share` of the current phase is done."""
+    """The state of the search. `share`: the part of the current phase that is done."""
     history = result.history if result else ()
     is_over = bool(history) and status in {"done", "stopped"}
     end = end_told(result, spelled) if is_over and result else ""
@@ -80,7 +80,7 @@ def texts_shown(settings: Settings, names: Sequence[str], file: str, result: Res
     return {"python": python, "shell": on_command_line(settings, names, file, max_r), "note": note}
 
 
-MOST_CHECKED = 500  # up to this many variables contradictions are searched for at the end
+MOST_CHECKED = 500  # contradictions are searched for at the end in graphs of at most this many variables
 
 
 def laid_out(pag: PAG) -> Picture:
@@ -95,7 +95,7 @@ def laid_out(pag: PAG) -> Picture:
 
 
 def scene(pag: PAG, drawn: Picture, result: Result | None = None) -> dict[str, Any]:
-    """What the page needs to draw a graph; with `result` also probabilities, legend and, at the end, contradictions."""
+    """The data for drawing a graph; with `result` also probabilities, legend and, at the end, contradictions."""
     lines = apart(drawn.lines, drawn.boxes)
     probabilities = None if result is None else result.probabilities
     edges = [(line.edge.a, line.edge.b, line.edge.symbol) for line in lines]
@@ -143,7 +143,7 @@ Block = list[str]
 
 
 def pair_told(result: Result, a: str, b: str) -> list[Block]:
-    """Why two variables are joined as they are, or not; how sure that is; the alternatives."""
+    """Why two variables are joined as they are, or not; how probable the edge is; the alternatives."""
     facts = facts_of(result) if result.complete else facts_on_the_way(result)
     first, second = (a, b) if result.pag.index(a) < result.pag.index(b) else (b, a)
     return list(_explained(explain_pair(facts, first, second), facts.assumed))
@@ -165,7 +165,7 @@ def _explained(said: Explanation, assumed: str | None) -> Iterator[Block]:
 
 
 def effect_told(result: Result, cause: str, outcome: str, data: Any) -> list[Block]:
-    """How much a variable changes when another is set, with its density; or why that cannot be said."""
+    """The effect of one variable on another, with its density; or the reason why there is no answer."""
     try:
         found = result.effect(cause, outcome, data=data)
     except AnypagError as error:

@@ -1,8 +1,8 @@
 """The server of the page: HTTP for one user's browser, on this machine only.
 
 The standard library's server is enough: few requests, a stream of events for each visible page, one upload at a time.
-Only a browser on this machine (127.0.0.1) is answered: its requests have the token in their address, and no other Host
-or Origin than this server. No request names a file: there is one page, a table that was opened or dropped, and results.
+Only a browser on this machine (127.0.0.1) is answered. Its requests must have the token in their address, and must not
+have another Host or Origin than this server. No request contains a path of a file on this machine.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LARGEST_CHANGE = 2_000_000  # bytes of a change to the settings
 LEAST_FREE = 200_000_000  # bytes that must stay free on the disk after an upload
 MOST_STREAMS = 4
 """The most streams of events at a time: a browser opens at most six connections, and other requests need some too."""
-MOST_REQUESTS = 64  # answered at a time, besides streams
+MOST_REQUESTS = 64  # the most requests that are answered at a time, besides streams
 SECONDS_TO_WAIT = 30.0  # the timeout of a connection
 SECONDS_BETWEEN_SIGNS = 10.0  # how often an idle stream sends a sign, so that closed pages are noticed
 _CHUNK = 1 << 16
@@ -60,7 +60,7 @@ class Refused(Exception):  # noqa: N818
 
 
 class StudioServer(ThreadingHTTPServer):
-    """The server of one session; port 0 is any that is free, `largest` the bytes of the largest upload."""
+    """The server of one session. Port 0 stands for any free port; `largest`: the most bytes of an upload."""
 
     daemon_threads = True
     block_on_close = False
@@ -127,15 +127,15 @@ class _Handler(BaseHTTPRequestHandler):
     def _allowed(self) -> tuple[str, dict[str, str]]:
         """The path and the query of an allowed request; Refused for any other."""
         if self.headers.get("Host", "") not in self.server.hosts:
-            raise Refused(HTTPStatus.MISDIRECTED_REQUEST, "This is another server.")
+            raise Refused(HTTPStatus.MISDIRECTED_REQUEST, "The request is for another server (Host).")
         origin = self.headers.get("Origin")
         is_ours = origin is None or origin in [f"http://{host}" for host in self.server.hosts]
         if not is_ours or self.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}:
-            raise Refused(HTTPStatus.FORBIDDEN, "Another page asked.")
+            raise Refused(HTTPStatus.FORBIDDEN, "The request comes from another page.")
         parts = urllib.parse.urlsplit(self.path)
         _, token, where = [*parts.path.split("/", 2), "", ""][:3]
         if not secrets.compare_digest(token.encode(), self.server.token.encode()):
-            raise Refused(HTTPStatus.FORBIDDEN, "The address lacks its token: open the one that the studio printed.")
+            raise Refused(HTTPStatus.FORBIDDEN, "The address lacks its token: open the address the studio printed.")
         return where, dict(urllib.parse.parse_qsl(parts.query))
 
     def _get(self, where: str, query: dict[str, str]) -> None:
@@ -178,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.session.open(folder.open_again(key, self.server.address))
 
     def _length(self, largest: int) -> int:
-        """How many bytes follow; a request that does not say is refused."""
+        """The length of the request's body in bytes; a request that does not give it is refused."""
         text = self.headers.get("Content-Length", "")
         if self.headers.get("Transfer-Encoding") is not None or not (text.isascii() and text.isdigit()):
             raise Refused(HTTPStatus.LENGTH_REQUIRED, "A request must say how long it is (Content-Length).")
@@ -193,7 +193,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             return json.loads(self.rfile.read(self._length(LARGEST_CHANGE)))
         except (ValueError, RecursionError):
-            raise Refused(HTTPStatus.BAD_REQUEST, "This is no JSON.") from None
+            raise Refused(HTTPStatus.BAD_REQUEST, "The request is not valid JSON.") from None
 
     def _upload(self, name: str) -> None:
         """Copy a dropped file to the studio's folder, piece by piece, and open it."""

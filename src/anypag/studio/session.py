@@ -1,8 +1,8 @@
 """The session behind the page: one table, its settings, and a thread that reads, checks and searches.
 
-Threads of the server change the settings, start and stop the search and ask about the latest result; they never wait
-for it. A change ends the running search, and a new one starts with what can be kept: the table as it was read, the
-steps of an earlier run with the same settings and, if only knowledge changed, the test with what it has computed.
+Threads of the server change the settings, start and stop the search and ask about the latest result. They never wait
+for the search. A change ends the running search. The next search reuses the table as it was read, the steps of an
+earlier run with the same settings and, if only knowledge changed, the test with its cached results.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Ready:
 
 
 class Session(Signals):
-    """All that the page works on; every method may be called from any thread."""
+    """The table, settings, search and result behind the page. Every method may be called from any thread."""
 
     def __init__(self) -> None:
         self.board = Board()
@@ -68,7 +68,7 @@ class Session(Signals):
     # --- what the server calls ---
 
     def open(self, opened: Opened) -> None:
-        """Show another table, with what was chosen for it before."""
+        """Show another table, with the settings that it had before."""
         with self._changed:
             if self._opened is not None:
                 self._opened.close()
@@ -77,7 +77,7 @@ class Session(Signals):
             self._renew()
 
     def has_open(self, key: str) -> bool:
-        """Is the table that is shown the one in the folder of this name?"""
+        """Is the open table in the folder with this name?"""
         with self._changed:
             return self._opened is not None and self._opened.folder.name == key
 
@@ -105,7 +105,7 @@ class Session(Signals):
             self._stopping.set()
 
     def close(self, seconds: float = 10.0) -> None:
-        """End the threads; what was found is in the checkpoint."""
+        """End the threads. The finished steps are in the checkpoint."""
         self._stopping.set()
         self.board.close()
         self._worker.join(seconds)
@@ -128,7 +128,7 @@ class Session(Signals):
 
     def take(self, name: str) -> bytes:
         result, data = self._latest()
-        texts = self.board.part("take") or {"shell": ""}  # a change may have just withdrawn them
+        texts = self.board.part("take") or {"shell": ""}  # None if the settings have just changed
         return file_taken(result, name, texts["shell"], data)
 
     def _latest(self) -> tuple[Result, Any]:
@@ -141,7 +141,7 @@ class Session(Signals):
     # --- the thread that reads, checks and searches ---
 
     def _renew(self) -> None:
-        """Have the search made again; call it with the lock held."""
+        """Make the worker prepare the search again; the caller must hold the lock."""
         self._is_dirty = True
         self._stopping.set()
         self._changed.notify_all()
@@ -171,7 +171,7 @@ class Session(Signals):
         self._show_run("failed", said_of(error))
 
     def _prepare(self, settings: Settings) -> None:
-        """Read and check the table, and make the search ready; take up what a checkpoint holds."""
+        """Read and check the table, make the search ready, and show the steps in its checkpoint."""
         with self._changed:
             self._result = self._bound = None
             opened = self._opened
@@ -204,7 +204,7 @@ class Session(Signals):
         return kept[2]
 
     def _bind(self, settings: Settings, source: Source, opened: Opened) -> Ready:
-        """The search, ready to run; if only knowledge changed, it uses what was read and computed before."""
+        """The search, ready to run. If only knowledge changed, it reuses the data and the test of the search before."""
         choices, before = settings.of_search(source.names), self._before
         data: Any = opened.path if isinstance(source, FileTable) else source
         if before is not None and before.data is data and _can_keep(before, choices):
@@ -215,13 +215,13 @@ class Session(Signals):
         return self._before
 
     def _take_up(self, bound: Ready) -> None:
-        """Show what an earlier run with these settings found."""
+        """Show the result of an earlier run with these settings, if there is one."""
         result = None
         if bound.checkpoint.exists():
             try:
                 with bound.search.checkpoint(bound.checkpoint, resume=True) as kept:
                     result = bound.search.result(kept.state, kept.history) if kept.history else None
-            except CheckpointError:  # damaged, or of another version: it is of no use
+            except CheckpointError:  # it is damaged, or of another version
                 bound.checkpoint.unlink(missing_ok=True)
         with self._changed:
             self._bound, self._result = bound, result
@@ -285,7 +285,7 @@ def said_of(error: Exception) -> str:
 
 
 def _about(problem: Problem) -> str:
-    """What is searched, by which test, and why by that one."""
+    """A sentence: the numbers of variables and rows, the test, and which method "auto" chose and why."""
     why = "" if problem.chosen is None else f"; {problem.chosen.sentence.spelled(spelled)}"
     rows = "" if problem.n_rows is None else f", {problem.n_rows:,} rows"
     return f"{problem.n} variables{rows}, test {problem.test_name}{why}."
@@ -298,7 +298,7 @@ def _names(result: Result, *places: int) -> list[str]:
 
 
 def _can_keep(before: Ready, choices: Choices) -> bool:
-    """Do the choices differ in knowledge only, and leave out the same columns? (Those in knowledge are always kept.)"""
+    """Do the choices differ in knowledge only, and leave out the same columns? (No column in knowledge is left out.)"""
     then, now = before.choices.recorded(), choices.recorded()
     if before.choices.method != choices.method or {**then, "knowledge": None} != {**now, "knowledge": None}:
         return False

@@ -14,7 +14,7 @@ from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.text import parse_text
 
 OFFERED = ("method", "test", "alpha", "selection_bias", "missing", "singular", "transform", "max_r", "effort")
-"""The choices of a search that the page has."""
+"""The choices of a search that the page offers."""
 WORDS: dict[str, str] = {
     "not_causes": "is no cause of",
     "causes": "is a cause of",
@@ -25,12 +25,12 @@ WORDS: dict[str, str] = {
 }
 """The statements that the page offers, in words."""
 _READING: dict[str, type] = {"encoding": str, "gaps": list, "header": bool, "sheet": str}
-"""The options for reading a file that the page has, and the types of their values in JSON."""
+"""The options for reading a file that the page offers, and the types of their values in JSON."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """All that was chosen. Every change gives new settings; equal settings give equal graphs."""
+    """All choices that the user made. Every change gives new settings; equal settings give equal graphs."""
 
     off: tuple[str, ...] = ()
     kinds: Mapping[str, Kind] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Settings:
 
     @classmethod
     def of(cls, plain: Any) -> Self:
-        """The settings from the dict that `asdict` made of them; an error says what does not fit."""
+        """The settings from a dict that `asdict` made; an error says what does not fit."""
         if not isinstance(plain, dict):
             raise ParameterError("Settings are a JSON object.")
         made = cls()
@@ -82,7 +82,7 @@ class Settings:
         return Choices(names=used, kinds=kinds, knowledge=knowledge, **self.choices)
 
     def contradiction(self, names: Sequence[str]) -> str | None:
-        """What in the knowledge cannot all be true; None if it has no contradiction."""
+        """The contradiction in the knowledge, as a sentence; None if there is none."""
         on = self.columns(names)
         try:
             is_selected = bool(self.choices.get("selection_bias", True))
@@ -125,7 +125,7 @@ def _off(now: Settings, names: Any, is_off: Any) -> Changes:
 
 def _kind(now: Settings, name: Any, kind: Any) -> Changes:
     if kind is not None and kind not in KINDS:
-        raise ParameterError(f"A kind is 'continuous' or 'discrete'; got {abbreviated(kind)}.")
+        raise ParameterError(f"A kind is 'continuous', 'discrete' or 'ordinal'; got {abbreviated(kind)}.")
     others = {other: given for other, given in now.kinds.items() if other != _text(name)}
     return {"kinds": others if kind is None else {**others, name: kind}}
 
@@ -179,7 +179,7 @@ def _say(now: Settings, kind: Any, left: Any = None, right: Any = None) -> Chang
 
 
 def _stated(now: Settings, text: Any) -> Changes:
-    """One more statement, given as text: one that the page made, or one of a kept session."""
+    """The change for one more statement. Its text comes from the page, or from settings that were kept."""
     (one,) = parse_text(_text(text))
     return {"statements": tuple(dict.fromkeys([*now.statements, str(one)]))}
 

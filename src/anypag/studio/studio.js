@@ -283,7 +283,7 @@
     } else if (typeof one.default === "boolean") {
       field = make("input", { ...attributes, type: "checkbox", change: event => set(event.target.checked) });
       field.checked = one.value;
-      return make("label", {}, "sample may be selected", field, make("small", {}, "Switch it off if the sample is known not to be selected by any of these variables."));
+      return make("label", {}, "sample may be selected", field, make("small", {}, "Switch it off if you know that none of these variables affects who or what is in the sample."));
     } else {
       field = make("input", { ...attributes, inputmode: "decimal", value: one.value === null ? "" : one.value, placeholder: one.default === null ? "no limit" : one.default,
         change: event => { const typed = event.target.value.trim(); set(typed === "" ? null : Number.isNaN(Number(typed)) ? typed : Number(typed)); } });
@@ -361,7 +361,7 @@
   // ---- 4 ask --------------------------------------------------------------------------------------------------
   function greet() {
     byId("told").replaceChildren(make("h2", {}, "Ask the graph"),
-      paragraph("Click an edge to read what it says, why it is there and how sure that is. Click two variables, one after the other, for the effect of one on the other. Or choose them above."));
+      paragraph("Click an edge to read what it says, why it is there and how sure it is. Click two variables, one after the other, for the effect of one on the other. Or choose them above."));
   }
   function choose(target) {
     pinned = Drawing.joined(pinned, target);

@@ -1,4 +1,4 @@
-"""What the user takes along: files, and texts in Python and for the command line that learn the same graph again."""
+"""The files that the user takes away, and the program in Python and the shell commands that learn the same graph."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMATS = {
     "result.json": "application/json",
     "edges.csv": "text/csv; charset=utf-8",
 }
-"""The files that can be taken, and their types."""
+"""The files that the page offers, and their media types."""
 KNOWN = "known.txt"
 
 
@@ -35,7 +35,7 @@ def file_taken(result: Result, name: str, call: str, data: Any) -> bytes:
 
 
 def in_python(settings: Settings, names: Sequence[str], file: str, max_r: int | None = None) -> str:
-    """A program that learns the same graph; `max_r` for a search by tests that was stopped after it."""
+    """A program that learns the same graph. `max_r`: the last r of a search by tests that was stopped."""
     lines = ["import anypag as ap", ""]
     choices, data = _choices(settings, max_r), repr(file)
     if settings.reading:

@@ -1,4 +1,4 @@
-"""`anypag.audit`: finds problems of a table that would break a run or weaken its result, before the run.
+"""`anypag.audit` finds, before a run, the problems of a table that would stop the run or weaken its result.
 
 A problem that would make the result wrong is an error; one that makes it weaker, or looks like a mistake, is a warning.
 Each finding names its columns and a remedy. The list of checks is in `anypag.data.audit.checklist`.

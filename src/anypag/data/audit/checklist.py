@@ -1,7 +1,7 @@
-"""The list of checks for every source, and how they are run.
+"""The list of all checks (`CHECKS`), and `audited`, which runs them on a source.
 
-The first checks find columns that cannot be used (text, dates, infinite values, no value); the others skip these. Each
-of the others sees the original rows, or the rows that the test will read, transformed as chosen.
+The first checks find columns that cannot be used: text, dates, infinite values or no values. Later checks skip these
+columns. They read the original rows, or the rows (perhaps transformed) that the test will read.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ ALWAYS_CHECKED = ("text among numbers", "infinite and missing values", "too few 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """The usable columns of a source, as checks see them: `source` has all original rows, `used` only those that the
-    test will read. `n_columns` counts unusable columns too. `on`: a graphics card that multiplies matrices, or None.
+    """The usable columns of a source. `source` has the original rows, `used` the rows that the test will read.
+    `n_columns` counts unusable columns too. `on`: a graphics card that multiplies matrices, or None.
     """
 
     source: Source
@@ -78,13 +78,13 @@ class Seen:
 
     @cached_property
     def copied(self) -> dict[str, str]:
-        """Columns that repeat an earlier one in the rows that the test reads, each mapped to it."""
+        """{copy: earlier column} for columns that repeat an earlier column in the rows that the test reads."""
         whole = self.used_table
         return copies.copies_in(whole) if whole.n >= self.used.n else copies.copies_by_levels(self.used)
 
 
 def _rows_of(source: Source) -> Table:
-    """The rows that a source shows to checks, with the kinds that the source gives its columns."""
+    """The sample of a source for checks, with the kinds that the source gives its columns."""
     table = source.sample()
     return table if table.kinds == source.kinds else table.with_kinds(dict(zip(table.names, source.kinds, strict=True)))
 
@@ -103,12 +103,12 @@ class Check(NamedTuple):
     def hindrance(self, seen: Seen) -> str | None:
         """Why the check cannot be made for a source; None if it can."""
         if seen.n_columns > self.most_columns:
-            return f"it is made only for up to {self.most_columns} columns"
+            return f"not made for more than {self.most_columns} columns"
         return next((seen.source.lacks[part] for part in self.wants if part in seen.source.lacks), None)
 
 
 def _many_levels(seen: Seen) -> list[Finding]:
-    """Columns with many levels, and a warning if there are too few rows for the largest condition sets."""
+    """Findings about columns with many levels, and a warning if rows are too few for the largest condition sets."""
     found, n = columns.level_findings(seen.used), seen.used.n
     if {*seen.used.kinds} != {"discrete"}:
         return [*found, *rows.large_set_findings(n, seen.largest)]
@@ -117,7 +117,7 @@ def _many_levels(seen: Seen) -> list[Finding]:
 
 
 def _relations(seen: Seen) -> list[Finding]:
-    """Exact linear relations, except copies and constants, which are reported already."""
+    """Findings about exact linear relations, without copies and constants, which have checks of their own."""
     moments = seen.moments
     if moments is None:
         return []
@@ -135,25 +135,25 @@ CHECKS = (
     Check("copies", lambda seen: copies.copy_findings(seen.copied, seen.needs.singular)),
     Check("exact linear relations", _relations),
     Check("near copies", lambda seen: copies.near_copies(seen.moments, seen.threads)),
-    Check("a missing line of names", lambda seen: columns.header_findings(seen.source.names)),
+    Check("a missing line of column names", lambda seen: columns.header_findings(seen.source.names)),
     Check("a matrix in place of rows", _of_rows(columns.matrix_findings), ("rows",)),
     Check("near copies among levels", _of_rows(copies.level_copy_findings), ("rows",), MOST_COLUMNS),
     Check("identifiers", _of_rows(columns.identifier_findings), ("rows",)),
     Check("codes for missing values", _of_rows(columns.code_findings), ("rows",)),
     Check("repeated rows", _of_rows(rows.repeated_row_findings), ("rows", "order")),
-    Check("counts taken for rows", _of_rows(rows.count_findings), ("rows",)),
+    Check("a table of counts read as plain rows", _of_rows(rows.count_findings), ("rows",)),
     Check("several conditions in one table", _of_rows(rows.condition_findings), ("rows", "order")),
     Check("rows in time order", _of_rows(rows.order_findings), ("rows", "order")),
     Check(
         "columns that one or two others determine", _of_rows(determined.determined_findings), ("rows",), MOST_COLUMNS
     ),
     Check(
-        "columns that rise or fall with another",
+        "columns that are monotone functions of another",
         lambda seen: determined.monotone_findings(seen.table, seen.moments),
         ("rows",),
         MOST_COLUMNS,
     ),
-    Check("levels in columns of their own", _of_rows(relations.indicator_findings), ("rows",), MOST_COLUMNS),
+    Check("indicators of the levels of one variable", _of_rows(relations.indicator_findings), ("rows",), MOST_COLUMNS),
     Check("censored durations", _of_rows(columns.censoring_findings), most_columns=MOST_COLUMNS),
     Check(
         "curved relations",
@@ -163,7 +163,7 @@ CHECKS = (
         lambda needs: not needs.sees_curves,
     ),
     Check(
-        "columns in the same order",
+        "columns that order the rows alike",
         lambda seen: determined.same_order_findings(seen.used_table, seen.needs.singular),
         ("rows",),
         is_needed=lambda needs: needs.score and needs.sees_curves,
@@ -181,8 +181,8 @@ class Audited(NamedTuple):
 
 
 def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | None = None) -> Audited:
-    """A source, checked against the needs of a test. An error does not end the audit, so that all problems are reported
-    together: the audit ends early only if no usable column or too few rows are left.
+    """The audit of a source against the needs of a test. All errors are reported together: an audit ends early only if
+    no usable column or too few rows are left.
     """
     require(needs.missing in ("error", "drop", "pairwise"), "missing", "'error', 'drop' or 'pairwise'", needs.missing)
     require(needs.singular in ("error", "keep"), "singular", "'error' or 'keep'", needs.singular)
@@ -214,7 +214,7 @@ def _checked(seen: Seen, first: Audit) -> Audit:
     able = [check for check in checks if check.about not in hindered]
     unfit = {name for finding in first.findings if finding.problem == "fit" for name in finding.columns}
     found = [finding for check in able for finding in _found(check, seen)]
-    contexts = set(getattr(seen.source, "contexts", ()))  # of `anypag.pooled`
+    contexts = set(getattr(seen.source, "contexts", ()))  # only the data of `anypag.pooled` have contexts
     told = [
         finding
         for finding in found
@@ -236,7 +236,7 @@ def _once_a_process(found: list[Finding]) -> list[Finding]:
 
 
 def _by_design(finding: Finding, contexts: set[str]) -> bool:
-    """Does a finding report only how data sets were pooled: rows in blocks, contexts that depend on each other?"""
+    """Is a finding only a consequence of pooling data sets: rows in blocks, or contexts that depend on each other?"""
     about = contexts.intersection(finding.columns)
     among_contexts = finding.problem not in {"duplicate", "constant"} and len(about) == len(finding.columns) > 0
     return bool(contexts) and (finding.problem in {"order", "conditions"} or among_contexts)
@@ -252,7 +252,7 @@ def _found(check: Check, seen: Seen) -> list[Finding]:
 
 
 def _costly(source: Source) -> str:
-    """A clause on the columns whose gaps cost most rows; empty if rows are not in memory or no value is missing."""
+    """A clause on the columns whose gaps make most rows incomplete; empty without gaps or if rows are not in memory."""
     if not source.summary().missing.any():
         return ""
     table = source.sample()

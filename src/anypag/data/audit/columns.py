@@ -44,7 +44,7 @@ GLANCE = 500  # the first rows, which rule out most pairs of columns
 
 
 def text_findings(source: Source) -> list[Finding]:
-    """Columns of text where numbers are needed."""
+    """Errors about columns of text where numbers are needed."""
     return [
         Finding("error", "text", (source.names[i],), f"Column {source.names[i]!r} holds {what}.", remedy)
         for i, labels in enumerate(source.labels)
@@ -54,7 +54,7 @@ def text_findings(source: Source) -> list[Finding]:
 
 
 def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
-    """What a column of text contains where numbers are needed, and the remedy."""
+    """A phrase for what a column of text holds where numbers are needed, and the remedy."""
     words = [label for label in labels if not is_number(label)]
     like_numbers = [word for word in words if looks_like_number(word)]
     others = [word for word in words if word not in like_numbers]
@@ -71,7 +71,7 @@ def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
 
 
 def date_findings(source: Source) -> list[Finding]:
-    """Columns of dates as text, which no test can use."""
+    """Errors about columns of dates as text, which no test can use."""
     remedy = (
         "Turn it into a number (days since a start; in pandas (d - d.min()).dt.days) or into parts that matter, such "
         "as the month, or drop it."
@@ -98,7 +98,7 @@ def constant_findings(names: Sequence[str], is_constant: npt.NDArray[np.bool_]) 
 
 
 def level_findings(source: Source) -> list[Finding]:
-    """Discrete columns that have too many levels for their rows, or that seem to name persons or units."""
+    """Findings about discrete columns that have too many levels for their rows, or seem to name persons or units."""
     found = []
     or_declare = f"; if it is a quantity, declare it continuous ({Option('kinds')})."
     discrete = [i for i, kind in enumerate(source.kinds) if kind == "discrete"]
@@ -116,7 +116,7 @@ def level_findings(source: Source) -> list[Finding]:
 
 
 def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
-    """A column whose values name persons, units or sessions that have several rows each."""
+    """A warning about a column that seems to name persons, units or sessions with several rows each."""
     message = (
         f"Column {name!r} has {levels:,} different values in {present:,} rows, {present / levels:.1f} rows each, like "
         "a column that names persons, units or sessions. The tests assume independent rows; several rows of one "
@@ -130,7 +130,7 @@ def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
 
 
 def fit_findings(source: Source, wanted: Kind) -> list[Finding]:
-    """Columns whose kind the test is not made for: an error if the test could find nothing, else a warning."""
+    """Findings about columns whose kind does not fit the test: an error if it could find nothing, else a warning."""
     others = [i for i, kind in enumerate(source.kinds) if kind not in (wanted, "ordinal")]
     numbers = [i for i in others if source.labels[i] is None]
     if wanted == "continuous":
@@ -139,10 +139,10 @@ def fit_findings(source: Source, wanted: Kind) -> list[Finding]:
 
 
 def _texts_as_levels(source: Source, columns: list[int]) -> list[Finding]:
-    """Numbers that are written as text ($12.30) under a test that counts levels."""
+    """Warnings about numbers written as text ($12.30) if the test takes each text as a level."""
     found = {
         source.names[i]: f"Column {source.names[i]!r} holds numbers that are written as text, such as "
-        f"{listed(labels, 3)}; each of the {len(labels)} counts as a level of its own."
+        f"{listed(labels, 3)}; each of the {len(labels)} texts counts as a level of its own."
         for i, labels in enumerate(source.labels)
         if labels is not None and i in columns
     }
@@ -151,7 +151,7 @@ def _texts_as_levels(source: Source, columns: list[int]) -> list[Finding]:
 
 
 def _as_levels(source: Source, continuous: list[int]) -> list[Finding]:
-    """Columns of fractions under a test that counts levels; whole numbers may well be levels."""
+    """Findings about columns of fractions if the test takes each value as a level; whole numbers may well be levels."""
     found = []
     for name, values in ((source.names[i], np.array(source.levels(i).values, np.float64)) for i in continuous):
         if _is_whole(values[np.isfinite(values)]):
@@ -166,7 +166,7 @@ def _as_levels(source: Source, continuous: list[int]) -> list[Finding]:
 
 
 def _as_numbers(source: Source, discrete: list[int]) -> list[Finding]:
-    """Discrete columns with more than two levels under a test for numbers."""
+    """A warning about discrete columns with more than two levels if the test takes them as numbers."""
     names = [source.names[i] for i in discrete if len(source.levels(i).values) > 2]
     only_if = "right only if they are ordered and evenly spaced."
     message = f"The test takes the levels of {listed(names, 5)} as numbers: {only_if}"
@@ -178,7 +178,7 @@ def _remedy(better: str) -> Sentence:
 
 
 def header_findings(names: Sequence[str]) -> list[Finding]:
-    """Names that are numbers, as when the first row of data was taken for the names."""
+    """A warning about names that are numbers, as when the first row of data was taken for the names."""
     bare = [_DUPLICATED.sub(r"\1", name) if "_duplicated_" in name else name for name in names]
     numbers = [name for name, text in zip(names, bare, strict=True) if is_number(text)]
     if 2 * len(numbers) <= len(names) or bare == [str(i) for i in range(len(names))]:
@@ -189,7 +189,7 @@ def header_findings(names: Sequence[str]) -> list[Finding]:
 
 
 def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding]:
-    """Names that occur twice in a file. polars renames the second; the new name is not in the file's first line."""
+    """Errors about names that occur twice in a file. polars renames the second to a name that the first line lacks."""
     there = set(names)
     renamed = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
     pairs = [(first, name) for first, name in renamed if name not in line]
@@ -201,7 +201,7 @@ def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding
 
 
 def matrix_findings(table: Table) -> list[Finding]:
-    """A symmetric table: a covariance matrix, whose rows would be taken for cases."""
+    """An error about a symmetric table: a covariance matrix, whose rows would be taken for cases."""
     values = table.values
     is_square = values.shape[0] == values.shape[1] and all(labels is None for labels in table.labels)
     if not is_square or not np.isfinite(values).all() or not (np.diag(values) > 0).all():
@@ -214,7 +214,7 @@ def matrix_findings(table: Table) -> list[Finding]:
 
 
 def identifier_findings(table: Table) -> list[Finding]:
-    """Columns of whole numbers that seem to number the rows, or whose names say that they identify rows or units."""
+    """Warnings about columns of whole numbers that seem to number the rows, or whose names say that they name units."""
     findings = []
     for i in (i for i in table.of_kind("continuous") if not table.fractions[i]):
         name, column = table.names[i], table.values[:, i]
@@ -239,7 +239,7 @@ def _is_whole(column: Floats) -> bool:
 
 
 def code_findings(table: Table) -> list[Finding]:
-    """Numbers or words that may be codes for missing values."""
+    """Warnings about numbers or words that may be codes for missing values."""
     findings, ends = [], zip(table.summary().low.tolist(), table.summary().high.tolist(), strict=True)
     for i, (name, extremes) in enumerate(zip(table.names, ends, strict=True)):
         is_word = table.labels[i] is not None
@@ -251,7 +251,7 @@ def code_findings(table: Table) -> list[Finding]:
         empty = "Unless it is a level: leave the field empty (None)" if is_word else "Leave the field empty (NaN)"
         remedy = Sentence(  # words given for gaps replace the default ones
             f"{empty}, or say so where a file is read ({Option('gaps', (typed,))}, with any other words for gaps); "
-            f"then choose what to do about it with {Option('missing')}."
+            f"then choose how to treat missing values ({Option('missing')})."
         )
         findings.append(warning("code", (name,), message, remedy))
     return as_one(findings, "columns hold what looks like a code for a missing value")
@@ -275,7 +275,7 @@ def _code_in(table: Table, i: int, low: float, high: float) -> tuple[str, str] |
 
 
 def censoring_findings(table: Table) -> list[Finding]:
-    """Columns that seem to mark censored durations, by their names or by the largest values of another column."""
+    """Warnings about columns that seem to mark censored durations, by their names or another column's large values."""
     remedy = "Take an outcome known for everyone, such as being alive after a fixed time, and drop both columns."
     marks = table.of_kind("discrete")
     piled = (table.values == table.summary().high).sum(axis=0) * 2 >= FEW_ROWS if marks else []
@@ -308,8 +308,8 @@ def _times_of(table: Table, mark: int, piled: Sequence[bool] | Flags) -> list[st
 
 
 def _has_end(table: Table, i: int, mark: int, *, is_named: bool) -> bool:
-    """Do the largest values of column i nearly all have one level of `mark` that is rarer elsewhere? Without a hint in
-    a name, exactly the rows with the largest value must have this level, as when a study ends on one day.
+    """Do nearly all rows with the largest values of column i have one level of `mark` that is rarer elsewhere? Without
+    a hint in a name, exactly the rows with the largest value must have this level, as when a study ends on one day.
     """
     glance = table.codes(mark)[:GLANCE][table.values[:GLANCE, i] == table.summary().high[i]].tolist()
     if not is_named and len({*glance} - {-1}) > 1:

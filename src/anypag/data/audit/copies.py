@@ -1,4 +1,4 @@
-"""Columns that are the same as another one, or nearly so."""
+"""Finds columns that are the same as another column, or nearly the same."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from anypag.errors import Option, Sentence
 from anypag.threads import map_in_threads, runs_of
 
 NEARLY_THE_SAME = 0.99  # the least |correlation| of two columns that are nearly the same
-MOST_PAIRS = 8_000_000  # about the most pairs in one run of rows of the matrix; a thread checks one run at a time
+MOST_PAIRS = 8_000_000  # about the most pairs of columns in a block of matrix rows, which one thread checks
 LEAST_TOLD = 0.95
-"""The least share by which each column lowers the errors in guessing the other (Goodman and Kruskal's lambda)."""
+"""The least share by which knowing one column lowers the errors in guessing another (Goodman and Kruskal's lambda)."""
 MOST_LEVELS = 50  # columns with more levels are not compared
-MOST_ROWS = 5000  # only the first rows of a long table are checked
+MOST_ROWS = 5000  # discrete columns are compared in at most this many rows, the first of the table
 LEAST_ROWS = 20  # the fewest rows in which both columns have a value
 _BEGINNING = 200  # this many rows are enough to tell most discrete columns apart
 
 NEAR = "pairs of columns are nearly the same"
-ADDS_NOTHING = "given one, the other adds almost nothing, and either may lose true edges."
+ADDS_NOTHING = "given either column, the other adds almost no information, so both may lose true edges."
 
 
 def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding]:
@@ -41,8 +41,8 @@ def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding
 
 
 def copies_in(table: Table) -> dict[str, str]:
-    """Columns that repeat an earlier one, each mapped to it; labels of discrete copies may differ. Continuous columns
-    are compared if their sums are equal, others if their first rows agree up to relabelling.
+    """{copy: earlier column} for columns that repeat an earlier one; labels of discrete copies may differ. Continuous
+    columns are compared only if their sums are equal, other columns only if their first rows agree up to relabelling.
     """
     sums = [None if math.isnan(one) else one for one in table.sums.tolist()]
     sketches = [
@@ -53,7 +53,7 @@ def copies_in(table: Table) -> dict[str, str]:
 
 
 def _repeated(names: Sequence[str], sketches: Sequence[object], content: Callable[[int], object]) -> dict[str, str]:
-    """Columns with the content of an earlier one, each mapped to it. Copies have equal `sketches`, which are cheap."""
+    """{copy: earlier column} for columns of equal content, which is compared only if the cheap `sketches` are equal."""
     count, seen = Counter(sketches), dict[object, str]()
     perhaps = [(i, name) for i, name in enumerate(names) if count[sketches[i]] > 1]
     first = {name: seen.setdefault(content(i), name) for i, name in perhaps}
@@ -71,7 +71,7 @@ def _content(table: Table, i: int) -> bytes:
 
 
 def copies_by_levels(source: Source) -> dict[str, str]:
-    """As `copies_in`, for discrete columns outside memory; only columns whose levels have equal counts are compared."""
+    """{copy: earlier column} for discrete columns outside memory; only columns with equal level counts are compared."""
     earlier, copies = dict[tuple[int, ...], list[int]](), {}
     for i in (i for i, kind in enumerate(source.kinds) if kind == "discrete"):
         alike = earlier.setdefault(tuple(sorted(source.levels(i).counts.tolist())), [])
@@ -84,7 +84,7 @@ def copies_by_levels(source: Source) -> dict[str, str]:
 
 
 def _tell_each_other(source: Source, i: int, j: int) -> bool:
-    """Are two columns with equally many levels copies: do their levels and gaps pair up one to one?"""
+    """Are two columns with the same level counts copies? Then their levels pair up one to one, and so do their gaps."""
     pairs = source.groups([source.names[i], source.names[j]])
     if pairs is None:
         return False
@@ -94,7 +94,7 @@ def _tell_each_other(source: Source, i: int, j: int) -> bool:
 
 
 def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str, str]:
-    """Discrete columns that repeat an earlier one, each mapped to it; from (p, n) codes, -1 for a gap."""
+    """{copy: earlier column} for discrete columns given as (p, n) codes, -1 for a gap."""
     beginnings = [_by_first_appearance(column[:_BEGINNING]) for column in codes]
     return _repeated(names, beginnings, lambda i: _by_first_appearance(codes[i]))
 
@@ -116,7 +116,7 @@ def near_copies(moments: Moments | None, threads: int = 1) -> list[Finding]:
     p, findings = len(moments.names), []
 
     def pairs_of(run: slice) -> list[tuple[int, int]]:
-        """The near copies in a run of rows of the matrix; only the few rows that have one are scanned."""
+        """The near copies in a block of rows of the matrix; only rows with a near copy are scanned."""
         rows = run.start + np.flatnonzero(has_beyond(moments.correlation, run.start, run.stop, NEARLY_THE_SAME))
         beside = ((i, np.abs(moments.correlation[i, i + 1 :]) >= NEARLY_THE_SAME) for i in rows.tolist())
         return [(i, i + 1 + j) for i, is_near in beside for j in np.flatnonzero(is_near).tolist()]
@@ -124,7 +124,7 @@ def near_copies(moments: Moments | None, threads: int = 1) -> list[Finding]:
     runs = runs_of(np.arange(p - 1, -1, -1), threads, MOST_PAIRS // 8, MOST_PAIRS)
     for i, j in (pair for pairs in map_in_threads(pairs_of, runs, threads) for pair in pairs):
         r = float(moments.correlation[i, j])
-        if abs(r) <= 1 - 1e-9:  # else an exact relation, which has a check of its own
+        if abs(r) <= 1 - 1e-9:  # a larger one is an exact relation, which has a check of its own
             findings.append(_nearly_the_same(moments.names[i], moments.names[j], f"correlation {r:.4f}"))
     return as_one(findings, NEAR)
 

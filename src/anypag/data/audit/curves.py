@@ -1,9 +1,9 @@
-"""Continuous columns whose mean follows another column by a curve, of which correlations see only a part.
+"""Finds continuous columns whose mean follows another column by a curve, of which correlations see only a part.
 
-A curve from x to y is reported only if the second and third powers of the ranks of x explain at least about 4 % of the
-variance that straight lines leave, with a small p-value. The straight lines are those of x, of x with outliers cut, and
-of its normal scores; the p-value approximates that of permutations of y (Box and Watson's degrees of freedom). The
-curve must show for y with outliers cut and for the normal scores of y, so that a few outliers, or a column that is
+A curve from x to y is reported only if the second and third powers of the ranks of x explain more than 4 % of the
+variance of y that straight lines leave, with a small p-value. The straight lines are in x, in x with outliers cut, and
+in the normal scores of x. The p-value approximates that of permutations of y (Box and Watson's degrees of freedom). The
+curve must show both for y with outliers cut and for the normal scores of y, so that a few outliers, or a column that is
 mostly one value, do not look like a curve.
 """
 
@@ -30,14 +30,14 @@ CURVED = 0.04  # the share of the variance left by straight lines that a curve m
 CHANCE = 0.005  # the probability, over all pairs, of reporting a curve by chance
 STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is looked for
 MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is looked for
-MOST_PAIRWISE = 40  # with gaps: up to this many columns, each pair is checked on the rows that have both
+MOST_PAIRWISE = 40  # with gaps and at most this many columns, each pair is checked on the rows that have both values
 COLUMNS_AT_ONCE = 16
-"""How many columns are prepared at a time. They take 128 kB; a larger block would get new, cleared memory each time."""
+"""How many columns are prepared at a time: 128 kB. A larger block would be allocated and cleared anew each time."""
 _NOTHING = 1e-6  # shares below this count as 0
 
 
 def curve_findings(table: Table) -> list[Finding]:
-    """Continuous columns whose mean seems to follow another one by a curve."""
+    """Warnings about continuous columns whose mean seems to follow another column by a curve."""
     numbers = table.of_kind("continuous")
     test = "Fisher's z" if len(numbers) == len(table.names) else "the test for mixed data"
     values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES)]
@@ -53,7 +53,7 @@ def curve_findings(table: Table) -> list[Finding]:
 
 
 def curve_notes(table: Table) -> list[str]:
-    """Which continuous columns are mostly one value, so that curves were not looked for."""
+    """A note that names the continuous columns with one value in most rows, where curves were not looked for."""
     if not table.n:
         return []
     numbers = table.of_kind("continuous")
@@ -81,14 +81,14 @@ def mostly_one(values: Floats) -> Flags:
 
 
 def _curves_of_pair(values: Floats, i: int, j: int) -> list[tuple[int, int, float]]:
-    """Curves between two columns, in the rows that have both."""
+    """Curves between two columns, in the rows that have both values."""
     both = values[:, [i, j]]
     found = _curves(both[~np.isnan(both).any(axis=1)], values.shape[1])
     return [((i, j)[a], (i, j)[b], share) for a, b, share in found]
 
 
 def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
-    """(x, y, share): a curve of x explains this share of the variance of y that lines leave. `p`: columns checked."""
+    """(x, y, share): a curve of x explains this share of the variance of y that lines leave. `p`: number of columns."""
     if len(values) < LEAST_ROWS:
         return []
     usable = np.flatnonzero(~mostly_one(values))
@@ -107,7 +107,7 @@ def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
 
 
 def _may_be_curved(values: Floats) -> Flags:
-    """(c, c) at [x, y]: may y depend on x by a curve? A quick check: only normal scores of y, float32, 5 % margin."""
+    """(c, c) at [x, y]: may y follow x by a curve? A quick check in float32, with a margin, of normal scores of y."""
     n, c = values.shape
     parts = np.empty((5, c, n), np.float32)
     for some in slices(c, COLUMNS_AT_ONCE):
@@ -126,8 +126,8 @@ def _may_be_curved(values: Floats) -> Flags:
 
 
 def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], Counts]:
-    """(c, 5, 5) for each column the coefficients that make its (5, c, n) parts, each less its mean, orthonormal; and
-    the columns whose parts are too nearly dependent for single precision.
+    """(c, 5, 5) per column the coefficients that make its five centred parts orthonormal, from (5, c, n) parts; and the
+    columns whose parts are too close to linear dependence for single precision.
     """
     products = _centred_products(parts)
     whole = np.diagonal(products, axis1=1, axis2=2)
@@ -141,7 +141,7 @@ def _orthonormal(parts: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32
 
 
 def _centred_products(parts: npt.NDArray[np.float32]) -> Floats:
-    """(c, 5, 5) the inner products of the (5, c, n) parts of each column, each less its mean; lower triangles only."""
+    """(c, 5, 5) the inner products of the centred parts of each column, from (5, c, n) parts; lower triangles only."""
     n, sums = parts.shape[2], (parts @ np.ones(parts.shape[2], np.float32)).T.astype(np.float64)
     products: Floats = -sums[:, :, None] * sums[:, None, :] / n
     for k, part in enumerate(parts):
@@ -158,8 +158,8 @@ def _basis(values: Floats) -> Floats:
 
 
 def _fill(parts: npt.NDArray[Any], values: Floats) -> None:
-    """Writes the five parts of each column into (5, c, n): normal scores, its values cut at three deviations, what the
-    cut removed, and the second and third power of its ranks (Legendre polynomials).
+    """Writes the five parts of each column into (5, c, n): normal scores, standardised values, their excess over three
+    deviations, and the second and third powers of ranks (Legendre polynomials).
     """
     parts[1] = _standard(values)
     np.clip(parts[1], -3.0, 3.0, out=parts[2])
@@ -171,9 +171,9 @@ def _fill(parts: npt.NDArray[Any], values: Floats) -> None:
 
 @lru_cache(8)
 def _of_ranks(n: int) -> Floats:
-    """(3, 2n + 1) the normal score, the second and the third power of each rank among n; column k has the rank k / 2.
-    Ranks may be halves, because ties share the mean of their ranks. The normal quantiles are those of the standard
-    library, which loads in a hundredth of the time that scipy takes.
+    """(3, 2n + 1) the normal score, the second and the third power of each rank among n; column k is for the rank k/2.
+    Ranks may be halves, because ties share the mean of their ranks. The normal quantiles come from the standard
+    library, which loads a hundred times faster than scipy.
     """
     quantile, shares = NormalDist().inv_cdf, ((np.arange(2.0, 2.0 * n + 1) / 2 - 0.5) / n).tolist()
     u = (np.arange(2.0 * n + 1) - n - 1) / n
@@ -183,9 +183,9 @@ def _of_ranks(n: int) -> Floats:
 
 
 def _twice_ranks(values: Floats) -> Counts:
-    """(c, n) twice the rank of each value of (n, c), so that ranks which ties share are whole numbers. The bits of each
-    value are sorted as a whole number whose lowest bits hold the row: a third of the time of `argsort`. A column with
-    ties, or with values that differ only in the lost bits, is ranked by `mean_ranks`.
+    """(c, n) twice the rank of each value of (n, c): a whole number even for ties, which share the mean of their ranks.
+    The bits of a value, the lowest replaced by its row number, are sorted as a whole number, three times faster than by
+    `argsort`. A column with ties, or with values that differ only in replaced bits, is ranked by `mean_ranks`.
     """
     n = len(values)
     even, low = np.arange(2, 2 * n + 1, 2), (1 << n.bit_length()) - 1
@@ -226,7 +226,7 @@ def _targets(values: Floats) -> Floats:
 
 
 def _make_orthonormal(parts: Floats) -> None:
-    """Changes (5, c, n) parts to what each adds to those before it, with mean 0 and length 1; 0 if it adds nothing."""
+    """Replaces each of (5, c, n) parts by its residual on earlier ones, with mean 0 and length 1; 0 if none is left."""
     for k, part in enumerate(parts):
         part -= part.mean(axis=1)[:, None]
         whole = np.sqrt(_products(part, part))
@@ -242,7 +242,7 @@ def _products(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any
 
 
 def _curve(basis: Floats, target: Floats) -> tuple[float, float]:
-    """Minus the p-value of a curve (-1 if clearly none); the share that it explains of the variance left by lines."""
+    """Minus the p-value of a curve (-1 if clearly none), and its share of the variance that lines leave."""
     squares = np.square(basis @ target)
     line, more = float(squares[:3].sum()), float(squares[3:].sum())
     share = more / max(1.0 - line, _NOTHING)

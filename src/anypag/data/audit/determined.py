@@ -1,4 +1,4 @@
-"""Discrete columns that are a function of one or two others; continuous ones that are a monotone function of one."""
+"""Checks for discrete columns that one or two others determine, and for monotone functions among continuous columns."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence
 
-LEAST_ROWS = 20  # fewer rows may agree by chance
-ROWS_PER_CELL = 5
-MOST_CELLS = 10_000
+LEAST_ROWS = 20  # in fewer rows, a column may look like a function of another by chance
+ROWS_PER_CELL = 5  # the fewest rows, on average, for each combination of levels that occurs
+MOST_CELLS = 10_000  # the most combinations of levels of two columns
 CHANCE = 0.001
-"""A determined column is reported if the probability that chance makes any pair or triple look so is below this."""
+"""The largest p-value of a reported function, Bonferroni-corrected for all pairs or triples of columns."""
 LEAST_LEVELS = 10  # with fewer distinct values a column may rise with another by chance
-GLANCE = 1000  # about the most rows, spread over the table, that are searched for complete ones
-LOOK = 64  # this many complete rows rule out nearly all pairs
-FEW = 8  # this many of these rows, sorted by one column, rule out most other columns
+GLANCE = 1000  # at most this many rows, evenly spread over the table, are searched for complete rows
+LOOK = 64  # a quick check in this many complete rows rules out nearly all pairs that are not monotone
+FEW = 8  # a quicker check in this many of these rows, sorted by one column, rules out most pairs
 
-DETERMINED = "columns are functions of others (named after each)"
+DETERMINED = "columns are functions of the columns listed with them"
 
 
 def determined_findings(table: Table) -> list[Finding]:
-    """Discrete columns that are a function of one or two others."""
+    """Warnings about discrete columns that one or two others determine."""
     from anypag._kernels.determined import determined_by_two
 
     chosen = table.of_kind("discrete")
@@ -48,14 +48,14 @@ def _determined(names: list[str]) -> Finding:
     a, b, c = names
     by = repr(a) if a == b else f"{a!r} and {b!r}"
     message = (
-        f"Column {c!r} is determined by {by} in these rows: given {'that' if a == b else 'these'}, it is "
-        "independent of everything, and its edges may be wrong or missing."
+        f"Column {c!r} is determined by {by} in these rows: given {'that column' if a == b else 'them'}, it is "
+        "independent of all other columns, so its edges may be wrong or missing."
     )
-    return warning("determined", (c, *dict.fromkeys((a, b))), message, "Drop it, or what it was made from.")
+    return warning("determined", (c, *dict.fromkeys((a, b))), message, "Drop it, or the columns that it was made from.")
 
 
 def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
-    """Pairs of continuous columns where one is a monotone, but not a linear, function of the other."""
+    """Warnings about continuous columns that are monotone functions of another column, without near copies."""
     if moments is None:
         return []
     chosen = [table.names.index(name) for name in moments.names]
@@ -72,8 +72,8 @@ def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
 
 
 def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
-    """Errors about continuous columns that sort the complete rows as an earlier one does, or in the opposite order.
-    Linear functions are relations; here they are reported only if `singular` is "keep". Few rows are not checked.
+    """Errors about continuous columns that order the complete rows as an earlier column does, or in reverse. Linear
+    functions are left to the check of relations, unless `singular` is "keep". Short tables are not checked.
     """
     chosen = table.of_kind("continuous")
     values = table.values[:, chosen]
@@ -87,14 +87,14 @@ def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
 
 
 def _order(column: Floats) -> bytes:
-    """The ranks of a column as a key; a column and its reverse have the same key."""
+    """A key that two columns share if they order the rows alike or in reverse: the ranks, or the reversed ranks."""
     _, ranks = np.unique(column, return_inverse=True)
     first = ranks[0] if 2 * ranks[0] != ranks.max() else ranks[np.argmax(2 * ranks != ranks.max())]
     return (ranks if 2 * first < ranks.max() else ranks.max() - ranks).tobytes()
 
 
 def _is_bent(pair: Floats) -> bool:
-    """Is the second of two columns no linear function of the first?"""
+    """Does the second of two columns differ from every linear function of the first?"""
     scaled, _ = in_units(np.ascontiguousarray(pair.T), axis=1)
     return bool(1 - np.asarray(np.corrcoef(scaled))[0, 1] ** 2 > NOTHING_LEFT)
 
@@ -109,7 +109,7 @@ def same_order_finding(a: str, b: str) -> Finding:
 
 
 def _worth_a_look(values: Floats, moments: Moments) -> list[tuple[int, int]]:
-    """Pairs that may be monotone, judged by a few rows, without pairs that are reported as nearly the same."""
+    """The pairs of columns that may be monotone functions of each other, judged by a few rows; without near copies."""
     values = values[~np.isnan(values).any(axis=1)][:LOOK]
     if len(values) < LEAST_ROWS or values.shape[1] < 2:
         return []
@@ -124,7 +124,7 @@ def _worth_a_look(values: Floats, moments: Moments) -> list[tuple[int, int]]:
 
 
 def _way(x: Floats, y: Floats) -> str | None:
-    """Which of two columns, {a} and {b}, is a function of the other that only rises, or only falls; None if neither."""
+    """A phrase that says which of the columns {a} and {b} is a monotone function of the other; None if neither is."""
     present = ~(np.isnan(x) | np.isnan(y))
     x, y = x[present], y[present]
     if min(len(np.unique(x)), len(np.unique(y))) < LEAST_LEVELS:

@@ -20,7 +20,7 @@ from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option, Sentence, listed
 
 FEWEST = 0.5  # the least share of rows with a value in a column, and the least share of complete rows
-MANY_GAPS = 0.1  # a column with more gaps than this is left out if another is constant in the rows without these gaps
+MANY_GAPS = 0.1  # a column with a larger share of gaps is left out if its other rows agree in another column
 _WHY = {
     "constant": "constant in the rows used",
     "relation": "an exact linear function of others",
@@ -29,7 +29,7 @@ _WHY = {
     "dates": "dates",
 }
 """The reason for leaving out a column, by the problem that the audit found."""
-MOST_SPELLED_OUT = 4  # a relation of more columns is not spelled out
+MOST_SPELLED_OUT = 4  # the formula of a relation between more columns is not shown
 Left = dict[str, str]  # the columns that are left out, each with the reason
 Read = TypeVar("Read")
 
@@ -37,9 +37,9 @@ Read = TypeVar("Read")
 def leaving_out(
     source: Source, missing: Missing, singular: Singular, kept: Iterable[str], read: Callable[..., tuple[Read, Audit]]
 ) -> tuple[Read, list[Finding]]:
-    """What was read from the columns that can be used, and the finding that names the others. `kept` are columns for
+    """The result of `read` for the usable columns, and the finding that names the columns left out. `kept`: columns for
     which the user gave a kind or knowledge; they are never left out. `read` takes a source, `missing` and `singular`
-    (no longer "auto"); it returns what was read and its audit, or raises DataError with the audit.
+    (no longer "auto"). It returns its result and an audit, or raises a DataError that holds the audit.
     """
     keep, out = frozenset(kept), dict[str, str]()
     if missing == "auto":
@@ -61,8 +61,8 @@ def leaving_out(
 
 
 def gappy(source: Source, keep: frozenset[str] = frozenset()) -> Left:
-    """The columns to leave out because of gaps: those with a value in fewer than half of the rows, those of
-    `_skipped`, then those that cost most rows, until half of the rows are complete.
+    """The columns to leave out because of gaps: columns with a value in fewer than half of the rows, columns of
+    `_skipped`, then the columns whose gaps make most rows incomplete, until half of the rows are complete.
     """
     summary = source.summary()
     many = (summary.n - summary.missing) < FEWEST * summary.n
@@ -79,8 +79,8 @@ def gappy(source: Source, keep: frozenset[str] = frozenset()) -> Left:
 
 
 def _skipped(table: Table) -> Left:
-    """Columns with many gaps where all rows that have a value agree in another column: for example, a question that was
-    put only to people who answered yes to an earlier one.
+    """Columns with many gaps that have values only in rows that agree in another column. An example is a question that
+    was put only to people who answered yes to an earlier question.
     """
     found, n_gaps = dict[str, str](), table.summary().missing
     varies = table.summary().low < table.summary().high

@@ -1,13 +1,13 @@
-"""Columns that are exact linear functions of others, found in a correlation matrix.
+"""Finds columns that are exact linear functions of others, from a correlation matrix.
 
-A Cholesky factorisation with pivoting adds columns until the others have no variance left. Each remaining column
-then gives one relation, solved for its member with the largest correlations with the rest: "total = a + b". Any n
-columns of n rows are related in this way by chance alone, so nothing is reported if n − 1 columns were added.
+A Cholesky factorisation with pivoting selects columns until the others have no variance left. Each of the others then
+gives one relation, which is solved for the column with the largest correlations with the rest: "total = a + b". Any n
+columns of n rows are related in this way by chance alone, so nothing is reported if n − 1 columns were selected.
 
-Also finds the levels of one variable spread over 0/1 columns: no row has a 1 in two of them. For two rare columns
+Also finds indicators (0/1 columns) of the levels of one variable: no row has a 1 in two of them. For two rare columns
 this may be chance. Under independence the number of rows in which both are 1 is about Poisson, so it is 0 with
-probability exp(−expected). A group begins with a pair for which this probability, times the number of pairs, is below
-1 in 1,000. A further column joins if the probability, times the number of columns, is below 1 in 100.
+probability exp(−expected). A group begins with a pair for which this probability, times the number of pairs, is below 1
+in 1,000. Another column joins if its probability of no common 1, times the number of columns, is below 1 in 100.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import listed
 
-NOTHING_LEFT = 1e-10  # a column is a function of others if they leave less than this share of its variance
+NOTHING_LEFT = 1e-10  # a column is a function of others if they leave less than this share of its variance unexplained
 _NEGLIGIBLE = 1e-6  # smaller coefficients count as 0
-_CLEARLY_LEFT = 1e-5  # if every column keeps more than this share of its variance, there is no relation
+_CLEARLY_LEFT = 1e-5  # there is no relation if others leave more than this share of every column's variance unexplained
 _FEW = 200  # up to this many columns, inverting the matrix is fastest
 RELATION = "Exact linear relation: "
 
@@ -42,7 +42,7 @@ def relation_findings(moments: Moments, singular: Singular, explained: AbstractS
 
 
 def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
-    """The columns of every exact relation, and the relation in words: `c = 2·a − b + 1`."""
+    """The columns of every exact relation, and the relation as text: `c = 2·a − b + 1`."""
     p = len(moments.names)
     if _is_clear(moments) or _is_full(moments):
         return []
@@ -60,8 +60,8 @@ def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
 
 
 def _is_clear(moments: Moments) -> bool:
-    """Does a quick check show that there is no relation? With few columns, the inverse gives the share of variance that
-    each keeps. With many, a float32 factorisation takes half the time; a relation would leave a pivot of about 1e-7.
+    """Does a quick check rule out relations? With few columns, the inverse gives the unexplained variance of each. With
+    many, a float32 factorisation is twice as fast; a relation would leave a pivot of about 1e-7.
     """
     p = len(moments.names)
     if p >= moments.n:
@@ -77,8 +77,8 @@ def _is_clear(moments: Moments) -> bool:
 
 
 def _is_full(moments: Moments) -> bool:
-    """With more columns than rows: do n + n/4 of the columns already have rank n − 1, so that nothing can be reported?
-    The full factorisation would cost p² · n steps and a copy of the matrix.
+    """Do the first n + n/4 columns already have rank n − 1, so that nothing can be reported? False if there are fewer
+    columns. The full factorisation would cost p² · n steps and a copy of the matrix.
     """
     some = moments.n + moments.n // 4
     if len(moments.names) <= some:
@@ -90,8 +90,8 @@ def _is_full(moments: Moments) -> bool:
 
 
 def _relation(moments: Moments, basis: Indices, weights: Floats, left_over: int) -> tuple[tuple[str, ...], str]:
-    """The relation left_over = sum of weights · basis, in standard units, solved for the column most like the others.
-    For a total and its parts this is the total; for two similar columns and their difference, one of the two.
+    """The columns and the text of the relation left_over = Σ weights · basis (in standard units), solved for the column
+    most like the others. Among a total and its parts this is the total.
     """
     used = np.abs(weights) > _NEGLIGIBLE
     members = np.append(basis[used], left_over)
@@ -125,14 +125,14 @@ def _sum_in_words(slopes: Floats, names: tuple[str, ...], intercept: float) -> s
     return text + "".join(f" {'−' if sign < 0 else '+'} {term}" for sign, term in others)
 
 
-CHANCE = 0.001
-CHANCE_OF_JOINING = 0.01
-MOST_ROWS = 20_000  # rows in which groups are searched for; a group is reported if it holds in all rows
+CHANCE = 0.001  # for the first pair of a group of indicators; see the top of this file
+CHANCE_OF_JOINING = 0.01  # for each further column
+MOST_ROWS = 20_000  # groups are searched for in at most this many rows; a reported group holds in all rows
 MOST_TOLD = 10
 
 
 def indicator_findings(table: Table) -> list[Finding]:
-    """Groups of 0/1 columns where no row has a 1 in two of them."""
+    """Warnings about groups of 0/1 columns where no row has a 1 in two of them."""
     chosen = _of_zeros_and_ones(table)
     if not chosen:
         return []
@@ -154,8 +154,8 @@ def _of_zeros_and_ones(table: Table) -> list[int]:
 
 
 def _groups(expected: Floats) -> list[list[int]]:
-    """Groups of columns that are never 1 together, which chance does not explain. A group grows from the clearest pair;
-    a column is in at most one group. `expected`: per pair, how many rows have two 1s by chance; −inf if any has them.
+    """Groups of columns where no row has two 1s, which chance does not explain. A group grows from the clearest pair; a
+    column is in at most one group. `expected`: per pair, how many rows would have two 1s by chance; −inf if a row has.
     """
     p = len(expected)
     enough, to_join = math.log(max(p * (p - 1) / 2, 1.0) / CHANCE), math.log(max(p, 1) / CHANCE_OF_JOINING)
@@ -164,7 +164,7 @@ def _groups(expected: Floats) -> list[list[int]]:
     while left.max() > enough:
         group = [int(k) for k in np.unravel_index(np.argmax(left), left.shape)]
         for k in range(p):
-            if k not in group and left[k, group].sum() > to_join:  # −inf if a row has a 1 in it and in a member
+            if k not in group and left[k, group].sum() > to_join:  # −inf if a row has a 1 in k and in a member
                 group.append(k)
         groups.append(sorted(group))
         left[group, :] = left[:, group] = -np.inf

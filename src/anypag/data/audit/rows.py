@@ -22,10 +22,10 @@ from anypag.threads import slices
 LEAST_ROWS = 4  # fewer rows are not enough for any test
 FEW_ROWS = 20
 ROWS_PER_LEVEL = 5  # the fewest rows for each level, or each combination of levels
-MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # the most columns named, and the share of complete rows that ends the list
+MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # a list of costly columns ends at this length, or at this share of complete rows
 MOST_GAPS = 8  # the most columns whose gaps a message counts
 MOST_CELLS = 10_000  # a table with more rows is not checked for being a table of counts
-WEAK = 0.2  # a note is given if correlations above this may go unseen
+WEAK = 0.2  # a note is given if correlations larger than this may be missed
 _BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score and not method.tests_by))
 PAIRWISE = f"{Option('missing', 'pairwise')} (a test drops only rows with gaps in its columns; not for {_BY_SCORES})."
 """Searches by scores need the same rows for every set of columns."""
@@ -39,7 +39,7 @@ def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]
 
 
 def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, costly: str) -> list[Finding]:
-    """An error for missing values, or a warning that says what `missing` costs. `costly`: from `costly_columns`."""
+    """An error about missing values, or a warning about the cost of `missing`. `costly`: from `costly_columns`."""
     gaps = {name: count for name, count in zip(names, summary.missing.tolist(), strict=True) if count}
     if not gaps:
         return []
@@ -60,17 +60,17 @@ def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, c
 
 
 def costly_columns(names: Sequence[str], gaps: Flags) -> str:
-    """A clause that names the columns whose gaps cost most rows, and counts the complete rows without these columns."""
+    """A clause on the columns whose gaps make most rows incomplete, and on how many rows are complete without them."""
     out = costliest(gaps, ENOUGH_COMPLETE)[:MOST_COSTLY]
     whole = int((~np.delete(gaps, out, axis=1).any(axis=1)).sum())
     return f"; without {listed([names[k] for k in out])} {whole:,} remain" if out and len(out) < len(names) - 1 else ""
 
 
 def costliest(gaps: Flags, share: float) -> list[int]:
-    """The columns to drop, the costliest first, until at least this share of the rows is complete."""
+    """The columns to drop until at least this share of the rows is complete, in the order of dropping."""
     left, out = gaps.copy(), list[int]()
     while int((~left.any(axis=1)).sum()) < share * len(gaps):
-        alone = left[left.sum(axis=1) == 1].sum(axis=0)  # rows in which only this column has a gap
+        alone = left[left.sum(axis=1) == 1].sum(axis=0)  # per column, the rows in which only it has a gap
         out.append(int(np.argmax(alone if alone.max() >= len(gaps) / 20 else left.sum(axis=0))))
         left[:, out[-1]] = False
     return out
@@ -126,22 +126,22 @@ def large_set_findings(n: int, largest: int) -> list[Finding]:
     if fisher_freedom(n, largest) > 0:
         return []
     message = (
-        f"With {n} rows no dependence can be shown given more than {n - 4} columns: such a test answers "
-        f"p = 1, and sets may have up to {largest} members."
+        f"With {n} rows no dependence can be found given more than {n - 4} columns: such a test answers "
+        f"p = 1, but condition sets may have up to {largest} members."
     )
     return [warning("rows", (), message, Sentence(f"Set {Option('max_r')} to at most {n - 4}, or collect more rows."))]
 
 
 def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding]:
-    """A warning if rows are too few for counts given the largest sets, even if their columns have the fewest levels."""
-    with np.errstate(over="ignore"):  # infinity is right here: more combinations than rows
+    """A warning if rows are too few for the largest condition sets, even for columns with the fewest levels."""
+    with np.errstate(over="ignore"):  # an overflow to infinity is right: more combinations than rows
         wanted = np.cumprod(np.array(sorted(levels), dtype=np.float64)) * ROWS_PER_LEVEL
     enough = int(np.searchsorted(wanted, n, side="right"))
     if enough >= largest:
         return []
     message = (
-        f"With {n} rows, sets of more than {enough} columns have more combinations of levels than a "
-        f"{ROWS_PER_LEVEL}th of the rows: their tests will find little, and sets may have up to {largest} members."
+        f"With {n} rows, condition sets of more than {enough} columns have more combinations of levels than a "
+        f"{ROWS_PER_LEVEL}th of the rows: their tests will find little, but sets may have up to {largest}."
     )
     remedy = Sentence(f"Set {Option('max_r')} to {enough}, merge levels, or collect more rows.")
     return [warning("rows", (), message, remedy)]
@@ -164,7 +164,7 @@ def repeated_row_findings(table: Table) -> list[Finding]:
 
 
 def count_findings(table: Table) -> list[Finding]:
-    """A warning if a column has whole numbers and all combinations of the others occur once, as in counted tables."""
+    """A warning if a column has whole numbers and each combination of the others occurs once, as in a count table."""
     p = len(table.names)
     if p < 3 or not 2 ** (p - 1) <= table.n <= MOST_CELLS or table.has_gaps:
         return []
@@ -180,15 +180,13 @@ def count_findings(table: Table) -> list[Finding]:
     message = f"{every}, and {name!r} has whole numbers, as in a table of counts. The tests count each row as one case."
     counted = f"ap.counted(table, {name!r}), or --counts {shlex.quote(name)} on the command line"
     return [
-        warning(
-            "counts", (name,), message, f"If it says how many cases a row stands for, give it as counts: {counted}."
-        )
+        warning("counts", (name,), message, f"If that column says how many cases a row stands for, name it: {counted}.")
     ]
 
 
 MOST_CONDITIONS = 20  # the most levels of a column that names conditions
 MOSTLY, SURELY = 0.75, 1e-4
-"""The least share of columns whose means differ between conditions, and the p-value below which they do."""
+"""The least share of columns whose means differ between conditions, and the largest p-value of such a difference."""
 
 
 def condition_findings(table: Table) -> list[Finding]:
@@ -206,7 +204,7 @@ def condition_findings(table: Table) -> list[Finding]:
                 f"The rows stand in blocks by {table.names[i]!r}, with different means in most columns: this looks "
                 "like several conditions or experiments in one table."
             )
-            remedy = f"If so, say it: {Option('context', table.names[i])}, or `anypag.pooled(table, by=...)` in Python."
+            remedy = f"If so, choose {Option('context', table.names[i])}, or `anypag.pooled(table, by=...)` in Python."
             found.append(warning("conditions", table.names[i : i + 1], message, Sentence(remedy)))
     return found
 
@@ -232,7 +230,7 @@ _ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rou
 
 
 def order_findings(table: Table) -> list[Finding]:
-    """A warning about columns whose neighbouring values are alike. Monotone ones are exempt: they may sort the rows."""
+    """A warning about columns with similar neighbouring values. Monotone columns are exempt: they may sort the rows."""
     rises, falls = changes(table.values[:_GLANCE])
     continuous = table.of_kind("continuous")
     chosen = [i for i in continuous if (rises[i] and falls[i]) or not is_monotone(table.values[:, i])]
@@ -291,9 +289,9 @@ def autocorrelations(columns: Floats) -> Floats:
 
 
 def may_exceed(columns: Floats, limit: float) -> Flags:
-    """(p,) may the size of the correlation of neighbours exceed the limit, in each row of (p, n)? Three sums without a
-    copy of the values decide this for nearly all columns, in a third of the time of `autocorrelations`. Possible
-    rounding errors are added, so a column far from 0 usually needs the exact computation.
+    """(p,) may the correlation of neighbours in each row of (p, n) exceed the limit in size? Three sums, which need no
+    copy of the values, rule this out for nearly all columns in a third of the time of `autocorrelations`. A bound on
+    rounding errors is added, so a column whose values are far from 0 usually needs the exact computation.
     """
     n = columns.shape[1]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -302,6 +300,6 @@ def may_exceed(columns: Floats, limit: float) -> Flags:
         products = np.einsum("ij,ij->i", columns[:, 1:], columns[:, :-1])
         ends = columns[:, 0] + columns[:, -1]
         together = products - mean * ((n + 1) * mean - ends)
-        rounding = n * (_ROUNDING * squares + np.finfo(np.float64).tiny)  # also for denormal numbers
+        rounding = n * (_ROUNDING * squares + np.finfo(np.float64).tiny)  # `tiny` covers denormal numbers
         is_below: Flags = np.abs(together) + rounding <= limit * (squares - n * mean**2 - rounding)
     return np.logical_not(is_below)

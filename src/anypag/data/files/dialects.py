@@ -1,4 +1,4 @@
-"""How a text file is written: its encoding, what separates its columns, and what the decimal sign is.
+"""Recognises how a text file is written: its encoding, column separator and decimal sign.
 
 A .csv or .txt file may separate its columns by commas, semicolons or tabs; the first lines decide. With semicolons,
 numbers may have a decimal comma (1,5), as spreadsheets write them in many countries. Text is UTF-8, or UTF-16 or UTF-32
@@ -41,7 +41,7 @@ def decoded_whole(path: Path, encoding: str | None = None) -> bytes | None:
 
 
 class Dialect(NamedTuple):
-    """What separates the columns of a text file, whether the comma is the decimal sign, and what ends a line."""
+    """The column separator of a text file, whether the comma is the decimal sign, and the end of a line."""
 
     separator: str
     decimal_comma: bool
@@ -62,7 +62,7 @@ def dialect(path: Path, ending: str, encoding: str | None = None) -> Dialect:
     fitting = [mark for mark, found in counts.items() if len(found) == 1 and 0 not in found]
     separator = fitting[0] if fitting else usual
     if ";" in fitting and all(_DECIMAL.fullmatch(value.strip()) for line in bare for value in line.split(";")):
-        separator = ";"  # commas may be equally many in all lines too, but they are decimal signs
+        separator = ";"  # lines may have equal numbers of commas too, but as decimal signs
     return Dialect(separator, separator == ";" and _has_decimal_commas(path, lines[1:]), line_end)
 
 
@@ -90,7 +90,7 @@ def _encoding(start: bytes) -> str | None:
 
 
 def _decoded(path: Path, content: bytes, encoding: str, *, is_whole: bool = True) -> str:
-    """The decoded text. If it is only the start of a file, a character cut off at its end is dropped."""
+    """The decoded text. If `content` is only the start of a file, an incomplete character at its end is dropped."""
     _require_text_encoding(encoding)
     try:
         return codecs.getincrementaldecoder(encoding)().decode(content, final=is_whole)
@@ -99,7 +99,7 @@ def _decoded(path: Path, content: bytes, encoding: str, *, is_whole: bool = True
 
 
 def _require_text_encoding(encoding: str) -> None:
-    """Refuses names that are not text encodings; Python also has codecs such as rot13, hex and zlib."""
+    """Raises DataError unless the name is a text encoding; Python has other codecs, such as rot13, hex and zlib."""
     try:
         "".encode(encoding)
     except (LookupError, ValueError):  # ValueError: the codec "undefined", or a null character in the name
@@ -110,7 +110,7 @@ def _require_text_encoding(encoding: str) -> None:
 
 
 def not_in_encoding(path: Path, encoding: str, byte: int | None = None) -> DataError:
-    """The error for a text file that is not written in the encoding it is read in."""
+    """The error for a text file that does not have the encoding in which it is read."""
     where = "" if byte is None else f", from byte {byte} on"
     return DataError(
         f"The file {path} is not {encoding.removesuffix('-sig').upper()} text{where}. Save it as UTF-8, or name its "

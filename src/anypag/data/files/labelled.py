@@ -47,7 +47,7 @@ Labels = dict[str, dict[float, str]]
 
 
 def _labels(frame: polars.DataFrame, about: Any) -> Labels:
-    """For each column of numbers with labels, the labels of its codes, ascending; without codes that are gaps."""
+    """{column: {code: label}} for columns of numbers with labels, in ascending order; without the codes for gaps."""
     found = {}
     for name, labels in about.variable_value_labels.items():
         pairs = sorted((float(code), text) for code, text in labels.items() if isinstance(code, Real))
@@ -57,12 +57,12 @@ def _labels(frame: polars.DataFrame, about: Any) -> Labels:
 
 
 def _is_labelled(column: polars.Series, labels: Labels) -> bool:
-    """Has every value of the column a label?"""
+    """Does every value of the column have a label?"""
     return set(column.drop_nulls().to_list()) <= labels[column.name].keys()
 
 
 def _levels(column: polars.Series, labels: dict[float, str]) -> polars.Series:
-    """The column with labels as levels, in the order of codes; the code is appended to a label of several codes."""
+    """The column with labels as levels, in the order of codes; a label of several codes gets the code appended."""
     texts = list(labels.values())
     told = {code: f"{text} ({code:g})" if texts.count(text) > 1 else text for code, text in labels.items()}
     return column.cast(polars.Float64).replace_strict(told, default=None, return_dtype=polars.Enum(list(told.values())))

@@ -1,4 +1,4 @@
-"""Reads a file as a table; findings say what was decided: row numbers left out, words taken for missing values."""
+"""Reads a file as a table. Findings report its decisions: row numbers left out, words taken for missing values."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def fitting(reading: Reading | None, path: Path) -> Reading:
 
 
 def read_as_said(path: Path, reading: Reading, names: Sequence[str] | None) -> Table | CountedTable:
-    """The table of a file, read with these options: with counts or weights if they say so."""
+    """The table of a file, read with these options; with counts or weights if the options name a column of them."""
     also = [name for name in (reading.counts, reading.weights) if name is not None]
     options = {"encoding": reading.encoding, "gaps": reading.gaps, "header": reading.header, "sheet": reading.sheet}
     table = read_table(path, names=None if names is None else [*names, *also], **options)  # type: ignore[arg-type]
@@ -156,13 +156,13 @@ def read_as_said(path: Path, reading: Reading, names: Sequence[str] | None) -> T
 
 
 def read_again(path: Path, reading: Reading, among: Collection[str]) -> Table:
-    """The columns of a file whose names are in `among`; all columns if none is."""
+    """The columns of a file whose names are in `among`; all columns if there is no such column."""
     there = [name for name in glance(path, 1, reading).columns if name in among]
     return as_table(read_as_said(path, reading, there or None))
 
 
 def rows_from(data: object, reading: Reading | None, among: Collection[str]) -> Table:
-    """A table in memory, whole; or the columns `among` of a file, read with the options of the search."""
+    """All columns of data in memory, or the columns `among` of a file, read with the options of the search."""
     if isinstance(data, str | Path):
         return read_again(Path(data), fitting(reading, Path(data)), among)
     table, weights = as_table(data), None if reading is None else reading.weights

@@ -46,7 +46,7 @@ class Reading(NamedTuple):
 
 
 AS_USUAL = Reading()
-_FIRST_ROWS = 10_000  # from which the types of columns are inferred
+_FIRST_ROWS = 10_000  # the rows from which column types are inferred
 _LONGEST_REASON = 300  # the most characters of a polars error that a message quotes
 FromFile = TypeVar("FromFile")
 
@@ -77,7 +77,7 @@ def read_file(path: Path, reading: Reading = AS_USUAL) -> polars.DataFrame:
 
 
 def _with_words(path: Path, reading: Reading, frame: polars.DataFrame) -> polars.DataFrame:
-    """The frame; words that mean a gap only among numbers are restored in its text columns."""
+    """The frame. In its text columns, words that mean a gap only among numbers are restored."""
     columns = [name for name, kind in frame.schema.items() if kind == polars.String and frame[name].null_count()]
     if ending_of(path) not in TEXT_ENDINGS or not columns:
         return frame
@@ -155,7 +155,7 @@ def _scan(
     gaps: list[str] | None,
     overrides: dict[str, polars.DataType] | None = None,
 ) -> polars.LazyFrame:
-    """A text file as a lazy frame; types of columns come from the first `rows` rows (0: all text, None: all rows)."""
+    """A text file as a lazy frame; column types are inferred from the first `rows` rows (None: all; 0: text)."""
     separator, decimal_comma, line_end = dialect(path, ending_of(path), reading.encoding)
     return polars.scan_csv(
         decoded_whole(path, reading.encoding) or path.absolute(),
@@ -172,7 +172,7 @@ def _scan(
 
 
 def _named(names: list[str], *, header: bool) -> list[str]:
-    """Column names: X0, X1, … without a header; else those that polars read, with doubled quotes undone."""
+    """Column names: X0, X1, … without a header; else the names that polars read, with doubled quotes undone."""
     return [name.replace('""', '"') if header else f"X{i}" for i, name in enumerate(names)]
 
 
@@ -186,7 +186,7 @@ def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFra
         first = found.select(texts).head(rows).collect()
         if any(column.null_count() == len(column) for column in first):  # polars takes such a column for text
             return _scan_text(path, reading, None)
-    # whole numbers may have decimals further down, so they are read as floats
+    # a column of whole numbers may have decimals in later rows, so it is read as floats
     floats: dict[str, polars.DataType] = {n: polars.Float64() for n, kind in schema.items() if kind.is_integer()}
     return _with_gaps(_scan(path, reading, rows, gaps, floats), reading)
 
@@ -232,7 +232,7 @@ def require_threads() -> None:
     if asked.is_alive():
         raise DataError(
             "This process was forked from one that had read files already, and reading would wait for ever for "
-            "threads that a fork does not copy. Start it another way (multiprocessing's 'spawn' or "
+            "threads that a fork does not copy. Start this process another way (multiprocessing's 'spawn' or "
             "'forkserver'), or read the file before the fork and pass the table."
         )
     _process = os.getpid()

@@ -4,8 +4,8 @@ A row of a table of counts (a published contingency table, the result of a `GROU
 count says. Tests of discrete columns use the counts directly; other code repeats the rows, if they fit into memory.
 
 Weights say how much of the population each row of a survey stands for. They are inverse probabilities of being drawn,
-also called sampling, probability or survey weights. Moments and shares of levels are weighted. The number of rows in a
-test is the number that the weighted rows are worth (`anypag.data.worth`).
+also called sampling, probability or survey weights. Moments and shares of levels are weighted. Tests use the effective
+number of rows (`anypag.data.worth`).
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class CountedTable(ThroughRows):
         return Levels(found.values, counts.astype(np.int64))
 
     def sample(self) -> Table:
-        """The table with repeated rows if it is small enough; else each row once."""
+        """The table with rows repeated by their counts if it is small enough; else each row once."""
         if "rows" in self.lacks:
             return replace(self.table, given_kinds=self.kinds)
         return self._written_out
@@ -180,7 +180,7 @@ def split_off(
     require_columns([column], table.names)
     others = [name for name in table.names if name != column]
     if not others:
-        raise DataError(f"A table with {what} needs columns beside that of the {what}; got {column!r} alone.")
+        raise DataError(f"A table with {what} needs columns beside the column of {what}; got {column!r} alone.")
     place = table.names.index(column)
     values, labels = table.values[:, place], table.labels[place]
     told = f"The {what} in column {column!r} must be {wanted}"
@@ -234,7 +234,7 @@ def weights_of(source: Source) -> Floats | None:
 
 
 def worth_in(source: Source) -> Worth | None:
-    """What the rows of a source without gaps are worth to tests; None if each is worth one row."""
+    """The effective number of rows of a source without gaps; None if each row counts as one row."""
     found: Worth | None = getattr(source, "worth", None)
     return found
 
@@ -246,7 +246,7 @@ def refuse_weights(table: Table, what: str) -> None:
 
 
 def weight_findings(source: Source, weighs: bool) -> list[Finding]:
-    """A finding that says what weighted rows are worth. DataError if the test cannot weight rows (`weighs`)."""
+    """A finding about the effective number of weighted rows. DataError unless the test can weight rows (`weighs`)."""
     weights = weights_of(source)
     if weights is None:
         return []
@@ -257,5 +257,5 @@ def weight_findings(source: Source, weighs: bool) -> list[Finding]:
             f"{Option('test', 'gsq')}, and leave out {Option('missing')}."
         )
     found = worth_in(source.complete())
-    message = f"{len(weights):,} weighted rows are worth {0 if found is None else found.n:,} of a random sample."
+    message = f"{len(weights):,} weighted rows are worth {0 if found is None else found.n:,} rows of a random sample."
     return [warning("weights", (), message, "Tests use that number of rows: weak dependences are found less often.")]

@@ -1,7 +1,7 @@
-"""A covariance or correlation matrix in place of rows: papers print one, and sometimes rows may not be shared.
+"""A covariance or correlation matrix in place of rows, for example from a paper, or if rows may not be shared.
 
-A file has a column and a row for each variable, in the same order or named in a first column. An empty triangle is
-filled in from the other one.
+A file has a column and a row for each variable. The rows are in the order of the columns, or a first column names them.
+An empty triangle is filled in from the other one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CovarianceTable(ThroughRows):
     known: Moments
 
     names = property(attrgetter("known.names"))
-    n = property(attrgetter("known.n"))  # the rows that the moments were computed from
+    n = property(attrgetter("known.n"))  # the number of rows from which the moments were computed
 
     @property
     def labels(self) -> tuple[None, ...]:
@@ -80,7 +80,7 @@ class CovarianceTable(ThroughRows):
         return self.known if names is None else _chosen(self.known, names)
 
     def spread(self) -> Spread:
-        """The moments: no column is discrete."""
+        """The known moments, because no column is discrete."""
         return Spread(self.known, np.arange(len(self.names) + 1))
 
     def groups(self, names: Sequence[str] | None = None) -> None:

@@ -25,7 +25,7 @@ class DataSets(NamedTuple):
     rows: tuple[int, ...]  # the number of rows of each set
     prints: tuple[int, ...]  # the checksum of each set, over the columns of the graph
     design: Mapping[str, tuple[float | str, ...]]  # per context its value in each set; text if it has labels
-    by: str | None  # the column by which one table was split into the sets; else None
+    by: str | None  # the column by which one table was split into the sets; None for separate tables
 
     @classmethod
     def of(cls, data: object, columns: Sequence[str]) -> Self | None:
@@ -48,7 +48,7 @@ class DataSets(NamedTuple):
         return f"Data sets{column}: {observed}, which is the observed one, {', '.join(others)}."
 
     def became(self, name: str) -> str | None:
-        """A sentence about a name that is a data set, or the column that tells the sets apart; None for other names."""
+        """A sentence on what became of a data set, or of the column that tells the sets apart; None for other names."""
         contexts = f"the context{'s' * (len(self.design) > 1)} {listed(list(self.design))}"
         if name in self.design or name not in {*self.names, self.by}:
             return None
@@ -100,7 +100,7 @@ class DataSets(NamedTuple):
 def in_sets(
     data: object, reading: Reading | None, names: Sequence[str], sets: DataSets | None, more: Sequence[str] = ()
 ) -> Table:
-    """The rows for an estimate (see `rows_from`), in the columns `names` and `more`, with the data set of each."""
+    """The rows for an estimate (see `rows_from`), in the columns `names` and `more`, with the data set of each row."""
     by = [] if sets is None or sets.by is None else [sets.by]
     table = rows_from(data, reading, [*names, *more, *by])
     if sets is None or isinstance(table, Pooled) or all(name in table.names for name in sets.design):

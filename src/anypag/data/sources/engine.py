@@ -1,13 +1,13 @@
 """A table that lives in an engine (DuckDB, Dask, Spark, ...), as a source. Fisher's z, the test for mixed data and
 tests of discrete columns pull sums and counts; other tests pull all rows, if there are few enough.
 
-The first rows are pulled for checks. They decide the kind of a column if they can: with fractions, or more than ten
-different numbers, it is continuous. Otherwise its levels are counted in the engine over all rows, so that the kind is
-that of the table in memory. Moments take two passes: extremes and means, then sums of products about the means.
+The first rows are pulled for checks. A column with fractions, or more than ten different numbers, in these rows is
+continuous. Otherwise its levels are counted in the engine over all rows, so that the kind is the same as for a table in
+memory. Moments take two passes: extremes and means, then sums of products about the means.
 
 If there are few distinct rows, one query pulls them all with their counts, and every test of discrete columns reads
-that table. Otherwise columns are grouped as questions need them (`GroupedCounts`): sets of columns are merged as long
-as their levels have at most `MOST_CELLS` combinations, and one query for each union serves all questions within it.
+that table. Otherwise the columns of tests are grouped (`GroupedCounts`): sets of columns are merged as long as their
+levels have at most `MOST_CELLS` combinations, and one query for each union serves all tests within it.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option, listed
 
 MOST_PULLED = 100_000_000  # the most numbers that are pulled from an engine if rows are needed (800 MB)
-MOST_GROUPED = 50_000_000  # the most numbers of a table of counts that is pulled (400 MB)
-MOST_LABELS = 10_000  # the most different texts of a column that are pulled
+MOST_GROUPED = 50_000_000  # the most numbers in a pulled table of counts (400 MB)
+MOST_LABELS = 10_000  # the largest number of texts of a column that are pulled
 MOST_COUNTED = 100_000  # the most levels of a column that are pulled
 MOST_CELLS = 1_000_000  # sets of columns are merged up to this many combinations of levels
 
 
 @dataclass(frozen=True, eq=False)
 class EngineTable(ThroughRows):
-    """The columns of a table in an engine, with the kinds that the user or the test set, and the findings so far."""
+    """The columns of a table in an engine, with kinds set by the user or the test, and the findings so far."""
 
     engine: Engine
     given_kinds: Mapping[str, Kind] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class EngineTable(ThroughRows):
         return EngineTable(self.engine.without_gaps(), given, self.read)
 
     def summary(self) -> Summary:
-        """As for a table in memory, but extremes are those of the rows without gaps, and only of finite columns."""
+        """The summary, as in memory, but extremes leave out rows with gaps, and columns with infinite values."""
         return self._summary
 
     @cached_property
@@ -169,7 +169,7 @@ class EngineTable(ThroughRows):
             engine = self.engine.take(names)
             engine = engine.without_gaps() if has_gaps else engine
             return engine.moments(engine.summary())
-        moments, start = self.spread()  # as the test for such columns does
+        moments, start = self.spread()  # cached, as the test for mixed data reads it too
         return moments.at(start[[self.names.index(name) for name in names]], names)
 
     def spread(self) -> Spread:
@@ -202,7 +202,7 @@ class EngineTable(ThroughRows):
         """Raises a `DataError` if there are too many rows to pull them."""
         if self.n * len(self.names) > MOST_PULLED:
             raise DataError(
-                f"This step needs the rows themselves, up to {MOST_PULLED:,} numbers of them; the table in the engine "
+                f"This step needs the rows themselves, at most {MOST_PULLED:,} numbers; the table in the engine "
                 f"has {self.n:,} rows and {len(self.names)} columns. Take a sample of the rows there, or fewer "
                 "columns; or choose Fisher's z or the test for mixed data (both without a transform, and without "
                 f"gaps or with {Option('missing', 'drop')}), or a test of discrete columns: their sums and counts are "
@@ -271,8 +271,8 @@ class GroupedCounts:
 def unions_of(
     sets: Iterable[ColumnNumbers], levels: Sequence[int], there: Sequence[ColumnNumbers] = ()
 ) -> dict[ColumnNumbers, ColumnNumbers]:
-    """For each set of columns a union that contains it. A union of several sets has at most `MOST_CELLS` combinations
-    of levels. Each set joins the first union with room for it.
+    """For each set of columns a union that contains it: one of `there`, or a new one. A new union of several sets has
+    at most `MOST_CELLS` combinations of levels. Each set joins the first union with room for it.
     """
     made: list[set[int]] = [set(union) for union in there]
     n_there, place = len(made), {}

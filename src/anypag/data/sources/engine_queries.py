@@ -29,7 +29,7 @@ GLANCE = 10_000  # rows that are pulled to infer the kinds of columns
 
 
 def is_in_engine(data: Any) -> bool:
-    """Is it a lazy table of an engine other than polars (which computes in this process)?"""
+    """Are the data a lazy table of an engine other than polars (which computes in this process)?"""
     if isinstance(data, np.ndarray | list | tuple | str | Table) or hasattr(type(data), "pvalues"):
         return False
     try:
@@ -50,7 +50,7 @@ class Centres(NamedTuple):
 
 def _number(name: str) -> Any:
     """A column of numbers as float64. The condition works around a bug of DuckDB (its issue 25521): it concludes that a
-    column has no NaN from a Parquet file's statistics, which do not cover NaN. A conditional column has no statistics.
+    column has no NaN from statistics of a Parquet file, which do not cover NaN. A conditional column has no statistics.
     """
     return nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.Float64)).alias(name)
 
@@ -90,7 +90,7 @@ class Engine:
         return replace(self, names=tuple(names), is_text=is_text, frame=self.frame.select(*names))
 
     def gaps(self) -> tuple[Counts, Counts]:
-        """(p,) each: how many missing and how many infinite values each column has."""
+        """(p,) and (p,) how many missing, and how many infinite values each column has."""
         p, numbers = len(self.names), [i for i, text in enumerate(self.is_text) if not text]
         missing = [self._is_gap(i) for i in range(p)]
         endless = [(nw.col(self.names[i]).abs() == np.inf).fill_null(False) for i in numbers]
@@ -108,7 +108,7 @@ class Engine:
 
     def grouped(self, names: Sequence[str], most: int) -> tuple[Table, Counts] | None:
         """The distinct rows of some columns, and their counts; None if there are more than `most`."""
-        column = "n" * (max(map(len, names)) + 1)  # no column has this name: it is the longest
+        column = "n" * (max(map(len, names)) + 1)  # longer than every column name, so that it is a new name
         pulled = self.frame.select(*names).group_by(*names).agg(nw.len().alias(column)).head(most + 1).collect()
         if len(pulled) > most:
             return None
@@ -131,7 +131,7 @@ class Engine:
         return Levels(values, np.array([found[value] for value in values], np.int64))
 
     def with_columns(self, columns: Mapping[str, Any]) -> Engine:
-        """A table of other columns: the numbers that expressions compute."""
+        """A table of new columns: each has the numbers that its expression computes."""
         made = [expression.alias(name) for name, expression in columns.items()]
         return Engine(tuple(columns), (False,) * len(columns), self.frame.select(*made))
 

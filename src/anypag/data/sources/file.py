@@ -37,7 +37,7 @@ _IS_ROW = "\0is a row"  # the name of a helper column; no column of a file has i
 class FileTable(ThroughRows):
     """The columns of a CSV, TSV, Parquet or Arrow IPC file, whose rows are read in parts when they are needed. `read`:
     findings from opening the file; `given_kinds`: kinds that the user or the test set; `is_complete`: rows with gaps
-    are left out. All views of a file share what was read from it, stored by the names of columns.
+    are left out. All views of a file share its caches of what was read (keys: names of columns).
     """
 
     path: Path

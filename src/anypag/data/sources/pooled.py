@@ -25,9 +25,9 @@ MOST_SETS = 50  # the most values of a column that tells data sets apart
 
 @dataclass(frozen=True, eq=False)
 class Pooled(Table):
-    """The rows of several data sets, with their contexts; what `pooled` makes. `contexts` are the names of the added
-    columns, `targets` what they are known to act on. `sets` names the data sets, the observed one first, and `of_set`
-    has the set of each row. `learn` and `bootstrap` add contexts and targets to the user's `anypag.Knowledge`.
+    """The rows of several data sets, with their contexts: the result of `pooled`. `contexts` are the names of the added
+    columns, `targets` the known targets of each. `sets` names the data sets, the observed one first, and `of_set` has
+    the set of each row. `learn` and `bootstrap` add contexts and targets to the user's `anypag.Knowledge`.
     """
 
     contexts: tuple[str, ...] = ()
@@ -36,11 +36,11 @@ class Pooled(Table):
     contexts_test: ContextsTest = "all"
     sets: tuple[str, ...] = ()
     of_set: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
-    by: str | None = None  # the column that told the data sets apart, where they were one table
+    by: str | None = None  # the column that told the data sets apart, if they were one table
     told: tuple[str, ...] = ()  # notes about the rows for readers of estimates
 
     def take(self, names: Sequence[str]) -> Table:
-        """Some of the columns; contexts that are left out are no contexts any more."""
+        """Some of the columns; `contexts` keeps only the contexts among them."""
         made = super().take(names)
         parts = {item.name: getattr(made, item.name) for item in fields(Table)}
         return replace(self, **parts, contexts=tuple(name for name in self.contexts if name in made.names))
@@ -54,8 +54,8 @@ class Pooled(Table):
         return super().take([name for name in self.names if name not in self.contexts]).take_rows(self.of_set == 0)
 
     def for_estimates(self, chosen: Flags) -> Table:
-        """Some of the rows as a plain table. Contexts that do not vary in them are replaced by random numbers that
-        depend on nothing, so that adjusting for them changes nothing.
+        """Some of the rows as a plain table. Contexts that do not vary in these rows are replaced by independent random
+        numbers, so that adjusting for such a context changes nothing.
         """
         rows = Table(**{item.name: getattr(self, item.name) for item in fields(Table)}).take_rows(chosen)
         values, same = np.array(rows.values), [self.names.index(name) for name in self.same_in(chosen)]
@@ -69,7 +69,7 @@ class Pooled(Table):
         return replace(rows, values=np.asfortranarray(values))
 
     def same_in(self, chosen: Flags) -> tuple[str, ...]:
-        """The contexts that do not vary in some of the rows."""
+        """The contexts that do not vary in the chosen rows."""
         values = self.values[chosen]
         return tuple(name for name in self.contexts if len(np.unique(values[:, self.names.index(name)])) == 1)
 
@@ -77,7 +77,7 @@ class Pooled(Table):
         """The table without contexts; from every number the mean of its column in its data set is subtracted."""
         values, numbers = np.array(self.values), self.of_kind("continuous")
         for rows in (self.of_set == k for k in np.unique(self.of_set)):
-            with warnings.catch_warnings():  # a column that is empty in a set
+            with warnings.catch_warnings():  # a column without values in a set has no mean there
                 warnings.simplefilter("ignore", RuntimeWarning)
                 values[np.ix_(rows, numbers)] -= np.nanmean(values[np.ix_(rows, numbers)], axis=0)
         made = replace(self, values=np.asfortranarray(values), given_kinds=self.kinds)
@@ -104,7 +104,7 @@ def pooled(
     targets: Mapping[str, str | Sequence[str]] | None = None,
     contexts_test: ContextsTest = "all",
 ) -> Pooled:
-    """Several data sets (arms of a trial, knock-outs, hospitals) as one table that knows where its rows come from.
+    """Several data sets (arms of a trial, knock-outs, hospitals) as one table that records where its rows come from.
 
     Args:
         data: the data sets by their names; or one table, and `by`.
@@ -116,15 +116,15 @@ def pooled(
             set.
         assumptions: of Joint Causal Inference: "1" (no variable is a cause of a context), "12" (and no hidden cause
             acts on a context and a variable), "123" (and contexts depend on each other by the design alone).
-        targets: what contexts are known to act on directly: {"drug": ["pkc"]}. The search finds other targets.
+        targets: the known direct targets of contexts: {"drug": ["pkc"]}. The search finds other targets.
         contexts_test: the rows that answer whether a context acts on a variable: "all", or "pairwise" (each set against
             the observed one), which is better if sets differ a lot in size.
 
     Tests compare means: an intervention that changes only the spread of a variable is seen with `test="additive"`.
-    A sample with contexts is assumed not to be selected.
+    The rows are assumed to be free of selection.
 
     Returns:
-        a table for `learn`, `bootstrap` and `effect`, with the columns that all data sets have; the audit names others.
+        a table for `learn`, `bootstrap` and `effect`, with the columns that all sets have; the audit names the others.
 
     >>> import numpy as np, anypag as ap
     >>> rng = np.random.default_rng(0)
@@ -155,7 +155,7 @@ def pooled(
 
 
 def _observed_first(sets: Mapping[str, Any], by: str | None, observed: str | None) -> Mapping[str, Any]:
-    """The data sets, the observed one first. If `by` is a column of numbers, `observed` may be its number."""
+    """The data sets, the observed one first. If `by` is a column of numbers, `observed` may be the number alone."""
     if observed is None:
         return sets
     named = observed if observed in sets else f"{by}={observed}"
@@ -196,7 +196,7 @@ def sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
 
 
 def _stacked(tables: Mapping[str, Table]) -> tuple[Table, list[Finding]]:
-    """The rows of all tables in the columns that each of them has, and what was left out."""
+    """The rows of all tables in the columns that every table has, and a finding about other columns."""
     first = next(iter(tables.values()))
     common = [name for name in first.names if all(name in table.names for table in tables.values())]
     others = dict.fromkeys(name for table in tables.values() for name in table.names if name not in common)
@@ -214,7 +214,7 @@ def _stacked(tables: Mapping[str, Table]) -> tuple[Table, list[Finding]]:
 
 
 def _column(parts: Sequence[Table], i: int) -> tuple[Floats, tuple[str, ...] | None]:
-    """A column of all tables; texts are numbered anew, ordered levels in their order."""
+    """The values of a column in all tables, and its labels. Texts get new codes; ordered levels keep their order."""
     labels = [part.labels[i] for part in parts]
     if not any(labels):
         return np.concatenate([part.values[:, i] for part in parts]), None
@@ -242,7 +242,7 @@ def _labels(parts: Sequence[Table], i: int) -> tuple[str, ...]:
 
 
 def beside(system: Table, design: Table, of_set: Counts) -> Table:
-    """The table with the contexts of each row after its columns."""
+    """The table, with the contexts of each row as further columns."""
     twice = [name for name in design.names if name in system.names]
     if twice:
         raise DataError(f"{twice[0]!r} names a column and a context. Rename the column, or the data set.")
@@ -258,7 +258,7 @@ def beside(system: Table, design: Table, of_set: Counts) -> Table:
 def _checked_targets(
     targets: Mapping[str, str | Sequence[str]], contexts: tuple[str, ...], system: tuple[str, ...]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What each context is known to act on."""
+    """The variables that each context is known to act on."""
     found = {name: (named,) if isinstance(named, str) else tuple(named) for name, named in targets.items()}
     require_columns(found, contexts, "context")
     require_columns((name for named in found.values() for name in named), system)
@@ -266,7 +266,7 @@ def _checked_targets(
 
 
 def comparable(table: Pooled, *contexts: str) -> Flags:
-    """(n,) rows whose other contexts are as in the observed set; all rows if one of `contexts` is constant in them."""
+    """(n,) rows where other contexts are as in the observed set; all rows if one of `contexts` is constant there."""
     others = [table.names.index(name) for name in table.contexts if name not in contexts]
     first = table.values[np.argmax(table.of_set == 0), others]
     alike = (table.values[:, others] == first).all(axis=1)
@@ -275,9 +275,9 @@ def comparable(table: Pooled, *contexts: str) -> Flags:
 
 
 def design_of(contexts: Any, sets: tuple[str, ...], order: Sequence[int], *, continuous: bool) -> Table:
-    """The contexts, a row for each data set; row i is row `order[i]` of a given table. `continuous`: all other columns
-    are continuous. Then contexts of numbers or of two levels count as continuous too, so that the linear score fits,
-    which allows for hidden causes.
+    """The contexts, a row for each data set; row i is row `order[i]` of a given table. If all other columns are
+    `continuous`, contexts of numbers or of two levels count as continuous too, so that the linear score, which allows
+    for hidden causes, fits.
     """
     if isinstance(contexts, str) and contexts == "indicator":
         table = Table(sets[1:], np.eye(len(sets))[:, 1:], (None,) * (len(sets) - 1), (None,) * (len(sets) - 1))
@@ -301,7 +301,7 @@ def design_of(contexts: Any, sets: tuple[str, ...], order: Sequence[int], *, con
 
 
 def _observed_levels_first(design: Table) -> Table:
-    """The design, levels numbered by first appearance: estimates compare with the first, that of the observed set."""
+    """The design, levels numbered by appearance: estimates compare with the first level, that of the observed set."""
     values, labels = np.array(design.values), list(design.labels)
     for i, own in enumerate(design.labels):
         if own:
@@ -320,6 +320,6 @@ def untold(design: Table) -> list[Finding]:
 
 
 def is_determined(design: Floats, context: int, given: Sequence[int]) -> bool:
-    """Do some contexts determine another one, by the rows of the design?"""
+    """Do the contexts `given` determine `context` in the rows of the design?"""
     known = design[:, list(given)]
     return len(np.unique(known, axis=0)) == len(np.unique(np.column_stack([known, design[:, context]]), axis=0))

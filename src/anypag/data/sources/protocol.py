@@ -24,9 +24,9 @@ Lacked = Literal["rows", "order"]  # what a source may lack: its rows, or the or
 
 class Needs(NamedTuple):
     """What a test, an algorithm and the user's choices require of a table; the audit reports violations. `takes`: the
-    kind as which the test treats every column; "any" if it uses their own kinds. `max_r`: the size of the largest
-    condition set; None: all columns but two. `score`: whether a score uses the same rows. `sees_curves`: whether the
-    test sees more than straight lines. `weighs`: whether the test can weight rows.
+    kind as which the test treats every column; "any" if it uses each column's own kind. `max_r`: the size of the
+    largest condition set; None: all columns but two. `score`: whether a score uses the same rows. `sees_curves`:
+    whether the test sees more than straight lines. `weighs`: whether the test can weight rows.
     """
 
     takes: Kind | Literal["any"] = "any"
@@ -59,7 +59,7 @@ class Levels(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """The moments of columns; a discrete one becomes indicators of all levels but one. Column i begins at start[i]."""
+    """Moments where indicators of all levels but one replace each discrete column. Column i begins at start[i]."""
 
     moments: Moments
     start: Counts

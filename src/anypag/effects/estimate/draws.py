@@ -1,4 +1,4 @@
-"""Draws of effects, one for each sampled graph, so that they reflect the uncertainty of rows and graphs.
+"""Draws of effects, one for each sampled graph. They reflect the uncertainty about both rows and graphs.
 
 For each graph a covariance is drawn around that of the rows (Wishart, by Bartlett's decomposition), the linear system
 of the graph is fitted to it, and its total effects are computed. Each graph's index in the sample seeds its random
@@ -26,10 +26,10 @@ from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
 
 SEED = 0xEFF
-STOP = 1e-4  # a fit ends when a sweep moves no number by more than this, in units of correlations
+STOP = 1e-4  # a fit ends when a sweep changes no number by more than this, in units of correlations
 MOST_SWEEPS = 100
 
-Hide = Callable[[Flags, Floats, Floats], Floats]  # from arrows, weights and noise to other weights
+Hide = Callable[[Flags, Floats, Floats], Floats]  # from arrows, weights and noise to new weights
 
 
 class DrawnColumn(NamedTuple):
@@ -66,7 +66,7 @@ class LinearColumns:
     correlation: Floats
     scale: Floats  # (c,) standard deviations
     n: int
-    clustered: tuple[Floats, Counts] | None = None  # rows divided by `scale`, and the cluster of each
+    clustered: tuple[Floats, Counts] | None = None  # the rows, divided by `scale`, and their clusters
 
     @classmethod
     def of(cls, table: Table, clusters: Counts | None = None) -> Self:
@@ -100,7 +100,7 @@ class LinearColumns:
         self, graphs: Marks, numbers: Counts, x: Counts, y: Counts, together: bool = False, hidden: Hidden | None = None
     ) -> Floats:
         """(m, causes, outcomes) draws of total effects, in the units of the data; NaN where a fit fails, and for causes
-        that may decide who is in the sample. `numbers` (m,): indices of `graphs` (m, p, p) in the sample.
+        that may affect selection. `numbers` (m,): indices of `graphs` in the sample. `together`: set causes at once.
         """
         is_set = np.isin(np.arange(len(self.columns)), x) & together
         ratio = self.scale[y] / self.scale[x][:, None]
@@ -139,11 +139,11 @@ def _spread(table: Table, name: str, values: Floats) -> list[tuple[DrawnColumn, 
 def with_hidden_causes(
     arrow: Flags, weights: Floats, noise: Floats, open_arrows: Flags, strength: float, random: np.random.Generator
 ) -> Floats:
-    """New weights of a linear system: arrows hide common causes, and the observed distribution stays the same.
+    """New weights of a linear system whose open arrows hide common causes; the observed distribution stays the same.
 
-    An arrow a → b can hide one if a has no `<->`, and all parents of a are parents of b. Let e be the noise of a:
-    adding d · e to the noise of b and taking d from the weight of a then leaves the observed distribution as it is. The
-    correlation of the noises is drawn between ±`strength`. `weights[j, i]` is the weight of i in the equation of j.
+    An arrow a → b can hide one if a has no `<->`, and all parents of a are parents of b. The noise e of a is a minus
+    its weighted parents. So d · e can be added to the noise of b if new weights of a and its parents cancel it. The
+    correlation of the two noises is drawn between ±`strength`. `weights[j, i]`: the weight of i in the equation of j.
     """
     found, is_alone = weights.copy(), (noise != 0).sum(axis=1) == 1
     for a, b in np.argwhere(arrow & open_arrows):
@@ -157,7 +157,7 @@ def with_hidden_causes(
 
 
 class Hidden(NamedTuple):
-    """Common causes that arrows may hide: their strength, and (m, p, p) which arrows of each graph."""
+    """Common causes that arrows may hide: their strength, and (m, p, p) True where an arrow may hide one."""
 
     strength: float
     arrows: Flags
@@ -169,7 +169,7 @@ class Hidden(NamedTuple):
 
 
 def random_weights(clusters: Counts, random: np.random.Generator) -> Floats:
-    """(n,) weights of rows with the sum 1, the same for all rows of a cluster: a Bayesian bootstrap of clusters."""
+    """(n,) row weights that sum to 1 and are equal within a cluster: a Bayesian bootstrap of the clusters."""
     weights = random.standard_exponential(int(clusters.max()) + 1)[clusters]
     return np.asarray(weights / weights.sum())
 

@@ -1,4 +1,4 @@
-"""Estimates of an effect: one line for each number, and how it is written."""
+"""Estimates of an effect: numbers with their intervals, and their text."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Probability:
 
 @dataclass(frozen=True)
 class MeanChange:
-    """How much the mean of the outcome changes, with its interval, when the cause is set one unit higher."""
+    """The change of the outcome's mean if the cause is set one unit higher or to another level, with its interval."""
 
     cause: str
     outcome: str
@@ -72,9 +72,9 @@ class Estimate:
 
     model: EstimateModel
     entries: Entries  # one line per cause and outcome, or per combination of levels
-    n: int  # the rows it rests on
-    level: float  # how often such an interval covers the truth, 0.95 say
-    notes: tuple[str, ...]  # what a reader must know
+    n: int  # the number of rows behind the numbers
+    level: float  # the share of such intervals that cover the truth, such as 0.95
+    notes: tuple[str, ...]  # sentences about limits of the numbers
 
     @property
     def is_single(self) -> bool:
@@ -104,14 +104,14 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def shown(level: Level | tuple[Level, ...]) -> str:
-    """A level as text, or several."""
+    """A level, or several levels, as text."""
     if isinstance(level, tuple):
         return ", ".join(map(shown, level))
     return level if isinstance(level, str) else f"{level:g}"
 
 
 def levels_told(levels: Iterable[tuple[str, Level]]) -> str:
-    """Variables with a level of each, in words."""
+    """Variables, each with a level, in words."""
     return ", ".join(f"{quote(name)} = {shown(level)}" for name, level in levels)
 
 

@@ -28,21 +28,21 @@ from anypag.graphs.text import quote
 MOST_COMPARED = 20_000  # straight lines and splines are compared in at most this many rows, evenly spaced
 FAR = 2.0  # a note says that straight lines and a learner differ if they are more standard errors apart than this
 LEAST_EACH = 5
-"""The least rows for each weight of splines. With these, up to 2% of tables with straight relations seem curved, and
-errors are 1.3 times the standard error. With one row for each weight it is 40% of tables and 3 times.
+"""The least number of rows per weight of the splines. With 5 rows, up to 2% of tables with straight relations seem
+curved, and errors are 1.3 times as large as reported. With 1 row, 40% seem curved, and errors are 3 times as large.
 """
-BANDS = 4  # a column of numbers is divided into this many groups of equal size to report an effect by group
-FEW_ROWS = f"No interval: in simulations AIPW intervals reached their coverage from {learners.LEAST_ROWS:,} rows on."
+BANDS = 4  # to report an effect by group, a column of numbers is divided into this many groups of equal size
+FEW_ROWS = f"No interval: in simulations AIPW intervals had nominal coverage from {learners.LEAST_ROWS:,} rows on."
 
 
 @dataclass(frozen=True)
 class Adjustment:
     """An adjustment for one cause and one outcome, fitted to rows by straight lines or a learner."""
 
-    part: Table  # the columns, without rows with gaps
+    part: Table  # the columns, in complete rows
     cause: str
     outcome: str
-    levels: tuple[Level, Level] | None  # of a cause with two levels
+    levels: tuple[Level, Level] | None  # the levels of a cause with two levels
     rows: AdjustedRows  # the columns, scaled by powers of 2 to numbers below 1; a cause with two levels as 0 and 1
     exponent: int  # slopes of the scaled columns times 2**exponent are slopes in the units of the data
     scores: Scores
@@ -75,13 +75,13 @@ class Adjustment:
         return WithError(value, error, found.freedom)
 
     def estimate(self, level: float) -> Estimate:
-        """The estimate of a learner with its interval; a note has that of straight lines if the two differ."""
+        """The estimate of a learner with its interval. If straight lines give another estimate, a note says so."""
         apart = _told_if_apart(self.number(learners.straight(self.rows)), self.number(), "the learner")
         notes = (*rows_told(self.part, self.n_dropped), *filter(None, (self.why_no_interval, apart)))
         return self._estimate([("", None)], level, notes)
 
     def along(self, by: str, level: float) -> Estimate:
-        """The effect in each group of a column that is adjusted for."""
+        """The effect in each group of the column `by`, which is adjusted for."""
         return self._estimate(_groups(self.part, by), level)
 
     def _estimate(
@@ -117,7 +117,7 @@ class Adjustment:
         return Robustness(r2, *values, *e_values(self._ratio(found.value), low, high))
 
     def _ratio(self, step: float) -> float:
-        """The risk ratio of an effect: by two risks if both columns have two levels, else by the mean difference."""
+        """The risk ratio of an effect: of two risks if both columns have two levels, else by the mean difference."""
         y, x, low, high = self.rows.y, self.rows.x, self.rows.y.min(), self.rows.y.max()
         if self.levels is None or len(np.unique(y)) > 2:
             return exp(RATIO_OF_DIFFERENCE * (step * (1.0 if self.levels else float(x.std())) / float(y.std())))
@@ -136,13 +136,13 @@ class Adjustment:
         if self.scores.clipped > learners.MOST_CLIPPED:
             return (
                 f"No interval: for {self.scores.clipped:.0%} of the rows one level of {self.cause} is almost certain "
-                "given what is adjusted for, so hardly any row can be compared with them (no overlap)."
+                "given the columns adjusted for, so hardly any row can be compared with them (no overlap)."
             )
         return FEW_ROWS if self.levels is not None and self.part.n < learners.LEAST_ROWS else ""
 
 
 def _told_if_apart(line: WithError, other: WithError, what: str) -> str:
-    """A note if straight lines give a different number; else empty."""
+    """The note that straight lines give a different number; empty if they do not."""
     if abs(line.value - other.value) <= FAR * other.error:
         return ""
     return (
@@ -164,7 +164,7 @@ def _coded(part: Table, name: str) -> Floats:
 
 
 def _spread(part: Table, name: str) -> Floats:
-    """(n, k) a column to adjust for; one with three or more levels as indicators."""
+    """(n, k) a column to adjust for; a column with three or more levels becomes indicators."""
     place = part.names.index(name)
     column = part.values[:, place]
     is_number = part.kinds[place] == "continuous" or len(np.unique(column)) <= 2
@@ -190,18 +190,18 @@ RATIO_OF_DIFFERENCE = 0.91  # a standardised difference d is about a risk ratio 
 class Robustness:
     """How strong a hidden cause of both cause and outcome must be to explain an estimate away.
 
-    Adjusting leaves variance in cause and outcome. A hidden cause that explains the share `value` of both makes the
-    estimate 0 (robustness value, Cinelli and Hazlett 2020); if it explains less of both, it cannot. `e_value` is the
-    risk ratio that a hidden cause must have with both (VanderWeele and Ding 2017). Unless cause and outcome have two
-    levels each, it comes from the standardised mean difference (per standard deviation of a cause with more).
+    Adjusting leaves variance in cause and outcome. A hidden cause that explains the share `value` of each of these two
+    can make the estimate 0; with smaller shares of both it cannot (robustness value, Cinelli and Hazlett 2020).
+    `e_value` is the risk ratio that it must have with both (VanderWeele and Ding 2017). Unless cause and outcome have
+    two levels, `e_value` follows from the standardised mean difference (per standard deviation of a numeric cause).
     """
 
-    partial_r2: float  # of the variance that adjusting leaves in the outcome, the share that the cause explains
+    partial_r2: float  # the share of the remaining variance of the outcome that the cause explains
     value: float
-    value_of_interval: float  # the least share with which the interval would hold 0
+    value_of_interval: float  # the least such share with which the interval contains 0
     e_value: float
-    e_value_of_interval: float  # the least ratio with which the interval would hold no effect; 1 if it holds it
-    adjusting_for: tuple[str, ...] | None = None  # with sampled graphs: the set of the largest class with an effect
+    e_value_of_interval: float  # the least such ratio with which the interval holds "no effect"; 1 if it already does
+    adjusting_for: tuple[str, ...] | None = None  # with sampled graphs: set of the largest class with an effect
 
     def __str__(self) -> str:
         begin = "To"
@@ -217,7 +217,7 @@ class Robustness:
 
 def robustness_value(partial_r2: float, freedom: float, level: float | None = None) -> float:
     """The share of the remaining variance of cause and outcome that a hidden cause must explain to make an estimate 0,
-    or to make its interval (of this `level`) hold 0. The example is Darfur, from Cinelli and Hazlett (2020).
+    or, with a `level`, to make its interval contain 0. The example is Darfur, from Cinelli and Hazlett (2020).
 
     >>> r2 = 4.184**2 / (4.184**2 + 783)
     >>> round(r2, 3), round(robustness_value(r2, 783), 3), round(robustness_value(r2, 783, 0.95), 3)

@@ -58,7 +58,7 @@ def estimated(
     *,
     by_adjustment: bool,
 ) -> Estimate:
-    """The value of a formula on data, with intervals; `by_adjustment`: the effect is zero, or the formula adjusts."""
+    """The value of a formula on data, with intervals. `by_adjustment`: the formula adjusts, or there is no effect."""
     needed = mentioned(formula) | way.x | way.y | way.given
     part, n_dropped = columns_of(causal, table, needed)
     kind = chosen_model(part, model, causal.names(way.y))
@@ -73,7 +73,7 @@ def estimated(
         ) from None
     sampling = sampling.of_rows(complete_rows(table, part.names))
     if sampling.clusters is None and part.weights is not None:
-        sampling = replace(sampling, clusters=np.arange(part.n))  # rows are drawn, each with its weight
+        sampling = replace(sampling, clusters=np.arange(part.n))  # every row is a cluster, drawn with its weight
     low, high = np.full((2, len(values)), np.nan)
     if sampling.resamples:
         low, high = _interval(fitted, formula, way, sampling, part.weights)
@@ -85,7 +85,7 @@ def estimated(
 
 
 def _determined(part: Table) -> str:
-    """Which column is constant, or a function of which others; levels count as columns of zeros and ones."""
+    """The clause that names a constant column, or one that others determine. Levels count as indicator columns."""
     spread = spread_out(part.values, part.kinds)
     spread = [(some - some.mean(axis=0)) / np.maximum(np.abs(some).max(axis=0), 1e-300) for some in spread]
 
@@ -129,12 +129,12 @@ def rows_told(part: Table, n_dropped: int) -> list[str]:
 
 
 def complete_rows(table: Table, names: Sequence[str]) -> Flags:
-    """(n,) the rows without gaps in some columns."""
+    """(n,) True for rows without gaps in the columns `names`."""
     return np.asarray(~np.isnan(table.take(names).values).any(axis=1), np.bool_)
 
 
 def chosen_model(part: Table, model: Model | None, outcomes: tuple[str, ...]) -> Model:
-    """The model that the user chose, or else the one that fits the kinds of the columns, if there is one."""
+    """The model that the user chose, else the one that fits the kinds of the columns; DataError if they forbid it."""
     kinds = dict(zip(part.names, part.kinds, strict=True))
     if model not in ("linear", "tables", "mixed", None):
         raise ParameterError(f'A model is "linear", "tables" or "mixed"; got {model!r}.')
@@ -153,7 +153,7 @@ def chosen_model(part: Table, model: Model | None, outcomes: tuple[str, ...]) ->
 
 _WAYS = (
     f"{Option('model', 'linear')} to treat levels as numbers (right for two levels), {Option('model', 'tables')} to "
-    "treat every value as a level, or hand the adjustment set over to a tool for mixed data."
+    "treat every value as a level, or evaluate the formula with a tool for mixed data."
 )
 NO_INTERVAL = (
     "A number without an interval is the same in every resample of the rows, or cannot be computed in some resamples: "
@@ -204,19 +204,19 @@ def _interval(
     # makes both ends NaN
     quantile = np.nanquantile if isinstance(fitted, Regression) else np.quantile
     low, high = quantile(np.array(drawn), [rare, 1 - rare], axis=0)
-    # where no row has the level, or all have it, all resamples agree: that does not make the value certain
+    # if no row has the level, or all rows have it, all resamples agree, but the value is not certain
     is_stuck = np.ptp(np.array(drawn), axis=0) == 0
     return np.where(is_stuck, np.nan, low), np.where(is_stuck, np.nan, high)
 
 
 def cluster_counts(rng: np.random.Generator, clusters: Counts) -> Floats:
-    """(n,) how often each row is in a resample of clusters: as many clusters, drawn with replacement."""
+    """(n,) how often each row is in a resample: as many clusters as there are, drawn with replacement."""
     n = int(clusters.max()) + 1
     return rng.multinomial(n, np.full(n, 1 / n))[clusters].astype(np.float64)
 
 
 def _changes(causal: CausalGraph, part: Table, way: Between, numbers: Numbers) -> Iterator[MeanChange]:
-    """For each cause: its slope, or, if it is discrete, each of its levels against the first."""
+    """For each cause its slope; for a discrete cause, each level against the first."""
     rows = zip(*(ends.tolist() for ends in numbers), strict=True)
     for cause in causal.names(way.x):
         is_number = part.kinds[part.names.index(cause)] == "continuous"

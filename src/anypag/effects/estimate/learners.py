@@ -1,9 +1,9 @@
 """Estimates of an effect that adjust for a set by any regressors instead of straight lines, cross-fitted.
 
-For a cause that is a number the model is partially linear: outcome and cause are each regressed on the set, and what is
-left of the outcome is regressed on what is left of the cause (Robinson 1988). For a cause with two levels the scores
-are doubly robust (AIPW): a regression of the outcome in each group, corrected by the residuals of rows, divided by the
-probability of their level. Every row is predicted from the rows of other folds, so that noise which a flexible
+For a cause that is a number the model is partially linear: outcome and cause are each regressed on the set, and the
+residual of the outcome is regressed on that of the cause (Robinson 1988). For a cause with two levels the scores are
+doubly robust (AIPW): a regression of the outcome in each group, corrected by the residual of each row divided by the
+probability of its level. Every row is predicted from the rows of other folds, so that noise which a flexible
 regression has fitted does not bias the estimate (Chernozhukov et al. 2018). Both estimates are a ratio of two sums over
 rows; these sums also give standard errors, by row or by cluster, and estimates in groups of rows.
 """
@@ -64,7 +64,7 @@ class WithError(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """The part of each row in an estimate: the sum of `top` (n,) divided by the sum of `bottom` (n,)."""
+    """The scores of rows; the estimate is the sum of `top` (n,) divided by the sum of `bottom` (n,)."""
 
     top: Floats
     bottom: Floats
@@ -73,14 +73,14 @@ class Scores(NamedTuple):
     left: float = float("nan")  # the residual sum of squares of the outcome; NaN for AIPW
 
     def partial_r2(self, freedom: int) -> float:
-        """The share of the remaining variance of the outcome that the cause explains; for AIPW from the t statistic."""
+        """The share of the remaining variance of the outcome that the cause explains; for AIPW by the t statistic."""
         found = self._replace(cluster=None).number()
         if self.left > 0:
             return min(found.value**2 * float(self.bottom.sum()) / self.left, 1.0)
         return found.value**2 / (found.value**2 + freedom * found.error**2) if found.value else 0.0
 
     def number(self, chosen: Flags | None = None) -> WithError:
-        """The estimate in some of the rows, with its sandwich error; all rows by default."""
+        """The estimate, with its sandwich error, in the `chosen` rows; in all rows by default."""
         top, bottom = (part if chosen is None else part[chosen] for part in (self.top, self.bottom))
         if not bottom.sum() > 0:
             raise DataError("The effect cannot be computed: the columns adjusted for determine the cause.")
@@ -141,7 +141,7 @@ class Splines:
 
 
 def _spline(column: Floats, knots: Floats) -> Floats:
-    """(n, knots + 1) a column's cubic B-splines, constant beyond the outer knots; the column if it has few values."""
+    """(n, knots + 1) a column's cubic B-splines, constant beyond the outer knots; the column if knots are few."""
     from scipy.interpolate import BSpline
 
     if len(knots) < 3:
@@ -214,7 +214,7 @@ def _of_residuals(left_y: Floats, left_x: Floats, rows: AdjustedRows) -> Scores:
 
 
 def doubly_robust(rows: AdjustedRows, learner: Learner = "splines", seed: int = 0) -> Scores:
-    """Scores of the mean difference that setting the cause to 1 in place of 0 makes (AIPW)."""
+    """Scores of the mean change in the outcome if the cause is set to 1 in place of 0 (AIPW)."""
     of_outcome, of_cause = _makers(learner, rows.z, SplineLogit)
     score, chances = np.empty((2, len(rows.y)))
     for train, test in _folds(rows, seed):
@@ -247,7 +247,7 @@ def _folds(rows: AdjustedRows, seed: int) -> list[tuple[Flags, Flags]]:
 
 
 def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
-    """The makers of the regressors of outcome and cause. If nothing is adjusted for: splines, which then give means."""
+    """The makers of the regressors of outcome and cause. If nothing is adjusted for: splines, which give means."""
     pair = learner if isinstance(learner, tuple) else (learner, learner)
     if len(pair) != 2:
         raise ParameterError(NO_LEARNER, f"{learner!r}.")
@@ -256,7 +256,7 @@ def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
 
 
 NO_LEARNER = (
-    f'The option {Option("learner")} is "splines", a regressor with fit and predict, where to import one from '
+    f'The option {Option("learner")} is "splines", a regressor with fit and predict, the name to import one by '
     '("sklearn.ensemble.RandomForestRegressor"), or one of these for the outcome and one for the cause; got '
 )
 
@@ -275,7 +275,7 @@ def _maker(one: str | One, splines: One) -> One:
 
 
 def _predicted(make: One, z: Floats, target: Floats, at: Floats, seed: int) -> Floats:
-    """What a fresh copy of a regressor, fitted to the target, predicts elsewhere; of a classifier the chance of 1."""
+    """The predictions at `at` by a fresh copy, fitted to the target; for a classifier the probabilities of 1."""
     try:
         fitted = _fresh(make, seed).fit(z, target)
         found = fitted.predict_proba(at)[:, -1] if hasattr(fitted, "predict_proba") else fitted.predict(at)
@@ -289,7 +289,7 @@ def _predicted(make: One, z: Floats, target: Floats, at: Floats, seed: int) -> F
 
 
 def _fresh(make: One, seed: int) -> Any:
-    """A regressor that has learned nothing; seeds not chosen are set, so that the same rows give the same number."""
+    """An unfitted regressor. Seeds that the user left open are set, so that the same rows give the same number."""
     given: Any = make
     model = deepcopy(given) if hasattr(given, "fit") and not isinstance(given, type) else given()
     chosen = model.get_params() if hasattr(model, "get_params") else {}

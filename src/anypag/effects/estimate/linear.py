@@ -24,7 +24,7 @@ from anypag.graphs.node_sets import NodeSet, members
 
 @dataclass(frozen=True)
 class Weighted:
-    """Columns (n, k) that a model is fitted to, each divided by a power of two (`exponent`), and the node of each."""
+    """The rows (n, k) that a model is fitted to, each column divided by a power of two (`exponent`), and the nodes."""
 
     rows: Floats
     exponent: Indices
@@ -124,19 +124,19 @@ def _solved(matrix: Floats, right: Floats) -> Floats:
         raise DeterminedError from None
 
 
-LEAST = 1e-10  # a direction of the standardised columns with a smaller share of the variance than this counts as absent
+LEAST = 1e-10  # directions of the standardised columns with a smaller share of the variance count as absent
 
 
 @dataclass(frozen=True)
 class Regression(Weighted):
     """An additive regression on continuous columns and indicators of levels. The effect must be zero or identified by
-    adjustment: other formulas need the joint distribution, which is neither Gaussian nor a table here.
+    adjustment, because other formulas need the joint distribution, which is neither Gaussian nor a table here.
     """
 
     is_discrete: tuple[bool, ...] = ()
 
     def values(self, formula: Expression, way: Between) -> Floats:
-        """The coefficients, by cause, then column of the cause, then outcome; NaN for levels without rows."""
+        """The coefficients, cause by cause, column by column, outcome by outcome; NaN for levels without rows."""
         (causes, at_x), (outcomes, at_y) = self._columns(way.x), self._columns(way.y)
         if not mentioned(formula) & way.x:
             return np.zeros(causes.shape[1] * outcomes.shape[1])
@@ -171,7 +171,7 @@ class Regression(Weighted):
 
 
 def _least_squares(design: Floats, outcomes: Floats, *, exact: bool) -> Floats:
-    """The coefficients of standardised columns; the shortest solution if a resample lacks a level."""
+    """The coefficients of standardised columns; the minimum-norm solution if a resample lacks a level."""
     inverse = np.linalg.pinv(design.T @ design, rcond=LEAST, hermitian=True)
     if exact and np.linalg.matrix_rank(design.T @ design, tol=LEAST, hermitian=True) < design.shape[1]:
         raise DeterminedError

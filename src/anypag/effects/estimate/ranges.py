@@ -52,13 +52,13 @@ def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None)
 
 
 class _MemberWalk:
-    """Sets circles one by one, each time with all marks that follow."""
+    """The search for members: it replaces one circle after another, and sets all marks that follow each time."""
 
     def __init__(self, one: MAG) -> None:
         self.of_data, self.colliders = pag_of_mag(one), SeparationsOf(one.marks)
 
     def from_marks(self, marks: Marks, rng: np.random.Generator | None = None) -> Iterator[MAG | None]:
-        """The members that agree with the marks, in order, or at random by `rng`; None for a choice that gives none."""
+        """The members that agree with the marks, in order, or at random by `rng`; None for each failed attempt."""
         circles = np.argwhere(marks == Mark.CIRCLE)
         if not len(circles):
             yield self._checked(marks)
@@ -70,7 +70,7 @@ class _MemberWalk:
             yield from [None] if wider is None else self.from_marks(wider, rng)
 
     def _with(self, marks: Marks, i: int, j: int, mark: Mark) -> Marks | None:
-        """The marks with one more, and what follows; None if that contradicts itself."""
+        """The marks with one more mark and all that follow; None if these contradict each other."""
         known = np.array(marks)
         known[i, j] = mark
         if mark == Mark.TAIL:  # without selection one end of every edge has an arrowhead
@@ -102,7 +102,7 @@ class PossibleEffects:
     n_members: int  # the members that were considered
     exact: bool  # are these all of them?
     n_assumed: int  # members whose values assume that arrows hide no common cause; without this any value is possible
-    n_open: int  # members in which the effect is not identified even then; they have no value
+    n_open: int  # members whose effect is not identified even with this assumption; they have no value
     untold: str = ""  # why there are no values although members have formulas
 
     @property
@@ -133,7 +133,7 @@ class PossibleEffects:
 def possible_effects(
     causal: CausalGraph, way: Between, table: Table, model: Model | None, most: int, seed: int
 ) -> PossibleEffects:
-    """The effect in every member of the class, or in a sample of them."""
+    """The range of the effect over the members of the class, or over a sample of them."""
     found = members_of(causal.pag, most, seed, causal.member)
     answers = [_in_member(mag, way) for mag in found.mags]
     formulas = list(dict.fromkeys(answer.formula for answer, _ in answers if answer.formula is not None))
@@ -144,7 +144,7 @@ def possible_effects(
 
 
 def _in_member(mag: MAG, way: Between) -> tuple[Verdict, bool]:
-    """The verdict of one member, and whether it assumes that arrows hide no common cause."""
+    """The verdict of one member, and True if it assumes that arrows hide no common cause."""
     for trusted in (False, True):
         causal = CausalGraph.of_mag(mag, trusted=trusted)
         answer = verdict(causal, way.x, way.y, way.given, causal.everyone)

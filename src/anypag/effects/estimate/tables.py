@@ -24,14 +24,14 @@ from anypag.graphs.projection import LatentDAG
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore
 
-MOST_CELLS = 10_000_000  # a larger table is refused: hardly any of its cells would hold a row
+MOST_CELLS = 10_000_000  # a larger table is refused, because hardly any of its cells would contain a row
 MOST_CELLS_DRAWN = 1_000_000  # the same limit for a table that is drawn once for each sampled graph
 EQUIVALENT_ROWS = 1.0  # the prior of a drawn table counts as this many rows, spread over its cells
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Counts of the combinations of levels that occur (cells, columns); `of_row`: the combination that each row has."""
+    """The combinations of levels that occur (`cells`, each a row), and their counts. `of_row`: the cell of each row."""
 
     cells: npt.NDArray[np.int64]
     counts: Floats
@@ -50,7 +50,7 @@ class Tables:
         return replace(self, counts=np.bincount(self.of_row, counts, len(self.cells)).astype(np.float64))
 
     def values(self, formula: Expression, way: Between) -> Floats:
-        """Probabilities by combination of causes, then of conditions, then of outcomes; NaN where rows are missing."""
+        """Probabilities, ordered by levels of causes, then conditions, then outcomes; NaN where rows are missing."""
         axes = [self.place(node) for part in (way.x, way.given, way.y) for node in members(part)]
         shape = tuple(size if axis in axes else 1 for axis, size in enumerate(self.n_levels))
         found = np.broadcast_to(folded(formula, self._value), shape)
@@ -86,7 +86,7 @@ def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tu
 
 
 def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[int, int]]:
-    """Combinations {node: level} that the formula needs and no row has, though some row differs only in causes."""
+    """Combinations {node: level} that the formula needs and no row has; some row differs from them only in causes."""
     found: dict[tuple[tuple[int, int], ...], None] = {}
     for leaf in leaves(formula):
         here, without = tables.count(leaf.given), tables.count(leaf.given & ~x)
@@ -115,10 +115,10 @@ class LevelTable:
     """A table of levels without gaps, and draws of risk differences from it: one for each sampled DAG.
 
     In a DAG the parents of the cause, measured or hidden, close every path that is not causal. So P(y | do(x)) is the
-    mean of P(y | x, parents) over the parents. Several causes are set one after the other: each adjusts for its parents
-    that no earlier step has, given all earlier columns (Robins' g-formula). A condition, which no cause may affect,
-    selects rows. The tables are drawn from their Dirichlet posteriors, the levels of hidden causes (`n_levels`) from
-    their distribution given the rows and the graph.
+    mean of P(y | x, parents) over the parents. Several causes are set one after the other: each step adjusts for the
+    parents of its cause that no earlier step has, given all earlier columns (Robins' g-formula). A condition, which no
+    cause may affect, selects rows. The tables are drawn from their Dirichlet posteriors, and the levels of hidden
+    causes (`n_levels`) from their distribution given the rows and the graph.
     """
 
     def __init__(self, table: Table, n_levels: tuple[int, ...], clusters: Counts | None = None) -> None:
@@ -131,7 +131,7 @@ class LevelTable:
         self.n = table.n
 
     def columns(self, nodes: tuple[int, ...]) -> list[DrawnColumn]:
-        """All levels of a variable against the first; of several, all combinations against the first of each."""
+        """All levels of a variable against the first; for several variables, all combinations against the first."""
         names = tuple(self._table.names[node] for node in nodes)
         first, *others = product(*(levels_of(self._table, name) for name in names))
         if len(nodes) == 1:
@@ -149,8 +149,8 @@ class LevelTable:
         return found
 
     def drawn(self, diagrams: Marks, numbers: Counts, causes: Columns, y: int, rows: Flags | None = None) -> Floats:
-        """(m, levels of the causes but the first, levels of y but one) draws of how much setting the causes to their
-        levels changes the probabilities of y, in some of the rows; exactly 0 where no cause is an ancestor of y.
+        """(m, k, l) draws of risk differences: the changes in the probabilities of the levels of y but the first, if
+        the causes are set to each other combination in place of the first. Exactly 0 if no cause is an ancestor of y.
         """
         found = []
         for diagram, number in zip(diagrams, numbers.tolist(), strict=True):
@@ -176,7 +176,7 @@ class LevelTable:
         return np.asarray(risks[1:, 1:] - risks[:1, 1:])
 
     def _risks(self, steps: Steps, y: int, number: int, codes: Counts, rows: Flags | None) -> Floats:
-        """(levels of each cause, levels of y) one draw of P(y | do(causes)); zeros without causes."""
+        """(levels of each cause, levels of y) one draw of P(y | do(causes)); zeros without steps."""
         nodes = [node for z, x in steps for node in (*z, x)] + [y]
         sizes = [prod(self._sizes[node] for node in part) for z, x in steps for part in (z, (x,))] + [self._sizes[y]]
         if not steps or prod(sizes) > MOST_CELLS_DRAWN:
@@ -186,7 +186,7 @@ class LevelTable:
         times = None if self._clusters is None else random_weights(self._clusters, random) * self.n
         chosen = slice(None) if rows is None else rows
         counts = np.bincount(place[chosen], None if times is None else times[chosen], prod(sizes)).reshape(sizes)
-        drawn = random.standard_gamma if times is None else np.asarray  # weights of clusters are random already
+        drawn = random.standard_gamma if times is None else np.asarray  # with clusters the counts are random already
         cells = drawn(counts + EQUIVALENT_ROWS / counts.size)
         risks = cells / np.maximum(cells.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
         for at in range(2 * len(steps) - 2, -1, -2):  # average over a step's columns, given those before it
@@ -199,7 +199,7 @@ class LevelTable:
 
 
 def _steps(diagram: Marks, causes: Columns, y: int) -> Steps:
-    """The causes that lead to y if all are set, ancestors first, each with its parents that no earlier step has."""
+    """A step for each cause that leads to y if all are set, ancestors first; its columns: the parents not yet used."""
     arrows = (diagram == Mark.ARROW) & (diagram.T == Mark.TAIL)
     cut = diagram.copy()
     for x in causes:

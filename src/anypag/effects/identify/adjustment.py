@@ -10,10 +10,10 @@ graph's class, exactly if
 A path is proper if only its first node is in X. Given 1 and 2, the third condition holds in the PAG if and only if Z
 separates X and Y in any one member after the first edges of the proper possibly directed paths are taken out.
 
-So in that member adjustment sets are the sets that separate X and Y. Minimal ones lie among the ancestors of X and Y,
-where separation becomes a cut in an undirected graph: join all nodes of a district (nodes connected by `<->`) and their
+So adjustment sets are sets that separate X and Y in that member. Minimal ones lie among the ancestors of X and Y. There
+a separating set is a cut in an undirected graph: join all nodes of a district (nodes connected by `<->`) and their
 parents, and contract nodes that may not be used (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor 2019).
-Minimal cuts are enumerated by moving the border past one of its nodes (Berry, Bordat, Cogis 2000).
+Minimal cuts are enumerated by moving a cut past one of its nodes (Berry, Bordat, Cogis 2000).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def is_adjustment(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
 
 
 def _usable(causal: CausalGraph, way: Between) -> NodeSet:
-    """The nodes that may be conditioned on. With conditions, no descendants of X: do(x) may change them."""
+    """The nodes that may be conditioned on. With conditions, descendants of X are excluded: do(x) may change them."""
     after = spread(causal.near.children, way.x, causal.everyone) if way.given else way.x
     return causal.everyone & ~(way.y | way.forbidden | after)
 
@@ -73,7 +73,7 @@ def canonical(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet | N
 
 
 class Ways(NamedTuple):
-    """An undirected graph in which cuts between X and Y are the sets that separate them."""
+    """An undirected graph whose cuts between X and Y are the sets that separate X and Y in the member."""
 
     joined: tuple[NodeSet, ...]
     x: NodeSet
@@ -106,10 +106,10 @@ def smallest(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet | No
 
 
 def ways_of(causal: CausalGraph, way: Between, within: NodeSet) -> Ways:
-    """The graph whose cuts are the separating sets that may be used."""
+    """The graph whose cuts are the allowed separating sets."""
     marks = causal.member.marks
     arrows = (marks == Mark.ARROW) & (marks.T == Mark.TAIL)
-    arrows &= ~(causal.flags(way.x)[:, None] & causal.flags(way.first))  # first edges are arrows in every member
+    arrows &= ~(causal.flags(way.x)[:, None] & causal.flags(way.first))  # first edges, which are arrows, are taken out
     parents = rows_as_sets(arrows.T)
     spouses = rows_as_sets((marks == Mark.ARROW) & (marks.T == Mark.ARROW))
     above = spread(parents, way.x | way.y | way.given, causal.everyone)
@@ -119,7 +119,7 @@ def ways_of(causal: CausalGraph, way: Between, within: NodeSet) -> Ways:
         left &= ~district
         _join(joined, reduce(or_, (parents[node] for node in members(district)), district))
     usable = (above & within & _usable(causal, way) & ~way.given) | way.x | way.y
-    for node in members(above & ~(usable | way.given)):  # no cut can contain it, so paths lead through it
+    for node in members(above & ~(usable | way.given)):  # no cut may contain it, so its neighbours are joined
         around, joined[node] = joined[node], 0
         _join(joined, around, without=1 << node)
     return Ways(tuple(joined), way.x, way.y, usable)
@@ -141,7 +141,7 @@ def _border(ways: Ways, blocked: NodeSet) -> NodeSet:
 
 
 def _least_cut(ways: Ways) -> NodeSet:
-    """A smallest cut: a maximal flow from X to Y, where node v becomes v (in) and n + v (out) with one unit between."""
+    """A smallest cut, by a maximal flow from X to Y. Node v becomes an arc of capacity 1 from v to n + v."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 

@@ -21,7 +21,7 @@ from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge
 
 WHAT_HELPS = (
-    "What may help: say what you know (an order in time, say), try another alpha, or leave out columns that the "
+    "What may help: say what you know (such as an order in time), try another alpha, or leave out columns that the "
     "question does not need."
 )
 OWN_GRAPH = (
@@ -32,7 +32,7 @@ OWN_GRAPH = (
 
 @dataclass(frozen=True, eq=False)
 class CausalGraph:
-    """A graph without selection, as a PAG; its edges as sets, and one member of its class."""
+    """A PAG without selection, the sets of neighbours of its nodes, and one member of its class."""
 
     pag: PAG
     near: Neighbours
@@ -40,7 +40,7 @@ class CausalGraph:
 
     @classmethod
     def of_mag(cls, mag: MAG, *, trusted: bool = False) -> Self:
-        """The prepared graph of one member of a class; if it is `trusted`, its arrows hide no common cause."""
+        """The prepared graph that has the marks of one MAG. `trusted`: all its arrows count as visible."""
         arrows = (mag.marks == Mark.ARROW) & (mag.marks.T == Mark.TAIL) if trusted else None
         return cls(PAG.trusted(np.array(mag.marks), mag.names), Neighbours.of(mag.marks, arrows), mag)
 
@@ -58,7 +58,7 @@ class CausalGraph:
         return np.unpackbits(packed, count=n, bitorder="little").view(np.bool_)
 
     def is_separated(self, x: NodeSet, y: NodeSet, z: NodeSet, first: NodeSet = 0) -> bool:
-        """Does Z separate X and Y in the member of the class, without the edges from X to `first`?"""
+        """Does Z separate X and Y in the member of the class after the edges from X to `first` are removed?"""
         from anypag._kernels.separation import is_blocked
 
         return bool(is_blocked(*self.member.marked_edges, *map(self.flags, (x, y, z, first))))
@@ -71,7 +71,7 @@ WHAT_HELPS_BESIDE_KNOWLEDGE = (
 
 
 def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGraph:
-    """The prepared graph; an error if it implies selection, or if it is no PAG (the message ends with `what_helps`)."""
+    """The prepared graph. Error if edges imply selection, or, with the advice `what_helps`, if it is no valid PAG."""
     return _causal_graph_of(_Exactly(graph), what_helps)
 
 
@@ -84,8 +84,8 @@ def causal_graph_with(mag: MAG, facts: Facts) -> CausalGraph:
 
 
 def agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:
-    """Does a graph agree with the known causes, and have a `---` only if the sample may be selected? Stricter than
-    `Facts.disagreement`: the tail at a node without arrowheads counts as a cause, though selection may explain it.
+    """Does a graph agree with what is known about causes? A graph with `---` agrees only if the sample may be selected.
+    Every arrow `A --> B` makes A a cause of B here; `Facts.disagreement` allows selection to explain some tails.
     """
     tail = marks == Mark.TAIL
     if not selection and (tail & tail.T).any():
@@ -108,8 +108,8 @@ class _Exactly:
 
 
 def causal_graph_under(shown: PAG, alone: PAG, known: Knowledge | None) -> CausalGraph | None:
-    """The graph with the marks that contexts and other knowledge decide; None without contexts, or if no member of the
-    class agrees with knowledge. `shown`: the graph with marks from knowledge; `alone`: the graph by the data alone.
+    """The prepared graph with marks from knowledge, as in `shown`. None if knowledge has no contexts, or if the MAG
+    made from `shown` disagrees with knowledge or is not in the class of `alone`, the graph by the data alone.
     """
     return _causal_graph_under(_Exactly(shown), _Exactly(alone), known) if known and known.contexts else None
 

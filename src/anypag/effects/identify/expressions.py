@@ -2,7 +2,7 @@
 
 Sets of variables are sets of nodes (`graphs.node_sets`). The functions `product`, `quotient` and `summed` build
 formulas and apply identities that hold for every distribution: P(a | b, c) P(b | c) = P(a, b | c), the sum of P(a | b)
-over a is 1, a factor that does not depend on a leaves the sum over a. So formulas stay short.
+over a is 1, and factors without the variable a move out of the sum over a. So formulas stay short.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class _Formula:
 
     @cached_property
     def free(self) -> NodeSet:
-        """The variables whose values it depends on."""
+        """The variables that the value of the formula depends on."""
         if isinstance(self, P):
             return self.of | self.given
         inside: NodeSet = reduce(or_, (part.free for part in parts(self)), 0)  # type: ignore[arg-type]
@@ -85,7 +85,7 @@ def n_written(expression: Expression) -> int:
 
 
 def folded(expression: Expression, value: Callable[[Expression, tuple[Folded, ...]], Folded]) -> Folded:
-    """The value of a formula from the values of its parts, each computed once, because formulas share parts."""
+    """The value of a formula. `value` computes it from the values of its parts; a part that recurs is computed once."""
     known = dict[int, Folded]()
 
     def of(part: Expression) -> Folded:
@@ -133,7 +133,7 @@ def quotient(top: Expression, bottom: Expression) -> Expression:
 
 
 def summed(over: NodeSet, body: Expression) -> Expression:
-    """The sum of the body over these variables; it must depend on all of them."""
+    """The sum of the body over the variables `over`. The body must depend on all of them."""
     assert not over & ~body.free, "a sum is over variables that its body depends on"
     if not over:
         return body
@@ -145,7 +145,7 @@ def summed(over: NodeSet, body: Expression) -> Expression:
 
 
 def simplified(expression: Expression, leaf: Callable[[P], P]) -> Expression:
-    """The formula with every conditional replaced by the value of `leaf` for it."""
+    """The formula with every conditional `p` replaced by `leaf(p)`."""
 
     def shorter(part: Expression, inner: tuple[Expression, ...]) -> Expression:
         if isinstance(part, P):
@@ -166,7 +166,7 @@ def _as_product(factors: Sequence[Expression]) -> Expression:
 
 
 def _chained(factors: list[Expression]) -> list[Expression]:
-    """Applies P(a | b, c) P(b | c) = P(a, b | c) as often as possible."""
+    """The factors, after P(a | b, c) P(b | c) = P(a, b | c) was applied as often as possible."""
     chained = list(factors)
     while True:
         pairs = ((a, b) for a, b in permutations(chained, 2) if isinstance(a, P) and isinstance(b, P))
@@ -203,7 +203,7 @@ def _summed_quotient(over: NodeSet, body: Quotient) -> Expression:
 
 
 def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
-    """The sum of a product, without variables that sum to 1; factors without a summed variable leave the sum."""
+    """The sum of a product. Factors without a summed variable are taken out; variables that sum to 1 are dropped."""
     left, factors_left = _without_sinks(over, factors)
     inner = [factor for factor in factors_left if factor.free & left]
     outer = [factor for factor in factors_left if not factor.free & left]
@@ -213,7 +213,7 @@ def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
 
 
 def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, list[Expression]]:
-    """Drop variables that sum to 1. Returns the remaining variables and factors."""
+    """The variables and factors left. A variable v that only P(v | ...) contains is dropped, because it sums to 1."""
     while True:
         for place, factor in enumerate(factors):
             others = _as_product(factors[:place] + factors[place + 1 :]).free
@@ -227,7 +227,7 @@ def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, l
 
 
 def _apart(over: NodeSet, factors: list[Expression]) -> list[tuple[NodeSet, list[Expression]]]:
-    """The groups of factors that share no summed variable, so that each can be summed alone; and their variables."""
+    """The summed variables and the factors of each group; groups share no summed variable, so each is summed alone."""
     groups: list[tuple[NodeSet, list[Expression]]] = []
     for factor in factors:
         own = factor.free & over

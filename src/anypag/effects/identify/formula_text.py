@@ -14,11 +14,11 @@ _SPECIAL = {letter: f"\\{letter}" for letter in "{}$&#_%"} | {
     letter: rf"\text{name}{{}}" for letter, name in {"\\": "backslash", "~": "asciitilde", "^": "asciicircum"}.items()
 }
 
-LONGEST = 500  # the most conditional probabilities in a formula that is written out
+LONGEST = 500  # a formula with more conditional probabilities is not written out
 
 
 class Style(NamedTuple):
-    """How the pieces of a formula are written: names by a function, the others by a pattern for `%`."""
+    """The notation of formulas: a function that writes names, and a text or a `%` pattern for every other part."""
 
     name: Callable[[str], str]
     bar: str
@@ -40,7 +40,7 @@ LATEX = Style(
 
 
 def written(expression: Expression, names: Sequence[str], style: Style) -> str:
-    """The right side of an equation. A summed variable gets a prime if the same variable also occurs outside the sum.
+    """A formula as text. A summed variable gets a prime if the same variable also occurs outside the sum.
 
     >>> written(Sum(0b10, Product((P(1, 0b110), P(0b10)))), ["Y", "Z", "X"], TEXT)
     'Σ_{Z} P(Y | Z, X) P(Z)'
@@ -53,7 +53,7 @@ def written(expression: Expression, names: Sequence[str], style: Style) -> str:
 
 
 def effect_written(names: Sequence[str], x: NodeSet, y: NodeSet, given: NodeSet, style: Style) -> str:
-    """The left side: P(y | do(x), given)."""
+    """The left side of the equation as text: P(y | do(x), given)."""
     labels = [style.name(name) for name in names]
     outcome, cause, rest = (", ".join(labels[node] for node in members(part)) for part in (y, x, given))
     return f"P({outcome}{style.bar}{style.do % cause}{', ' + rest if rest else ''})"

@@ -1,10 +1,10 @@
 """IDP and CIDP: a formula for P(y | do(x)), or P(y | do(x), z), from a PAG (Jaber, Zhang, Bareinboim, ICML 2019;
 Jaber, Ribeiro, Zhang, Bareinboim, NeurIPS 2022).
 
-Q[C] is the distribution of C when everything else is set. The effect is a sum over Q[D], where D are the nodes that may
-act on Y without passing X. Starting from Q[V] = P(v), buckets (nodes joined by `o-o`) that are not needed are removed
-one by one; a set that splits into regions is computed region by region. If neither is possible, two systems of the
-graph's class agree on P and differ in the effect.
+Q[C] is the distribution of the nodes C when all other nodes are set. The effect is a sum over Q[D], where D contains Y
+and its possible ancestors by paths without X. The derivation starts from Q[V] = P(v) and removes nodes that Q[D] does
+not need, one bucket (nodes joined by `o-o`) at a time. It splits a set into regions where it can. If neither step is
+possible, two systems of the graph's class agree on P and differ in the effect.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def identified(causal: CausalGraph, x: NodeSet, y: NodeSet) -> Expression | Stuc
 
 
 class Regions(NamedTuple):
-    """Regions into which a set splits: its Q is Q[first] Q[second] / Q[both]."""
+    """Two regions whose union is a set, and their intersection: Q[set] = Q[first] Q[second] / Q[both]."""
 
     first: NodeSet
     second: NodeSet
@@ -45,7 +45,7 @@ class Regions(NamedTuple):
 
 
 class _Derivation:
-    """The plan to compute Q[wanted] from Q[over], by sets alone; formulas are written only if it succeeds."""
+    """The steps that compute Q[wanted] from Q[over]. They are found on sets alone; then the formula is built."""
 
     def __init__(self, causal: CausalGraph) -> None:
         self.causal = causal
@@ -67,19 +67,19 @@ class _Derivation:
         return self._removable(wanted, over) or self._regions(wanted) or Stuck(wanted, over)
 
     def _removable(self, wanted: NodeSet, over: NodeSet) -> NodeSet:
-        """The nodes that have no wanted descendant; if all have one, a bucket that can be removed, or 0."""
+        """The nodes that are no possible ancestor of a wanted node. If there are none: a removable bucket, or 0."""
         near = self.causal.near
         idle = over & ~spread(near.parents, wanted, over)
         if idle:
             return idle
         for bucket in (bucket for bucket in bucket_sets(near, over) if not bucket & wanted):
             after = spread(near.children, bucket, over) & ~bucket
-            if not pc_component_set(near, bucket, over) & after:  # no hidden causes join it to a possible descendant
+            if not pc_component_set(near, bucket, over) & after:  # no hidden causes join the bucket and `after`
                 return bucket
         return 0
 
     def _regions(self, wanted: NodeSet) -> Regions | None:
-        """The wanted set as a region and the region of what is left; None if all of it is one region."""
+        """A region of the wanted set and the region of its other nodes; None if the whole set is one region."""
         near = self.causal.near
         for bucket in bucket_sets(near, wanted):
             region = region_set(near, bucket, wanted)
@@ -89,7 +89,7 @@ class _Derivation:
         return None
 
     def formula(self, wanted: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
-        """Q[wanted] from Q[over], by a plan that succeeds."""
+        """The formula of Q[wanted], made from that of Q[over] (`q_over`). Call it only if `stuck` returned None."""
         if not wanted:
             return ONE
         if wanted == over:
@@ -101,18 +101,18 @@ class _Derivation:
                 first, second, both = (self.formula(part, over, q_over) for part in step)
                 self.known[wanted, over] = quotient(product(first, second), both)
             else:
-                # Q[over] / Q(step | not after), computed as Q(not after) Q(after, except step | not after, step)
+                # Q(over) / Q(step | base) = Q(base) Q(after without step | base, step); base: the nodes not in `after`
                 after = spread(self.causal.near.children, step, over)
                 rest = product(summed(after, q_over), quotient(q_over, summed(after & ~step, q_over)))
                 self.known[wanted, over] = self.formula(wanted, over & ~step, rest)
         return self.known[wanted, over]
 
 
-Torn = NodeSet  # where identification failed: in this bucket observing causes differs from setting them
+Torn = NodeSet  # the bucket at which identification failed: only some of its nodes are possible ancestors of y and z
 
 
 def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> Expression | Stuck | Torn:
-    """A formula for P(y | do(x), z), or where identification failed; a condition may become a cause, and vice versa."""
+    """A formula for P(y | do(x), z), or where identification failed. Causes and conditions may change roles."""
     if not z:
         return identified(causal, x, y)
     seen = _buckets_seen(causal, x, y, z)
@@ -124,7 +124,7 @@ def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) ->
 
 
 def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tuple[NodeSet, NodeSet] | Torn:
-    """Turns causes that share a bucket with possible ancestors of y and z into conditions. Returns the new X and Z."""
+    """X and Z, after causes that share a bucket with possible ancestors of y and z were turned into conditions."""
     while True:
         above = spread(causal.near.parents, y | z, causal.everyone & ~x)
         torn = [b for b in bucket_sets(causal.near, causal.everyone) if b & above and b & ~above]
@@ -137,7 +137,7 @@ def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tu
 
 
 def _conditions_set(causal: CausalGraph, x: NodeSet, z: NodeSet, y: NodeSet) -> tuple[NodeSet, NodeSet]:
-    """Turns conditions that may be set instead of observed into causes. Returns the new X and Z."""
+    """X and Z, after conditions that may be set instead of observed were turned into causes."""
     while True:
         parts = (bucket & z for bucket in bucket_sets(causal.near, causal.everyone) if bucket & z)
         part = next((part for part in parts if is_seeing_setting(causal, part, x, y, z & ~part)), 0)
@@ -148,7 +148,7 @@ def _conditions_set(causal: CausalGraph, x: NodeSet, z: NodeSet, y: NodeSet) -> 
 
 def is_seeing_setting(causal: CausalGraph, a: NodeSet, x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
     """Rule 2 of do-calculus: is P(y | do(x), do(a), z) = P(y | do(x), a, z) in every system of the graph's class? Yes,
-    if a and y are separated given x and z after removing edges into x and (in the whole graph) visible edges out of a.
+    if x and z separate a and y without these edges: arrows into x, and arrows out of a that are visible in the graph.
     """
     marks = np.array(causal.pag.marks)
     into = (marks == Mark.ARROW) & causal.flags(x)

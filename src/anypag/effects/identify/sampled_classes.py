@@ -1,7 +1,7 @@
-"""The equivalence classes of sampled graphs, and what each of them says about an effect.
+"""The equivalence classes of sampled graphs, and the verdict of each class about an effect.
 
-Data cannot tell the members of a class apart, so how often one of them was sampled says nothing. The verdict about an
-effect is therefore that of the class; a probability is the share of sampled graphs whose class has that verdict.
+Data cannot tell the members of a class apart, so the frequency of a single member means nothing. The verdict of a graph
+is therefore that of its class. The probability of a verdict is the share of sampled graphs whose class has it.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from anypag.knowledge.knowledge import Knowledge
 from anypag.search.by_scores.sampled_graphs import Diagrams
 
 NO_GRAPH_AGREES = (
-    "No sampled graph agrees with what was said to be known, so no effect can be drawn. Take statements back, "
-    "or say less, and search again."
+    "No sampled graph agrees with the given knowledge, so no effect can be drawn. Take statements back, or say less, "
+    "and search again."
 )
 
 
@@ -42,13 +42,13 @@ class SampledClass(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SampledClasses:
-    """Sampled graphs that agree with knowledge, and their classes; variables are in the order of their names."""
+    """Sampled graphs that agree with knowledge, and their classes. Variables are sorted by name."""
 
     names: tuple[str, ...]
     diagrams: Marks  # (m, nodes, nodes): hidden causes of discrete columns are the last nodes
-    place: Counts  # (m,) the number of each graph among all sampled ones, which seeds its random numbers
-    of: Counts  # (m,) the class of each
-    counts: Flags  # (m,) False for graphs sampled with a lower penalty per edge: they give draws, but are in no share
+    place: Counts  # (m,) the index of each graph in the whole sample, which seeds its random numbers
+    of: Counts  # (m,) the class of each graph
+    counts: Flags  # (m,) False for graphs sampled with a lower penalty per edge, used for draws, not for shares
     classes: tuple[SampledClass, ...]
     selection: bool
     n_levels: tuple[int, ...]  # of hidden causes
@@ -63,8 +63,8 @@ class SampledClasses:
         return [self._verdict(found, x, y, given, within) for found in self.classes]
 
     def _verdict(self, found: SampledClass, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
-        """What one class says. In a selected sample, adjustment and "no effect" hold if no possible cause of X, Y or a
-        condition is `doubtful`. For formulas this is not proved: the effect then counts as not identified.
+        """The verdict of one class. If selection is possible, adjustment and "no effect" hold if no possible cause of
+        X, Y or a condition is `doubtful`. For formulas this is not proved, so the effect counts as not identified.
         """
         causal = found.causal
         if not self.selection:
@@ -78,7 +78,7 @@ class SampledClasses:
         return Verdict("unidentified", way) if way.first else verdict(causal, x, y, given, within)
 
     def if_causal(self, k: int, x: NodeSet) -> Marks | None:
-        """The marks of class k with `-->` for `o->`, and `o-o` oriented away from X; None if that is no member."""
+        """The marks of class k with `-->` for `o->` and `o-o` oriented away from X; None if no member has these."""
         marks = self.classes[k].causal.pag.marks
         order = np.argsort(~self.classes[k].causal.flags(x), kind="stable")  # X first
         chosen, cycle = completed(marks[np.ix_(order, order)])
@@ -86,7 +86,7 @@ class SampledClasses:
         return None if cycle else np.asarray(chosen[np.ix_(back, back)])
 
     def members_if_causal(self, x: NodeSet, at: Counts) -> tuple[Counts, Marks]:
-        """The places among `at` whose class has a member by `if_causal`, and the marks of that member for each."""
+        """The graphs among `at` whose class has a member by `if_causal`, and the marks of that member for each."""
         member = {k: self.if_causal(k, x) for k in np.unique(self.of[at]).tolist()}
         known = [(k, marks) for k in at.tolist() if (marks := member[int(self.of[k])]) is not None]
         marks = np.array([marks for _, marks in known], np.uint8).reshape(-1, len(self.names), len(self.names))
@@ -103,7 +103,7 @@ class SampledClasses:
         return None if causal is None else smallest(causal, between(causal, x, y, given), causal.everyone)
 
     def open_arrows(self, k: int) -> Flags:
-        """(n, n) the arrows that may hide a common cause, given class k and knowledge."""
+        """(n, n) False where row --> column is visible in class k; any other arrow may hide a common cause."""
         causal = self.classes[k].causal
         return ~np.array([causal.flags(seen) for seen in causal.near.visible], np.bool_)
 
@@ -128,13 +128,13 @@ def _grouped(
 def _class_of(pag: PAG, mag: MAG, facts: Facts | None) -> SampledClass:
     causal = CausalGraph(pag, Neighbours.of(pag.marks), mag) if facts is None else causal_graph_with(mag, facts)
     marks = causal.pag.marks
-    half = (marks.T == Mark.TAIL) & (marks != Mark.NONE) & (marks != Mark.ARROW)  # [i, j]: a tail at i, no arrow at j
+    half = (marks.T == Mark.TAIL) & (marks != Mark.NONE) & (marks != Mark.ARROW)  # [i, j]: tail at i, no arrowhead at j
     return SampledClass(causal, rows_as_sets((half | half.T).any(axis=0)[None])[0])
 
 
 @lru_cache(maxsize=4)
 def classes_of(found: Diagrams, known: Knowledge | None, *, selection: bool) -> SampledClasses:
-    """The classes of sampled graphs that agree with knowledge, cached; ContradictionError if none does."""
+    """The classes of sampled graphs that agree with knowledge, cached; ContradictionError if no graph does."""
     order = np.argsort(np.array(found.names, np.str_), kind="stable")
     names = tuple(found.names[place] for place in order)
     marks = found.arranged(order).marks

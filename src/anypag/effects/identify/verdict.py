@@ -18,12 +18,12 @@ from anypag.graphs.node_sets import NodeSet, bucket_sets, members, pc_component_
 from anypag.graphs.text import quote
 from anypag.markup import counted
 
-Status = Literal["zero", "adjustment", "formula", "identified", "unidentified"]  # "identified": of sampled graphs only
+Status = Literal["zero", "adjustment", "formula", "identified", "unidentified"]  # "identified": sampled graphs only
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a graph says about P(y | do(x), given)."""
+    """The verdict of a graph about the effect P(y | do(x), given)."""
 
     status: Status
     way: Between
@@ -33,7 +33,7 @@ class Verdict:
 
 
 def verdict(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
-    """The verdict of a graph; adjustment sets are searched `within` some columns only."""
+    """The verdict of a graph. Adjustment sets may contain only the columns in `within`."""
     way = between(causal, x, y, given)
     plain = without_formula(causal, way, within)
     if plain is not None:
@@ -56,7 +56,7 @@ def without_formula(causal: CausalGraph, way: Between, within: NodeSet) -> Verdi
 def holds_if_selected(found: Verdict) -> bool:
     """Is a verdict from a PAG without `---` and `--o` valid if the sample may be selected? A visible arrow out of X
     needs an arrowhead at X, so X and its descendants do not affect selection: adjustment gives the effect among those
-    in the sample. For formulas this is not proved; `tests/effects/test_selection.py` has the enumeration.
+    in the sample. `tests/effects/test_selection.py` checks this by enumeration. For formulas there is no proof.
     """
     return found.z is not None or not found.way.first
 
@@ -78,7 +78,7 @@ def shortened(causal: CausalGraph, formula: Expression, wanted: NodeSet) -> Expr
         return P(leaf.of, given)
 
     short = simplified(formula, without_needless_conditions)
-    idle = short.free & ~wanted  # these cannot matter, so the mean over them is taken
+    idle = short.free & ~wanted  # the value does not depend on these, so it is averaged over them
     return summed(idle, product(short, P(idle))) if idle else short
 
 
@@ -86,14 +86,14 @@ MOST_EDGES = 3  # how many edges a reason names
 
 
 def reason(causal: CausalGraph, found: Verdict, *, within: NodeSet | None = None) -> str:
-    """The reason for a verdict in words; `within`: the columns that adjustment sets were limited to, if they were."""
+    """The reason for a verdict in words. `within`: the columns that adjustment sets were limited to, or None."""
     x, y, given = (named(causal, part) for part in (found.way.x, found.way.y, found.way.given))
     if found.formula is None:
         return _unidentified(causal, found)
     if found.status == "zero" and given:
         return f"Given {given}, {y} does not depend on what {x} is set to."
     if found.status == "zero":
-        return f"{x} is not a cause of {y}: every path from one to the other meets an arrowhead pointing back."
+        return f"{x} is not a cause of {y}: every path between the two has an arrowhead that points back."
     if found.z is not None:
         if not found.z:
             return f"Nothing needs to be adjusted for: no path between {x} and {y} is open but the causal ones."
@@ -104,7 +104,7 @@ def reason(causal: CausalGraph, found: Verdict, *, within: NodeSet | None = None
     which = f": {path} stays open" if path else ""
     others = mentioned(found.formula) & ~(within | found.way.x | found.way.y | found.way.given)
     also = f", which also uses {named(causal, others)}" if others else ""
-    return f"No adjustment set within the columns given gives the effect of {x} on {y}{which}. A formula does{also}."
+    return f"No adjustment set among the allowed columns gives the effect of {x} on {y}{which}. A formula does{also}."
 
 
 def named(causal: CausalGraph, nodes: NodeSet) -> str:
@@ -112,7 +112,7 @@ def named(causal: CausalGraph, nodes: NodeSet) -> str:
 
 
 def _left_open(causal: CausalGraph, found: Verdict, within: NodeSet) -> str:
-    """A shortest path that is not causal and that adjusting for the columns does not close; empty if there is none."""
+    """A shortest non-causal path that stays open after adjusting for the columns `within`; empty if there is none."""
     way, marks = found.way, causal.member.marks
     z = (within & ~way.forbidden & ~way.x & ~way.y) | way.given
     above = spread(rows_as_sets(possible_steps(marks).T), z, causal.everyone)
@@ -132,7 +132,7 @@ def _left_open(causal: CausalGraph, found: Verdict, within: NodeSet) -> str:
 
 
 def _passes(marks: Marks, path: tuple[int, ...], after: int, z: NodeSet, above: NodeSet) -> bool:
-    """Does a path go on through its last node, given z? `above`: z and its causes."""
+    """May an open path continue through its last node to `after`, given z? `above`: z and its ancestors."""
     if len(path) == 1:
         return True
     node, before = path[-1], path[-2]
@@ -142,7 +142,7 @@ def _passes(marks: Marks, path: tuple[int, ...], after: int, z: NodeSet, above: 
 
 def _unidentified(causal: CausalGraph, found: Verdict) -> str:
     if found.way.hidden and not found.way.given:
-        # the edge to the outcome itself before the others
+        # edges to an outcome come first
         edges = sorted(found.way.hidden, key=lambda edge: (not found.way.y >> edge[1] & 1, edge))
         told = [_hidden_edge(causal, a, b) for a, b in edges[:MOST_EDGES]]
         n_more = len(edges) - MOST_EDGES
@@ -186,7 +186,7 @@ def _undirected(causal: CausalGraph, bucket: NodeSet) -> str:
 
 
 def _collider_path(causal: CausalGraph, sources: NodeSet, targets: NodeSet, inside: NodeSet) -> tuple[int, ...]:
-    """A shortest path of edges that are not visible, every inner node a collider."""
+    """A shortest path from sources to targets by edges that are not visible; every inner node is a collider."""
     near = causal.near
     before: dict[int, int] = dict.fromkeys(members(sources), -1)
     waiting = deque(before)

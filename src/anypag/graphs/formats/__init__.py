@@ -1,4 +1,4 @@
-"""The graph formats of other tools. This file defines what every reader returns (`Parsed`), and makes graphs of it."""
+"""The graph formats of other tools. This file defines the result of a reader (`Parsed`) and builds a graph from it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_NODES = 20_000  # readers refuse larger graphs: the matrix of marks would f
 
 
 class Parsed(NamedTuple):
-    """The content of a file: names, edges and the kind of graph, "PAG", "MAG" or "DAG", if the file says it."""
+    """The content of a file: names, edges and, if the file says it, the kind of graph ("PAG", "MAG" or "DAG")."""
 
     names: Sequence[str]
     edges: Sequence[Edge]
@@ -23,7 +23,7 @@ class Parsed(NamedTuple):
 
 
 def build(parsed: Parsed, kind: type[MixedGraph] | None) -> MixedGraph:
-    """The graph, of the kind that is asked for, else of the kind that the file names, else a PAG."""
+    """The graph. Its kind is `kind`, else the kind that the file names, else PAG."""
     if len(parsed.names) > MOST_NODES:
         raise FormatError(f"Graphs of up to {MOST_NODES:,} nodes can be read; this one has {len(parsed.names):,}.")
     check_encodable(parsed.names)

@@ -1,6 +1,6 @@
 """The table of formats: reads and writes graphs in a named format, and converts graph objects of other tools.
 
-In networkx (extra `interop`) a DAG is a plain `DiGraph`, which networkx's functions for DAGs take. In the
+In networkx (extra `interop`) a DAG is a plain `DiGraph`, which networkx's functions for DAGs accept. In the
 `DiGraph` of a PAG or MAG every edge exists in both directions, and the attribute `mark` of a→b ("circle", "arrow" or
 "tail") is the mark **at b**. `graph.graph["kind"]` is "PAG", "MAG" or "DAG".
 """
@@ -29,7 +29,7 @@ AnyKind = TypeVar("AnyKind", bound=MixedGraph)
 
 @dataclass(frozen=True)
 class Format:
-    """A way to write graphs: its reader (None if it is written only), its writer, and the endings of its files."""
+    """A graph format: its reader (None if there is none), its writer, and the endings of its files."""
 
     parse: Callable[[str], Parsed] | None
     dump: Callable[[MixedGraph], str]
@@ -81,7 +81,7 @@ def loads(text: str, format: str, *, kind: type[MixedGraph] | None = None) -> Mi
     Args:
         text: the text.
         format: see `dumps`.
-        kind: `PAG`, `MAG` or `DAG`; if left out, what the text says (in "json" and "dagitty"), else `PAG`.
+        kind: `PAG`, `MAG` or `DAG`; if left out, the kind that the text names ("json" and "dagitty" do), else `PAG`.
 
     Raises:
         FormatError: the text holds no such graph; the message says what is wrong.
@@ -114,11 +114,11 @@ def _format(name: str) -> Format:
 
 
 def format_of(extension: str) -> str:
-    """The name of the format that files with this extension (`.json`) have."""
+    """The name of the format of files with this extension (such as `.json`)."""
     if extension.lower() not in EXTENSIONS:
         known = ", ".join(f"{end} ({name})" for end, name in EXTENSIONS.items())
         raise FormatError(
-            f"The extension {extension!r} does not say which format it is. Known are {known}; or name the format "
+            f"No format has the extension {extension!r}. Known extensions: {known}. Or name the format "
             f"({Option('format')})."
         )
     return EXTENSIONS[extension.lower()]
@@ -135,8 +135,8 @@ def read_graph(
 
     Args:
         path: the file.
-        format: see `dumps`; if left out, the extension says it. A .txt file that begins as Tetrad's do is read as
-            "tetrad", and a .csv file that is no edge table is read as "pcalg".
+        format: see `dumps`; if left out, the extension determines it. A .txt file that begins like a Tetrad file is
+            read as "tetrad", and a .csv file that is no edge table is read as "pcalg".
         kind: `PAG`, `MAG` or `DAG`; see `loads`.
 
     Raises:
@@ -160,7 +160,7 @@ def write_graph(graph: Any, path: str | os.PathLike[str], *, format: str | None 
     Args:
         graph: the graph; see `as_graph` for the objects that can stand for one.
         path: the file.
-        format: see `dumps`; if left out, the extension says it.
+        format: see `dumps`; if left out, the extension determines it.
 
     Raises:
         FormatError: the format cannot hold one of the names, or the extension is unknown.
@@ -187,12 +187,12 @@ def as_graph(thing: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
     """The graph behind an object of anypag, causal-learn or networkx.
 
     Args:
-        thing: a PAG, MAG or DAG; a result, for its graph; a graph of causal-learn (a `GeneralGraph`, or the
+        thing: a PAG, MAG or DAG; a result (its graph is taken); a graph of causal-learn (a `GeneralGraph`, or the
             `CausalGraph` that `pc` returns); a `networkx.DiGraph`, as for `from_networkx`.
-        kind: `PAG`, `MAG` or `DAG` for other tools; if left out, a PAG (causal-learn) or what `from_networkx` chooses.
+        kind: `PAG`, `MAG` or `DAG`, for graphs of other tools; default: PAG for causal-learn, else see `from_networkx`.
 
     Raises:
-        GraphError: it is none of these.
+        GraphError: the object is none of these.
     """
     if isinstance(thing, MixedGraph):
         return thing
@@ -237,7 +237,7 @@ def from_networkx(graph: Any, *, kind: type[MixedGraph] | None = None) -> MixedG
 
     Args:
         graph: the graph; its nodes are names.
-        kind: `PAG`, `MAG` or `DAG`; if left out, `graph.graph["kind"]`, else a PAG if edges have marks, or a DAG.
+        kind: `PAG`, `MAG` or `DAG`; if left out, `graph.graph["kind"]`, else PAG if edges have marks, else DAG.
 
     >>> import networkx
     >>> print(from_networkx(networkx.DiGraph([("A", "B")])))
@@ -261,7 +261,7 @@ def _marked_edges(graph: Any) -> list[Edge]:
     edges: dict[tuple[str, str], Edge] = {}
     for a, b in graph.edges:
         if not graph.has_edge(b, a):
-            raise FormatError(f"An edge has a mark at both ends; {a!r}→{b!r} has one and {b!r}→{a!r} is missing.")
+            raise FormatError(f"A marked edge must exist in both directions; there is {a!r}→{b!r} but not {b!r}→{a!r}.")
         if (b, a) not in edges:
             edges[a, b] = Edge(a, b, _mark(graph, b, a), _mark(graph, a, b))
     return list(edges.values())

@@ -1,8 +1,8 @@
 """Graphs as CSV text: matrices of marks, with the names in the first row and the first column, and tables of edges.
 
-`pcalg` is the coding of R's pcalg for PAGs (`amat.pag`), which anypag uses too; `write.csv(amat, ...)` in R writes
-such a file. The graphs of causal-learn are read from its objects (`GeneralGraph.graph`: -1 tail, 1 arrow, 2 circle,
-and a cell has the mark at its *row's* node).
+The format `pcalg` codes marks as R's pcalg does for PAGs (`amat.pag`), and as anypag does. In R, `write.csv(amat, ...)`
+writes such a file. The graphs of causal-learn are read from its objects (`GeneralGraph.graph`: -1 tail, 1 arrow,
+2 circle; a cell has the mark at its *row's* node).
 
 An edge table has a line for each edge: `from`, `to`, `edge` (`o->`), and more columns, which readers skip. The .csv
 file of a result also has lines for pairs without an edge, where `edge` is empty. The table of a bare graph has a line
@@ -50,9 +50,9 @@ def parse_causal_learn_matrix(matrix: npt.ArrayLike, names: Sequence[str]) -> Pa
     """The graph that causal-learn's `GeneralGraph.graph` holds."""
     cells = np.asarray(matrix)
     if cells.shape != (len(names), len(names)):
-        raise FormatError(f"The matrix of {len(names)} names has shape {(len(names),) * 2}; got {cells.shape}.")
+        raise FormatError(f"A matrix of {len(names)} names must have shape {(len(names),) * 2}; got {cells.shape}.")
     if cells.dtype.kind not in "iuf":
-        raise FormatError(f"A matrix of marks holds numbers; got one of {cells.dtype}.")
+        raise FormatError(f"A matrix of marks must hold numbers; got values of type {cells.dtype}.")
     return _parsed(names, cells.T, _CAUSAL_LEARN, "causal-learn")
 
 
@@ -68,24 +68,24 @@ def _parsed(names: Sequence[str], cells: npt.NDArray[np.generic], code: dict[int
     present = marks != Mark.NONE
     if (present != present.T).any():
         i, j = np.argwhere(present & ~present.T)[0]
-        raise FormatError(f"An edge has a mark at both ends; {names[i]!r} and {names[j]!r} have only one.")
+        raise FormatError(f"An edge must have two marks; the edge of {names[i]!r} and {names[j]!r} has only one.")
     if present.diagonal().any():
-        raise FormatError(f"A node has no edge with itself; {names[int(present.diagonal().argmax())]!r} has.")
+        raise FormatError(f"No node may have an edge with itself; {names[int(present.diagonal().argmax())]!r} has one.")
     return Parsed(names, edges_of(marks, names))
 
 
 def _read(text: str) -> tuple[list[str], Cells]:
     rows = [row for row in _rows(text) if row]
     if not rows:
-        raise FormatError("A matrix has the names in its first row; the text is empty.")
+        raise FormatError("A matrix must begin with a row of names; the text is empty.")
     names = rows[0][1:]
     if len(names) > MOST_NODES:
         raise FormatError(f"Graphs of up to {MOST_NODES:,} nodes can be read; this one has {len(names):,}.")
     named = [row[0] for row in rows[1:]]
     if named != names:
         raise FormatError(
-            "A matrix has the same names, in the same order, in its first row (after an empty cell) and in "
-            f"its first column; got {listed(names, 6) or 'none'} and {listed(named, 6) or 'none'}."
+            "A matrix must have the same names, in the same order, in its first row (after an empty cell) and first "
+            f"column; the row has {listed(names, 6) or 'none'}, the column has {listed(named, 6) or 'none'}."
         )
     return names, _cells(rows)
 
@@ -94,16 +94,16 @@ def _rows(text: str, most: int | None = None) -> list[list[str]]:
     try:
         return list(islice(csv.reader(io.StringIO(text, newline=""), strict=True), most))
     except csv.Error as error:
-        raise FormatError(f"The text is no CSV: {error}.") from None
+        raise FormatError(f"The text is not valid CSV: {error}.") from None
 
 
 def _cells(rows: list[list[str]]) -> Cells:
     for row in rows[1:]:
         if len(row) != len(rows):
-            raise FormatError(f"Every row has one cell per name; {row[0]!r} has {len(row) - 1}, not {len(rows) - 1}.")
+            raise FormatError(f"A row must have one cell per name; {row[0]!r} has {len(row) - 1}, not {len(rows) - 1}.")
         strange = [cell for cell in row[1:] if cell.strip() not in {"-1", "0", "1", "2", "3"}]
         if strange:
-            raise FormatError(f"Marks are small whole numbers; got {strange[0][:20]!r} in the row of {row[0]!r}.")
+            raise FormatError(f"Marks must be 0, 1, 2 or 3; got {strange[0][:20]!r} in the row of {row[0]!r}.")
     return np.array([row[1:] for row in rows[1:]]).astype(np.int64).reshape(len(rows) - 1, len(rows) - 1)
 
 
@@ -112,7 +112,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def is_edge_table(text: str) -> bool:
-    """Does a text begin as an edge table does?"""
+    """Does the text begin with the heading of an edge table?"""
     return text.lstrip("\ufeff").startswith(",".join(HEADING))
 
 
@@ -135,7 +135,7 @@ def as_text(value: str) -> str:
 
 
 def as_written(text: str) -> str:
-    """The name that `as_text` wrote."""
+    """The inverse of `as_text`: the name without the quote that `as_text` put before it."""
     return text[1:] if text.startswith("'") and text.lstrip("'").startswith(_FORMULA) else text
 
 
@@ -147,7 +147,7 @@ def dump_edges(graph: MixedGraph) -> str:
 
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
-    """Rows as CSV with a line feed at the end of each."""
+    """The rows as CSV text, each ended by a line feed."""
     written: list[str] = []
     csv.writer(SimpleNamespace(write=written.append)).writerows(rows)  # its line end \r\n makes it quote \r and \n
     return "".join(row.removesuffix("\r\n") + "\n" for row in written)
@@ -162,7 +162,7 @@ def parse_edges(text: str) -> Parsed:
     for row in rows[1:]:
         if len(row) < 3 or (row[2] and row[2] not in EDGE_SYMBOLS):
             kinds = " ".join(EDGE_SYMBOLS)
-            raise FormatError(f"A line of an edge table is A,B,edge with one of {kinds}; got {abbreviated(row)}.")
+            raise FormatError(f"A line of an edge table is A,B,edge (edge: one of {kinds}); got {abbreviated(row)}.")
         a, b = (as_written(name) for name in row[:2])
         names |= dict.fromkeys(name for name in (a, b) if name)
         edges += [Edge(a, b, *EDGE_SYMBOLS[row[2]])] if row[2] else []

@@ -1,8 +1,8 @@
-"""The texts of Tetrad, DOT and dagitty, and JSON in the schema of caugi, version 1.
+"""Graphs as texts of Tetrad, DOT and dagitty, and as JSON in version 1 of caugi's schema.
 
-Tetrad's text, which causal-learn reads and writes too, does not say which kind of graph it is. Its readers split lines
-at blanks and names at `;`, so names with either cannot be written. caugi's schema has a class for DAGs but none for
-PAGs and MAGs; these are written as UNKNOWN, with the kind among the tags.
+Tetrad's text, which causal-learn reads and writes too, does not name the kind of graph. Its readers split lines at
+blanks and names at `;`, so names with a blank or a `;` cannot be written. caugi's schema has a class for DAGs but none
+for PAGs and MAGs; these are written as UNKNOWN, with the kind among the tags.
 
 DOT, the language of Graphviz, is written only. Marks are arrow shapes: `odot` circle, `normal` arrowhead, `none` tail.
 Edges point from causes to effects, because tools that ignore the arrow shapes read them so. dagitty writes
@@ -29,7 +29,7 @@ _OTHER_SECTION = re.compile(r"Graph (Node )?Attributes:.*")
 
 
 def dump_tetrad(graph: MixedGraph) -> str:
-    """The text. Raises an error for a name with a blank or a `;`."""
+    """The graph as Tetrad's text. FormatError for a name with a blank or a `;`."""
     for name in graph.names:
         if name.split() != [name] or ";" in name:
             raise FormatError(
@@ -42,7 +42,7 @@ def dump_tetrad(graph: MixedGraph) -> str:
 
 
 def parse_tetrad(text: str) -> Parsed:
-    """The graph; flags, probabilities and scores of Tetrad are ignored."""
+    """The graph in a text of Tetrad, without Tetrad's flags, probabilities and scores."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines or lines[0] != TETRAD_HEADING:
         raise FormatError(f"Tetrad's text begins with {TETRAD_HEADING!r}; got {_first(lines)}.")
@@ -51,7 +51,7 @@ def parse_tetrad(text: str) -> Parsed:
     heading = lines.index("Graph Edges:")
     if heading > 2:
         raise FormatError(
-            f"Tetrad's text has all names in one line, between ';'; got another line {_first(lines[2:])}."
+            f"Tetrad's text must have all names in one line, separated by ';'; got a second line {_first(lines[2:])}."
         )
     names = [name.strip() for line in lines[1:heading] for name in line.split(";")]
     edges = takewhile(lambda line: not _OTHER_SECTION.fullmatch(line), lines[heading + 1 :])
@@ -149,7 +149,7 @@ _SHAPES = {Mark.CIRCLE: "odot", Mark.ARROW: "normal", Mark.TAIL: "none"}
 
 
 def dump_dot(graph: MixedGraph) -> str:
-    """The DOT text. Raises an error for a name with a backslash that DOT would misread."""
+    """The graph as DOT text. FormatError for a name with a backslash that DOT would misread."""
     quoted = {name: _quoted(name, "DOT") for name in graph.names}
     nodes = [f"  {name};" for name in quoted.values()]
     edges = [
@@ -173,7 +173,7 @@ _PART = re.compile(
 
 
 def dump_dagitty(graph: MixedGraph) -> str:
-    """The text. Raises an error for a name with a backslash that would be misread."""
+    """The graph as dagitty text. FormatError for a name with a backslash that dagitty would misread."""
     quoted = {name: _quoted(name, "dagitty") for name in graph.names}
     edges = [f"{quoted[e.a]} {_SIGN_OF[e.symbol]} {quoted[e.b]}" for e in map(Edge.forward, graph.edges())]
     return "\n".join([f"{type(graph).__name__.lower()} {{", *quoted.values(), *edges, "}", ""])
@@ -183,7 +183,7 @@ def parse_dagitty(text: str) -> Parsed:
     """The graph of a dagitty text with all its nodes; attributes (positions, latent, exposure, ...) are ignored."""
     heading = re.match(rf"\s*(\w+)\s*(?:{_STRING}|\w+)?\s*{{", text)
     if heading is None or heading[1].lower() not in _KINDS:
-        raise FormatError(f"dagitty begins with one of {', '.join(_KINDS)}, and '{{'; got {text[:60]!r}.")
+        raise FormatError(f"dagitty begins with one of {', '.join(_KINDS)}, then '{{'; got {text[:60]!r}.")
     names: dict[str, None] = {}
     edges, before, place = [], "", heading.end()
     while (part := _PART.match(text, place)) and part["end"] is None:
@@ -199,7 +199,7 @@ def parse_dagitty(text: str) -> Parsed:
 
 
 def _quoted(name: str, tool: str) -> str:
-    """The name in double quotes. Raises an error if these formats cannot quote it."""
+    """The name in double quotes. FormatError if DOT and dagitty would misread it."""
     if re.search(r'\\(?=["\n]|\Z)', name):
         raise FormatError(
             f"{tool} cannot hold a name with a backslash at its end, before a quote or before a line end; "

@@ -1,12 +1,12 @@
-"""Tests first, then a posterior over graphs that starts from what the tests found; an answer after every step.
+"""The method "auto": ICD first, then a posterior over graphs. It has an answer after every step.
 
 1. Tests: ICD, one r in each step. There is a graph after milliseconds, and a sharper one after every r.
 2. Orders, cooling, hidden causes, sampling: the phases of `by_scores.bayes`. The graph by tests is the answer until the
-   first graphs are scored. From then on the answer is a valid PAG after every step; the last is that of "bayes", to the
-   bit.
+   first graphs are scored. From then on the answer is a valid PAG after every step. The last answer equals that of
+   "bayes" to the bit.
 
-The state keeps what ICD found with all its evidence (`after_tests`). If the table has no score, "auto" becomes
-"icd"; `anypag.run.bind` decides that before the first step.
+The state keeps the graph of ICD with its evidence (`after_tests`). If the table has no score, or the posterior would
+take too long, "auto" becomes "icd". `anypag.run.bind` decides that before the first step.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from anypag.stored import Flag, Nested, Whole, marks_matrix, stored
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """What ICD found, with its evidence."""
+    """The outcome of ICD: its marks, separating sets and evidence."""
 
     r: int = stored(Whole(-1))
     marks: Marks = stored(marks_matrix())
@@ -69,7 +69,7 @@ class AutoState(BayesState):
 
     @property
     def posterior(self) -> Posterior | None:  # type: ignore[override]
-        """What the samples say; None before graphs are scored."""
+        """The posterior so far; None before graphs are scored."""
         return super().posterior if len(self.starts) else None
 
 
@@ -79,7 +79,7 @@ def init(problem: Problem) -> AutoState:
 
 
 def step(state: AutoState, problem: Problem, tick: Tick = no_tick) -> tuple[BayesState, StepInfo]:
-    """The next r of ICD; after the last one, the next step of the search by scores."""
+    """Runs the next r of ICD; after the last r, the next step of the search by scores."""
     if state.phase == "iteration":
         return _tested(state, problem, tick)
     if state.phase == "orders":
@@ -88,7 +88,7 @@ def step(state: AutoState, problem: Problem, tick: Tick = no_tick) -> tuple[Baye
 
 
 def _tested(state: AutoState, problem: Problem, tick: Tick) -> tuple[AutoState, StepInfo]:
-    """An iteration of ICD; after the last one the search by scores is set up, and the graph stays as it is."""
+    """Runs one iteration of ICD. After the last iteration the graph of ICD stays the answer, and orders are next."""
     after, info = icd.step(state, problem, tick)
     assert isinstance(after, AutoState)
     after = replace(after, n_tests=state.n_tests + info.n_tests)
@@ -99,7 +99,7 @@ def _tested(state: AutoState, problem: Problem, tick: Tick) -> tuple[AutoState, 
 
 
 def _ordered(state: AutoState, problem: Problem, tick: Tick) -> tuple[BayesState, StepInfo]:
-    """Settles one order; after the last one, scores the graphs to start from, of which the best is the answer."""
+    """Settles one order. After the last order, scores the graphs to start from; the best of them becomes the answer."""
     compile_ahead("mag_chain")
     orders = settle_next(state.orders, problem, tick)
     settled = replace(state, orders=orders)
@@ -108,7 +108,7 @@ def _ordered(state: AutoState, problem: Problem, tick: Tick) -> tuple[BayesState
 
 
 def _scored(state: AutoState, problem: Problem, tick: Tick) -> BayesState:
-    """The state of a search by scores, without ICD's evidence: from here on the graph does not depend on it."""
+    """The state before cooling. Its graph comes from scores, so the evidence of ICD is only kept in `tested`."""
     assert state.by_tests is not None
     kept = {name: getattr(state, name) for name in ("orders", "asked", "tested", "n_tests")}
     return bayes.started(of_class(type(state), bayes.init(problem), **kept), state.by_tests, problem, tick)

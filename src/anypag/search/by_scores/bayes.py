@@ -1,23 +1,23 @@
 """A posterior over graphs, and the PAG of least expected error.
 
 1. Orders: BOSS from many starts gives DAGs that score well (`by_scores.boss`).
-2. Tests: ICD gives a graph that is right in the limit of many rows. If that graph contradicts itself, a MAG near it is
-   used (`by_scores.starting_graphs`).
-3. Cooling: chains start at the best DAGs and at that MAG, and walk towards better scores (`by_scores.chain`); the best
+2. Tests: ICD gives a graph that is right in the limit of many rows. A MAG of this graph is used; if the graph is no
+   valid PAG, a MAG near it (`by_scores.starting_graphs`).
+3. Cooling: chains start at the best DAGs and at this MAG, and walk towards better scores (`by_scores.chain`). The best
    graph met is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node
-   and its ancestor. A MAG needs extra edges to say this, and each edge lowers the score.
+   and its ancestor. A MAG needs extra edges to express this, and each edge lowers the score.
    Discrete columns have no score for `<->`. Their graphs are DAGs, and hidden causes are found as unmeasured columns
    with a few levels (`by_scores.hidden_columns`), unless knowledge names edges or there are too many rows.
-4. Sampling: chains at several temperatures start at the best graph and swap graphs (parallel tempering). The PAGs of
-   the coldest chain, at temperature 1, are counted. Effects are drawn from the graphs of all temperatures, and from two
-   more chains in which an edge costs less: if an edge is missing by mistake, so is an effect. The levels of hidden
-   columns are drawn again before every block of rounds, given the graph of the coldest chain.
+4. Sampling: chains at several temperatures start at the best graph and swap graphs (parallel tempering). The answer
+   comes from the PAGs of the coldest chain, at temperature 1. Effects are drawn from the graphs of all temperatures,
+   and from two more chains in which an edge costs less, because a missing edge may hide an effect. Levels of
+   hidden columns are drawn again before every block of rounds, given the graph of the coldest chain.
 
 The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`). For correlations, marks
-are weighted by how often such marks are right (`by_scores.calibrated`). It is the PAG of a MAG, so it is always valid,
-and so is the PAG after every step. Knowledge holds in every graph of every chain: states that a pair cannot have are
-not drawn, and steps that break a statement are rejected (`by_scores.starting_graphs`). So some member of the answer's
-class agrees with the knowledge. Random numbers come from fixed seeds, and the data decide the order of nodes: the same
+are weighted by how often such marks are right (`by_scores.calibrated`). The answer after every step is the PAG of a
+MAG, so it is valid. Knowledge holds in every graph of every chain: states that a pair cannot have are never proposed,
+and steps that break a statement are rejected (`by_scores.starting_graphs`). So some member of the answer's class
+agrees with the knowledge. Random numbers come from fixed seeds, and the data decide the order of nodes. So the same
 data give the same answer, in any order of columns.
 """
 
@@ -64,6 +64,7 @@ from anypag.search.by_scores.chain import (
     are_graphs,
     cooled,
     each_advanced,
+    each_cooled,
     graph_of,
     marks_of,
 )
@@ -78,6 +79,7 @@ from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state, of_class
 from anypag.stored import SQUARE, Array, Nested, Whole, marks_matrix, stored
+from anypag.threads import map_in_threads, threads_for
 
 NEAREST = 10  # how many of the best DAGs decide which pairs are likely to be joined
 MOST_TESTS = 2_000_000  # the search by tests starts no further step after this many tests
@@ -87,7 +89,7 @@ MOST_ROWS = 1_000_000
 FAR_BEHIND = 1000.0
 """A start whose score is this much below the best start's is not cooled: chains from there end lower."""
 LEAST_SCORE = -1e14  # a lower score means that a part of the graph cannot be scored (`IMPOSSIBLE` of scores)
-BLOCKS = 10  # steps in which samples are drawn
+BLOCKS = 10  # the steps of the phase "sampling"; each makes a block of rounds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +97,7 @@ class BayesState(State):
     """The PAG of least expected error so far, and how far the search has come."""
 
     has_rival = True
-    """Is the best graph with knowledge compared with the best without it?"""
+    """Is the best graph with knowledge compared with the best graph without knowledge?"""
     orders: Orders = stored(Nested(Orders), kw_only=True)
     rival: Rival = stored(Nested(Rival), default_factory=Rival, kw_only=True)
     by_tests: Marks | None = stored(marks_matrix(), default=None, kw_only=True)  # the graph that tests gave
@@ -160,7 +162,7 @@ class BayesState(State):
 
     @property
     def posterior(self) -> Posterior:
-        """What the samples say, with the variables in the order of the test."""
+        """The posterior so far, with the variables in the order of the test."""
         return self.posterior_of_nodes.arranged(self.nodes.order)
 
     @property
@@ -215,7 +217,7 @@ def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState
 
 
 def started(state: BayesState, by_tests: Marks, problem: Problem, tick: Tick) -> BayesState:
-    """The state before cooling: starts from the DAGs of all orders and from the graph by tests."""
+    """The state before cooling, with starts from the best DAGs of the orders and from the graph by tests."""
     dags = of_distinct_classes(found(state.orders, problem.score_in_order, look_at(state.orders, tick)))
     mag = _mag_of_tests(by_tests, problem)
     chosen = _agreeing([mag, *(marks_of_arrows(dag.parents) for dag in dags[: Effort.of(problem).dags])], problem)
@@ -224,7 +226,7 @@ def started(state: BayesState, by_tests: Marks, problem: Problem, tick: Tick) ->
 
 
 def _mag_of_tests(marks: Marks, problem: Problem) -> Marks:
-    """A MAG of the graph by tests, or near it, without edges that have no score."""
+    """A MAG of the graph by tests or near it; the empty graph if the score or the choices exclude such a MAG."""
     if not problem.score_in_order.hidden:
         return np.zeros_like(marks)
     try:
@@ -236,7 +238,7 @@ def _mag_of_tests(marks: Marks, problem: Problem) -> Marks:
 
 
 def _agreeing(chosen: Sequence[Marks], problem: Problem) -> list[Marks]:
-    """The starts, changed to agree with knowledge, and the smallest graph that agrees."""
+    """The starts, changed to agree with knowledge, and the graph with the fewest edges that agrees."""
     facts = facts_of_chain(problem)
     if facts is None:
         return list(chosen)
@@ -265,7 +267,7 @@ def facts_of_chain(problem: Problem) -> Facts | None:
 
 
 def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
-    """The state before cooling, without starts that cannot be scored (too large a district) or are far behind."""
+    """The state before cooling, without starts that have no score (too large a district) or a far lower one."""
     landscape = state.landscape(problem)
     graphs = [state.start_at(marks) for marks in chosen]
     scores = np.array([landscape.score_of(graph) for graph in graphs])
@@ -278,7 +280,7 @@ def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -
 def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """Cools from the next start; after the last one, sets up the chains that sample."""
     effort, landscape = Effort.of(problem), state.landscape(problem)
-    walker = cooled(Walker.at(state.starts[state.cooled], landscape, seed=state.cooled + 1), landscape, effort, tick)
+    walker = _next_cooled(state, problem, landscape, tick)
     state = replace(_with_best(state, walker), cooled=state.cooled + 1)
     if state.cooled < len(state.starts):
         return _answered(state, problem)
@@ -292,6 +294,18 @@ def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     if _hides_columns(problem):
         return _answered(replace(state, phase="hidden causes"), problem)
     return _ready_to_sample(state, problem)
+
+
+def _next_cooled(state: BayesState, problem: Problem, landscape: Landscape, tick: Tick) -> Walker:
+    """The chain from the next start after cooling. With several threads, the first call cools all starts."""
+    effort, made, key = Effort.of(problem), problem.score_in_order.made_ahead, state.starts.tobytes()
+    if problem.threads == 1:
+        seed = state.cooled + 1
+        return cooled(Walker.at(state.starts[state.cooled], landscape, seed), landscape, effort, tick)
+    if key not in made:
+        made[key] = each_cooled(state.starts, landscape, effort, problem.threads, tick)
+    walker: Walker = made[key][state.cooled]
+    return walker
 
 
 def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
@@ -314,7 +328,7 @@ def _latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
 
 
 def _hides_columns(problem: Problem) -> bool:
-    """Are hidden causes looked for as columns? Not if knowledge says which pairs have edges (a hidden column adds and
+    """Are hidden causes searched as columns? Not if knowledge says which pairs have edges (a hidden column adds and
     removes edges of the MAG), if no graph was found that agrees with the knowledge, or if there are too many rows.
 
     The score of hidden columns is comparable with BDeu, and with no other score.
@@ -359,7 +373,7 @@ def _score_for_effects(problem: Problem) -> Score | None:
 
 
 def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """Makes a block of rounds: every chain advances, its graph is counted, and adjacent chains may swap graphs."""
+    """Makes a block of rounds. In a round chains advance, their graphs are counted, and adjacent chains may swap."""
     state = _with_hidden_drawn(state, problem, tick)
     effort, landscape = Effort.of(problem), state.landscape(problem)
     walkers, rounds, drawn = state.walkers.each(), state.rounds, list[Bits]()
@@ -372,16 +386,19 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
         rounds += 1
     for walker in walkers if not len(state.n_levels) else ():  # newly drawn levels change the scores
         state = _with_best(state, walker)
-    state = replace(state, walkers=Walkers.of(walkers), sample=_counted(state, effort, drawn), rounds=rounds)
+    state = replace(state, walkers=Walkers.of(walkers), sample=_counted(state, problem, drawn), rounds=rounds)
     return _answered(replace(state, done=rounds >= effort.samples), problem)
 
 
-def _counted(state: BayesState, effort: Effort, drawn: Sequence[Bits]) -> GraphSample:
+def _counted(state: BayesState, problem: Problem, drawn: Sequence[Bits]) -> GraphSample:
     """The sample with the graphs of a block of rounds; each round has one graph of every temperature."""
-    diagrams = state.diagram_of(np.stack(drawn))
-    cold = [temperature == 1 for temperature in effort.temperatures] * (len(drawn) // len(effort.temperatures))
-    mags = {key: mag_of(diagram, state.n) for key, diagram in {one.tobytes(): one for one in diagrams}.items()}
-    return state.sample.adding([mags[one.tobytes()] for one in diagrams], state.diagram_for_effects(diagrams), cold)
+    diagrams, temperatures = state.diagram_of(np.stack(drawn)), Effort.of(problem).temperatures
+    cold = [temperature == 1 for temperature in temperatures] * (len(drawn) // len(temperatures))
+    distinct = {one.tobytes(): one for one in diagrams}
+    threads = threads_for(len(distinct) * state.n**3, problem.threads)
+    mags = map_in_threads(lambda one: mag_of(one, state.n), list(distinct.values()), threads)
+    mag_at = dict(zip(distinct, mags, strict=True))
+    return state.sample.adding([mag_at[one.tobytes()] for one in diagrams], state.diagram_for_effects(diagrams), cold)
 
 
 def draws_for_effects(state: BayesState, problem: Problem, tick: Tick) -> Iterator[BayesState]:
@@ -420,7 +437,7 @@ def _with_hidden_drawn(state: BayesState, problem: Problem, tick: Tick) -> Bayes
 
 
 def exchanged(walkers: Sequence[Walker], temperatures: Sequence[float], turn: int) -> list[Walker]:
-    """The chains after Metropolis swaps of graphs between neighbouring temperatures; odd turns skip the first one."""
+    """The chains after Metropolis swaps between neighbouring temperatures. Odd turns leave the first chain out."""
     places = list(walkers)
     for k in range(turn % 2, len(places) - 1, 2):
         low, high = places[k], places[k + 1]
@@ -463,8 +480,8 @@ def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None)
 
 
 def _possible_children(state: BayesState, facts: Facts | None) -> Flags:
-    """(k, n) the columns that a hidden cause may act on: its children, and columns that tests left adjacent to a child;
-    never two columns that are known to have no hidden cause in common.
+    """(k, n) the columns that a hidden cause may act on: its children, and columns that tests left adjacent to a child.
+    No column is added that is known to have no hidden cause in common with another of these columns.
 
     Without this limit a warm chain would add nearly constant columns, which cost almost nothing as children.
     """

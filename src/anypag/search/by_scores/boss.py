@@ -21,7 +21,7 @@ from anypag.knowledge.facts import Facts
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_scores.chain import Landscape, Walker, cooled, graph_of, marks_of
 from anypag.search.by_scores.effort import Effort
-from anypag.search.by_scores.orders import Orders, first_orders, found, swept, turned
+from anypag.search.by_scores.orders import Orders, first_orders, found, settle_ahead, swept, turned
 from anypag.search.by_scores.starting_graphs import (
     agreeing,
     agrees,
@@ -37,24 +37,26 @@ from anypag.stored import Array, Nested, marks_matrix, stored
 from anypag.threads import Look
 
 CLEARLY = 3.0
-"""Knowledge that lowers the score by this or more is reported. The number is a factor of 20 (Kass and Raftery 1995)."""
+"""Knowledge is reported if it lowers the log score by at least this: a factor of 20 (Kass & Raftery 1995)."""
 
 SWEEPS_TIMES_PAIRS = 20_000
 """A step has at most this number / n² sweeps (at least 1), so that a run that is killed loses little. Orders of up to
 30 variables settle in one step."""
 
+FEWEST_IN_THREADS = 30  # with fewer variables, all orders are swept in one thread: it takes milliseconds
+
 
 @dataclass(frozen=True, eq=False)
 class Rival:
-    """A graph found without knowledge, if it fits the data much better than the best graph that agrees with it."""
+    """A graph found without knowledge, if it fits the data much better than the best graph with knowledge."""
 
     pag: Marks | None = stored(marks_matrix(), default=None)  # its PAG, or None
     gain: Floats = stored(Array("float64", (1,)), default_factory=lambda: np.zeros(1))
-    """How much better: the difference of the two scores."""
+    """The score of this graph minus that of the best graph with knowledge."""
 
     @classmethod
     def of(cls, free: Marks, best: Marks, problem: Problem) -> Self:
-        """The best graph without knowledge, if its score is clearly above that of the best graph with it."""
+        """The rival `free`, found without knowledge, if its score is clearly above that of `best`; else no rival."""
         free = free if problem.facts is None else with_design(free, problem.facts)
         landscape = Landscape.of(problem.score_in_order, facts=problem.facts, ancestral=False)
         gain = landscape.score_of(graph_of(free)) - landscape.score_of(graph_of(best))
@@ -82,13 +84,13 @@ def init(problem: Problem) -> BossState:
 
 
 def orders_of(problem: Problem) -> Orders:
-    """The orders to start from, in the tiers that are known."""
+    """The orders to start from; they respect the known tiers."""
     tier, effort = None if problem.facts is None else tiers_of(problem.facts), Effort.of(problem)
     return first_orders(problem.n, effort.orders + effort.turns, tier=tier)
 
 
 def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[BossState, StepInfo]:
-    """Improves one order until no sweep moves a variable, or for some sweeps if there are many variables."""
+    """Improves one order until no sweep moves a variable; with many variables, by a limited number of sweeps."""
     orders = settle_next(state.orders, problem, tick)
     after = replace(with_orders(state, orders, problem, tick), done=orders.all_settled)
     if after.done and problem.facts is not None:
@@ -97,7 +99,7 @@ def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[Boss
 
 
 def _with_knowledge(state: BossState, problem: Problem, facts: Facts, tick: Tick) -> BossState:
-    """The best DAG that agrees with knowledge, improved; and the best without it, if that fits the data much better."""
+    """The state with the best DAG that agrees with knowledge, improved by cooling, and with the rival, if any."""
     best = _best_dag(state.orders, problem, tick)
     if agrees(best, nothing_hidden(facts)):
         best = _improved(best, problem, nothing_hidden(facts), tick)
@@ -106,8 +108,8 @@ def _with_knowledge(state: BossState, problem: Problem, facts: Facts, tick: Tick
 
 
 def _improved(dag: Marks, problem: Problem, facts: Facts, tick: Tick) -> Marks:
-    """The best DAG that a cooling chain meets among those that agree with knowledge. An order cannot express a required
-    cause or a forbidden edge; the changes that `best_marks` makes for these are seldom the best ones.
+    """The best DAG that agrees with knowledge, of those that a cooling chain meets. An order cannot express a required
+    cause or a forbidden edge, and the changes by which `best_marks` imposes them are seldom the best ones.
     """
     landscape = Landscape.of(problem.score_in_order, allowed=allowed_states(facts), facts=facts)
     landscape = replace(landscape, states=np.array([1, 2], np.uint8), largest=1)
@@ -125,7 +127,7 @@ def free_dag(problem: Problem, tick: Tick) -> Marks:
 
 
 def with_marks(state: AnyState, marks: Marks) -> AnyState:
-    """The state with other marks; edges may be new."""
+    """The state with these marks, which may have new edges."""
     return replace(state, marks=marks, earlier_edges=None)
 
 
@@ -133,13 +135,15 @@ def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
     """Sweeps the first order that has not settled, until it settles or the sweeps of a step are used up. After all
     fixed starts have settled, each further order is set to the best one so far with a few edges reversed.
     """
-    at, look = int(np.argmin(orders.settled)), look_at(orders, tick)
+    at, look, starts = int(np.argmin(orders.settled)), look_at(orders, tick), Effort.of(problem).orders
+    if problem.n >= FEWEST_IN_THREADS:
+        settle_ahead(orders, slice(at, starts), problem.score_in_order, min(problem.threads, starts), look)
     for _ in range(max(1, SWEEPS_TIMES_PAIRS // problem.n**2)):
         look()
         orders = swept(orders, problem.score_in_order, look)
         if orders.settled[at]:
             break
-    more = Effort.of(problem).orders <= at + 1 < len(orders.order)
+    more = starts <= at + 1 < len(orders.order)
     return turned(orders, at + 1, problem.score_in_order, look) if orders.settled[at] and more else orders
 
 
@@ -159,7 +163,7 @@ def look_at(orders: Orders, tick: Tick) -> Look:
 def best_marks(orders: Orders, problem: Problem, tick: Tick) -> Marks:
     """The PAG of the best DAG of the settled orders; if none has settled, of the DAG of the first order.
 
-    An order respects tiers; other statements (a required cause, a forbidden edge) are imposed by a few changes.
+    An order respects tiers; other statements (a required cause, a forbidden edge) are imposed by changing a few edges.
     """
     return marks_of_class(_best_dag(orders, problem, tick))
 

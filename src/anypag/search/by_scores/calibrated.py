@@ -5,8 +5,8 @@ mode. An edge that all graphs of a sample have is not certain. For correlations,
 its shares at temperature 1 and at all temperatures, and marks are weighted by how often such marks are right: a sampled
 tail is wrong far more often than a sampled circle. The weights were fitted by log loss on tables with known truth and
 even seeds; `docs/accuracy.md` has errors on odd seeds, and explains the tables. For counts, edges have a least and a
-largest probability, fitted in the same way to three-level tables and public networks. With nothing hidden, expected
-errors are then at most 1.55 times those made (`benchmarks/grid.py`). Edges that knowledge settles keep their shares.
+largest probability, fitted by log loss on three-level tables and public networks. With nothing hidden, expected errors
+had to stay below 1.55 times actual errors (`benchmarks/grid.py`). Edges that knowledge settles keep their shares.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES
 
 MOST, LEAST, LEAST_NEAR = 0.97, 0.035, 0.054
-"""Counts: the probability of an edge in every graph, of one in no graph, and of the latter with a shared neighbour."""
+"""For counts, the probability of an edge: in every graph; in no graph; in no graph, but its nodes share a neighbour."""
 WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
 """Correlations: the log odds of an edge are a constant plus weights times the log odds of its share at temperature 1
 and at all temperatures, plus the last number if its nodes share a neighbour in the answer.
@@ -28,7 +28,7 @@ and at all temperatures, plus the last number if its nodes share a neighbour in 
 FINEST = 200  # shares stay half a graph away from 0 and 1, as if this many graphs had been sampled
 NO_EDGE = NUMBERS[""]
 
-KEPT = 0.842  # counts, given an edge: the weight of its marks at temperature 1; `USUAL` has the rest of the weight
+KEPT = 0.842  # counts, given an edge: the weight of mark shares at temperature 1; `USUAL` has weight 1 - KEPT
 USUAL = {"o-o": 0.24, "o->": 0.10, "<-o": 0.10, "-->": 0.26, "<--": 0.26, "<->": 0.04}
 """Counts: how edges of true graphs are usually marked."""
 
@@ -43,21 +43,21 @@ WORTH = {
     "o--": 0.065,
     "--o": 0.065,
 }
-"""Correlations: how much a sampled mark counts. The number is (how often true graphs have an edge with these marks) /
-(how often sampled graphs have it), divided by the same ratio for `o-o`. With few variables it is nearer to 1
+"""Correlations: the weight of sampled marks. It is (how often true graphs have an edge with these marks) / (how often
+sampled graphs have such an edge), divided by the same ratio for `o-o`. With few variables weights are nearer to 1
 (`worth_of`).
 """
-FEW = 4  # up to this many variables sampled marks are right as often as circles
+FEW = 4  # up to this many variables, sampled arrowheads and tails are right as often as sampled circles
 RARE = 0.004  # added to the share of every kind of edge that is allowed, so that no mark has probability 0
 
 
 def calibrated(
     cold: Floats, every: Floats, answer: Marks, facts: Facts | None = None, *, from_counts: bool = False
 ) -> Floats:
-    """(16, p) the probability of each state of each pair i < j, row by row of the upper triangle; they sum to 1.
+    """(16, p) the probability of each state of each pair i < j, row by row of the upper triangle; columns sum to 1.
 
-    `cold` and `every` (16, p): shares of the graphs sampled at temperature 1 and at all (`sampled_graphs.states_of`).
-    `answer`: the marks of the answer. `from_counts`: the score was made of counts, not of correlations.
+    `cold` and `every` (16, p): shares of the graphs sampled at temperature 1 and at all temperatures. `answer`: the
+    marks of the answer. `from_counts`: the score was computed from counts, not from correlations.
     """
     i, j = np.triu_indices(len(answer), 1)
     adjacent = (answer != 0).astype(np.int64)
@@ -76,8 +76,8 @@ def calibrated(
 
 
 def believed(cold: Floats, every: Floats, n: int) -> Floats:
-    """(4, n, n) the probabilities of marks by which an answer is chosen: edges have their shares at temperature 1, and
-    their marks are corrected as for correlations. Arguments as for `calibrated`.
+    """(4, n, n) the probabilities of marks by which an answer is chosen. Edges keep their shares at temperature 1;
+    marks are corrected as for correlations. Arguments as for `calibrated`.
     """
     found = _weighed(every, None, n) * (1 - cold[NO_EDGE])
     found[NO_EDGE] = cold[NO_EDGE]
@@ -105,27 +105,27 @@ def worth_of(n: int) -> dict[str, float]:
 
 
 def _kept(cold: Floats, facts: Facts | None, n: int) -> Floats:
-    """(16, p) counts: the probability of each state with an edge, given that there is one."""
+    """(16, p) counts: the probability of each state with an edge, given that there is an edge."""
     usual = _allowed(USUAL, facts, n)
     usual = usual / np.maximum(usual.sum(axis=0), 1e-300)
     return np.asarray(KEPT * _given_edge(cold, usual) + (1 - KEPT) * usual, np.float64)
 
 
 def _weighed(every: Floats, facts: Facts | None, n: int) -> Floats:
-    """(16, p) correlations: the probability of each state with an edge, given that there is one."""
+    """(16, p) correlations: the probability of each state with an edge, given that there is an edge."""
     sampled = _given_edge(every, np.zeros_like(every))
     found = _allowed(worth_of(n), None, n) * sampled + _allowed(worth_of(n), facts, n) * RARE
     return np.asarray(found / np.maximum(found.sum(axis=0), 1e-300), np.float64)
 
 
 def _given_edge(shares: Floats, otherwise: Floats) -> Floats:
-    """The shares of the states with an edge among those graphs that have one; if none has, `otherwise`."""
+    """The shares of states among the graphs in which the pair has an edge; `otherwise` if no graph has it."""
     joined = 1 - shares[NO_EDGE]
     return np.asarray(np.where(joined > 1e-9, shares / np.maximum(joined, 1e-9), otherwise), np.float64)
 
 
 def _allowed(often: dict[str, float], facts: Facts | None, n: int) -> Floats:
-    """(16, p) a number for every state with an edge; 0 where knowledge does not allow the state."""
+    """(16, p) the number in `often` for each state with an edge; 0 where knowledge does not allow the state."""
     found = np.zeros((16, n, n))
     said = np.full((n, n), Mark.CIRCLE) if facts is None else facts.seeds(np.ones((n, n), np.uint8), final=True)
     for symbol, share in often.items():
@@ -138,7 +138,7 @@ def _allowed(often: dict[str, float], facts: Facts | None, n: int) -> Floats:
 
 
 def mark_probabilities(states: Floats, n: int) -> Floats:
-    """(4, n, n) the probability of no edge, a circle, an arrowhead and a tail at j on i–j, from those of states."""
+    """(4, n, n) the probability of no edge, a circle, an arrowhead and a tail at j on i–j, from state probabilities."""
     i, j = np.triu_indices(n, 1)
     found = np.zeros((4, n, n))
     for state in STATES:

@@ -6,11 +6,9 @@ A graph is kept as bits, `(4, n, words)`: parents, children, spouses (`<->`) and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import lgamma, log, sqrt
-from threading import Event, get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,21 +23,21 @@ from anypag.scores.base import Score
 from anypag.search.by_scores.effort import Effort
 from anypag.search.progress import Progress, Tick
 from anypag.stored import Array, stored
-from anypag.threads import Look, do_nothing, in_turns, map_in_threads
+from anypag.threads import InCaller, Look, do_nothing, in_turns, map_in_threads
 
 Bits = npt.NDArray[np.uint64]
 
 NO_EDGE, CAUSE, EFFECT, ANY_STATE = 1, 2, 4, 31
 """Bits of the states that a pair may have (`Landscape.allowed`): no edge, `-->`, `<--`, and any state."""
 
-SPOUSES = 2  # where a graph keeps its `<->`
+SPOUSES = 2  # the index of `<->` in a graph
 
 LARGEST = 10
-"""The most members of a district or an undirected part: larger ones take long to fit, and data rarely support them."""
+"""The most members of a district or undirected component: larger ones take long to fit; data rarely support them."""
 
 HOTTEST, COLDEST = 1.6, 0.5
-"""The first and last temperature of cooling. Below 1 a chain climbs to the best graph near it; at 1 it moves on."""
-STRIDE = 20  # steps between two samples, for each of n nodes. With n² steps errors were the same (`docs/accuracy.md`)
+"""The first and last temperature of cooling. Below 1 a chain climbs to the best graph near it and stays there."""
+STRIDE = 20  # steps per node between two samples; n of them per node gave the same errors (`docs/accuracy.md`)
 LEAST_STEPS = 1000  # with fewer steps between samples (about a millisecond), all chains run in one thread
 
 
@@ -55,7 +53,7 @@ class Prior:
 
     @cache  # noqa: B019 - a prior is a few numbers, and lives as long as the program
     def terms(self, n: int) -> Floats:
-        """(4, pairs + 2) the logarithm of the prior, as four terms: by the number of edges, `-->`, `<->` and `---`."""
+        """(4, pairs + 2) the four terms of the log prior, indexed by the numbers of edges, `-->`, `<->` and `---`."""
         k = np.arange(n * (n - 1) // 2 + 2)
         weights = (self.directed, self.both, self.undirected)
         log_gamma = np.vectorize(lgamma, otypes=[np.float64])
@@ -87,11 +85,11 @@ class Landscape:
     """Everything that a chain needs besides its current state.
 
     `score` has the variables in the order of the chain. `terms`: the prior; see `Prior.terms`. `states`: which of 1
-    `-->`, 2 `<--`, 3 `<->`, 4 `---` an edge may have. `allowed` (n, n): bit s of [i, j]: the pair may have state s.
-    `likely` (k, 2): ordered pairs that are tried more often; `is_likely` holds them as bits. `largest`: the most
-    members a component may have. `ancestral`: are all graphs MAGs? `design` (n, words): the `<->` between contexts, as
-    bits. Every graph has these edges, and they do not count in its score, because contexts are conditioned on. `free`:
-    how many ordered pairs may change; None if all may.
+    `-->`, 2 `<--`, 3 `<->`, 4 `---` an edge may have. `allowed` (n, n): bit s of [i, j] is set if the pair may have
+    state s. `likely` (k, 2): ordered pairs that are tried more often; `is_likely` holds them as bits. `largest`: the
+    most members a component may have. `ancestral`: are all graphs MAGs? `design` (n, words): the `<->` between
+    contexts, as bits. Every graph has these edges. They do not count in its score, because contexts are conditioned on.
+    `free`: how many ordered pairs may change; None if all may.
     """
 
     score: Score
@@ -119,7 +117,7 @@ class Landscape:
         largest: int = LARGEST,
         ancestral: bool = True,
     ) -> Landscape:
-        """A landscape; `near`: the likely pairs (or none). Chains must start at graphs that agree with `facts`."""
+        """The landscape of a score. `near`: the likely pairs. Chains must start at graphs that agree with `facts`."""
         n = len(score.names)
         near = np.zeros((n, n), np.bool_) if near is None else near
         allowed = np.full((n, n), ANY_STATE, np.uint8) if allowed is None else allowed
@@ -139,14 +137,21 @@ class Landscape:
             bits_of(between) if between.any() else None,
         )
 
+    def twins(self, count: int, threads: int) -> list[Landscape]:
+        """The landscape for each of `count` chains; with several threads each has its own cache of scores."""
+        lands = [self]
+        for _ in range(count - 1):
+            lands.append(self if threads == 1 else replace(lands[-1], score=lands[-1].score.twin))
+        return lands
+
     @property
     def round(self) -> int:
-        """The steps of a round: about one for each ordered pair."""
+        """The number of steps in a round: about one for each ordered pair."""
         return len(self.allowed) ** 2 if self.free is None else self.free
 
     @property
     def stride(self) -> int:
-        """The steps between two samples: fewer than a round where there are many pairs, as most are never joined."""
+        """The number of steps between two samples: less than a round if pairs are many, since most are never joined."""
         return min(self.round, int(STRIDE * sqrt(self.round)))
 
     def freely(self) -> Landscape:
@@ -183,7 +188,7 @@ class Landscape:
 
     @property
     def given(self) -> tuple[Any, ...]:
-        """The score and the prior as the kernels of chains take them."""
+        """The arguments for the score and the prior that the kernels of chains take."""
         score = self.score
         return score.component, tuple(score.bound), (*score.of_components, self.largest), self.terms
 
@@ -230,7 +235,7 @@ class Walkers:
 
     @classmethod
     def none(cls, empty: Bits) -> Walkers:
-        """No chains; `empty` is any graph of that size."""
+        """No chains. `empty`: any graph of the size that chains will have."""
         no_graphs = np.zeros((0, *empty.shape), np.uint64)
         return cls(no_graphs, no_graphs, np.zeros((0, 2)), np.zeros((0, 1), np.uint64), np.zeros(0, np.int64))
 
@@ -247,7 +252,7 @@ class Walkers:
 
 
 def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float, look: Look = do_nothing) -> Walker:
-    """The chain after `steps` more steps; the given one is not changed. `look` is called at short intervals."""
+    """The chain after `steps` more steps; `walker` itself is not changed. `look` is called at short intervals."""
     from anypag._kernels import mag_chain as kernel
 
     graph, best = landscape.without_design(walker.graph), landscape.without_design(walker.best)
@@ -263,27 +268,18 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
 def each_advanced(
     walkers: Sequence[Walker], landscape: Landscape, temperatures: Sequence[float], threads: int, look: Look
 ) -> list[Walker]:
-    """The chains, each at its temperature, after the steps between two samples. With several threads each chain has
+    """The chains, each at its temperature, after `landscape.stride` steps. With several threads each chain has
     its own cache of scores; the graphs are the same to the bit for any number of threads. `look` is called in the
     calling thread only.
     """
     threads = threads if landscape.stride >= LEAST_STEPS else 1
-    land, jobs = landscape, list[tuple[Walker, Landscape, float]]()
-    for walker, temperature in zip(walkers, temperatures, strict=True):
-        jobs.append((walker, land, temperature))
-        land = land if threads == 1 else replace(land, score=land.score.twin)
-    caller, is_over = get_ident(), Event()
+    listen = InCaller(look)
 
-    def listen() -> None:
-        if get_ident() == caller:
-            look()
-        elif is_over.is_set():
-            raise CancelledError
+    def one(walker: Walker, land: Landscape, temperature: float) -> Walker:
+        return advance(walker, land, landscape.stride, temperature, listen)
 
-    def one(job: tuple[Walker, Landscape, float]) -> Walker:
-        return advance(job[0], job[1], landscape.stride, job[2], listen)
-
-    return map_in_threads(one, jobs, threads, meanwhile=look, on_error=is_over.set)
+    jobs = list(zip(walkers, landscape.twins(len(walkers), threads), temperatures, strict=True))
+    return map_in_threads(lambda job: one(*job), jobs, threads, meanwhile=look, on_error=listen.end)
 
 
 def cooled(walker: Walker, landscape: Landscape, effort: Effort, tick: Tick) -> Walker:
@@ -296,8 +292,19 @@ def cooled(walker: Walker, landscape: Landscape, effort: Effort, tick: Tick) -> 
     return walker
 
 
+def each_cooled(starts: Bits, landscape: Landscape, effort: Effort, threads: int, tick: Tick) -> list[Walker]:
+    """The chains from all starts after cooling, the same to the bit for any number of threads."""
+    listen, look = InCaller(tick), partial(tick, Progress(0, "cooling", 0, effort.cooling, 0))
+
+    def one(k: int, land: Landscape) -> Walker:
+        return cooled(Walker.at(starts[k], land, seed=k + 1), land, effort, listen)
+
+    jobs = list(enumerate(landscape.twins(len(starts), threads)))
+    return map_in_threads(lambda job: one(*job), jobs, threads, meanwhile=look, on_error=listen.end)
+
+
 def bits_of(flags: Flags) -> Bits:
-    """(n, n) flags as (n, words) bits, 64 a word.
+    """(n, n) flags as (n, words) bits, 64 in a word.
 
     >>> bits_of(np.array([[False, True], [True, True]])).tolist()
     [[2], [3]]
@@ -310,14 +317,14 @@ def bits_of(flags: Flags) -> Bits:
 
 
 def flags_of(bits: Bits) -> Flags:
-    """(..., n, n) the inverse of `bits_of`."""
+    """(..., n, n) flags: the inverse of `bits_of`."""
     n = bits.shape[-2]
     flags = np.unpackbits(np.ascontiguousarray(bits, "<u8").view(np.uint8), axis=-1, bitorder="little")
     return flags[..., :n].view(np.bool_)
 
 
 def graph_of(marks: Marks) -> Bits:
-    """The bits of a MAG or DAG."""
+    """The bits of a graph of `-->`, `<->` and `---`."""
     arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
     child = arrow & tail.T
     kinds = (child.T, child, arrow & arrow.T, tail & tail.T)
@@ -325,13 +332,13 @@ def graph_of(marks: Marks) -> Bits:
 
 
 def marks_of(graph: Bits) -> Marks:
-    """(..., n, n) the inverse of `graph_of`, for one graph or several."""
+    """(..., n, n) marks: the inverse of `graph_of`, for one graph or several."""
     parent, child, both, undirected = np.moveaxis(flags_of(graph), -3, 0)
     return np.asarray(np.uint8(Mark.ARROW) * (child | both) + np.uint8(Mark.TAIL) * (parent | undirected))
 
 
 def are_graphs(graphs: Bits) -> bool:
-    """Are these (k, 4, n, words) bits graphs without directed cycles? Checks what was read from a file."""
+    """Are these (k, 4, n, words) bits graphs without directed cycles? For graphs that were read from a file."""
     n, words = graphs.shape[2:]
     if words != max(1, -(-n // 64)):
         return False

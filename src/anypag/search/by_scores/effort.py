@@ -1,4 +1,4 @@
-"""How long a search by score runs, and at which temperatures, derived from one number."""
+"""The length of a search by scores, and its temperatures, derived from one number (`effort`)."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from anypag.search.problem import Problem
 
 WARMEST = 1.6
 WARMEST_OF_COUNTS = 6.0
-"""The highest temperature while sampling, for scores from correlations and from counts. It is higher for counts,
-because each drawn hidden column makes the chain too sure of the current graph.
+"""The highest temperature while sampling, for scores from correlations and from counts. It is higher for counts:
+levels of hidden columns are drawn given the current graph, so a chain at a low temperature hardly leaves this graph.
 """
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to search.
+    """The length of each part of a search by scores.
 
     Args:
         orders: starts of the search over orders.
-        turns: further orders, which begin at the best so far with a few edges reversed. Scores from counts have many
-            optima.
+        turns: more orders, after those. Each begins at the best order so far, with a few edges of its DAG reversed.
+            Only scores from counts need them, because these scores have many optima.
         dags: how many of the best DAGs are starts of chains.
         cooling: rounds of cooling for each chain; a round is n² steps.
         samples: rounds of sampling; each gives a graph of every chain.
-        temperatures: of the chains that swap graphs while sampling. The answer comes from the graphs at 1, which
-            make fewer errors. Probabilities are shares of graphs, corrected because scores are too sure of themselves
+        temperatures: of the chains that swap graphs while sampling. The answer comes from the graphs at temperature
+            1, which have fewer errors. Shares of graphs are too near to 0 and 1, so probabilities are corrected shares
             (`by_scores.calibrated`). Effects are drawn from the graphs of all temperatures.
         tries: how many of the most promising hidden causes of discrete columns are refined.
 
@@ -45,7 +45,7 @@ class Effort:
 
     @classmethod
     def scaled(cls, effort: float, n: int, warmest: float = WARMEST) -> Self:
-        """How long a search of n variables is; an effort of 1 is fast, 5 is thorough, and work grows with it."""
+        """The lengths for a search of n variables. An effort of 1 is fast, 5 is thorough; the work grows with it."""
         return cls(
             orders=max(2, round(2.5 + 7.5 * effort)),
             dags=max(1, round(1 + effort)),
@@ -67,8 +67,8 @@ class Effort:
 def warmth(n: int, warmest: float = WARMEST) -> float:
     """The higher of the two temperatures: `warmest` for up to 15 variables, and nearer to 1 for more.
 
-    A warm chain adds edges by chance, and the more pairs there are, the more edges: so it must be cooler with many
-    variables. Chosen on development data, so that as many errors are expected as are made (`docs/accuracy.md`).
+    A warm chain adds edges by chance, and more of them if there are more pairs. So with many variables it must be
+    cooler. The rule was chosen on development tables, so that shares predicted the number of errors best.
 
     >>> warmth(10), warmth(30)
     (1.6, 1.15)

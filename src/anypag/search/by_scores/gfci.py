@@ -1,8 +1,8 @@
 """GFCI (Ogarrio, Spirtes & Ramsey 2016), with BOSS in place of greedy equivalence search.
 
-First the DAG that scores best is found: two nodes without an edge in it are separated by the parents of the later one.
-FCI continues from its skeleton with tests: an adjacency phase and the Possible-D-Sep phase remove edges that the DAG
-has only because something is hidden, and R0–R10 orient.
+BOSS finds the DAG that scores best. Two nodes without an edge in it are separated by the parents of the later node.
+FCI continues from the skeleton of this DAG. By tests, an adjacency phase and the Possible-D-Sep phase remove edges that
+the DAG has only because something is hidden. Then R0–R10 orient the edges.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def step(state: GfciState, problem: Problem, tick: Tick = no_tick) -> tuple[Stat
 
 
 def _separated_by_parents(state: GfciState, dag: FoundDAG, inquiry: Inquiry) -> GfciState:
-    """The skeleton of a DAG, with the set that separates each other pair, and its p-value."""
+    """The state with the skeleton of a DAG; for each pair without an edge, its separating set and p-value."""
     state = with_marks(state, complete_marks(state.n))
     facts = inquiry.problem.facts
     is_joined = np.zeros((state.n, state.n), np.bool_) if facts is None else facts.joined
@@ -63,7 +63,7 @@ def _separated_by_parents(state: GfciState, dag: FoundDAG, inquiry: Inquiry) -> 
 
 
 def _parent_sets(dag: FoundDAG, is_joined: Flags) -> dict[int, list[tuple[int, int, list[int]]]]:
-    """Pairs without an edge (unless known to be joined) and the parents of the later end, by the number of parents."""
+    """Pairs without an edge, unless known to be joined, with the parents of the later node; by number of parents."""
     above = ancestors(marks_of_arrows(dag.parents))
     sets: dict[int, list[tuple[int, int, list[int]]]] = {}
     for x, y in np.argwhere(np.triu(((dag.parents | dag.parents.T) == 0) & ~is_joined, 1)).tolist():

@@ -1,12 +1,12 @@
 """Hidden causes of discrete columns, found one by one.
 
-A hidden cause is modelled as a column with two or three levels that was never measured. One is proposed for every
-clique of the graph so far, in place of the edges within it, and gets more children while the score rises. The most
-promising causes are refined by repeating: draw plausible levels of the cause, find the best DAG with that column among
-the others (`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before,
+A hidden cause is modelled as a column with two or three levels that was never measured. A cause is proposed for every
+clique of the graph so far, in place of the edges within the clique. It gets or loses children while the score rises.
+The most promising causes are refined in rounds: draw plausible levels of the cause, find the best DAG with this column
+among the others (`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before,
 because from random levels it needs many sweeps if there are several causes. A change is kept if it raises the score of
 the measured rows (`scores.latent`); the search ends when no further cause raises it. Every graph that is kept agrees
-with what is known, and columns with more than 6 levels are never children of a hidden cause (`scores.discrete`).
+with knowledge, and columns with more than 6 levels are never children of a hidden cause (`scores.discrete`).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from anypag.search.progress import Progress, Tick
 from anypag.threads import Look
 
 CLEARLY = 3.0
-"""A further hidden cause, or a further level, must raise the score by this, which makes it 20 times as probable."""
+"""A further hidden cause or level must raise the log score by this, which makes the graph 20 times as probable."""
 
 SOMEWHAT = 1.0
 """One child more or fewer must raise the score by this, because scores after few sweeps of EM are not exact."""
 
 MOST_CAUSES = 5  # the most hidden causes that are looked for
 LARGEST_CLIQUE = 4  # the most children that a cause is proposed with; it may get more
-SCREENED = 6  # how many proposals are scored for each that is refined; see `_shortlist`
-ROUGH = 12  # the most sweeps of EM where proposals are compared
-ROUNDS = 4  # the most turns of drawing levels and finding a DAG
+SCREENED = 6  # how many proposals are scored for each proposal that is refined; see `_shortlist`
+ROUGH = 12  # the most sweeps of EM when proposals are compared
+ROUNDS = 4  # the most rounds of drawing levels and finding a DAG
 MOST_LEVELS = 3  # the most levels that are tried for a hidden cause
 
 
@@ -53,14 +53,14 @@ class CompletedDAG:
 
 
 def without_hidden(parents: Flags, discrete: DiscreteScore) -> CompletedDAG:
-    """A DAG of the measured columns."""
+    """A DAG of the measured columns without hidden causes, with its score."""
     n, rows = discrete.levels.shape
     dag = LatentDAG(parents, np.zeros((0, n), np.bool_), ())
     return CompletedDAG(dag, LatentScore(discrete).of(dag), np.zeros((0, rows), np.uint8))
 
 
 def keeps_to(dag: LatentDAG, facts: Facts) -> bool:
-    """Does a graph agree with what is known of causes, and of pairs without a hidden common cause?"""
+    """Does a graph agree with the facts about causes, and about pairs without a hidden common cause?"""
     if not facts.says_marks:
         return True
     both = dag.children.T.astype(np.int64) @ dag.children > 0
@@ -69,8 +69,8 @@ def keeps_to(dag: LatentDAG, facts: Facts) -> bool:
 
 
 def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, facts: Facts, tick: Tick) -> CompletedDAG:
-    """The DAG with one more hidden cause, with further levels and merged causes if these raise the score; unchanged if
-    no cause does. `tries` proposals are refined. `facts` are about the measured columns; `so_far` keeps to them.
+    """The DAG with one more hidden cause; unchanged if no cause raises the score. Levels are added and causes merged if
+    that raises it too. `tries` proposals are refined. `facts` concern the measured columns; `so_far` agrees with them.
     """
     if len(so_far.dag.n_levels) >= MOST_CAUSES:
         return so_far
@@ -97,10 +97,10 @@ def _look(n_causes: int, tick: Tick) -> Look:
 def _shortlist(
     so_far: CompletedDAG, discrete: DiscreteScore, most: int, facts: Facts, tick: Tick
 ) -> list[tuple[LatentDAG, HiddenLevels]]:
-    """The most promising graphs with a new cause in place of the edges of a clique, and levels to start from.
+    """The most promising graphs with a new cause in place of the edges of a clique; each with levels to start EM from.
 
     For this comparison earlier causes count as measured columns, with their drawn levels. So only one cause is hidden,
-    and EM has two states instead of one for every combination of levels.
+    and EM has only two states. Otherwise it would have a state for every combination of levels of the causes.
     """
     score = LatentScore(discrete.with_hidden(so_far.hidden, so_far.dag.n_levels), _look(len(so_far.hidden), tick))
     proposals = list(_proposals(so_far.dag, discrete, facts))
@@ -129,7 +129,7 @@ def _begun(dag: LatentDAG, others: HiddenLevels, completed: LatentScore) -> Hidd
 
 
 def _adjacent(dag: LatentDAG) -> Flags:
-    """The pairs with an edge or a hidden cause of both."""
+    """The pairs with an edge or a common hidden cause."""
     both = dag.children.astype(np.int64)
     adjacent: Flags = dag.parents | dag.parents.T | (both.T @ both > 0)
     np.fill_diagonal(adjacent, False)
@@ -150,7 +150,7 @@ def _cliques(adjacent: Flags) -> Iterator[tuple[int, ...]]:
 
 
 def _with_children(dag: LatentDAG, children: Flags, facts: Facts) -> LatentDAG:
-    """The DAG with these children of hidden causes; between the last one's children only known edges stay."""
+    """The DAG with these children of hidden causes. Between children of the last, only edges of known causes stay."""
     members = np.flatnonzero(children[-1])
     parents = dag.parents.copy()
     parents[np.ix_(members, members)] &= facts.causes[np.ix_(members, members)]
@@ -176,7 +176,7 @@ def _grown(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, fa
 
 
 def _distinct(grown: list[CompletedDAG]) -> list[CompletedDAG]:
-    """The first of equal graphs: several cliques may have grown into the same one."""
+    """The graphs without duplicates: several cliques may have grown into the same graph."""
     return list({one.dag.causes.tobytes(): one for one in reversed(grown)}.values())[::-1]
 
 
@@ -211,8 +211,8 @@ def _refined(
 def _best_dag(
     dag: LatentDAG, hidden: HiddenLevels, discrete: DiscreteScore, facts: Facts, tick: Tick
 ) -> tuple[LatentDAG, HiddenLevels]:
-    """The best DAG with these levels as columns. Its order begins with the hidden causes and keeps to tiers. If it does
-    not agree with known causes, a DAG near it is used. Hidden causes with fewer than two children are dropped.
+    """The best DAG with these levels as columns. Its order begins with the hidden causes and respects tiers. If the DAG
+    contradicts known causes, a DAG near it is used. Hidden causes with fewer than two children are dropped.
     """
     completed = discrete.with_hidden(hidden, dag.n_levels)
     orders = _orders(dag, facts)
@@ -230,7 +230,7 @@ def _best_dag(
 
 
 def _orders(dag: LatentDAG, facts: Facts) -> Orders:
-    """The order of the graph, in tiers, after the hidden causes."""
+    """A topological order of the graph: the hidden causes, then the measured columns tier by tier."""
     among_measured = DAG(dag.parents)
     measured = [among_measured.index(name) for name in among_measured.topological_order()]
     hidden = range(dag.n, dag.n + len(dag.n_levels))
@@ -249,7 +249,7 @@ def _wider(found: CompletedDAG, score: LatentScore, discrete: DiscreteScore, fac
 
 
 def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
-    """Graphs with one more level for one hidden cause, moved to the end, and the old indices of the others."""
+    """Graphs with one more level for one hidden cause, which moves to the end, and the old indices of the others."""
     for h, size in enumerate(dag.n_levels):
         if size < MOST_LEVELS:
             others = [other for other in range(len(dag.n_levels)) if other != h]
@@ -267,7 +267,7 @@ def _merged(found: CompletedDAG, score: LatentScore, discrete: DiscreteScore, fa
 
 
 def _one_cause_less(dag: LatentDAG, facts: Facts) -> Iterator[tuple[LatentDAG, list[int]]]:
-    """Graphs with two causes that share children merged into the last one, and the old indices of the others."""
+    """Graphs with two causes that share children merged into one, which comes last; and old indices of the others."""
     for a, b in combinations(range(len(dag.n_levels)), 2):
         if (dag.children[a] & dag.children[b]).any():
             others = [h for h in range(len(dag.n_levels)) if h not in (a, b)]
@@ -279,6 +279,6 @@ def _one_cause_less(dag: LatentDAG, facts: Facts) -> Iterator[tuple[LatentDAG, l
 
 
 def _completed(dag: LatentDAG, others: HiddenLevels, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
-    """The DAG with levels to start from, given those of all hidden causes but the last; not scored yet."""
+    """The DAG, not scored yet, with levels to start from. `others`: the levels of all hidden causes but the last."""
     score = LatentScore(discrete.with_hidden(others, dag.n_levels[:-1]), _look(len(others), tick))
     return CompletedDAG(dag, -np.inf, _begun(dag, others, score))

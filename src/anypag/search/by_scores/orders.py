@@ -1,6 +1,6 @@
 """Orders of the variables, and the DAGs that score well in them (BOSS, Andrews et al. 2023).
 
-An order is improved by sweeps: every variable in turn goes where the order scores best, until none moves. Starts are
+In a sweep every variable in turn moves to where the order scores best. Sweeps end when no variable moves. Starts are
 fixed: the order of the problem (strongest first), its reverse, and shuffles of it by a fixed seed. So the same data
 give the same DAGs. Later orders begin at the best one so far, with a few edges of its DAG reversed (`turned`). All
 orders respect the tiers, if there are any.
@@ -18,7 +18,7 @@ from anypag.arrays import Flags
 from anypag.graphs.base import Marks
 from anypag.scores.base import Score
 from anypag.stored import Array, stored
-from anypag.threads import Look, do_nothing, in_turns
+from anypag.threads import InCaller, Look, do_nothing, in_turns, map_in_threads
 
 Order = npt.NDArray[np.int64]
 
@@ -27,7 +27,7 @@ TURNED = 3  # how many edges are reversed (`docs/decisions.md`)
 
 @dataclass(frozen=True, eq=False)
 class Orders:
-    """Orders (k, n) that are being improved. No sweep moves a variable of a settled order. In an order tiers ascend."""
+    """Orders (k, n) that are being improved, each with tiers ascending. No sweep changes a settled order."""
 
     order: Order = stored(Array("int64", (None, "n"), 0, "n"))
     settled: Flags = stored(Array("bool", (None,)))
@@ -64,19 +64,47 @@ def first_orders(n: int, starts: int, *, tier: npt.ArrayLike | None = None, seed
 
 
 def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
-    """One sweep of the first order that has not settled; `look` is called often, and may raise to end it."""
-    from anypag._kernels.orders import sweep
-
+    """The orders after a sweep of the first that has not settled. `look` is called often, and may raise."""
     at = int(np.argmin(orders.settled))
     order, settled = orders.order.copy(), orders.settled.copy()
-    row, stand, scores = order[at].copy(), np.zeros(3, np.int64), np.zeros((3, order.shape[1]))
-    in_turns(sweep, *_given(score), row, orders.tier, stand, scores, look=look)
-    order[at], settled[at] = row, stand[2] == 0
+    made = score.made_ahead.get(_key(order[at], orders.tier))
+    order[at], settled[at] = _swept(order[at], orders.tier, score, look) if made is None else made
     return replace(orders, order=order, settled=settled)
 
 
+def _swept(order: Order, tier: Order, score: Score, look: Look) -> tuple[Order, bool]:
+    """The order after a sweep, and whether it has settled."""
+    from anypag._kernels.orders import sweep
+
+    row, stand, scores = order.copy(), np.zeros(3, np.int64), np.zeros((3, len(order)))
+    in_turns(sweep, *_given(score), row, tier, stand, scores, look=look)
+    return row, bool(stand[2] == 0)
+
+
+def settle_ahead(orders: Orders, rows: slice, score: Score, threads: int, look: Look) -> None:
+    """Sweep these rows of the orders in threads until they settle; `swept` and `found` then take the results."""
+    todo, listen = orders.order[rows], InCaller(look)
+    if threads == 1 or len(todo) < 2 or _key(todo[0], orders.tier) in score.made_ahead:
+        return
+
+    def settle(job: tuple[int, Score]) -> None:
+        for row in todo[job[0] :: threads]:
+            is_settled = False
+            while not is_settled:
+                key = _key(row, orders.tier)
+                row, is_settled = score.made_ahead[key] = _swept(row, orders.tier, job[1], listen)
+            score.of_orders[row.tobytes()] = _found_in(row, job[1], listen)
+
+    jobs = [(k, score if k == 0 else replace(score)) for k in range(threads)]  # type: ignore[type-var]
+    map_in_threads(settle, jobs, threads, meanwhile=look, on_error=listen.end)
+
+
+def _key(order: Order, tier: Order) -> bytes:
+    return order.tobytes() + tier.tobytes()
+
+
 def turned(orders: Orders, at: int, score: Score, look: Look = do_nothing) -> Orders:
-    """The orders; order `at` is now the best one before it, with a few random edges of its DAG reversed (seed `at`)."""
+    """The orders with a new order `at`: the best earlier one, a few random edges of its DAG reversed (seed `at`)."""
     dags = [_dag_of(row, score, look) for row in orders.order[:at]]
     best = max(range(at), key=lambda k: (round(dags[k].score, 6), -k))
     edges = np.argwhere(dags[best].parents == 1)
@@ -91,7 +119,7 @@ def turned(orders: Orders, at: int, score: Score, look: Look = do_nothing) -> Or
 
 
 def found(orders: Orders, score: Score, look: Look = do_nothing) -> list[FoundDAG]:
-    """The distinct DAGs of the orders as they stand, the best first; `look` is called often."""
+    """The distinct DAGs of the orders in their present state, the best first; `look` is called often."""
     best: dict[bytes, FoundDAG] = {}
     for row in orders.order:
         dag = _dag_of(row, score, look)
@@ -128,7 +156,7 @@ def of_distinct_classes(dags: list[FoundDAG]) -> list[FoundDAG]:
 
 
 def class_key(parents: Marks) -> bytes:
-    """A key that two DAGs share exactly where they are equivalent: same edges, same unshielded colliders.
+    """A key that Markov equivalent DAGs, and no others, share: they have the same edges and unshielded colliders.
 
     >>> chain, fork = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]), np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]])
     >>> class_key(chain) == class_key(fork) != class_key(fork.T)

@@ -34,7 +34,7 @@ class GraphSample:
     `pags` (c, n, n): the PAG of each class, in order of first appearance. `counts` (c,): how often each was sampled, at
     all temperatures. `cold` (c,): how often at temperature 1; the answer comes from these. `diagrams` (m, p): the
     graphs themselves, as in `Diagrams.states`; None if they are not kept. `for_effects` (k, p): graphs of chains in
-    which an edge costs less, or None; they are not counted, but effects are drawn from them too.
+    which an edge costs less, or None. They are not counted, but effects are drawn from them too.
     """
 
     pags: Marks = stored(marks_matrix(many=True))
@@ -78,7 +78,7 @@ class GraphSample:
         return replace(self, for_effects=_appended(before, diagrams))
 
     def arranged(self, places: npt.NDArray[np.intp]) -> Self:
-        """The sample with the classes most frequent at temperature 1 first, and node `places[i]` at place i."""
+        """The sample with node `places[i]` at place i of `pags`, classes most frequent at temperature 1 first."""
         most_first = np.lexsort((-self.counts, -self.cold))
         pags = self.pags[most_first][:, places][:, :, places]
         return replace(self, pags=pags, counts=self.counts[most_first], cold=self.cold[most_first])
@@ -101,19 +101,19 @@ def _appended(states: PairStates, diagrams: Marks) -> PairStates:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What a sample of graphs says; `result.posterior` of method "bayes".
+    """Probabilities of edges, marks and causes, from a sample of graphs; `result.posterior` of "auto" and "bayes".
 
     Args:
         names: of the variables.
         sample: the graphs.
         best: (n, n) the PAG of the best-scoring graph met.
         best_score: its score, prior included, in units of the log-likelihood.
-        n_levels: how many levels each hidden cause has that was found for discrete columns.
-        from_counts: whether the score was made of counts, not of correlations.
+        n_levels: the number of levels of each hidden cause that was found for discrete columns.
+        from_counts: whether the score was computed from counts, not from correlations.
         facts: knowledge about the variables, in the order of `names`; it is not stored.
 
-    `shares` are those of the sampled graphs, with the marks that follow from `facts` (`pags`). Everything called a
-    probability is calibrated: a share of graphs, corrected by how often such shares are right (`by_scores.calibrated`).
+    `shares` are shares of the graphs sampled at temperature 1, with marks that follow from `facts` (`pags`). A value
+    called a probability is calibrated: a share, corrected by how often such shares are right (`by_scores.calibrated`).
     """
 
     names: tuple[str, ...]
@@ -136,7 +136,7 @@ class Posterior:
 
     @cached_property
     def diagrams(self) -> Diagrams | None:
-        """The sampled graphs one by one, those for effects only last; None where they are too large to be kept."""
+        """The sampled graphs one by one, then those that serve effects only; None if none are kept."""
         counted, more = self.sample.diagrams, self.sample.for_effects
         if counted is None or not self.n_samples:
             return None
@@ -144,7 +144,7 @@ class Posterior:
         return Diagrams(self.names, states, self.n_levels, len(counted))
 
     def arranged(self, order: npt.NDArray[np.int32]) -> Self:
-        """The posterior with its variables in the order of the test; node i is variable `order[i]`."""
+        """The posterior in the order of the test: what is node i here becomes variable `order[i]`."""
         places = np.argsort(order)
         sample = self.sample.arranged(places)
         if self.diagrams is not None:
@@ -205,9 +205,9 @@ class Posterior:
         return np.asarray(self.reported[1:].sum(axis=0))
 
     def causes(self, *, selection: bool = False) -> tuple[Floats, Floats]:
-        """Two (n, n) shares of the graphs sampled at all temperatures: those where i causes j in every member of the
-        class, and those where it does in no member. Other graphs count in neither: the share of their members would
-        only reflect the prior. With `selection`, a node without an arrowhead may cause selection instead.
+        """Two (n, n) shares of the graphs sampled at all temperatures: those with i a cause of j in every member of the
+        class, and those with i a cause of j in no member. Other graphs count in neither: only the prior tells members
+        of a class apart. With `selection`, a node without arrowheads is no sure cause: it may cause selection instead.
         """
         size = (len(self.names),) * 2
         known = Facts.none(len(self.names)) if self.facts is None else self.facts
@@ -225,14 +225,14 @@ class Posterior:
 
     @cached_property
     def marks(self) -> Marks:
-        """The marks of the PAG of least expected error among `best` and those met at temperature 1; without `facts`."""
+        """The marks of the PAG of least expected error among `best` and the PAGs at temperature 1, without `facts`."""
         candidates = np.concatenate([self.best[None], self.sample.pags[self.sample.cold > 0]])
         return np.asarray(candidates[least_expected_error(candidates, self._believed)])
 
     @property
     def _believed(self) -> Floats:
-        """(4, n, n) the probabilities of marks by which the answer is chosen: shares, which are corrected if the
-        score is made of correlations and no `facts` concern marks (the correction was fitted without facts).
+        """(4, n, n) the probabilities of marks by which the answer is chosen. They are shares, corrected if the score
+        uses correlations and no `facts` concern marks. The correction was fitted without facts.
         """
         if self.from_counts or self._has_facts or not self.n_samples:
             return self._shares_in(self.sample.pags)
@@ -247,7 +247,7 @@ class Posterior:
 
     @property
     def expected_errors(self) -> float:
-        """How many extra edges, missing edges and wrong marks the PAG of least expected error has in expectation."""
+        """The expected number of extra edges, missing edges and wrong marks in `pag` with the marks of `facts`."""
         return float(expected_errors(self.with_facts(self.marks)[None], self.reported)[0])
 
     def mark_probability(self, a: str, b: str) -> dict[str, float]:
@@ -264,13 +264,13 @@ class Posterior:
         return [(STATES[int(state)], float(often[state]) / self.n_samples) for state in most_first if often[state]]
 
     def classes(self) -> list[tuple[PAG, float]]:
-        """The classes met with their shares, the most frequent first."""
+        """The sampled classes with their shares, the most frequent first."""
         met = zip(self.pags, self.sample.cold.tolist(), strict=True)
         return [(PAG(pag, self.names), n / self.n_samples) for pag, n in met if n]
 
 
 def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:
-    """(4, n, n): how probable it is that i–j has no edge [0], or a circle, arrowhead or tail [1, 2, 3] at j.
+    """(4, n, n): the weighted share of graphs with no edge i–j [0], or a circle, arrowhead or tail [1, 2, 3] at j.
 
     Args:
         pags: (c, n, n) marks.
@@ -286,13 +286,14 @@ def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:
 
 def expected_errors(pags: Marks, shares: Floats) -> Floats:
     """(c,) the expected number of errors of each graph."""
-    off_diagonal = ~np.eye(pags.shape[-1], dtype=np.bool_)
-    edge = np.where(off_diagonal, 1 - shares[0], 0.0)
-    right = np.take_along_axis(shares[:, None], pags[None].astype(np.intp), axis=0)[0]  # how probable its marks are
-    each = np.where(pags == 0, edge / 2, (1 - edge) / 2 + edge - right)  # each edge is counted twice, each mark once
-    return np.asarray(np.where(off_diagonal, each, 0.0).sum(axis=(1, 2)))
+    edge = 1 - shares[0]
+    each = np.concatenate([edge[None] / 2, (1 - edge) / 2 + edge - shares[1:]])  # a pair is summed twice, a mark once
+    each[:, range(len(edge)), range(len(edge))] = 0
+    graph, i, j = np.nonzero(pags)
+    more = each[pags[graph, i, j], i, j] - each[0, i, j]  # than without the edge
+    return np.asarray(each[0].sum() + np.bincount(graph, more, len(pags)))
 
 
 def least_expected_error(pags: Marks, shares: Floats) -> int:
-    """Which of the graphs has the fewest expected errors; the first of those that are equal to 1e-9."""
+    """The index of the graph with the fewest expected errors, rounded to 1e-9; the first of several such graphs."""
     return int(np.argmin(np.round(expected_errors(pags, shares), 9)))

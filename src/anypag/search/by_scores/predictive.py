@@ -1,8 +1,8 @@
 """A predictive check: does the best DAG make tables like the one that it was learned from?
 
 The DAG is fitted to the rows by the model behind its score, and three tables are drawn from it. For every pair of
-columns, statistics of their joint distribution are compared: for levels 2 n times their mutual information, otherwise
-correlations of the columns, their squares and their third powers. If more than 5 % of the pairs differ
+columns, statistics of their joint distribution are compared: for discrete columns 2 n times their mutual information,
+otherwise correlations of the columns, their squares and third powers. If more than 5 % of the pairs differ
 (`results.probabilities.MOST_OFF`), that model does not fit the table, and its probabilities mean nothing. The check
 does not see hidden causes that leave no trace in pairs, so a model that passes may still be wrong.
 """
@@ -19,20 +19,20 @@ from anypag.data.columns import normal_scores
 from anypag.graphs.pag import DAG
 
 TABLES = 3  # how many tables are drawn
-MOST_ROWS = 5000  # of more rows only some are used: with very many rows every model fails the check
-NEAR = 10  # a level is copied from one of this many rows
+MOST_ROWS = 5000  # the most rows that are compared: with very many rows every model fails the check
+NEAR = 10  # a level is copied from one of this many rows with similar predictions
 FAR = 4.0  # a pair differs if a statistic of it is more than this many standard errors off
 
 LevelRows = npt.NDArray[np.integer]
 
 
 def share_off(z: Floats) -> float:
-    """The share of pairs that differ, by their (p, p) distances in standard errors."""
+    """The share of pairs that differ. `z` (p, p): how many standard errors each pair is off."""
     return float((z[np.triu_indices(len(z), 1)] > FAR).mean()) if len(z) > 1 else 0.0
 
 
 def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
-    """The rows of a table of levels for each number that a DAG must learn from it.
+    """The number of rows of a discrete table for each parameter of a DAG.
 
     >>> rows_per_number(60, [2, 3, 4], np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool))  # 1 + 2 + 3 * 6 numbers
     2.857142857142857
@@ -43,7 +43,7 @@ def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
 
 
 def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
-    """(p, p) by how many standard errors the dependence of two columns differs from drawn tables; levels (p, n)."""
+    """(p, p) by how many standard errors the dependence of two columns differs from that in drawn tables."""
     levels = levels[:, :: _step(levels.shape[1])]
     drawn = [_information(_drawn_levels(levels, parents, rng)) for rng in _generators(levels.T)]
     middle = np.mean(drawn, axis=0)
@@ -55,7 +55,7 @@ def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
 
 
 def _drawn_levels(levels: LevelRows, parents: Flags, rng: np.random.Generator) -> LevelRows:
-    """A table from the DAG: a cell is copied from a random row with these levels of the parents (else any row)."""
+    """A table drawn from the DAG. A cell is copied from a random row with the same levels of the parents, if any."""
     drawn = np.empty_like(levels)
     for v in _causes_first(parents):
         given = parents[:, v]
@@ -76,7 +76,7 @@ def _random_rows_like(levels: LevelRows, wanted: LevelRows, rng: np.random.Gener
 
 
 def _information(levels: LevelRows) -> Floats:
-    """(p, p) 2 n times the mutual information of each two columns."""
+    """(p, p) 2 n times the mutual information of every two columns."""
     p, n = levels.shape
     own = [_sum_of_logs(column) for column in levels]
     found = np.zeros((p, p))
@@ -96,9 +96,9 @@ def _sum_of_logs(codes: LevelRows) -> float:
 def off_in_columns(
     values: Floats, is_discrete: Flags, parents: Flags, fixed: Flags | None = None, *, functions: bool = False
 ) -> Floats:
-    """(p, p) by how many standard errors two columns differ from drawn tables: the largest over the correlations of the
-    columns, their squares and third powers. With `functions`, effects of continuous columns are curves over normal
-    scores, not straight lines. Columns that are `fixed` by design are not drawn.
+    """(p, p) by how many standard errors two columns differ from drawn tables, in the correlation that differs most (of
+    columns, squares or third powers). With `functions`, effects of continuous columns are curves over normal scores,
+    not straight lines. Columns that are `fixed` by design are not drawn.
     """
     values = in_units(values[:: _step(len(values))])[0]
     fixed = np.zeros_like(is_discrete) if fixed is None else fixed
@@ -118,7 +118,7 @@ def off_in_columns(
 
 
 def _drawn_columns(values: Floats, sizes: Counts, parents: Flags, fixed: Flags, functions: bool) -> list[Floats]:
-    """Tables from the DAG: least squares plus residuals of random rows; levels from rows with similar predictions."""
+    """Tables from the DAG. Numbers: predictions plus random residuals. Levels: those of rows with near predictions."""
     n, generators = len(values), list(_generators(values))
     tables = [values.copy() for _ in generators]
     for v in (v for v in _causes_first(parents) if not fixed[v]):
@@ -136,7 +136,7 @@ def _drawn_columns(values: Floats, sizes: Counts, parents: Flags, fixed: Flags, 
 
 
 def _random_rows_near(points: Floats, wanted: Floats, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """For each wanted point one of the points near it; ties are broken at random."""
+    """For each wanted point, the index of a random one of the points near it; ties are broken at random."""
     from scipy.spatial import cKDTree
 
     shaken, goals = (part + 1e-6 * rng.normal(size=part.shape) for part in (points, wanted))
@@ -145,7 +145,7 @@ def _random_rows_near(points: Floats, wanted: Floats, rng: np.random.Generator) 
 
 
 def _explaining(columns: Floats, sizes: Counts, functions: bool) -> Floats:
-    """The regressors of some columns: ones, the columns themselves or functions of them, and indicators of levels."""
+    """The regressors made from some columns: ones, the columns or functions of them, and indicators of levels."""
     parts = [np.ones((len(columns), 1))]
     for column, size in zip(columns.T, sizes, strict=True):
         cut = np.clip(column, -4, 4)
@@ -160,7 +160,7 @@ def _indicators(column: Floats, size: int) -> Floats:
 
 def _moments(values: Floats, sizes: Counts) -> tuple[Floats, Floats]:
     """(4, c, c) correlations of columns with columns, squares and third powers, and of squares with squares; and the
-    variance that each has in one row. A column of levels counts as the indicators of its levels.
+    variance of each product in one row. A column of levels counts as the indicators of its levels.
     """
     sized = zip(values.T, sizes, strict=True)
     parts = [_indicators(column, size) if size else column[:, None] for column, size in sized]
@@ -184,7 +184,7 @@ def _causes_first(parents: Flags) -> Iterator[int]:
 
 
 def _generators(values: npt.NDArray[np.number]) -> Iterator[np.random.Generator]:
-    """Random numbers for every table, the same for the same shape."""
+    """A random generator for each drawn table, seeded by the shape of the data."""
     return (np.random.default_rng([*values.shape, k]) for k in range(TABLES))
 
 

@@ -1,7 +1,7 @@
-"""Sampled graphs: the state of every pair in each, the graphs one by one, and which edges change together.
+"""Sampled graphs: the states of their pairs, edges that change together, and path diagrams for effects.
 
-Some graphs join two variables differently from the answer: `changes_with` says which other edges differ in these.
-Effects are computed for each graph (`Diagrams`).
+In some sampled graphs two variables are joined differently than in the answer. `changes_with` lists the other edges
+that differ in these graphs. `Diagrams` holds the graphs one by one, because each graph gives an effect.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Flags, Floats
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import EDGE_SYMBOLS
-from anypag.threads import slices
 
 STATES = {0: "", **{4 * int(left) + int(right): symbol for symbol, (left, right) in EDGE_SYMBOLS.items()}}
 """The text of each kind of edge; its number is 4 times the mark at the first node plus the mark at the second."""
@@ -31,7 +30,7 @@ PairStates = npt.NDArray[np.uint8]
 
 
 class PairChange(NamedTuple):
-    """A pair's `state` that is not the answer's; `share` of the graphs that differ in another, given pair have it."""
+    """A change of `pair` in the graphs where another pair changes: its new `state`, and the `share` with that state."""
 
     pair: int
     state: int
@@ -56,11 +55,11 @@ def pairs_of(n: int) -> tuple[Counts, Counts]:
 
 
 def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: int, state: int) -> list[PairChange]:
-    """What else changes in graphs where a pair has this state and not the answer's; the most frequent change first.
+    """Changes of other pairs in the graphs where `pair` has `state`, which is not the answer's; the clearest first.
 
-    A change is reported if most graphs with that state have it, and a clearly smaller share of those with the answer's
-    state. `states` (c, p) are those of the sampled classes, `answers` (k, p) those of the answer: several rows if
-    several states count as equal.
+    A change is reported if most of these graphs have it, and a clearly smaller share of the graphs in which `pair` has
+    the answer's state. `states` (c, p): the states of the sampled classes. `answers` (k, p): the states of the answer;
+    k > 1 if several graphs count as the answer.
     """
     often = state_shares(states, counts, states[:, pair] == state)
     usual = state_shares(states, counts, (states[:, pair] == answers[:, pair, None]).any(axis=0))
@@ -75,17 +74,16 @@ def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: 
 
 
 def state_shares(states: PairStates, counts: Counts, which: Flags | slice = slice(None)) -> Floats:
-    """(16, p): the share of all (or some) graphs in which each pair has each state; zeros without graphs."""
+    """(16, p): the share of the graphs (all, or `which`) in which each pair has each state; 0 without graphs."""
     chosen, times, p = states[which], counts[which], states.shape[1]
-    found = np.zeros(16 * p)
-    for part in slices(len(chosen), 64):
-        cells = chosen[part] * np.int64(p) + np.arange(p)
-        found += np.bincount(cells.ravel(), np.repeat(times[part], p), 16 * p)
-    shares: Floats = found.reshape(16, p) / max(1, times.sum())
+    graph, pair = np.nonzero(chosen)  # most pairs have no edge
+    found = np.bincount(chosen[graph, pair] * np.int64(p) + pair, times[graph], 16 * p).reshape(16, p)
+    found[NUMBERS[""]] = times.sum() - found.sum(axis=0)
+    shares: Floats = found / max(1, times.sum())
     return shares
 
 
-MOST_NODES = 200  # larger graphs are not kept: 400 of them would take more than 8 MB
+MOST_NODES = 200  # graphs with more nodes are not kept: 400 of them would take more than 8 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +93,8 @@ class Diagrams:
     Args:
         names: of the variables.
         states: (m, p) how each pair of nodes i < j is joined, row by row of the upper triangle (`STATES`).
-        n_levels: of each hidden cause of discrete columns; hidden causes are the last nodes.
-        n_counted: how many graphs, from the first on, count in shares; the others are for effects only. None: all.
+        n_levels: the number of levels of each hidden cause of discrete columns; hidden causes are the last nodes.
+        n_counted: the first `n_counted` graphs count in shares, the others serve effects only. None: all count.
 
     >>> Diagrams.of(np.array([[[0, 2], [3, 0]]], np.uint8), ("A", "B")).marks.tolist()
     [[[0, 2], [3, 0]]]
@@ -117,7 +115,7 @@ class Diagrams:
 
     @property
     def n_for_effects(self) -> tuple[int, int]:
-        """How many graphs for effects only there are so far, and how many there will be."""
+        """The number of graphs for effects only: how many were drawn so far, and how many there will be in the end."""
         counted = len(self) if self.n_counted is None else self.n_counted
         return len(self) - counted, counted
 

@@ -1,9 +1,9 @@
 """Graphs from which searches by scores start: graphs that agree with knowledge, and valid MAGs near an invalid graph.
 
 Knowledge becomes tiers for orders and allowed states for pairs. A chain walks over graphs that agree with knowledge, so
-it must start at one. That graph has the edges that knowledge requires (a directed path from each required cause), and
-as many edges of a given graph as agree. On finite data a search by tests may leave an invalid PAG: `near_mag` gives a
-valid MAG near it.
+it must start at such a graph. The start has the edges that knowledge requires (a directed path from each required
+cause), and as many edges of a given graph as agree. On finite data a search by tests may leave an invalid PAG:
+`near_mag` gives a valid MAG near it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NUMBER = {FORTH: 1, BACK: 2, BOTH: 3, FLAT: 4}
 
 
 def tiers_of(facts: Facts) -> Order:
-    """(n,) a tier for each node: no node is a cause of one in an earlier tier. There are as many tiers as possible.
+    """(n,) the tier of each node: no node is a cause of a node in an earlier tier. There are as many tiers as possible.
 
     >>> facts = Facts.none(3, selection=False)
     >>> facts.not_causes[2, [0, 1]] = True
@@ -51,7 +51,7 @@ def nothing_hidden(facts: Facts) -> Facts:
 
 
 def allowed_states(facts: Facts) -> Marks:
-    """(n, n) bit s of [i, j]: the pair may have state s (0 no edge, 1 `-->`, 2 `<--`, 3 `<->`, 4 `---`)."""
+    """(n, n) bit s of [i, j] is set if the pair may have state s (0 no edge, 1 `-->`, 2 `<--`, 3 `<->`, 4 `---`)."""
     may_select = ~facts.not_selecting
     may_be = (
         ~facts.joined,
@@ -72,14 +72,14 @@ def with_design(marks: Marks, facts: Facts) -> Marks:
 
 def needs_mags(facts: Facts) -> bool:
     """Do the facts exclude edges or hidden common causes of pairs, so that a chain must walk over MAGs? In other path
-    diagrams a pair without an edge may have one in the MAG. Contexts have the same edges in both: nothing acts on them.
+    diagrams a pair without an edge may be adjacent in the MAG. Edges of contexts are the same: nothing acts on them.
     """
     others = ~facts.design
     return bool(facts.not_joined.any() or (facts.unconfounded[np.ix_(others, others)].any() and not facts.selection))
 
 
 def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
-    """A graph that agrees, with as many edges of `marks` as possible, or None; `<->` and `---` only if `hidden`."""
+    """A graph that agrees with `facts` and keeps edges of `marks`, or None; it has `<->` and `---` only if `hidden`."""
     allowed = allowed_states(facts)
     others = replace(facts, causes=np.zeros_like(facts.causes))  # required causes may follow from edges added later
     found = _with_causes(_with_edges(np.zeros_like(marks), marks, others, allowed, hidden=hidden), facts, allowed)
@@ -90,7 +90,7 @@ def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
 
 
 def _with_edges(found: Marks, marks: Marks, facts: Facts, allowed: Marks, *, hidden: bool) -> Marks:
-    """The graph with as many further edges as agree: edges known to exist, then those of the given graph."""
+    """The graph with further edges that agree: first edges known to exist, then those of the graph `marks`."""
     for i, j in _pairs(marks, facts):
         if found[i, j] == Mark.NONE:
             own, is_design = (int(marks[i, j]), int(marks[j, i])), bool(facts.design[i] and facts.design[j])
@@ -134,7 +134,7 @@ def _pairs(marks: Marks, facts: Facts) -> Iterator[tuple[int, int]]:
 
 
 def _tried(own: Ends, *, hidden: bool) -> list[Ends]:
-    """The state that a pair has, then the others, `<->` after `-->`: large groups of `<->` cannot be scored."""
+    """The states to try: the pair's own, then the others, `-->` before `<->`, because large districts have no score."""
     states = [FORTH, BACK, BOTH, FLAT] if hidden else [FORTH, BACK]
     return sorted(states, key=lambda state: state != own)
 
@@ -158,9 +158,9 @@ def _with(marks: Marks, i: int, j: int, state: Ends) -> Marks:
 def near_mag(pag: Marks, strength: Floats) -> Marks:
     """A maximal ancestral graph with the edges of a PAG, as many of its marks as possible, and few extra edges.
 
-    Each edge, the surest (`strength`) first, gets the state that differs least from the PAG's marks (a circle fits
-    both; directed edges first) among those that keep the graph ancestral. Then edges are added where an inducing path
-    would make it not maximal.
+    Edges get their states one by one, those of the greatest `strength` first. An edge gets the state that keeps the
+    graph ancestral and differs least from the PAG's marks. A circle fits every mark, and of equal states directed edges
+    come first. Then edges are added between nodes with an inducing path, because the graph must be maximal.
     """
     n = len(pag)
     marks = np.zeros((n, n), np.uint8)
@@ -175,7 +175,7 @@ def near_mag(pag: Marks, strength: Floats) -> Marks:
 
 
 def _nearest_states(pag: Marks, i: int, j: int) -> list[Ends]:
-    """States, best fit to the PAG's marks first."""
+    """The possible states of an edge; those that fit the PAG's marks best come first."""
 
     def misfit(state: Ends) -> int:
         return sum(want not in (Mark.CIRCLE, have) for want, have in zip((pag[i, j], pag[j, i]), state, strict=True))

@@ -1,8 +1,8 @@
-"""Candidate separating sets: the pools of each edge, and blocks of their sets in the order of `_kernels.candidates`.
+"""Candidate separating sets: the two pools of each edge, and their subsets in the order of `_kernels.candidates`.
 
 The pool of X for an edge X–Y is the paper's PDSep_r(X, Y): the nodes that a PDS-walk of at most r edges reaches from X.
-The candidates are the r-subsets of the two pools. Sets with the least mean distance come first (the paper's d̂;
-`next_sets` of the kernels), then those whose members depend most on X and Y (`_kernels.pools` sorts pools so). Blocks
+The candidates are the r-subsets of either pool. Sets with the least mean distance come first (the paper's d̂; see
+`next_sets`). Of sets with equal distances, those whose members depend most on X and Y come first. Blocks of candidates
 are made on demand, so a million candidates cost nothing until they are tested.
 """
 
@@ -48,10 +48,10 @@ PoolsOfEdges = Callable[[Indices, Indices], Pools]
 
 
 class PDSep(NamedTuple):
-    """Which walks define a pool."""
+    """The walks that define a pool."""
 
     r: int  # the radius, and the size of the sets
-    tails_close: bool  # no walk U, V, W in a triangle has a tail at V (the paper's Definition 1 allows it)
+    tails_close: bool  # in a triangle, a walk U, V, W may not have a tail at V (Definition 1 of the paper allows it)
     max_sets: int  # narrow pools to possible anteriors if an edge has more candidates than this; -1 for never
     open_only: bool = False  # leave both pools of an edge empty if one has fewer than r nodes
 
@@ -118,7 +118,7 @@ def possible_d_sep_pools(state: State, problem: Problem, look: Look = do_nothing
 def _node_pools(
     first: Counts, nodes: Indices, not_anterior: Flags, on_paths: State | None, look: Look, x: Indices, y: Indices
 ) -> Pools:
-    """The nodes listed for x and for y; with `on_paths` only those on a path between the two in that graph."""
+    """The pools of nodes listed for x and for y; with `on_paths` only nodes on a path from x to y in that graph."""
     start = block = of_edges = np.empty(0, np.int64)
     if on_paths is not None:
         start, block = on_paths.skeleton.start, on_paths.blocks.of_edge

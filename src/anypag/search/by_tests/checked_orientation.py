@@ -1,4 +1,4 @@
-"""Orientation whose R0 and R4 are checked: the edges that they rest on are tested first.
+"""Orientation with checks: the edges that R0 and R4 rely on are tested before these rules are applied.
 
 While superfluous edges are left, R0 and R4 can be wrong: the middle node of an unshielded triple may be missing from
 the separating set although it causes an end, because one of its two edges is superfluous. The checks (Colombo et al.
@@ -25,8 +25,8 @@ from anypag.threads import Look
 
 
 class CheckedColliders(SepsetColliders):
-    """Colliders from separating sets, with the check before R4: the edges of a path are tested first. `state` records
-    these tests and lacks the edges that they removed. After a removal no path is decided: the graph is out of date.
+    """Colliders from separating sets, with the check before R4, which tests the edges of a path. `state` records these
+    tests and lacks the edges that they removed. After a removal no path is decided: the graph is out of date.
     """
 
     def __init__(self, state: State, inquiry: Inquiry) -> None:
@@ -105,7 +105,7 @@ def _subsets(sepset: tuple[int, ...], without: tuple[int, int]) -> list[tuple[in
 
 
 def _remove(state: State, tested: PairTests, inquiry: Inquiry) -> tuple[State, bool]:
-    """Remove the edges of independent pairs. Of several sets of a pair the smallest counts, then that of largest p."""
+    """Remove the edges of independent pairs. Of a pair's smallest sets, that with the largest p counts."""
     state = state.keeping(tested.x, tested.y, tested.p)
     found = tested.take(tested.p > inquiry.alpha)
     if not len(found.p):

@@ -1,4 +1,4 @@
-"""FCI (Spirtes et al. 2000, in the stable form of Colombo & Maathuis 2014) and two variants, from the parts of ICD.
+"""FCI (Spirtes et al. 2000, in the stable form of Colombo & Maathuis 2014) and two variants, built from parts of ICD.
 
 - FCI: an adjacency phase with neighbours as condition sets, then a phase with subsets of Possible-D-Sep, then R0–R10.
   Until the last step all marks are circles: missing edges are right after every step, marks only at the end.
@@ -6,8 +6,8 @@
 - RFCI (Colombo et al. 2012): the adjacency phase, then checked orientation. No missing edge, arrowhead or tail is
   wrong, but some edges may stay that FCI would remove.
 
-The Possible-D-Sep phase tries every subset of Possible-D-Sep of either end of every edge: 2^|Possible-D-Sep| of them,
-until the edge is removed or a cap on the size is reached. A warning says in advance how long it may take.
+For each end of every edge, the Possible-D-Sep phase tries all 2^|Possible-D-Sep| subsets of Possible-D-Sep, until the
+edge is removed or a cap on the size is reached. A warning says in advance how long it may take.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ PoolsOf = Callable[[State, Problem, Look], PoolsOfEdges]
 
 
 def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) -> tuple[State, int]:
-    """The state without the edges that r-subsets of their pools separate, and how many edges with such sets are left.
-    These sets are minimal, because all smaller ones from the same pools were tried before.
+    """The state without the edges that r-subsets of their pools separate, and how many edges with such subsets are
+    left. Separating sets are minimal, because all smaller ones from the same pools were tried before.
     """
     pools_of_edges = pools_of(state, inquiry.problem, inquiry.look) if r else no_pools
     removal = without_separated(state, inquiry, r, partial(_test_edges, pools_of_edges, inquiry, r))
@@ -60,7 +60,7 @@ def _test_edges(pools_of_edges: PoolsOfEdges, inquiry: Inquiry, r: int, x: Indic
 def pools_of_adjacency_graph(state: State, problem: Problem, look: Look = do_nothing) -> PoolsOfEdges:
     """Possible-D-Sep in the graph after the adjacency phase, as FCI defines it, even if edges were removed since."""
     assert state.adjacency_marks is not None
-    adjacency = replace(state, marks=state.adjacency_marks, earlier_edges=None)  # with edges that are removed by now
+    adjacency = replace(state, marks=state.adjacency_marks, earlier_edges=None)  # has edges that were removed since
     return possible_d_sep_pools(adjacency, problem, look)
 
 
@@ -124,7 +124,7 @@ def anytime_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[
     skeleton = replace(state, marks=as_circles(state.marks))
     after, n_open = remove_separated(skeleton, inquiry, n, neighbour_pools)
     after = replace(after, adjacency_marks=unshielded_colliders(after, problem))
-    for size in range(1, n + 1):  # Possible-D-Sep contains neighbours, so the last n_open counts these too
+    for size in range(1, n + 1):  # Possible-D-Sep contains neighbours, so the last n_open counts sets of neighbours too
         after, n_open = remove_separated(after, inquiry, size, pools_of_adjacency_graph)
     is_last = n_open == 0 or n >= problem.last_r
     oriented = replace(orient_state(replace(after, r=n), problem, inquiry.look), done=is_last)

@@ -1,14 +1,14 @@
-"""FCI+ (Claassen, Mooij & Heskes 2013): needs few tests in sparse graphs, even for pairs that no neighbours separate.
+"""FCI+ (Claassen, Mooij & Heskes 2013): few tests in sparse graphs, even for pairs that no set of neighbours separates.
 
 It begins with the adjacency phase of FCI, whose separating sets are minimal. An edge that is then left although its
 ends can be separated is a D-separating link. Links are recognised by arrowheads. If adding a node to a separating set
-destroys the independence, the node is no ancestor of the tested nodes, so it gets arrowheads. A link has arrowheads at
-both ends and at the nodes beyond (`possible_links`). The set that separates a link is built from some neighbours of
-both ends by adding the separating sets of every two of its nodes, repeatedly (the hierarchy). When no more links are
-removed, these arrowheads are dropped and R0–R10 orient.
+destroys the independence, the node is no ancestor of the tested nodes, so it gets arrowheads. A link X <-> Y has
+arrowheads at both ends, and each end has another edge of this kind (`possible_links`). The set that separates X and Y
+starts as X, Y and some neighbours of both. The separating sets of every two of its nodes are added until nothing
+changes (the hierarchy); then X and Y are left out. At the end R0–R10 orient without these arrowheads.
 
-Links are searched in a graph that is frozen while all of them are tested; this is repeated until none is removed. Until
-the last step all marks are circles: missing edges are right after every step, marks only at the end.
+All links are tested in the same frozen graph. Such rounds are repeated until a round removes no link. Until the last
+step all marks are circles: missing edges are right after every step, marks only at the end.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LinksState(State):
     `adjacency_marks` has the arrowheads at nodes that were found to break an independence.
     """
 
-    n_added: int = stored(Whole(), default=0, kw_only=True)  # how many additions to separating sets are tested
+    n_added: int = stored(Whole(), default=0, kw_only=True)  # how many additions to separating sets have been tested
     links: Indices | None = stored(Array("int32", (None, 2), 0, "n"), default=None, kw_only=True)
     """(k, 2) the possible links; None until all arrowheads are known."""
     n_tested: int = stored(Whole(), default=0, kw_only=True)  # how many of the links have been tested
@@ -80,7 +80,7 @@ class LinksState(State):
 
 
 def init(problem: Problem) -> LinksState:
-    """Every pair joined."""
+    """The first state, in which every pair is joined."""
     return of_class(LinksState, first_state(problem))
 
 
@@ -155,7 +155,7 @@ def augmented(state: LinksState, inquiry: Inquiry) -> LinksState:
 
 
 def _additions(state: State) -> Iterator[tuple[int, int, int, tuple[int, ...]]]:
-    """Every separated pair, a neighbour of the pair or of its set, and the set."""
+    """(a, b, node, set) for every separated pair a, b, its set, and each neighbour of a, b or the set."""
     largest = state.n - 3
     for a, b in combinations(range(state.n), 2):
         known = state.sepsets.get(a, b)
@@ -182,7 +182,7 @@ def possible_links(marks: Marks) -> list[tuple[int, int]]:
 
 
 def _separated(state: State, inquiry: Inquiry, x: int, y: int) -> PairTests | None:
-    """The test of the first hierarchy that separates a link; hierarchies of few neighbours come first."""
+    """The test of the first hierarchy that separates a link, or None; hierarchies of few neighbours come first."""
     beside = _beside(state, x, y)
     tried: set[tuple[int, ...]] = set()
     for size in range(2, sum(map(len, beside)) + 1):

@@ -1,9 +1,9 @@
 """ICD: iterative causal discovery, one step applied again and again (Rohekar et al. 2020, Algorithm 1, repaired).
 
-`step` is the paper's CDIteration (its Main is `Search.steps` in `run.engine`): in the graph of iteration r - 1 it
-tests the edges X–Y given sets of exactly r nodes, all from PDSep_r(X, Y) or all from PDSep_r(Y, X), removes the edges
-that a set separates, and orients. After every step all missing edges, arrowheads and tails are right (with an exact
-test); the next step finds more of them.
+`step` is the paper's CDIteration (the paper's Main is `Search.steps` in `run.engine`). In the graph of iteration r - 1
+it tests the edges X–Y given sets of exactly r nodes, all from PDSep_r(X, Y) or all from PDSep_r(Y, X), removes the
+edges that a set separates, and orients. After every step all missing edges, arrowheads and tails are right (with an
+exact test); the next step finds more of them.
 
 Algorithm 1 as printed does not guarantee this. Three changes repair it: the graph is frozen while an iteration runs,
 separating sets are made minimal, and orientation is checked (`by_tests.checked_orientation`). With reliable marks fewer
@@ -13,9 +13,9 @@ take one question at a time one of the two pools is enough (`by_tests.one_side`)
 
 `paper_step` is Algorithm 1 as published, for reproduction (`method="icd-paper"`). An edge is removed before the next
 pair is tested. Candidates are the sets of exactly r nodes within PDS distance r, by Definition 1 alone; "within" means
-at most r (the text also says less than r). The first separating set is taken, and orientation is not checked. With a
-perfect oracle the final graph is right on every graph of up to 5 nodes, but **the anytime promise does not hold**: a
-stopped run can show wrong arrowheads (`docs/algorithm.md` has an example with 10 nodes).
+at most r (the text of the paper also says "less than r"). The first separating set is taken, and orientation is not
+checked. With a perfect oracle the final graph is right on every graph of up to 5 nodes, but **the anytime promise does
+not hold**: a stopped run can show wrong arrowheads (`docs/algorithm.md` has an example with 10 nodes).
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
 def iteration(
     state: State, removal: Removal, inquiry: Inquiry, orient: Orient = orientation_of
 ) -> tuple[State, StepInfo]:
-    """The end of an iteration after its tests: settles edges, checks and orients those that are left."""
+    """The state and `StepInfo` after an iteration's tests: settles untried edges if the test is exact, then orients."""
     problem, r = inquiry.problem, inquiry.r
     tested = removal.state.settling(*removal.untried) if problem.test.exact else removal.state
-    is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # otherwise the marks stay
+    is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # otherwise no mark changes
     after = check_and_orient(tested, inquiry, orient) if is_changed else tested  # line 17
     is_done = not removal.n_tried or r >= problem.last_r  # lines 8 and 12
     after = after.but(done=is_done, earlier_edges=after.skeleton)
@@ -87,7 +87,7 @@ def most_sets(problem: Problem, r: int) -> int:
 
 
 def paper_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """One iteration of the paper: edge after edge, each in the graph that the ones before it left."""
+    """One iteration of the paper: edges are tested one by one, each in the graph left by the tests before it."""
     r = state.r + 1
     inquiry, after, n_tried = Inquiry(problem, r, tick, state), replace(state, r=r), 0
     for x, y in zip(*(end[:, None] for end in state.unsettled_edges()), strict=True):

@@ -1,4 +1,4 @@
-"""For tests that take one question at a time: test the sets of one pool of an edge, not of both.
+"""Tests an edge given the sets of one of its two pools, for tests that take one question at a time.
 
 If X and Y can be separated, a subset of X's pool does it, and so does a subset of Y's pool. So each iteration tests an
 edge on the side (the pool) with fewer sets. A side that was not chosen for some iterations first tests the sizes it
@@ -6,9 +6,9 @@ missed, with its current pool. The separating set of the completeness proof has 
 most k (`docs/algorithm.md`), so it is tried when this side tests sets of k nodes. Once a side has tested all subsets of
 its pool the edge is settled. An edge may stay longer than with both sides, but the graph's claims are just as right.
 
-Superfluous sets are skipped. Let Z be a candidate for the edge A–B and R a subset of Z. If R separates every other
-member of Z from A, or R and B together do, then Z separates A and B only if R does (`docs/algorithm.md`). R itself is
-tested before Z if its members are neighbours of the end whose pool the sets come from. Only separations known at the
+Superfluous sets are skipped. Let Z be a candidate for the edge A–B and R a subset of Z. Suppose R separates A from
+every other member of Z, or R and B together do. Then Z separates A and B only if R does (`docs/algorithm.md`). R itself
+is tested before Z if its members are neighbours of the end whose pool the sets come from. Only separations known at the
 start of the iteration are used, so the result does not depend on the order of questions or on stops.
 """
 

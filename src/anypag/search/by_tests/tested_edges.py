@@ -1,9 +1,9 @@
-"""Finds the edges that an iteration removes, by the fastest way in which the test can be asked.
+"""Finds the edges that an iteration removes, by the fastest of these ways that the test allows:
 
 1. all pairs given the empty set, in one pass of the test over the graph (`anypag.ci.passes`);
 2. all edges given each single node of their pools, in one pass;
 3. the sets of an edge, enumerated by the test itself (`test_candidates`);
-4. batches of questions, counted and cut so that a run hears a signal in time (`search.inquiry`);
+4. batches of questions, counted, and cut so that a run can react to a signal in time (`search.inquiry`);
 5. blocks of questions for workers, if the test takes one question at a time (`ci.wrappers`).
 
 All ways give the same answers to the bit. The graph is frozen while an iteration runs, so edges do not depend on each
@@ -28,17 +28,17 @@ from anypag.search.sepsets import padded
 from anypag.search.state import PairTests, State
 from anypag.threads import Made, map_in_threads, runs_of, slices
 
-SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first; with fewer than 128 edges two or three
+SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first; of fewer than 128 edges two or three
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
 LEAST_CHUNK_SECONDS = 0.002  # a chunk should take this long: starting it on another thread costs a tenth of that
 SECONDS_TO_START = 0.0003  # about the fixed cost of a chunk
-MOST_EDGES = 2048  # the most in a chunk, whose pools are made at once: more would take memory and delay the next tick
+MOST_EDGES = 2048  # the most edges in a chunk: pools of a chunk are made at once, which takes memory and delays a tick
 QUESTIONS_PER_EDGE = 32  # a chunk has up to (questions in a batch) / 32 edges, if that is more than MOST_EDGES
 
 LEAST_PAIRS, LEAST_SINGLES = 400_000, 150_000
 """The fewest questions for a thread at a time: a millisecond or two. With fewer, sharing costs more than it saves."""
 
-MOST_NEAR = 1024  # the most nodes of a pool that passes take, as they copy its correlations into one matrix (8 MB)
+MOST_NEAR = 1024  # the largest pool for passes, which copy its correlations into one matrix (8 MB)
 FIRST_SETS = 4096  # sets that the first call of a pass tries
 MOST_SETS = 262_144  # the most sets that are tried between two ticks: about ten milliseconds
 
@@ -95,7 +95,7 @@ def without_separated(
     tested = None if most_singles is None else _test_singles(state, inquiry, x, y, most_singles)
     if tested is None:
         tested = work_in_chunks(test_some, x, y, inquiry)
-    elif len(left := np.flatnonzero(tested.is_open & np.isnan(tested.p))):  # too many candidates for the pass over all
+    elif len(left := np.flatnonzero(tested.is_open & np.isnan(tested.p))):  # these had too many candidates for the pass
         rest = work_in_chunks(test_some, x[left], y[left], inquiry)
         tested.is_open[left], tested.z[left], tested.p[left] = rest
     is_open, found = tested.is_open, tested.separated(x, y, inquiry.alpha)
@@ -117,7 +117,7 @@ def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry
         inquiry.advance(len(tested.is_open))
         return tested
 
-    most = max(MOST_EDGES, inquiry.batch // (QUESTIONS_PER_EDGE if inquiry.r else 1))  # at r = 0 one per edge
+    most = max(MOST_EDGES, inquiry.batch // (QUESTIONS_PER_EDGE if inquiry.r else 1))  # at r = 0: one per edge
     with inquiry.counting_edges(len(x)):
         if inquiry.threads == 1 or len(x) < FEWEST_EDGES:
             chunks = slices(len(x), most) if len(x) else [slice(0, 0)]
@@ -169,7 +169,7 @@ def _without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
 
 
 def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> TestedEdges | None:
-    """Edges tested by a pass given each node of their pools, if these are `max_sets` at most; None without a pass."""
+    """The edges with at most `max_sets` pool nodes, tested by a pass given each of these nodes; None without a pass."""
     problem = inquiry.problem
     passes = inquiry.passes
     if passes is None or problem.facts is not None or problem.choices.sepset != "largest-p":
@@ -269,7 +269,7 @@ def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:
 
 
 def _up_to_first(edge_of: Counts, independent: Flags) -> Flags:
-    """(b,) would a search reach the row if it stopped at each edge's first independence?"""
+    """(b,) would a search that stops at each edge's first independence reach the row?"""
     hits = np.flatnonzero(independent)
     edges, first = np.unique(edge_of[hits], return_index=True)
     if not len(edges):
