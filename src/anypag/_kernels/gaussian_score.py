@@ -363,7 +363,7 @@ def ricf(s, d, relation, stop, b, inverse):
 
 
 @njit("float64(float64[:, ::1], uint8[:, ::1], float64)", cache=True, nogil=True)
-def undirected_deviance(s, relation, stop):
+def _undirected_deviance(s, relation, stop):
     """log|Σ| of the Gaussian graphical model with the edges `---`, fitted by one regression per node and sweep."""
     d = len(s)
     sigma = s.copy()
@@ -615,7 +615,7 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation, fits,
         least = UNKNOWN if undirected or len(columns) > 63 else _least_of_district(part, c, between)
         return np.inf if least == UNKNOWN else SLACK - numbers[0] * (least - SLACK_OF_DEVIANCE) - cost
     b, inverse = np.zeros((c, len(part))), np.zeros((c, c))
-    deviance = undirected_deviance(part, between, stop) if undirected else ricf(part, c, between, stop, b, inverse)
+    deviance = _undirected_deviance(part, between, stop) if undirected else ricf(part, c, between, stop, b, inverse)
     if asked == FIT:
         fits[nodes[0], COUNT, 0] = 0
         if deviance < -IMPOSSIBLE and len(matrix) == len(fits):  # every variable has one column
