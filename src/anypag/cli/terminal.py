@@ -48,7 +48,8 @@ class Terminal:
     @property
     def is_interactive(self) -> bool:
         """Is text shown on a terminal, not on a pipe?"""
-        return not self.quiet and self.console.is_terminal
+        may_be = self.stream.isatty() or not os.environ.keys().isdisjoint(("FORCE_COLOR", "TTY_COMPATIBLE"))
+        return not self.quiet and may_be and self.console.is_terminal  # rich knows; it takes 10 ms to import
 
     def line(self, text: str = "", style: str | None = None) -> None:
         """Print one line of text, with control characters made visible; long lines are wrapped on a terminal."""

@@ -200,22 +200,22 @@ class Searched:
 
     @cached_property
     def misfit(self) -> Misfit | None:
-        if self._sampled is None:
+        if self.sampled is None:
             return None
         with single_blas:
             return misfit_of(self.state, self.problem)
 
     @cached_property
     def probabilities(self) -> Probabilities | None:
-        if self._sampled is None:
+        if self.sampled is None:
             return None
         from anypag.search.by_scores.bayes import sees_hidden
 
         hidden, selection = sees_hidden(self.problem), self.problem.selection
-        return probabilities_of(self._informed(self._sampled), self.pag, hidden=hidden, selection=selection)
+        return probabilities_of(self._informed(self.sampled), self.pag, hidden=hidden, selection=selection)
 
     @cached_property
-    def _sampled(self) -> Posterior | None:
+    def sampled(self) -> Posterior | None:
         """The sampled graphs from which the answer was computed; None if no graphs were sampled."""
         posterior: Posterior | None = getattr(self.state, "posterior", None)
         return posterior if posterior is not None and posterior.n_samples else None

@@ -296,7 +296,7 @@ def with_draws(result: Result, listeners: Listeners) -> Result:
     interrupted, no graphs are drawn. If the drawing is interrupted, `stopped` of the result becomes "interrupt".
     """
     grounds = result.grounds
-    if not isinstance(grounds, Searched) or result.probabilities is None:
+    if not isinstance(grounds, Searched) or grounds.sampled is None:
         return result
     state, ended, spent = grounds.state, result.stopped, listeners.clock.seconds
     if ended != "interrupt":

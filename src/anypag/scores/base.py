@@ -20,7 +20,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag._kernels.patience import as_argument
 from anypag.arrays import Counts, Floats
 
 MOST_WORTHS = 1 << 23  # the most entries of `Trees.worth`; an entry and its `child` take 12 bytes once written
@@ -102,7 +101,7 @@ class Score(ABC):
         return self._kernel(self.kernels[3])
 
     def _kernel(self, name: str) -> Any:
-        return as_argument(getattr(import_module(f"anypag._kernels.{self.kernels[0]}"), name))
+        return getattr(import_module(f"anypag._kernels.{self.kernels[0]}"), name)
 
     @cached_property
     def of_parents(self) -> Trees:
