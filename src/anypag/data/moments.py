@@ -68,7 +68,7 @@ class Products(Protocol):
         """(p,) the diagonal of such products."""
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """The correlations in CPU memory; row and column i are from place[i] of the products. The device keeps a copy."""
+        """The correlations on the CPU; row and column i are from place[i] of the products. The device keeps a copy."""
 
 
 def moments_of(

@@ -9,7 +9,7 @@ A column of ordered levels is treated as a normal variable of which only the lev
 normal variable is a sum of Hermite polynomials, Σ f_k h_k. Two step functions, with f_k and g_k, have a correlation of
 Σ f_k g_k ρ^k if their variables have the correlation ρ. The ρ that solves this equation is the polychoric correlation.
 Its variance under independence is 1 / (f_1² g_1²) times that of a correlation of numbers. The coarsest column of a
-condition set multiplies the variance by about 1 / f_1² once more.
+condition set multiplies the variance by about 1 / f_1².
 """
 
 from __future__ import annotations
