@@ -70,7 +70,7 @@ class SeriesResult:
 
     @cached_property
     def edges(self) -> tuple[SeriesEdge, ...]:
-        """The edges, sorted by their later process and then by lag; without edges between contexts by design."""
+        """The edges, sorted by their later process and then by lag; edges that join contexts by design are left out."""
         from anypag.explain.summary import by_design
 
         names, (x, y), design = self.window.names, self.window.latest, set(by_design(self.result))
