@@ -78,7 +78,7 @@ class Table:
     _moments: dict[tuple[str, ...], Moments] = field(default_factory=dict, init=False, repr=False)
 
     def __str__(self) -> str:
-        """The kind of each column, one a line."""
+        """The numbers of rows and columns, then a line for each column (kind; range or number of levels; gaps)."""
         lines = [self._description(i) for i in range(len(self.names))]
         return "\n".join([f"{self.n} rows, {len(self.names)} columns", *lines])
 

@@ -26,12 +26,12 @@ from anypag.data.moments import Moments, name_order
 from anypag.threads import single_blas
 
 TERMS = 60  # how many terms of the sum Σ f_k g_k ρ^k are computed
-MOST = 0.999  # polychoric correlations are cut at this size
-LEAST_LEFT = 1e-3  # smaller eigenvalues of a matrix with polychoric correlations are raised to this value
+MOST = 0.999  # polychoric correlations are limited to this absolute value
+LEAST_LEFT = 1e-3  # smaller eigenvalues of a matrix with polychoric correlations are raised to this value at most
 HALVINGS = 40  # how many steps a bisection takes
 SCORED_AS = 6
-"""A score counts n · (mean of f_1²) ** SCORED_AS rows, because a score would take the larger variance of strong
-polychoric correlations for edges. The exponent was chosen on seeds 0 to 9 of `benchmarks/ordinal.py`.
+"""A score counts n · (mean of f_1²) ** SCORED_AS rows, because otherwise a score would take the larger variance of
+strong polychoric correlations for edges. The exponent was chosen on seeds 0 to 9 of `benchmarks/ordinal.py`.
 """
 
 

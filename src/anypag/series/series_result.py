@@ -183,7 +183,7 @@ class SeriesResult:
         return self.shown.explain(*self._nodes(cause, effect, lag))
 
     def effect(self, cause: str, outcome: str, lag: int = 0, *, data: Lagged | None = None) -> Effect:
-        """The effect of setting a process at one time on another process `lag` steps later, by sampled graphs.
+        """The effect, by sampled graphs, that setting a process at one time has on a process `lag` steps later.
 
         Args:
             cause: the process that is set at one time (its later values may change as a consequence), or a context,

@@ -156,7 +156,7 @@ def read_as_said(path: Path, reading: Reading, names: Sequence[str] | None) -> T
 
 
 def read_again(path: Path, reading: Reading, among: Collection[str]) -> Table:
-    """The columns of a file whose names are in `among`; all columns if there is no such column."""
+    """The columns `among` of a file; all columns if the file has none of these."""
     there = [name for name in glance(path, 1, reading).columns if name in among]
     return as_table(read_as_said(path, reading, there or None))
 
