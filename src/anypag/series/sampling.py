@@ -2,7 +2,7 @@
 
 Markov chains of graphs change and score only the latest copy of a pair, which stands for all copies. The score is that
 of the latest slice given the past. The edges within the past are therefore fixed in a chain: each node of the past is a
-cause of all later nodes there. These edges are left out of a sampled graph, and its other edges are copied back in time.
+cause of all later nodes there. These edges are left out of a sampled graph; its other edges are copied back in time.
 """
 
 from __future__ import annotations
