@@ -1,7 +1,7 @@
 """`audited`, which runs all checks on a source, and the list of checks of usable columns (`CHECKS`).
 
 `audited` first finds columns that cannot be used: text, dates, infinite values or no values. `CHECKS` skip these
-columns. Each of them reads the original rows, or the rows (perhaps transformed) that the test will read.
+columns. Each check reads the original rows, or the rows (perhaps transformed) that the test will read.
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ def level_copy_findings(table: Table) -> list[Finding]:
     codes = np.stack([codes_of_each[k] for k in few]).astype(np.int64)
     found = tell_each_other(codes, codes.max(axis=1) + 1, LEAST_TOLD, LEAST_ROWS)
     names = [table.names[chosen[k]] for k in few]
-    told = [(a, b, f"each tells the other in {100 * share:.1f} % of the rows or more") for a, b, share in found]
+    told = [(a, b, f"each determines the other in {100 * share:.1f} % of the rows or more") for a, b, share in found]
     return as_one([_nearly_the_same(names[a], names[b], how) for a, b, how in told], NEAR)
 
 
