@@ -96,7 +96,7 @@ def _from_objects(name: str, objects: list[Any]) -> Column:
 
 
 def _is_missing(thing: Any) -> bool:
-    """Is the value None, NaN or pandas' NA (whose comparison with itself raises)?"""
+    """Is the value None, NaN or pandas' NA (whose comparison with itself is neither true nor false)?"""
     if thing is None:
         return True
     try:

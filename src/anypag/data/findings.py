@@ -133,7 +133,7 @@ class Audit:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The columns that a search leaves out, because no test can use them."""
+        """The columns that a search leaves out, because no test can use them or they have too many gaps."""
         return tuple(name for one in self.findings if one.problem == LEFT_OUT for name in one.columns)
 
     def with_stand_ins(self) -> Audit:
@@ -142,7 +142,7 @@ class Audit:
 
     @property
     def rows_left_out(self) -> int:
-        """How many rows with gaps are left out; 0 if they were not counted."""
+        """How many rows are left out because they have gaps; 0 if no finding counts them."""
         return sum(finding.rows_left_out for finding in self.findings)
 
     def __str__(self) -> str:

@@ -61,7 +61,7 @@ def codes_of(column: Floats) -> Codes:
 
 
 def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
-    """The least value, and each value's distance from it; None if not all are whole and close, or if there are none."""
+    """The least value, and each value's distance from it; None without values, or if not all are whole and close."""
     if not len(values):
         return None
     least, most = float(values.min()), float(values.max())
@@ -106,7 +106,7 @@ def sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 MOST_LEVELS = 10  # the most different values of a discrete column of numbers
 ROWS_PER_LEVEL = 5  # the fewest rows for each of these values, on average
-_GLANCE = 1000  # the first rows, in which most continuous columns of whole numbers show many levels
+_GLANCE = 1000  # how many first rows are looked at; most continuous columns of whole numbers show many levels there
 _NUMBER_LIKE = re.compile(
     r"""\s* [-+−]? \s* [$€£¥]? \s*
     ( \d+ | \d*[.,]\d+ ([eE][-+]?\d+)? | \d{1,3} ([.,'’_\s]\d{3})+ ([.,]\d+)? )
@@ -142,7 +142,7 @@ def kind_reason(values: Floats, labels: Sequence[str] | None, given: str | None,
         n = len(distinct(present))
         return f"whole numbers, {n} different ones{', their order not used' * (n > 2)}"
     if len(present) and (present == np.floor(present)).all():
-        return f"whole numbers, but {'more than ten' if not _has_few_levels(values) else 'few rows for each'}"
+        return f"whole numbers, but {'more than ten values' if not _has_few_levels(values) else 'few rows per value'}"
     return "numbers with fractions"
 
 

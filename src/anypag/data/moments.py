@@ -68,7 +68,7 @@ class Products(Protocol):
         """(p,) the diagonal of such products."""
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """The correlations on the CPU, row i from row place[i] of the products; the device keeps a copy."""
+        """The correlations on the CPU; row and column i are from place[i] of the products. The device keeps a copy."""
 
 
 def moments_of(

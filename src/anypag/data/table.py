@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Kind = Literal["continuous", "discrete", "ordinal"]
 Missing = Literal["auto", "error", "drop", "pairwise"]
 KINDS: tuple[Kind, ...] = ("continuous", "discrete", "ordinal")
-_FIRST = 16  # the first rows, in which most continuous columns have a fraction
+_FIRST = 16  # how many first rows are searched for fractions; most continuous columns have one there
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Table:
     _moments: dict[tuple[str, ...], Moments] = field(default_factory=dict, init=False, repr=False)
 
     def __str__(self) -> str:
-        """The kind of each column, one a line."""
+        """The numbers of rows and columns, then a line for each column (kind; range or number of levels; gaps)."""
         lines = [self._description(i) for i in range(len(self.names))]
         return "\n".join([f"{self.n} rows, {len(self.names)} columns", *lines])
 
@@ -332,8 +332,8 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
 
     Args:
         data: an array of shape (rows, columns); a mapping from names to columns; a data frame of pandas,
-            polars, pyarrow or anything else narwhals takes; the path of a CSV, TSV, Parquet or Arrow IPC
-            file; a `Table`, or a table of counts (`counted`).
+            polars, pyarrow or anything else narwhals takes; the path of a file (CSV, TSV, Parquet, Arrow IPC,
+            Excel, Stata, SPSS); a `Table`, or a table of counts (`counted`).
         names: for an array, the names of its columns (X0, X1, ... if not given); for other data, the columns to use, in
             this order.
         kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred. A name may be a
@@ -440,7 +440,7 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
 
 
 def _pulled(frame: Any, chosen: Sequence[str] | None) -> Any:
-    """The rows of a lazy table, for some or all of its columns. DataError if there are too many in an engine."""
+    """The rows of a lazy table, for some or all of its columns. DataError if a database engine has too many rows."""
     from anypag.data.sources.engine import EngineTable
 
     names = [name for name in frame.collect_schema().names() if chosen is None or name in chosen]

@@ -59,8 +59,8 @@ def _unlike_units(windows: Lagged) -> list[Finding]:
     share = {name: 1 - by_chance * size for name, size in part.items()}
     large = [name for name, size in share.items() if size > MOST_BETWEEN]
     message = (
-        f"Most of the variance of {listed(large, 5)} is between units, and lasting. The reasons why units differ act "
-        "as hidden causes at every lag."
+        f"Units differ lastingly in {listed(large, 5)}: most of the variance is between units. The reasons why units "
+        "differ act as hidden causes at every lag."
     )
     remedy = "Subtract the mean of each unit, or take differences in time."
     return [warning("units", large, message, remedy)] if large else []
@@ -156,5 +156,5 @@ def _irregular(windows: Lagged) -> list[Finding]:
         f"{windows.irregular:.0%} of neighbouring times are not one step apart. No window crosses these gaps "
         f"({windows.n_breaks:,}), so effects across them are not seen."
     )
-    remedy = "Bring the series to even steps first (a mean a day, say)."
+    remedy = "Bring the series to even steps first, by daily means for example."
     return [warning("times", (), message, remedy)] if windows.irregular > MOST_IRREGULAR else []

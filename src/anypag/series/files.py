@@ -29,7 +29,7 @@ from anypag.series.window import Window
 from anypag.stored import Object, Text, Variables, plain_object
 
 HEADER = Object({**plain_object(Window).forms, "told": Text()}, missing={"contexts": ()}, get=dict.__getitem__)
-"""The fields of a file about the window. Files of early versions lack `contexts`, which did not exist then."""
+"""The fields about the window in a file. Files of early versions lack `contexts`, which did not exist then."""
 COLUMNS = ("from", "to", "lag", "edge", "probability", "resamples", "in_words")
 
 
@@ -155,7 +155,7 @@ def drawn(result: SeriesResult, what: str) -> tuple[geometry.Picture, Legend]:
 
 
 def summary_picture(result: SeriesResult) -> geometry.Picture:
-    """The picture of the processes. Two are joined by a line for each direction in time and one for edges at lag 0."""
+    """The picture of the processes. Two processes are joined by a line for each direction in time and for lag 0."""
     own = {one.a: _lags(one.edges) for one in result.summary if one.a == one.b}
     names = (*result.window.contexts, *result.window.processes)
     shown = {name: f"{name} ({own[name]})" if name in own else name for name in names}

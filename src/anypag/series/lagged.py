@@ -99,7 +99,7 @@ def lagged(
     kinds: Mapping[str, str] | None = None,
 ) -> Lagged:
     """The windows of a table; the arguments are those of `learn_series`. Times are numbers, or dates: 2020-01-31,
-    2020-01 or 2020Q1. DataError if there are no windows, two rows have the same time, or times cannot be read.
+    2020-01 or 2020Q1. DataError for fewer than two windows, rows with the same time, or times that cannot be read.
     """
     require(is_whole(max_lag, 1), "max_lag", "a whole number from 1 on", max_lag)
     whole = as_table(data)

@@ -106,11 +106,11 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
 
 
 def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices) -> TestedEdges:
-    """The tests of some edges given the r-subsets of their PDSep_r; the past of both ends is added to each set."""
+    """The tests of some edges given r of their candidates (PDSep_r); the past of both ends is added to each set."""
     r, problem = inquiry.r, inquiry.problem
     walks = PDSep(r, tails_close=True, max_sets=most_sets(problem, r))
     pools = pdsep_pools(state, problem, x, y, walks, inquiry.look)
-    is_open = pools.n_large(r) > 0  # one pool of r nodes is enough, not two: removals at early copies shrink pools
+    is_open = pools.n_large(r) > 0  # one of two pools needs r nodes, not both: removals at early copies shrink pools
     candidates = Candidates(x, y, r, pools, is_open)
     past = _own_past(state, x, y, None if not problem.test.exact else ancestry(state.marks))
     best = TestedEdges(is_open, np.full((len(x), r + past.shape[1]), -1, np.int32), np.full(len(x), np.nan))

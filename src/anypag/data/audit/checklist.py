@@ -1,7 +1,7 @@
-"""The list of all checks (`CHECKS`), and `audited`, which runs them on a source.
+"""`audited`, which runs all checks on a source, and the list of checks of usable columns (`CHECKS`).
 
-The first checks find columns that cannot be used: text, dates, infinite values or no values. Later checks skip these
-columns. A later check reads the original rows, or the rows (perhaps transformed) that the test will read.
+`audited` first finds columns that cannot be used: text, dates, infinite values or no values. `CHECKS` skip these
+columns. Each check reads the original rows, or the rows (perhaps transformed) that the test will read.
 """
 
 from __future__ import annotations

@@ -225,12 +225,12 @@ def p_of_equal_means(numbers: Floats, codes: npt.NDArray[np.integer]) -> Floats:
 LEAST_ORDERED, MOST_ORDERED = 20, 5000
 """The fewest rows that the check of row order needs, and the most (the first ones) that it reads."""
 PANEL = 32  # columns worked on at once: few enough to stay in the cache
-_GLANCE = 16  # the first rows, enough to see that most columns are not sorted
+_GLANCE = 16  # this many first rows show that most columns are not sorted
 _ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rounding error of one product in a sum
 
 
 def order_findings(table: Table) -> list[Finding]:
-    """A warning about columns with similar neighbouring values. Monotone columns are exempt: they may sort the rows."""
+    """A warning about columns with similar neighbouring values. Monotone columns are exempt: they may be sort keys."""
     rises, falls = changes(table.values[:_GLANCE])
     continuous = table.of_kind("continuous")
     chosen = [i for i in continuous if (rises[i] and falls[i]) or not is_monotone(table.values[:, i])]

@@ -46,7 +46,7 @@ class Reading(NamedTuple):
 
 
 AS_USUAL = Reading()
-_FIRST_ROWS = 10_000  # the rows from which column types are inferred
+_FIRST_ROWS = 10_000  # how many first rows column types are inferred from
 _LONGEST_REASON = 300  # the most characters of a polars error that a message quotes
 FromFile = TypeVar("FromFile")
 

@@ -204,9 +204,9 @@ class EngineTable(ThroughRows):
             raise DataError(
                 f"This step needs the rows themselves, at most {MOST_PULLED:,} numbers; the table in the engine "
                 f"has {self.n:,} rows and {len(self.names)} columns. Take a sample of the rows there, or fewer "
-                "columns; or choose Fisher's z or the test for mixed data (both without a transform, and without "
-                f"gaps or with {Option('missing', 'drop')}), or a test of discrete columns: their sums and counts are "
-                "computed in the engine."
+                "columns. Or choose a test whose sums or counts the engine computes. These are tests of discrete "
+                "columns and, without a transform, Fisher's z and the test for mixed data. With gaps, the last two "
+                f"also need {Option('missing', 'drop')}."
             )
 
 

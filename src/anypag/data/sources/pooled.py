@@ -110,9 +110,9 @@ def pooled(
         by: the column of a single table that says which data set a row is from.
         observed: the name of the observed set (without an intervention), with which others are compared; by default the
             first of the sets, or the set of the first row.
-        contexts: the columns that say which data set a row is from: "indicator" (one of zeros and ones for each set but
-            the observed one), "one" (a single discrete column, `context`), or a table of the design with a row for each
-            set.
+        contexts: the columns that say which data set a row is from: "indicator" (for each set but the observed one, a
+            column of zeros and ones), "one" (a single discrete column, `context`), or a table of the columns' values
+            with a row for each set.
         assumptions: of Joint Causal Inference: "1" (no variable is a cause of a context), "12" (and no hidden cause
             acts on a context and a variable), "123" (and contexts depend on each other by the design alone).
         targets: the known direct targets of contexts: {"drug": ["pkc"]}. The search finds other targets.
