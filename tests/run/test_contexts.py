@@ -444,7 +444,7 @@ def test_contexts_that_do_not_vary_in_the_rows_are_not_adjusted_for() -> None:
     across = str(sampled.effect("drug", "C", data=whole))
     assert "adjusting for A" in across and "heat" not in across
     one = ap.learn(whole, method="icd").effect("A", "C", data=whole)
-    assert "a single value in these rows, drug and heat, are in the formula but not in the estimate" in " ".join(one.notes)
+    assert "a single value in these rows, drug and heat, are in the formula but not in the estimate" in str(one.notes)
 
 
 def test_the_effect_of_a_context_compares_the_sets() -> None:
