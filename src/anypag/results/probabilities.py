@@ -54,7 +54,7 @@ class Probabilities:
     have 0 and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its share and its edges.
     If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities assume that there are
     none. `changes` lists, for a pair, the changes of other pairs that go with its alternative. `as_sampled` has, for
-    each edge of the answer that knowledge changed (in time series: or that is shown with circles), the symbol before.
+    each edge of the answer that was changed later (by knowledge, or to circles in time series), its symbol before that.
     """
 
     n_samples: int
