@@ -5,9 +5,9 @@ A–B says that A is a cause of B or of selection into the sample. An arrowhead 
 that are marginally independent have no common cause, and neither causes the other. Causes of causes are causes, and
 nothing is a cause of itself. `cannot_all_be_true` decides by these rules.
 
-A variable at an arrowhead does not cause selection, nor do the variables that it causes. For these *unselected*
-variables a tail means "cause of" and nothing else. Any other variable may cause selection; then all its tails are
-true. So the statements contradict each other exactly if there is a chain of tails at unselected variables that
+A variable at which an edge has an arrowhead does not cause selection, nor do the variables that it causes. For these
+*unselected* variables a tail means "cause of" and nothing else. Any other variable may cause selection; then all its
+tails are true. So the statements contradict each other exactly if a chain of tails at unselected variables
 
 1. leads from A to B, with an arrowhead at A on A–B,
 2. returns to its start, or
@@ -31,7 +31,7 @@ from anypag.graphs.pag import PAG
 AssertionKind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
 MOST_LISTED = 1000  # the search ends after this number of contradictions
-MOST_COMPARED = 1_000_000  # or after this many comparisons (a few seconds); n statements count n * n
+MOST_COMPARED = 1_000_000  # or after this many comparisons (a few seconds); a candidate of n statements counts n * n
 
 
 class Assertion(NamedTuple):
@@ -82,7 +82,7 @@ def contradictions(
     pag: PAG, independent: Iterable[tuple[str, str]] = (), *, selection: bool = True, most_compared: int = MOST_COMPARED
 ) -> tuple[tuple[Contradiction, ...], bool]:
     """The contradictions in a graph, each as a minimal set of statements, and whether the list is complete. The
-    pairs in `independent` are marginally independent. Counts limit the search, not a clock (`MOST_COMPARED`).
+    pairs in `independent` are marginally independent. The search ends early after `most_compared` comparisons.
 
     >>> found, _ = contradictions(PAG.from_string("A --> B; B --> C; A <-> C"))
     >>> print(found[0])

@@ -111,7 +111,7 @@ class Facts:
         return edges_agree and self.disagreement(mag) is None
 
     def disagreement(self, mag: Marks) -> tuple[int, int] | None:
-        """Two nodes of a MAG that contradict a fact (but one about edges); None if there are none."""
+        """Two nodes of a MAG that contradict a fact about causes, confounding or selection; None if there are none."""
         arrow, tail = mag == Mark.ARROW, mag == Mark.TAIL
         wrong = tail & tail.T & self.not_selecting[:, None]
         if not self.selection:

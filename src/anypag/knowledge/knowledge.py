@@ -33,7 +33,7 @@ class Knowledge:
         unconfounded: pairs without a hidden common cause.
         not_selecting: variables that are no causes of being in the sample.
         no_causes_within_tiers: True if no variable is a cause of another variable in its tier.
-        selection_before_tier: the number of a tier, from 1. The sample was selected before anything in this
+        selection_before_tier: the number of a tier (1: the first). The sample was selected before anything in this
             tier or a later one happened, so the variables of these tiers do not affect selection.
         contexts: columns that say under which conditions a row was recorded (`anypag.pooled`). With contexts, the
             search assumes that the sample is not selected.

@@ -99,7 +99,7 @@ def _pairs(left: list[str], sign: str, right: list[str], place: str) -> Statemen
     if right == [SELECTION]:
         if kind != "not_causes":
             raise KnowledgeError(
-                f"In {place}: {' '.join([*left, sign, *right])!r} cannot be used; only !~> may stand before it: "
+                f"In {place}: {' '.join([*left, sign, *right])!r} cannot be used; only !~> may precede selection: "
                 "`a !~> selection` says that a does not affect it. Write a column named 'selection' in double quotes."
             )
         return stated.NotSelecting(_side(left, place), place)

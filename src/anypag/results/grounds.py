@@ -37,7 +37,7 @@ MOST_LISTED = 1_000_000
 
 class Unlisted(NamedTuple):
     """The pairs that the empty set separates, for a file that does not list them. These are all pairs without an edge,
-    except the listed pairs and the `unseparated` pairs (without a separating set). `rows`: the rows of the data.
+    except the listed pairs and the `unseparated` pairs (without a separating set). `rows`: the number of rows.
     """
 
     rows: int | None

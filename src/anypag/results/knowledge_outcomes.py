@@ -86,7 +86,7 @@ class _Judge:
             case PairStatement("joined"):
                 return _told(statement, "used", why="not tested")
             case PairStatement("not_joined"):
-                by_tests = getattr(self.state, "rival", None) is None  # else scores, of graphs without this edge
+                by_tests = getattr(self.state, "rival", None) is None  # else scores rated no graph with this edge
                 return self._not_joined(statement) if by_tests else _told(statement, "used", why="not tried")
         alone, closed = self._alone(statement), self._closed_alone(statement)
         against = self._against(alone, closed)
