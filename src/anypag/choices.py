@@ -75,7 +75,7 @@ class Choice:
     """The declaration of a choice, besides its name, type and default."""
 
     part: Part
-    help: str  # one sentence, as the command line shows it; for "off" it is about `--no-NAME`
+    help: str  # as the command line shows it; with `typed` "off" it describes `--no-NAME`
     check: Requirement
     typed: str | None = None
     """How it is typed on the command line: "number", "count", "name", "duration", "kinds", "off", "flag", "file",
@@ -236,7 +236,7 @@ class Choices:
     dsep_max_r: int | None = _of_method(None, "search", _LIMIT, _ABOUT_DSEP_MAX, "count", "R")
     effort: float = _of_method(1.0, "search", _EFFORT, _ABOUT_EFFORT, "number", "E")
     selection_bias: bool = _recorded(
-        True, "search", _FLAG, "The sample is known not to be selected by any variable.", "off"
+        True, "search", _FLAG, "Without selection bias: no variable affects who is in the sample.", "off"
     )
     knowledge: Knowledge | None = _recorded(None, "search", _KNOWLEDGE, _ABOUT_KNOWLEDGE, "knowledge", "FILE")
     names: Sequence[str] | None = _recorded(None, "data", _NAMES, "The names of the variables, if the table has none.")

@@ -128,7 +128,7 @@ def map_in_threads(
 
 
 class InCaller:
-    """A callback that calls `look` in the thread that made it. Elsewhere it raises CancelledError after `end()`."""
+    """A callback that calls `look` in the thread that made it; in others, it raises CancelledError after `end()`."""
 
     def __init__(self, look: Callable[..., None]) -> None:
         self._look, self._caller, self._is_over = look, get_ident(), Event()

@@ -144,12 +144,12 @@ def assert_has_no_circle_chord(pag: PAG, path: tuple[str, ...]) -> None:
         ),
         (
             "A o-o B; B o-o C; C o-o D; D o-o A",
-            "in a PAG a cycle of o-o edges has an o-o chord; A o-o D o-o C o-o B o-o A has none.",
+            "in a PAG a cycle of four or more o-o edges has an o-o chord; A o-o D o-o C o-o B o-o A has none.",
             ("A", "D", "C", "B", "A"),
         ),
         (
             "A o-o B; B o-o C; C o-o D; D o-o A; A --> C",
-            "in a PAG a cycle of o-o edges has an o-o chord; A o-o D o-o C o-o B o-o A has none.",
+            "in a PAG a cycle of four or more o-o edges has an o-o chord; A o-o D o-o C o-o B o-o A has none.",
             ("A", "D", "C", "B", "A"),
         ),
         (

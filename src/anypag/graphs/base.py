@@ -109,7 +109,7 @@ class MixedGraph:
         """The edges of a small graph, or the number of edges of a larger one."""
         kind = type(self).__name__
         if len(self) <= _MOST_LISTED and len(self.edges()) <= _MOST_LISTED:
-            text = str(self).replace("\n", "; ")  # a line end inside a name is written \\n
+            text = str(self).replace("\n", "; ")  # a line end inside a name is already escaped
             return f"{kind}({text!r})"
         return f"<{kind} of {len(self):,} nodes and {int(np.count_nonzero(self.marks)) // 2:,} edges>"
 
@@ -170,7 +170,7 @@ class MixedGraph:
 
     @property
     def entries(self) -> SparseMarks:
-        """The marks as rows, columns and marks, in the order of the matrix. A graph of `of_sparse` needs no matrix."""
+        """The non-zero marks with their rows and columns, in the order of the matrix. The matrix need not exist yet."""
         if self._sparse is None:
             return _entries(self.marks)
         row, column, mark = self._sparse
@@ -320,7 +320,7 @@ class MixedGraph:
         return self._from_marks(self.marks[np.ix_(keep, keep)], [self.names[i] for i in keep])
 
     def relabel(self, names: Mapping[str, str] | Mapping[int, str] | Callable[[str], str]) -> Self:
-        """The graph with new names, from a mapping (nodes that are not in it keep their names) or a function.
+        """The graph with new names, from a function, or from a mapping (nodes that it lacks keep their names).
 
         >>> from anypag import PAG
         >>> print(PAG.from_string("A o-> B").relabel({"A": "smoking"}))
@@ -371,7 +371,7 @@ def marks_of_arrows(arrows: Flags | Marks) -> Marks:
 def possible_steps(marks: Marks) -> Flags:
     """(n, n) does the edge between row and column allow the row to be a cause of the column?
 
-    Such an edge has no arrowhead at the row and no tail at the column. A possibly directed path is a chain of them.
+    Such an edge has no arrowhead at the row and no tail at the column. A possibly directed path has only such edges.
     """
     return np.asarray((marks != Mark.NONE) & (marks.T != Mark.ARROW) & (marks != Mark.TAIL))
 
@@ -382,7 +382,7 @@ def shortest_path(steps: Flags, a: int, b: int) -> list[int]:
 
 
 def way_to(is_end: Callable[[int], bool], starts: Iterable[int], steps: Callable[[int], Iterable[int]]) -> list[int]:
-    """The nodes of a shortest path of one step or more from a start to a node with `is_end`; empty if none exists."""
+    """The nodes of a shortest path of one step or more from a start to a node where `is_end` is true; else empty."""
     before = {start: start for start in starts}
     waiting = deque(before)
     while waiting:
@@ -431,9 +431,9 @@ def ancestry(marks: Marks) -> Flags:
 def certain_ancestry(marks: Marks) -> Flags:
     """(n, n) is the row node an ancestor of the column node in every member of the class of a PAG?
 
-    Yes, if a directed path leads from row to column. Also yes if two uncovered possibly directed paths lead there, and
-    their second nodes are not adjacent: one path must begin with a tail (Roumpelaki et al. 2016). If the sample may be
-    selected, a tail may also mean a cause of selection; then only the rows of nodes with an arrowhead are reliable.
+    Yes, if a directed path leads from row to column. Also yes if two uncovered possibly directed paths lead there whose
+    second nodes are not adjacent: one path must begin with a tail (Roumpelaki et al. 2016). Chains of these count too.
+    With selection, a tail may also mean a cause of selection; then only rows of nodes with an arrowhead are reliable.
     """
     joined, (tail, head) = marks != Mark.NONE, np.nonzero(possible_steps(marks))
     goes_on = (head[:, None] == tail) & ~joined[np.ix_(tail, head)] & (tail[:, None] != head)

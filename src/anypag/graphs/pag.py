@@ -42,7 +42,7 @@ class PAG(MixedGraph):
         """A member of the equivalence class of this PAG.
 
         Raises:
-            GraphError: there is none; the message says why.
+            GraphError: no MAG has this PAG; the message says why.
 
         >>> print(PAG.from_string("A o-o B; B o-> C; D o-> C").to_mag())
         A --> B

@@ -55,7 +55,7 @@ def validate(pag: PAG) -> Validity:
     if cycle:
         path = tuple(pag.names[i] for i in cycle)
         text = " o-o ".join(map(quote, path))
-        return Validity(False, f"in a PAG a cycle of o-o edges has an o-o chord; {text} has none.", path)
+        return Validity(False, f"in a PAG a cycle of four or more o-o edges has an o-o chord; {text} has none.", path)
     mag = MAG.trusted(marks, pag.names)
     try:
         mag.check()

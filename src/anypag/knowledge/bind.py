@@ -163,8 +163,8 @@ def _refuse_causes_without_a_path(said: Facts, source: SaidBy, names: Sequence[s
     steps = ~(said.closed().not_causes | said.not_joined)
     for a, b in np.argwhere(apart & ~transitive(steps))[:1]:
         raise KnowledgeError(
-            f"{_BEGIN} {quote(names[a])} ~> {quote(names[b])} by {source('causes', a, b)}; but they are not joined by "
-            f"{source('not_joined', a, b)}, and no other variables can stand between them."
+            f"{_BEGIN} {quote(names[a])} ~> {quote(names[b])} by {source('causes', a, b)}; but they have no edge by "
+            f"{source('not_joined', a, b)}, and no other variables can link them."
         )
 
 

@@ -4,7 +4,7 @@ Orientation first sets the marks that statements give, then runs all rules. No k
 knowledge implies. The exact closure uses the definition: a circle stays only if one MAG of the class that agrees with
 all statements has a tail there, and another has an arrowhead. To find a member, the search sets a mark, applies the
 rules, and fills in the other circles. If the result is no such member, it sets a mark at one of these circles. A member
-has a tail or an arrowhead in place of every circle, so each member shows a possible mark for all of them.
+has a tail or an arrowhead in place of every circle, so each found member shows one possible mark at every circle.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ def class_with_knowledge(mag: Marks, facts: Facts, pag: Marks | None = None) -> 
 
 
 class SeparationsOf(CollidersOf):
-    """The colliders of a class of MAGs, from one of its members.
+    """The colliders of a class of MAGs, from one member. A path D, ..., A, B, C may discriminate B in others only.
 
-    A path that discriminates B in members that agree with knowledge need not do so in this member. But all members have
-    the same separations: the anteriors of D and C separate the ends D and C, so B is no collider if B is among these.
+    All members have the same separations. The ends D and C are separated by their anteriors: the nodes from which a
+    path of `-->` and `---` leads to D or C. So B is no collider if it is an anterior.
     """
 
     def __init__(self, mag: Marks) -> None:
@@ -173,7 +173,7 @@ class _MemberSearch:
         circles = np.argwhere(followed == Mark.CIRCLE)
         if not len(circles):
             return None
-        # a circle on an edge between two offending nodes, else on an edge of one, else any circle
+        # a circle on an edge between two offending nodes, else on an edge of one such node, else any circle
         i, j = circles[np.isin(circles, offending).sum(axis=1).argmax()].tolist()
         tried, other = (Mark.ARROW, Mark.TAIL) if guess[i, j] == Mark.TAIL else (Mark.TAIL, Mark.ARROW)
         found = self.member(_with(followed, i, j, tried))

@@ -104,14 +104,14 @@ class Facts:
 
     def agree_with(self, mag: Marks) -> bool:
         """Can all facts be true in a system with this MAG? A node with an arrowhead is no cause of selection. A node
-        that is no cause of selection causes exactly its descendants. Other nodes may cause selection instead.
+        that is no cause of selection causes exactly its descendants. Tails at other nodes may mean causes of selection.
         """
         adjacent = mag != Mark.NONE
         edges_agree = not bool((self.joined & ~adjacent).any() or (self.not_joined & adjacent).any())
         return edges_agree and self.disagreement(mag) is None
 
     def disagreement(self, mag: Marks) -> tuple[int, int] | None:
-        """Two nodes of a MAG that contradict a fact about causes or selection; None if there are none."""
+        """Two nodes of a MAG that contradict a fact about causes, confounding or selection; None if there are none."""
         arrow, tail = mag == Mark.ARROW, mag == Mark.TAIL
         wrong = tail & tail.T & self.not_selecting[:, None]
         if not self.selection:

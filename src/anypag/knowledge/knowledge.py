@@ -32,12 +32,12 @@ class Knowledge:
         not_joined: pairs that have no edge.
         unconfounded: pairs without a hidden common cause.
         not_selecting: variables that are no causes of being in the sample.
-        no_causes_within_tiers: whether variables of one tier are no causes of each other.
-        selection_before_tier: the number of a tier, the first is 1. The sample was selected before anything in this
+        no_causes_within_tiers: True if no variable is a cause of another variable in its tier.
+        selection_before_tier: the number of a tier (1: the first). The sample was selected before anything in this
             tier or a later one happened, so the variables of these tiers do not affect selection.
         contexts: columns that say under which conditions a row was recorded (`anypag.pooled`). With contexts, the
             search assumes that the sample is not selected.
-        assumptions: the assumptions of Joint Causal Inference that hold for the contexts: "1", "12" or "123".
+        assumptions: the assumptions of Joint Causal Inference that hold for `contexts`: "1", "12" or "123".
 
     In a pair each side may be one name, a list of names, or "*" for all variables.
 
@@ -71,7 +71,7 @@ class Knowledge:
             said.append(stated.NoCausesWithinTiers("no_causes_within_tiers"))
         if selection_before_tier is not None:
             if isinstance(selection_before_tier, bool) or not isinstance(selection_before_tier, int):
-                wanted = "the number of a tier, the first is 1"
+                wanted = "the number of a tier (1 for the first)"
                 raise KnowledgeError(f"'selection_before_tier' must be {wanted}; got {selection_before_tier!r}.")
             said.append(stated.SelectionBefore(selection_before_tier, "selection_before_tier"))
         said += _pairs("causes", causes) + _pairs("not_causes", not_causes)

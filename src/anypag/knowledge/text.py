@@ -1,8 +1,8 @@
 """Knowledge as text, one statement per line; and as JSON: `{"statements": [{"kind": "causes", ...}]}`.
 
     tiers: age sex | smoking "body mass" | cough
-    within tiers: no causes
-    selection before tier 2
+    within tiers: no causes        no variable causes another one in its tier
+    selection before tier 2        the sample was selected before anything in tier 2 or later happened
     smoking ~> cough               a cause, directly or through others
     {age, sex} !~> smoking         no cause
     * !~> age                      nothing is a cause of age
@@ -32,7 +32,8 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{},|#]|[^\s{},|#"]+|"')
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _KINDS = {sign: kind for kind, sign in SIGNS.items()}
 _SHAPES = (
-    "`tiers: a b | c`, `a ~> b`, `a !~> b`, `a *-* b`, `a !*-* b`, `a !<-> b`, `a !~> selection` or `contexts: a b`"
+    "`tiers: a b | c`, `within tiers: no causes`, `selection before tier 2`, `contexts: a b`, `a !~> selection`, "
+    "`a ~> b`, `a !~> b`, `a *-* b`, `a !*-* b`, or `a !<-> b`"
 )
 _ABOUT_EDGES = {
     "-->": "`{a} ~> {b}` if {a} is a cause of {b}, directly or through others, and `{a} *-* {b}` if they are joined",
@@ -79,7 +80,7 @@ def _statement(tokens: list[str], place: str) -> Statement:
         return stated.SelectionBefore(int(tokens[3]), place)
     signs = [k for k, token in enumerate(tokens) if is_sign(token)]
     if len(signs) != 1:
-        raise KnowledgeError(_no_statement(tokens, place, f"one sign is needed, and it has {len(signs) or 'none'}"))
+        raise KnowledgeError(_no_statement(tokens, place, f"one sign such as ~> is needed; got {len(signs) or 'none'}"))
     (k,) = signs
     return _pairs(tokens[:k], tokens[k], tokens[k + 1 :], place)
 
@@ -98,8 +99,8 @@ def _pairs(left: list[str], sign: str, right: list[str], place: str) -> Statemen
     if right == [SELECTION]:
         if kind != "not_causes":
             raise KnowledgeError(
-                f"In {place}: {' '.join([*left, sign, *right])!r} cannot be used; the only statement about selection "
-                "is `a !~> selection`: a does not affect it. A column of that name must be in double quotes."
+                f"In {place}: {' '.join([*left, sign, *right])!r} cannot be used; only !~> may precede selection: "
+                "`a !~> selection` says that a does not affect it. Write a column named 'selection' in double quotes."
             )
         return stated.NotSelecting(_side(left, place), place)
     return stated.PairStatement(kind, _side(left, place), _side(right, place), place)
@@ -157,9 +158,7 @@ def tiers_of(text: str, place: str) -> stated.Tiers:
 
 def _name(token: str, place: str) -> str:
     if token in {"{", "}", "|", "*", ",", SELECTION}:
-        raise KnowledgeError(
-            f"In {place} a name was wanted; got {token!r}. Put a name that looks like this in double quotes."
-        )
+        raise KnowledgeError(f"In {place} a name was wanted; got {token!r}. Put such a name in double quotes.")
     if not token.startswith('"'):
         return token
     try:

@@ -216,7 +216,7 @@ def _sideways(start: Points, end: Points, centre: Points, size: Points) -> Point
 
 
 def _badness(points: Points, pairs: EdgeEnds, marks: Marks, sizes: Points) -> float:
-    """The badness of a layout: a weighted sum of crossings, lines over boxes, length, empty space, upward arrows."""
+    """The badness of a layout: a weighted sum of crossings, lines over boxes, line length, area, upward arrows."""
     starts, ends = points[pairs[:, 0]], points[pairs[:, 1]]
     lengths = np.hypot(*(ends - starts).T) / STEP[0]
     extent = np.ptp(points, axis=0)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 MOST_VARIABLES = 2000  # larger graphs are searched only for contradictions between marks
 WHAT_TO_DO = (
-    "What to do: ask why the graph makes each of these claims (explain), and doubt the one with the p-value closest to "
-    "alpha. Try another alpha or a test that fits the columns better, or leave out a column that you do not need."
+    "What to do: ask why the graph makes each of these claims (explain), and doubt the claim whose p-value is closest "
+    "to alpha. Try another alpha or a test that fits the columns better, or leave out a column that you do not need."
 )
 
 
@@ -80,7 +80,7 @@ def consistency_of(result: Result) -> Consistency:
 
 
 def _why_not_final(result: Result) -> str | None:
-    """Why the graph may be invalid even if all tests were right; None if it cannot be invalid then."""
+    """Why the graph may be invalid even if all tests were right; None if right tests give a valid graph."""
     if not result.complete:
         return "the search was stopped"
     at_the_end = method_named(result.method).promises.at_the_end
@@ -131,7 +131,7 @@ def withdrawn_marks(result: Result) -> list[Counts]:
 
 
 def _withdrawn(earlier: PAG, final: Marks, still: Callable[[], list[Marks]]) -> Counts:
-    """The rows of an iteration. `still` gives two tables of the final graph: is i a cause of j, and is i no cause of j?
+    """The rows for one iteration. `still` gives two tables: in the final graph i is a cause of j, or no cause of j.
     A table of all pairs of a large graph may take gigabytes. So these tables are packed bits, and the earlier graph is
     read as a list of its marks.
     """

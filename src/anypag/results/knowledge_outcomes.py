@@ -35,7 +35,7 @@ COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive
 
 _SAY_SELECTION = (
     "a variable that is no cause by this statement may still be a cause of being in the sample, so it may have tails; "
-    "say `a !~> selection`, `selection before tier k` or selection_bias=False if you know that it is not"
+    "say `a !~> selection`, `selection before tier k` or selection_bias=False if you know that it is no such cause"
 )
 _SAY_NOT_SELECTED = (
     "two hidden causes of being in the sample look like one common cause among selected cases; "
@@ -71,7 +71,7 @@ class _Judge:
         return closed_with(self.facts, self._base, self.state, self.problem, final=self.final)
 
     def outcome(self, statement: Statement) -> Outcome:
-        """The outcome of a statement, and its cost if scores prefer graphs without it."""
+        """The outcome of a statement, with its cost if scores prefer graphs without it."""
         found, cost = self._became(statement), self._cost(statement)
         if not cost or found.became == "contradicted":
             return found
@@ -86,7 +86,7 @@ class _Judge:
             case PairStatement("joined"):
                 return _told(statement, "used", why="not tested")
             case PairStatement("not_joined"):
-                by_tests = getattr(self.state, "rival", None) is None  # scores rate only graphs without this edge
+                by_tests = getattr(self.state, "rival", None) is None  # else scores rated no graph with this edge
                 return self._not_joined(statement) if by_tests else _told(statement, "used", why="not tried")
         alone, closed = self._alone(statement), self._closed_alone(statement)
         against = self._against(alone, closed)
@@ -99,7 +99,7 @@ class _Judge:
             return _told(statement, "implied")
         narrowing = alone.not_causes & self.facts.not_selecting[:, None]
         if bool(narrowing.any()) and not isinstance(statement, stated.NotSelecting | stated.SelectionBefore):
-            return _told(statement, "used", why="fewer sets were tested; no mark follows from it")
+            return _told(statement, "used", why="fewer sets were tested, but no mark follows from the statement")
         return _told(statement, "not usable", why=self._unfinished(closed) or self._why_idle(statement, alone))
 
     def _cost(self, statement: Statement) -> str:
@@ -256,7 +256,7 @@ class _Judge:
 
     def _unfinished(self, closed: Closed) -> str:
         is_all = all(one.closure is None or one.closure.finished for one in (closed, self._all))
-        return "" if is_all else "not all graphs that fit could be checked, so more may follow"
+        return "" if is_all else "not all graphs that fit could be checked, so more marks may follow"
 
     def _why_idle(self, statement: Statement, alone: Facts) -> str:
         if alone.unconfounded.any() and self.facts.selection:

@@ -54,7 +54,7 @@ class Probabilities:
     have 0 and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its share and its edges.
     If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities assume that there are
     none. `changes` lists, for a pair, the changes of other pairs that go with its alternative. `as_sampled` has, for
-    each edge of the answer that knowledge changed (in time series: or that is shown with circles), the symbol before.
+    each edge of the answer that was changed later (by knowledge, or to circles in time series), its symbol before that.
     """
 
     n_samples: int
@@ -136,7 +136,7 @@ def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection:
     causes = {(names[i], names[j]): (float(yes[i, j]), float(no[i, j])) for i, j in np.argwhere(no < 1) if i != j}
     pairs, elsewhere = _states_of_pairs(posterior)
     graphs = tuple((share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS])
-    answers = states_of(np.stack([posterior.with_facts(posterior.marks), pag.marks]))  # by rules, with knowledge
+    answers = states_of(np.stack([posterior.with_facts(posterior.marks), pag.marks]))  # as sampled, as shown
     n_classes, changes = int((posterior.sample.cold > 0).sum()), _changes(posterior, answers, pairs)
     about = (posterior.n_samples, posterior.expected_errors, posterior.best_score)
     ends, (was, now) = _pairs_of(names), answers
@@ -184,7 +184,7 @@ def _changes(
     from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES, changes_with, states_of
 
     states = states_of(posterior.pags)
-    differ = np.flatnonzero((np.concatenate([states, answers]) != states[0]).any(axis=0))  # the others never change
+    differ = np.flatnonzero((np.concatenate([states, answers]) != states[0]).any(axis=0))  # other pairs never change
     states, answers, every = states[:, differ], answers[:, differ], _pairs_of(posterior.names)
     ends = [every[k] for k in differ]
     found = {}

@@ -411,7 +411,7 @@ class Result:
         return "\n".join([*told, *self._edges_told()])
 
     def _edges_told(self) -> list[str]:
-        """The graph as text; for sampled graphs with probabilities and an explanation of them."""
+        """The graph as text, with probabilities and their explanation if graphs were sampled."""
         from anypag.explain.facts import what_to_say
         from anypag.explain.sampled import why_unlikely
         from anypag.explain.summary import contexts_told, edge_lines

@@ -212,7 +212,7 @@ class Packed(Form):
 
 
 def _posterior() -> Object:
-    """The form of sampled graphs. The dataclass declares their arrays, and checkpoints use the same declaration."""
+    """The form of sampled graphs. `GraphSample` declares the arrays, for checkpoints too."""
     from anypag.search.by_scores.posterior import GraphSample, Posterior
 
     arrays: dict[str, Form] = {name: Maybe(Packed(form)) for name, form in stored_fields(GraphSample).items()}

@@ -48,7 +48,7 @@ def table_shown(
 
 
 def known_shown(settings: Settings, names: Sequence[str]) -> Shape:
-    """The tiers of the columns that are switched on, all statements, and a contradiction if there is one."""
+    """The tiers (without columns that are switched off), all statements, and a contradiction if there is one."""
     on = settings.columns(names)
     tiers = [[name for name in tier if name in on] for tier in settings.tiers]
     free = [name for name in on if name not in {name for tier in tiers for name in tier}]

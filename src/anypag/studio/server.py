@@ -178,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.session.open(folder.open_again(key, self.server.address))
 
     def _length(self, largest: int) -> int:
-        """The length of the request's body in bytes; a request that does not give it is refused."""
+        """The length of the request's body in bytes; Refused if it is not given or above `largest`."""
         text = self.headers.get("Content-Length", "")
         if self.headers.get("Transfer-Encoding") is not None or not (text.isascii() and text.isdigit()):
             raise Refused(HTTPStatus.LENGTH_REQUIRED, "A request must say how long it is (Content-Length).")

@@ -63,7 +63,7 @@ class Settings:
         return [name for name in names if name not in self.off]
 
     def statements_on(self, names: Collection[str]) -> list[stated.Statement]:
-        """The statements about none but these columns, tiers first."""
+        """The statements that name only these columns, tiers first."""
         tiers = tuple(tier for some in self.tiers if (tier := tuple(name for name in some if name in names)))
         said: list[stated.Statement] = [stated.Tiers(tiers)] if len(tiers) > 1 else []
         for text in self.statements:
@@ -150,7 +150,7 @@ def _choice(now: Settings, name: Any, value: Any) -> Changes:
     if name not in OFFERED:
         raise ParameterError(f"The page offers {', '.join(OFFERED)}; got {abbreviated(name)}.")
     value = DEFAULTS[name] if value is None else value
-    Choices(**{name: value})  # refuses what does not fit
+    Choices(**{name: value})  # raises an error if the value is not allowed
     others = {other: given for other, given in now.choices.items() if other != name}
     return {"choices": others if is_default(name, value) else {**others, name: value}}
 

@@ -148,7 +148,7 @@ def csv_text(rows: Iterable[Iterable[object]], quoting: Literal[0, 1, 2, 3] = cs
     """The rows as CSV text, each ended by a line feed."""
     written: list[str] = []
     writer = csv.writer(SimpleNamespace(write=written.append), quoting=quoting)
-    writer.writerows(rows)  # its line end \r\n makes it quote \r and \n
+    writer.writerows(rows)  # as lines end in \r\n here, cells with \r or \n are quoted
     return "".join(row.removesuffix("\r\n") + "\n" for row in written)
 
 
@@ -161,7 +161,7 @@ def parse_edges(text: str) -> Parsed:
     for row in rows[1:]:
         if len(row) < 3 or (row[2] and row[2] not in EDGE_SYMBOLS):
             kinds = " ".join(EDGE_SYMBOLS)
-            raise FormatError(f"A line of an edge table is A,B,edge (edge: one of {kinds}); got {abbreviated(row)}.")
+            raise FormatError(f"A line of an edge table is A,B,edge (edge: {kinds} or empty); got {abbreviated(row)}.")
         a, b = (as_written(name) for name in row[:2])
         names |= dict.fromkeys(name for name in (a, b) if name)
         edges += [Edge(a, b, *EDGE_SYMBOLS[row[2]])] if row[2] else []
