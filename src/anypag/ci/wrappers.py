@@ -55,7 +55,7 @@ class Counted(Wrapper):
         return checked_pvalues(answers, queries, self.names)
 
     def add(self, count: int) -> None:
-        """Count questions that a pass answered."""
+        """Count questions that a pass (`ci.passes`) answered."""
         with self._lock:
             self.evaluated += count
 
