@@ -91,8 +91,8 @@ class Passes(Protocol):
         """
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
-        """For each edge the single node of its pools of radius 1 with the largest p-value; edges with more than
-        `max_sets` such nodes are not tested (-1: no limit).
+        """For each edge the single node of its pools of radius 1 with the largest p-value. Edges with more than
+        `max_sets` nodes in these pools are not tested (-1: no limit), nor edges with an empty pool.
         """
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
