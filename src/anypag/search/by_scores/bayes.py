@@ -278,7 +278,7 @@ def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -
 
 
 def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """Cools from the next start. After the last start, cools the rival without knowledge and begins the next phase."""
+    """Cools from the next start. After the last start, finds the rival (if knowledge is given) and changes phase."""
     effort, landscape = Effort.of(problem), state.landscape(problem)
     walker = _next_cooled(state, problem, landscape, tick)
     state = replace(_with_best(state, walker), cooled=state.cooled + 1)
