@@ -261,7 +261,7 @@ def _work_of_row(layout):
 
 @njit(cache=True, nogil=True)
 def _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
-    """Counts rows `stand[1]` and later in `expected` and the log-likelihood `value[0]`; False if room ran out."""
+    """Adds rows from `stand[1]` on to `counts`, `expected` and the log-likelihood `value[0]`. Returns whether done."""
     cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
     states = len(layout.level)
     prior, joint = np.empty(states), np.empty(states)

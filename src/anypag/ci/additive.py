@@ -55,8 +55,8 @@ from anypag.threads import map_in_threads, slices
 if TYPE_CHECKING:
     from anypag.scores.mixed import MixedScore
 
-DEGREE = 5  # how many functions a condition variable has
-DEGREE_OF_MANY_ROWS = 7  # from MANY_ROWS rows on
+DEGREE = 5  # the most functions of a continuous member of a condition set
+DEGREE_OF_MANY_ROWS = 7  # the same limit from MANY_ROWS rows on
 MANY_ROWS = 2500
 MOST_WORK = 5e9
 """Correlations of products are computed in advance if they take at most this many multiplications."""
@@ -149,15 +149,15 @@ class Additive(DataTest):
 
 
 def degree_for(n: int) -> int:
-    """The number of functions of a condition variable in a table of n rows."""
+    """The most functions of a continuous member of a condition set, in a table of n rows."""
     return DEGREE if n < MANY_ROWS else DEGREE_OF_MANY_ROWS
 
 
 class Basis(NamedTuple):
     """A table in the form that `additive_tests` takes: p variables, q columns (functions of them), k products."""
 
-    gram: Floats  # (q + 1, q + 1 or more) correlations of all columns; 0 in the last row and after the first q columns
-    cross: Floats  # (k, q + 2) per product: its q correlations with columns; then a 0; then 1 if it varies, else 0
+    gram: Floats  # (q + 1, q + 1 or more) correlations of columns, 0 from row or column q on; (0, 0) with gaps
+    cross: Floats  # `HeadProducts.cross`; (0, 0) if it is not computed in advance
     products: Floats
     """(k, k) correlations of products; (0, 0) if they are computed from rows, or no set has more than one product."""
     columns: Floats  # (q, n) the columns, with mean 0 and length 1; (q, 0) if no question needs them

@@ -107,6 +107,6 @@ def with_contexts(test: CITest, source: object, bind: Callable[[Table], CITest])
         for name in (name for name in source.contexts if name in test.names):
             rows = comparable(source, name)
             part = None if rows.all() else bind(source.take([*system, name]).take_rows(rows))
-            if part is not None and len(part.names) > len(system):  # else copies were left out: all rows are used
+            if part is not None and len(part.names) > len(system):  # if copies were left out, all rows are used
                 apart[name] = part
     return OfContexts(test, source, apart)

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 _MOST_BINARY = 5  # the largest condition set with which binary columns use the formula of 2 x 2 tables
 _WITH_GAPS = 4  # the factor by which a table may have more cells if gaps are counted in it
 MOST_CELLS = 2**26  # the most cells of a table of all combinations without gaps, for any number of rows
-_TIMES_A_SET = 16  # a table for several queries has at most this many times the cells of the largest, and one per row
-_ROWS_PER_CELL = 4  # but one cell per 4 rows is always allowed there: summing is cheaper than counting again
+_TIMES_A_SET = 16  # a table that several queries share has at most this many times the cells of their largest own table
+_ROWS_PER_CELL = 4  # ... or, if that is more, a cell for every four rows; but never more cells than rows
 _PARTS_OF_A_ROW = 1000  # weights are rounded to whole thousandths of an effective row
 NO_WEIGHTED_SCORE = "The score of discrete columns counts whole rows, and weights are not counts"
 Answers = tuple[Floats, npt.NDArray[Any], Counts]

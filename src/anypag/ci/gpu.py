@@ -1,6 +1,6 @@
 """Tests on graphics cards. Only this module imports CuPy; all others use a `Card`.
 
-A `Card` keeps one correlation matrix on the card; the test suite replaces it by a substitute made of NumPy. Sums are in
+A `Card` keeps one correlation matrix on the card; in tests a class that uses NumPy replaces `Card`. Sums are in
 float64 and multiplications are not fused with additions, so that the same matrix gives the same bits as on the CPU. The
 card preselects by |rho| (`GPUPasses`), then the CPU decides by the p-value. Only the matrix itself is summed in another
 order on the card. So decisions with p-values within `CLOSE` of alpha may differ; they are counted.
@@ -212,7 +212,7 @@ def _warn_of_leaving(error: CardError) -> None:
 
 
 class GPUPasses:
-    """The passes of a card. With `may_leave` the CPU takes over, with a warning, if the card lacks memory."""
+    """The passes (`ci.passes`) of a card. With `may_leave` the CPU takes over, after a warning, if memory is short."""
 
     at_once = AT_ONCE
 

@@ -23,7 +23,7 @@ ROUNDING = 1e-9  # if two |rho| differ by more than this, rounding cannot change
 
 
 class NearEdges(NamedTuple):
-    """Edges of a graph, and the graph around them: `start`, `neighbour` and `block` as in `_kernels.pools`."""
+    """Edges: ends `x`, `y` and their block. The graph: `start`, `neighbour` and `block` as in `_kernels.pools`."""
 
     start: Counts
     neighbour: Indices
@@ -38,8 +38,8 @@ class Singles(NamedTuple):
 
     is_open: Flags  # (m,) do both pools have a node?
     is_large: Flags  # (m,) was the edge left untested because it has too many candidates?
-    z: Indices  # (m, 1) the node with the largest p-value; arbitrary if there was no node
-    p: Floats  # (m,) the p-value given that node; NaN if there was no node
+    z: Indices  # (m, 1) the node with the largest p-value; arbitrary if the edge was not tested
+    p: Floats  # (m,) the p-value given that node; NaN if the edge was not tested
     n_tests: int
 
 
@@ -91,8 +91,8 @@ class Passes(Protocol):
         """
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
-        """For each edge the single node of its pools of radius 1 with the largest p-value; edges with more than
-        `max_sets` such nodes are not tested (-1: no limit).
+        """For each edge the single node of its pools of radius 1 with the largest p-value. Edges with more than
+        `max_sets` nodes in these pools are not tested (-1: no limit), nor edges with an empty pool.
         """
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:

@@ -276,7 +276,7 @@ def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats
 
 
 def _spline(column: Floats, most: int) -> Floats:
-    """(n, k) cubic B-splines with knots at quantiles, k at most `most` and 8; powers if the column has few values."""
+    """(n, k) cubic B-splines, knots at quantiles, k at most `most` and 8; powers if values are few or `most` < 3."""
     from scipy.interpolate import BSpline
 
     n_inner = min(most, 8) - 3

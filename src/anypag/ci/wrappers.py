@@ -55,7 +55,7 @@ class Counted(Wrapper):
         return checked_pvalues(answers, queries, self.names)
 
     def add(self, count: int) -> None:
-        """Count questions that a pass answered."""
+        """Count questions that a pass (`ci.passes`) answered."""
         with self._lock:
             self.evaluated += count
 
@@ -99,7 +99,7 @@ def n_oracle(test: CITest, n: int) -> CITest:
     array([0.])
     """
     if n < 0:
-        raise CITestError(f"The largest condition set has 0 or more members; got n = {n}.")
+        raise CITestError(f"n, the size of the largest condition set, must be 0 or more; got {n}.")
     return _UpTo(test, n)
 
 

@@ -200,14 +200,14 @@ def learn(
     Args:
         data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
         method: "auto" (the default) runs "icd", then samples a posterior over graphs. It stops after "icd" if there is
-            no score, the posterior would take long, or an option was chosen that only searches by tests have (`max_r`,
-            `r0`, `initial`); `result.chosen` says why. By tests: "icd", "icd-paper" (Algorithm 1 exactly as published),
-            "fci", "anytime-fci", "rfci", "fci+". By scores: "bayes" (the posterior alone), "boss" (assumes that nothing
-            is hidden), "gfci". Or an `anypag.search.algorithm.Algorithm` of your own.
+            no score, the posterior would take long, `singular` is "keep", or an option only for tests was chosen
+            (`max_r`, `r0`, `initial`); `result.chosen` says why. By tests: "icd", "icd-paper" (Algorithm 1 exactly as
+            published), "fci", "anytime-fci", "rfci", "fci+". By scores: "bayes" (the posterior alone), "boss" (assumes
+            that nothing is hidden), "gfci". Or an `anypag.search.algorithm.Algorithm` of your own.
         alpha: two variables count as independent if the p-value is above this.
         test: the test for a table: "auto", "fisherz", "permutation", "mixed", ... (`docs/tests.md`), or a function
             f(x, y, z) -> p.
-        max_r: the largest condition set; None for no limit.
+        max_r: the size of the largest condition sets; None for no limit.
         time_budget: seconds after which the run ends with the last finished graph; reading the data counts,
             compiling does not.
         max_tests: the number of tests after which the run ends in the same way; an oracle may exceed it by one batch.
@@ -219,16 +219,16 @@ def learn(
         initial: a PAG to start from; its marks and missing edges are taken as known. In a PAG, A o-o B o-o C without an
             edge between A and C says that B is no collider: if B is one, give its arrowheads.
         r0: the size of the first condition sets.
-        max_sets: if an edge has more condition sets than this in one iteration, only sets without variables that the
-            marks rule out as causes are tested. The default is 0 (for every edge) with exact tests, 1,000 on data. For
-            sets of one or two variables it is 100 times as high, unless the test takes one question at a time.
+        max_sets: if an edge has more condition sets than this in one iteration, it is tested only given variables that,
+            by the marks so far, may cause one of its ends. The default is 0 (every edge) with exact tests, 1,000 on
+            data. For sets of up to two variables it is 100 times as high, unless the test takes one question at a time.
         sepset: which separating set of an edge is kept: the "first" found, or the one with the "largest-p"; the default
-            is "largest-p" for "auto", "icd" and "bayes" on data, else "first".
+            is "largest-p" for "auto", "icd" and "bayes" on data, else (or if the test takes one question at a time)
+            "first".
         possible_dsep: for "fci" and "gfci", the nodes of Possible-D-Sep that condition sets may have: "all", or only
             those "on-paths" between the two variables, which suffice and give far fewer sets.
-        dsep_max_r: the largest condition sets of the Possible-D-Sep phase; None for no limit but `max_r`.
-        effort: how long to search by score ("auto", "bayes", "boss", "gfci"): 1 is fast, 5 thorough; work grows with
-            it.
+        dsep_max_r: the size of the largest condition sets of the Possible-D-Sep phase; None for no limit but `max_r`.
+        effort: how long to search by score ("auto", "bayes", "boss", "gfci"). 1 is fast, 5 is thorough (more work).
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
         knowledge: background knowledge (`anypag.Knowledge`): it narrows what is tested and sets marks;
             `result.knowledge` has the outcome of each statement.
@@ -238,7 +238,7 @@ def learn(
             out, then rows with gaps; a warning says which), "error", "drop" (rows) or "pairwise".
         transform: "normal-scores" replaces every continuous column by the normal scores of its ranks. Tests then see
             any monotone dependence, and lose almost nothing on Gaussian data. The whole table is then read into memory.
-        singular: what to do with columns that are exact functions of others, constants and identifiers: "auto" (leave
+        singular: what to do with constants, identifiers and columns that are exact functions of others: "auto" (leave
             them out; a warning says which), "error", or "keep" (keep functions; constants and identifiers are errors).
         device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
             one, else the CPU, with a warning). Decisions are the same unless a p-value is within 1e-9 of alpha; a

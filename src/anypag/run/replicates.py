@@ -106,8 +106,8 @@ class Allowed(NamedTuple):
 
     choices: Choices  # the choices of the whole run, with the number of tests that this replicate may use
     until: float | None
-    """The `time.time` when it must end. A duration would not include the time that a replicate waits for a worker. If
-    the clocks of two machines differ, budgets are wrong by the difference.
+    """The `time.time` when the replicate must end. A duration would not include the time that a replicate waits for a
+    worker. If the clocks of two machines differ, budgets are wrong by the difference.
     """
 
     def from_now(self) -> Choices:
@@ -140,7 +140,7 @@ def made_through_joblib(
 ) -> Iterator[Replicate]:
     """The replicates of these numbers, as they finish. `rows` go once to each worker. `left` is called when a replicate
     is dispatched, and returns its budgets. Two replicates are dispatched per worker. With a budget it is only one,
-    because dispatched replicates share the rest of the budget. With `max_tests` replicates are dispatched singly.
+    because dispatched replicates share the rest of the budget. With `max_tests` a task has only one replicate.
     """
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend

@@ -5,8 +5,8 @@ its parents, or the nodes joined by `---`. The score of a graph is the sum over 
 component. So after a change of one edge at most two components are scored again. Larger is better; the unit is that of
 a log-likelihood.
 
-Three compiled functions do the work: `component` for chains, `adding` and `removing` for searches over orders. They
-have the same signatures in all scores (`anypag._kernels.gaussian_score`); a search knows nothing of the data.
+Three compiled functions do the work: `component` for Markov chains, `adding` and `removing` for searches over orders.
+They have the same signatures in all scores (`anypag._kernels.gaussian_score`); a search knows nothing of the data.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Score(ABC):
     hidden: ClassVar[bool]  # can it score `<->` and `---`? Otherwise it scores DAGs only
     kernels: ClassVar[tuple[str, str, str, str]]
     """A file of `anypag._kernels`, and the names that `component`, `adding` and `removing` have there."""
-    fit_rows: ClassVar[int] = 1  # how many rows `fits[v]` has, in which a chain keeps a fit (`_kernels.gaussian_score`)
+    fit_rows: ClassVar[int] = 1  # rows of `fits[v]`, where a chain keeps a component's fit (`_kernels.gaussian_score`)
     names: tuple[str, ...]
     n: int  # the number of rows
 
@@ -115,7 +115,7 @@ class Score(ABC):
 
     @cached_property
     def made_ahead(self) -> dict[bytes, Any]:
-        """A cache of results that threads computed before the step that needs them: swept orders, and cooled chains."""
+        """A cache of results that threads computed before a step needs them: orders after a sweep, cooled chains."""
         return {}
 
     @cached_property

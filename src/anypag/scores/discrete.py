@@ -63,7 +63,7 @@ class DiscreteScore(Score):
         object.__setattr__(self, "n_levels", self.n_levels or tuple((self.levels.max(axis=1) + 1).tolist()))
         object.__setattr__(self, "rarity", self.rarity or (0.0,) * len(self.names))
         if not self.ess > 0:
-            raise ParameterError(f"ess is above 0; got {self.ess}.")
+            raise ParameterError(f"ess must be above 0; got {self.ess}.")
         for name, levels, highest in zip(self.names, self.n_levels, self.levels.max(axis=1), strict=True):
             if highest < 1:
                 raise DataError(f"Column {name!r} is constant; nothing can be learned about it. Leave it out.")

@@ -53,7 +53,7 @@ class GaussianScore(Score):
 
     def __post_init__(self) -> None:
         if not self.discount >= 0 or not self.gamma >= 0:
-            raise ParameterError(f"discount and gamma are 0 or more; got {self.discount} and {self.gamma}.")
+            raise ParameterError(f"discount and gamma must be 0 or more; got {self.discount} and {self.gamma}.")
         if self.n < (p := len(self.names)) + 2:
             raise DataError(
                 f"A score for {p} variables needs at least {p + 2} rows; got {self.n}. "

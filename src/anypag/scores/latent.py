@@ -116,7 +116,7 @@ class LatentScore:
         children = component.children.any(axis=0)
         key = (component.n_levels, component.children.tobytes(), component.parents[:, children].tobytes())
         done, known = self._fits.get(key, (0, None))
-        if known is not None and done >= sweeps and (hidden is None or sweeps < SWEEPS):  # else start at `hidden`
+        if known is not None and done >= sweeps and (hidden is None or sweeps < SWEEPS):  # else fit again
             return known
         found = self._fitted(component, hidden, sweeps)
         best = found if known is None or found.score > known.score else known

@@ -96,7 +96,7 @@ class Closed(NamedTuple):
 def closed_with(
     facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1, look: Look = do_nothing
 ) -> Closed:
-    """All marks that follow from graph and facts, by rules and, if needed, exact closure (its trials / `share`)."""
+    """All marks that follow from graph and facts, by rules or exact closure; `share` divides the closure's trials."""
     by_rules = _by_rules(facts, base, state, problem, final, look)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)

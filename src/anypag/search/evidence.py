@@ -1,7 +1,7 @@
 """The evidence for a graph, kept for explanations: p-values of pairs, how each mark was set, conflicts.
 
-A step appends its p-values as a batch. Batches are merged at 64, or when they are read; steps of `series.shifts` read
-them. Pairs that a pass (`ci.passes`) separated given no node have no record: the test can give their p-values.
+A step appends its p-values as a batch. Batches are merged when they are read (steps of `series.shifts` do so), or when
+there are 64. Pairs that a pass (`ci.passes`) separated by the empty set have no record: the test can answer again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from anypag.graphs.orientation import LogRows
 from anypag.graphs.rules import RULES
 from anypag.stored import Array, Nested, rule_rows, stored
 
-MOST_BATCHES = 64  # with more batches than this they are merged
+MOST_BATCHES = 64  # one more batch, and these are merged
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,7 +65,7 @@ class State:
     sepsets: Sepsets = stored(Nested(Sepsets))
     settled: Flags = stored(Array("bool", SQUARE))
     """(n, n) True for edges that are not tested again: an exact test kept them, or they are known to exist."""
-    evidence: Evidence = stored(Nested(Evidence))  # kept for explanations; few steps read it
+    evidence: Evidence = stored(Nested(Evidence))  # p-values, how marks were set, conflicts; for explanations
     phase: str = stored(Text(), default="iteration")
     """The kind of the next step, for algorithms that have several kinds."""
     done: bool = stored(Flag(), default=False)

@@ -72,7 +72,7 @@ class BossState(State):
 
 
 def init(problem: Problem) -> BossState:
-    """The first state. Raises an error if no DAG agrees with the knowledge."""
+    """The first state. Raises an error if no DAG is found that agrees with the knowledge."""
     facts = problem.facts
     if facts is not None and agreeing(np.zeros_like(problem.given), without_selection(facts), hidden=False) is None:
         raise KnowledgeError(
@@ -133,7 +133,7 @@ def with_marks(state: AnyState, marks: Marks) -> AnyState:
 
 def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
     """Sweeps the first order that has not settled, until it settles or the sweeps of a step are used up. After all
-    fixed starts have settled, each further order is set to the best one so far with a few edges reversed.
+    fixed starts have settled, each further order is set to the best one so far, with edges of its DAG reversed.
     """
     at, look, starts = int(np.argmin(orders.settled)), look_at(orders, tick), Effort.of(problem).orders
     if problem.n >= FEWEST_IN_THREADS:

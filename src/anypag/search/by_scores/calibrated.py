@@ -21,7 +21,7 @@ from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES
 
 MOST, LEAST, LEAST_NEAR = 0.97, 0.035, 0.054
 """Counts: an edge's probability if all graphs have it, if none has, if none has and its nodes share a neighbour."""
-MANY = 50  # counts: with more variables, `LEAST` is multiplied by this over their number, as most pairs are far apart
+MANY = 50  # counts: for n > MANY variables `LEAST` is multiplied by MANY / n, because most pairs are far apart
 WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
 """Correlations: the log odds of an edge are a constant plus weights times the log odds of its share at temperature 1
 and at all temperatures, plus the last number if its nodes share a neighbour in the answer.

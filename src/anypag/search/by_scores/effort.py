@@ -26,9 +26,9 @@ class Effort:
         dags: how many of the best DAGs are starts of chains.
         cooling: rounds of cooling for each chain; a round is n² steps.
         samples: rounds of sampling; each gives a graph of every chain.
-        temperatures: of the chains that swap graphs while sampling. The answer comes from the graphs at temperature
-            1, which have fewer errors. Shares of graphs are too near to 0 and 1, so probabilities are corrected shares
-            (`by_scores.calibrated`). Effects are drawn from the graphs of all temperatures.
+        temperatures: one for each chain; chains swap graphs while sampling. The answer comes from the graphs at
+            temperature 1, which have fewer errors. Shares of graphs are too near to 0 and 1, so probabilities are
+            corrected shares (`by_scores.calibrated`). Effects are drawn from the graphs of all temperatures.
         tries: how many of the most promising hidden causes of discrete columns are refined.
 
     >>> Effort.scaled(1, n=15).samples

@@ -150,7 +150,7 @@ def _cliques(adjacent: Flags) -> Iterator[tuple[int, ...]]:
 
 
 def _with_children(dag: LatentDAG, children: Flags, facts: Facts) -> LatentDAG:
-    """The DAG with these children of hidden causes. Between children of the last, only edges of known causes stay."""
+    """The DAG with these children of hidden causes. Edges among the last cause's children stay only if known."""
     members = np.flatnonzero(children[-1])
     parents = dag.parents.copy()
     parents[np.ix_(members, members)] &= facts.causes[np.ix_(members, members)]

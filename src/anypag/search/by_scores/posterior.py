@@ -104,7 +104,7 @@ class Posterior:
     """Probabilities of edges, marks and causes, from a sample of graphs; `result.posterior` of "auto" and "bayes".
 
     Args:
-        names: of the variables.
+        names: the names of the variables.
         sample: the graphs.
         best: (n, n) the PAG of the best-scoring graph met.
         best_score: its score, prior included, in units of the log-likelihood.

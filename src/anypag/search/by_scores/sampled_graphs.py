@@ -91,7 +91,7 @@ class Diagrams:
     """Sampled path diagrams, in the order in which they were sampled.
 
     Args:
-        names: of the variables.
+        names: the names of the variables.
         states: (m, p) how each pair of nodes i < j is joined, row by row of the upper triangle (`STATES`).
         n_levels: the number of levels of each hidden cause of discrete columns; hidden causes are the last nodes.
         n_counted: the first `n_counted` graphs count in shares, the others serve effects only. None: all count.

@@ -72,7 +72,7 @@ def with_design(marks: Marks, facts: Facts) -> Marks:
 
 def needs_mags(facts: Facts) -> bool:
     """Do the facts exclude edges or hidden common causes of pairs, so that a chain must walk over MAGs? In other path
-    diagrams a pair may lack an edge or `<->` that the MAG has. A context never lacks a `<->`: nothing acts on contexts.
+    diagrams a pair may lack an edge or `<->` that the MAG has. No context lacks a `<->`, as nothing acts on contexts.
     """
     others = ~facts.design
     return bool(facts.not_joined.any() or (facts.unconfounded[np.ix_(others, others)].any() and not facts.selection))

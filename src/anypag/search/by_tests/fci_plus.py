@@ -7,7 +7,7 @@ arrowheads at both ends, and each end has another edge of this kind (`possible_l
 starts as X, Y and some neighbours of both. The separating sets of every two of its nodes are added until nothing
 changes (the hierarchy); then X and Y are left out. At the end R0–R10 orient without these arrowheads.
 
-All links are tested in the same frozen graph. Such rounds are repeated until a round removes no link. Until the last
+A round tests all links in the same frozen graph. Rounds are repeated until one removes no link. Until the last
 step all marks are circles: missing edges are right after every step, marks only at the end.
 """
 
