@@ -77,7 +77,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         last, order, strength = result.history[k], result.problem.nodes.order, result.problem.strength
         if k == 0:
             arrays["problem/order"] = order
-            if strength_in(result.problem, order) is None:  # the strengths of dependence are not in memory
+            if strength_in(result.problem, order) is None:  # the test of a resumed run would not have the strengths
                 arrays |= {"problem/strength": strength.table, "problem/place": strength.place}
         step = ITERATION.write({**vars(last.info), "seconds": last.seconds}, Variables(last.pag.names))
         self._write(

@@ -5,17 +5,17 @@ represented by functions of its ranks: its normal scores s, Legendre polynomials
 to [-1, 1], s² and s³, and then polynomials of degree 4 and 5. The model of s(x) has the first five functions of each
 member of z (seven from 2,500 rows on), and the products of every two members if there are at least 20 rows for each
 product. An F test asks whether the first three functions of y improve this model; a second one swaps x and y.
-The two p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). The response is always the
-single function s. A test with several functions of x and of y would reject even where everything is linear: the mean of
-x² given z contains products of members of z, and no sum of functions of single members equals them.
+The two p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). A continuous response
+is s alone. A test with several functions of x and of y would reject even where everything is linear: the mean of x²
+given z contains products of members of z, which no sum of functions of single members equals.
 
 A discrete column is represented by one column of zeros and ones for each level. If it is the response, all levels are
-predicted at once (Wilks' lambda with Rao's F), from at most two functions of a continuous column. Near 0 and 1 the
+predicted at once (Wilks' lambda with Rao's F); a continuous tested column has at most two functions. Near 0 and 1 the
 additive model of a level's probability is wrong. This does not raise the error rate if, given z, the means of the
 tested functions of the other column are sums of functions of single members of z.
 
 Where columns are far from normal, R² varies more than F assumes. F then gets fewer degrees of freedom, so that R² has
-the variance that permutations of the rows give it without z (`ci.data_test`). Up to 1 % more variance is ignored.
+its variance under permutations of the rows, with z ignored (`ci.data_test`). Up to 1 % more variance is ignored.
 
 Under independence p is nearly uniform if the model can express the means of s(x) and s(y) given z, and the spread
 around these means is constant. If the residuals are also normal, each of the two p-values is exactly uniform. The test
@@ -23,9 +23,9 @@ sees changes of one column's mean with the other column, given z; it does not se
 `docs/tests.md` has its error rates and power, failures included.
 
 Because only ranks enter, any increasing or decreasing transform of a column leaves the answers the same to the bit. All
-answers come from one correlation matrix. Degenerate cases follow the rules of Fisher's z: a function that the functions
-before it determine is left out; p = 1 if no function of x or of y is left, or if there are too few rows. With fewer
-than 20 rows per member of z, each member has fewer functions, at least its normal scores.
+answers come from correlations. Degenerate cases follow the rules of Fisher's z: a function that the functions
+before it determine is left out; p = 1 if no function of x or of y is left, or if there are too few rows. All members
+of z together have at most a quarter as many functions as there are rows; each keeps at least its normal scores.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ DEGREE_OF_MANY_ROWS = 7  # the same limit from MANY_ROWS rows on
 MANY_ROWS = 2500
 MOST_WORK = 5e9
 """Correlations of products are computed in advance if they take at most this many multiplications."""
-MOST_NUMBERS = 3e7  # the most correlations of products with columns that are kept (a quarter of a gigabyte)
+MOST_NUMBERS = 3e7  # up to this many correlations of products with columns are kept (a quarter of a gigabyte)
 PANEL = 512  # rows multiplied at once
 
 

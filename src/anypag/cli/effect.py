@@ -61,7 +61,7 @@ def effect(
             nothing hidden causes both. Needs --data, and a result with sampled graphs (--method auto).
         given NAMES: Condition the effect on these variables: names with commas between.
         within NAMES: Adjust for these columns only: names with commas between.
-        no_selection_bias: The sample is known not to be selected by any variable.
+        no_selection_bias: Without selection bias: no variable affects who is in the sample.
         data FILE: A table to estimate the effect from; - is standard input. It is read with the options of `learn`,
             unless others are given here. Rows with gaps in columns that the effect needs are left out. After
             a search of several data sets: the file of the observed one, a file with all of them, or a file for each:

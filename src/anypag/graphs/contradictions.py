@@ -11,7 +11,7 @@ tails are true. So the statements contradict each other exactly if a chain of ta
 
 1. leads from A to B, with an arrowhead at A on A–B,
 2. returns to its start, or
-3. leads from one of two independent variables to the other; or two chains from one variable lead to both of them.
+3. leads from one of two independent variables to the other, or if two such chains lead from one variable to both.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from anypag.graphs.pag import PAG
 AssertionKind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
 MOST_LISTED = 1000  # the search ends after this number of contradictions
-MOST_COMPARED = 1_000_000  # or after this many comparisons (a few seconds); a candidate of n statements counts n * n
+MOST_COMPARED = 1_000_000  # or when squared sizes of candidates sum to this (a few seconds)
 
 
 class Assertion(NamedTuple):
@@ -117,7 +117,7 @@ def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tupl
 
 
 def _needs_all(candidate: Sequence[Assertion]) -> bool:
-    """Is a contradiction surely minimal? Yes if its chains form a tree and no arrowhead is between two of its nodes."""
+    """Is a contradiction surely minimal? Yes if its chains form a tree that holds no `b` of a "not"."""
     tails = [statement for statement in candidate if statement.kind == "cause"]
     names = {name for tail in tails for name in (tail.a, tail.b)}
     return len(tails) == len(names) - 1 and not any(one.kind == "not" and one.b in names for one in candidate)
@@ -192,7 +192,7 @@ class Chains:
                 yield [*self._why_unselected(cause), *chains, Assertion("independent", *apart)]
 
     def in_chains(self) -> set[str]:
-        """The variables on chains of causes that begin at an unselected variable; contradictions involve no others."""
+        """The variables on chains of causes that begin at an unselected variable; only their independences matter."""
         return {*_tree(self.leads, *(a for a in self.leads if a in self._unselected))}
 
     @cached_property

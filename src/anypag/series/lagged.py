@@ -24,7 +24,7 @@ from anypag.markup import counted
 from anypag.series.window import Window
 
 _QUARTER = re.compile(r"(\d{4})-?[qQ]([1-4])")
-NAME_UNIT = f"Name the column with the unit of each row ({Option('unit')}), or make one column of year and quarter."
+NAME_UNIT = f"Name the column with the unit of each row ({Option('unit')}), or make one column of times (2020Q1)."
 HAS_HAVE = ("has", "have")
 TOLERANCE = 1e-4  # how much a distance in time may differ from a step, as a share of the step: times may be rounded
 
@@ -99,14 +99,14 @@ def lagged(
     kinds: Mapping[str, str] | None = None,
 ) -> Lagged:
     """The windows of a table; the arguments are those of `learn_series`. Times are numbers, or dates: 2020-01-31,
-    2020-01 or 2020Q1. DataError for fewer than two windows, rows with the same time, or times that cannot be read.
+    2020-01 or 2020Q1. DataError for fewer than two windows, rows of a unit with one time, or times that cannot be read.
     """
     require(is_whole(max_lag, 1), "max_lag", "a whole number from 1 on", max_lag)
     whole = as_table(data)
     refuse_weights(whole, "time series")
     contexts = whole.contexts if isinstance(whole, Pooled) else ()
     apart = [name for name in (time, unit, *contexts) if name is not None]
-    left_out = apart if names is None else contexts  # contexts need not be in `names`
+    left_out = apart if names is None else contexts  # contexts are never processes
     processes = [name for name in (whole.names if names is None else names) if name not in left_out]
     if not processes:
         raise DataError(f"The table has no process: its only columns are {listed(apart)}.")
@@ -224,9 +224,8 @@ def _follows(units: Counts, times: Floats, unit: str | None) -> tuple[Flags, flo
     same, apart = np.diff(units) == 0, np.diff(times)
     if bool((same & (apart == 0)).any()):
         n = int((same & (apart == 0)).sum())
-        whose, remedy = ("", NAME_UNIT) if unit is None else (" of one unit", "Keep one of them.")
-        have = f"{HAS_HAVE[n > 1]} the same time as the row before."
-        raise DataError(f"In order of time {counted(n, 'row')}{whose} {have} {remedy}")
+        whose, remedy = ("", NAME_UNIT) if unit is None else (" of its unit", "Keep one row for each time.")
+        raise DataError(f"{counted(n, 'row')} {HAS_HAVE[n > 1]} the same time as an earlier row{whose}. {remedy}")
     if not same.any():
         return np.zeros(len(units), np.bool_), 0.0
     usual = np.median(apart[same])

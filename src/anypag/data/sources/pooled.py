@@ -53,8 +53,8 @@ class Pooled(Table):
         return super().take([name for name in self.names if name not in self.contexts]).take_rows(self.of_set == 0)
 
     def for_estimates(self, chosen: Flags) -> Table:
-        """Some of the rows as a plain table. Contexts that do not vary in these rows are replaced by independent random
-        numbers, so that adjusting for such a context changes nothing.
+        """Some of the rows as a plain table. Contexts that do not vary in these rows are replaced by random numbers
+        that are unrelated to the other columns, so that adjusting for such a context changes nothing.
         """
         rows = Table(**parts_of(self)).take_rows(chosen)
         values, same = np.array(rows.values), [self.names.index(name) for name in self.same_in(chosen)]
@@ -176,7 +176,7 @@ def sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
     if by is None:
         if isinstance(data, Mapping) and all(isinstance(name, str) for name in data):
             return data
-        raise ParameterError(f"Data sets come by name, {{'observed': a, 'drug': b}}; got {type(data).__name__}.")
+        raise ParameterError(f"Name the data sets, {{'observed': a, 'drug': b}}; got {type(data).__name__}.")
     table = as_table(data)
     require_columns([by], table.names)
     place, rest = table.names.index(by), table.take([name for name in table.names if name != by])
@@ -185,7 +185,7 @@ def sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
         raise DataError(f"The column {by!r} says which data set a row is from; in some rows it is empty.")
     values = list(dict.fromkeys(column.tolist()))
     if len(values) > MOST_SETS:
-        raise DataError(f"A column of contexts has up to {MOST_SETS} values; {by!r} has {len(values):,}.")
+        raise DataError(f"`by` names a column of up to {MOST_SETS} values; {by!r} has {len(values):,}.")
     names = [labels[int(value)] if labels else f"{by}={value:{'.17g' if value % 1 == 0 else 'g'}}" for value in values]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -233,8 +233,8 @@ def _labels(parts: Sequence[Table], i: int) -> tuple[str, ...]:
     longest = max(ordered, key=len, default=tuple(sorted(every)))
     if {*longest} != every or any([label for label in longest if label in own] != [*own] for own in ordered):
         raise DataError(
-            f"The data sets do not agree on one order of all levels of {parts[0].names[i]!r}. Give each the same "
-            f"order as its kind, such as {' < '.join(longest)!r}."
+            f"The data sets do not agree on one order of all levels of {parts[0].names[i]!r}. In each, give "
+            f"it the same kind, such as {' < '.join(longest)!r}."
         )
     return longest
 
@@ -264,7 +264,7 @@ def _checked_targets(
 
 
 def comparable(table: Pooled, *contexts: str) -> Flags:
-    """(n,) rows where other contexts are as in the observed set; all rows if one of `contexts` is constant there."""
+    """(n,) rows where other contexts are as in the observed set; all rows if one of `contexts` is constant in those."""
     others = [table.names.index(name) for name in table.contexts if name not in contexts]
     first = table.values[np.argmax(table.of_set == 0), others]
     alike = (table.values[:, others] == first).all(axis=1)
@@ -309,11 +309,11 @@ def _observed_levels_first(design: Table) -> Table:
 
 
 def untold(design: Table) -> list[Finding]:
-    """A warning about contexts that others determine: which of them acts on a variable cannot be told."""
+    """A warning about contexts that other contexts determine: which one acts on a variable cannot be told."""
     places = range(len(design.names))
     others = [[other for other in places if other != k] for k in places]
     told = [design.names[k] for k in places if is_determined(design.values, k, others[k])]
-    message = f"Other contexts determine {listed(told)}: which of them acts on a variable cannot be told."
+    message = f"Contexts that others determine: {listed(told)}. Which context acts on a variable cannot be told."
     return [warning("contexts", told, message, "Vary them separately, or leave one of them out.")] if told else []
 
 

@@ -29,7 +29,7 @@ MOST_COMPARED = 20_000  # straight lines and splines are compared in at most thi
 FAR = 2.0  # a note says that straight lines and a learner differ if they are more standard errors apart than this
 LEAST_EACH = 5
 """The least number of rows per weight of the splines. With 5 rows, up to 2% of tables with straight relations seem
-curved, and errors are 1.3 times as large as reported. With 1 row, 40% seem curved, and errors are 3 times as large.
+curved, and standard errors are 1.3 times too small. With 1 row, 40% seem curved, and they are 3 times too small.
 """
 BANDS = 4  # to report an effect by group, a column of numbers is divided into this many groups of equal size
 FEW_ROWS = f"No interval: in simulations AIPW intervals had nominal coverage from {learners.LEAST_ROWS:,} rows on."
@@ -44,7 +44,7 @@ class Adjustment:
     outcome: str
     levels: tuple[Level, Level] | None  # the levels of a cause with two levels
     rows: AdjustedRows  # the columns, scaled by powers of 2 to numbers below 1; a cause with two levels as 0 and 1
-    exponent: int  # slopes of the scaled columns times 2**exponent are slopes in the units of the data
+    exponent: int  # a slope of the scaled columns, times 2**exponent, is in the units of the data
     scores: Scores
     n_dropped: int
 
@@ -201,7 +201,7 @@ class Robustness:
     value_of_interval: float  # the least such share with which the interval contains 0
     e_value: float
     e_value_of_interval: float  # the least such ratio with which the interval holds "no effect"; 1 if it already does
-    adjusting_for: tuple[str, ...] | None = None  # with sampled graphs: set of the largest class with an effect
+    adjusting_for: tuple[str, ...] | None = None  # with sampled graphs: the set of the largest group
 
     def __str__(self) -> str:
         begin = "To"
