@@ -7,8 +7,8 @@ log(lambda) is close to χ² with |x| · |y| degrees of freedom; |x|, |y| and |z
 and Cooper 2019, "Learning high-dimensional directed acyclic graphs with mixed data-types".)
 
 Without gaps one correlation matrix serves all questions; levels in z only add columns. The test sees differences in
-means, but no interactions between discrete columns of z and no differences in spread. For two continuous columns it is a test of
-partial correlation, for two discrete ones close to Pearson's χ².
+means, but no interactions between discrete columns of z and no differences in spread. For two continuous columns it is
+a test of partial correlation, for two discrete ones close to Pearson's χ².
 
 If x and y both have rare levels, heavy tails or many zeros, or if they have so many levels that χ² is inaccurate,
 p is at least the p-value of Pillai's trace under permutations of the rows (`anypag.ci.data_test`).

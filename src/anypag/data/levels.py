@@ -141,6 +141,8 @@ def kind_reason(values: Floats, labels: Sequence[str] | None, given: str | None,
     if kind == "discrete":
         n = len(distinct(present))
         return f"whole numbers, {n} different ones{', their order not used' * (n > 2)}"
+    if len(present) and present.min() == present.max():
+        return "a single value"
     if len(present) and (present == np.floor(present)).all():
         return f"whole numbers, but {'more than ten values' if not _has_few_levels(values) else 'few rows per value'}"
     return "numbers with fractions"
