@@ -73,7 +73,7 @@ class EffectBasis:
     verdict: Verdict
     within: NodeSet  # the columns that may be adjusted for
     kinds: Mapping[str, str]  # of the columns of a search
-    is_given: bool  # is it the user's own graph?
+    is_given: bool  # is the graph a DAG? A DAG comes from the user, never from a search of the same rows
     reading: Reading | None
     sets: DataSets | None
 

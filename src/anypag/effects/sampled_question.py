@@ -117,7 +117,7 @@ class Question:
         ]
 
     def _drawn(self, draw: Callable[..., Floats], hidden: Hidden | None = None) -> tuple[Floats, Floats]:
-        """Draws of all graphs, and of those whose class allows an effect (open classes: of the member `if_causal`)."""
+        """Draws of all graphs, and of those whose class allows an effect: for an open class, from `if_causal`."""
         classes = self.classes
         drawn, causal, is_open = self._known(draw(classes.diagrams, classes.place, hidden=hidden))
         at, diagrams = classes.members_if_causal(self.x, is_open)

@@ -141,7 +141,7 @@ class Splines:
 
 
 def _spline(column: Floats, knots: Floats) -> Floats:
-    """(n, knots + 1) a column's cubic B-splines, constant beyond the outer knots; the column if knots are few."""
+    """(n, knots + 1) a column's cubic B-splines, constant beyond outer knots; the column itself if knots are few."""
     from scipy.interpolate import BSpline
 
     if len(knots) < 3:
@@ -256,8 +256,8 @@ def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
 
 
 NO_LEARNER = (
-    f'The option {Option("learner")} is "splines", a regressor with fit and predict, the name to import one by '
-    '("sklearn.ensemble.RandomForestRegressor"), or one of these for the outcome and one for the cause; got '
+    f'The option {Option("learner")} is "splines", a regressor with fit and predict, a function that makes one, '
+    'the name of either ("sklearn.ensemble.RandomForestRegressor"), or a pair of these: for outcome and cause; got '
 )
 
 
