@@ -220,11 +220,11 @@ class Effect:
             resamples: bootstrap resamples for the interval; 0 for no interval.
             level: the confidence level, which is the share of intervals that cover the true effect.
             seed: of the resampling, and of the folds of a learner.
-            learner: in place of straight lines: "splines", a regressor with `fit` and `predict` (scikit-learn's, or
-                the name to import it by), or a pair, one for the outcome and one for the cause. The estimate is
-                cross-fitted in five folds. It is partially linear, or doubly robust (AIPW) for a cause with two levels.
-                AIPW gives an interval only if the groups overlap and there are enough rows. A learner needs one cause,
-                one outcome and an adjustment set.
+            learner: in place of straight lines: "splines", a regressor with `fit` and `predict` (of scikit-learn, say),
+                a function that makes one, the name to import either by, or a pair: one for the outcome, one for the
+                cause. The estimate is cross-fitted in five folds. It is partially linear, or doubly robust (AIPW) for a
+                cause with two levels. AIPW gives an interval only if the groups overlap and there are enough rows. A
+                learner needs one cause, one outcome and an adjustment set.
             by: also report the effect in groups of rows: one for each level of this column, or four bands of its
                 numbers. Splines are used if no learner is named.
             cluster: a column, or a value for each row, that says which rows belong together. Standard errors,

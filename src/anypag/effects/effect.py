@@ -36,7 +36,7 @@ SEARCHES_ANEW = (
     f"With {Option('assume')}, graphs are sampled again from the data: give a result of {Option('method', 'auto')} "
     "whose test was chosen by name."
 )
-CURVED = "Additive"
+CURVED = "Additive"  # the test whose graphs are scored with curves
 CUT = (
     "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs with a lower penalty per edge "
     "were sampled."
@@ -77,7 +77,7 @@ def effect(
             sample. Formulas are refused, and so are MAGs, DAGs, and results with knowledge unless graphs were sampled.
         data: a table to estimate from; see `Effect.estimated` for more choices. With several data sets
             (`anypag.pooled`) the effect is that in the observed set, and its rows are used. The effect of a context
-            compares its set with the observed one, and the rows of both are used. One table of all sets, with the
+            compares the sets that the context tells apart, and uses their rows. One table of all sets, with the
             column that tells them apart, or a table of the observed set, is accepted too.
         model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed" (regression
             with indicators of levels); the default follows from their kinds.
@@ -158,7 +158,7 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
 
 
 def _told_of_cut(diagrams: Diagrams, result: Result) -> list[str]:
-    """A note if a budget or a signal ended the sampling of the graphs that are used for effects alone."""
+    """A note if a budget or a signal ended the sampling of the graphs that are used only for effects."""
     more, every = diagrams.n_for_effects
     may_lack = more or result.stopped is not None or result.choices.time_budget is not None
     return [CUT.format(more=more, all=every)] if more < every and may_lack else []

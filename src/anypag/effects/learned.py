@@ -137,7 +137,7 @@ def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet
     added = nodes_of(causal.pag, by, "column to group by")
     if added & (way.x | way.y) or not is_adjustment(causal, between(causal, way.x, way.y, added), z & ~added):
         raise ParameterError(
-            f"The option {Option('by')} also adjusts for its column; by the graph, adjusting for {by} is wrong here."
+            f"The option {Option('by')} also adjusts for its column; the graph forbids this for {by}. Name another."
         )
     return z | added
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 MOST_MEMBERS = 200  # a range is computed from at most this many members of a class; a larger class is sampled
 BY_GRAPH = (
-    "That there is no effect follows from the graph, whatever the rows say: one wrong arrowhead or missing edge is "
-    "enough to deny an effect that is there."
+    "The graph alone says that there is no effect, whatever the rows show: one wrong arrowhead or missing edge is "
+    "enough to deny a real effect."
 )
 HOW_OFTEN_FALSE = (  # the numbers of `docs/effects.md`, by `benchmarks/intervals.py`
     "Such answers are often false. In simulations with a real effect, 92 of 150 answers from 500 rows denied it, and "

@@ -177,7 +177,7 @@ class AllDraws(NamedTuple):
         return cls(rows, rows.drawn(classes.diagrams, classes.place, everyone, everyone), {})
 
     def if_causal(self, classes: SampledClasses, x: NodeSet, at: Counts) -> Floats:
-        """(k, columns of x, c) draws if no arrow hides a common cause; `draws` if a class has no such member."""
+        """(k, columns of x, c) draws of members whose arrows hide no common cause; `draws` if a class has none."""
         causes, everyone = self.rows.places(x), np.arange(len(self.rows.columns))
         if x not in self.of_members:
             self.of_members[x] = np.zeros(len(classes), np.bool_), self.draws[:, causes].copy()

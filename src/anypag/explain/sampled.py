@@ -16,7 +16,7 @@ HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perh
 LIKELY = 0.5  # for a less likely edge the probability of any edge between the two is shown too
 WHY_UNLIKELY = (
     f"The graph is chosen as a whole, so an edge below {LIKELY:.2f} may be listed; "
-    '"joined" is the probability of any edge between the two, and explain names the other forms it may have.'
+    '"joined" is the probability of any edge between the two, and explain names the other forms of such an edge.'
 )
 
 CORRECTED = "corrected by how often such shares are right"

@@ -26,8 +26,8 @@ from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
 
 SEED = 0xEFF
-STOP = 1e-4  # a fit ends when a sweep changes no number by more than this, in units of correlations
-MOST_SWEEPS = 100
+STOP = 1e-4  # a fit ends when a sweep over the nodes changes no number by more than this, in units of correlations
+MOST_SWEEPS = 100  # a fit also ends after this many sweeps
 
 Hide = Callable[[Flags, Floats, Floats], Floats]  # from arrows, weights and noise to new weights
 

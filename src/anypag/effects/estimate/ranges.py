@@ -88,7 +88,7 @@ class _MemberWalk:
 
 
 UNTOLD = (
-    "The range is computed only for columns of one kind, and here both kinds are needed. To treat levels as "
+    "The range is computed only for columns of one kind, and these columns are of both kinds. To treat levels as "
     'numbers, which is right for columns with two levels, say model="linear" (--model linear on the command line).'
 )
 

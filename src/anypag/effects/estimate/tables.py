@@ -25,7 +25,7 @@ from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore
 
 MOST_CELLS = 10_000_000  # a table with more cells is refused, because hardly any cell would contain a row
-MOST_CELLS_DRAWN = 1_000_000  # the same limit for a table that is drawn once for each sampled graph
+MOST_CELLS_DRAWN = 1_000_000  # a table that is drawn for each sampled graph gives no number if it has more cells
 EQUIVALENT_ROWS = 1.0  # the prior of a drawn table counts as this many rows, spread over its cells
 
 

@@ -10,10 +10,10 @@ graph's class, exactly if
 A path is proper if only its first node is in X. Given 1 and 2, the third condition holds in the PAG if and only if Z
 separates X and Y in one member (any will do) after the first edges of the proper possibly directed paths are taken out.
 
-So adjustment sets are sets that separate X and Y in that member. Minimal ones lie among the ancestors of X and Y. There
-a separating set is a cut in an undirected graph: join all nodes of a district (nodes connected by `<->`) and their
-parents, and contract nodes that may not be used (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor 2019).
-Minimal cuts are enumerated by moving a cut past one of its nodes (Berry, Bordat, Cogis 2000).
+So adjustment sets are sets that separate X and Y in that member. Minimal ones lie among the ancestors of X and Y. Among
+these, a separating set is a cut in an undirected graph, which joins all nodes of a district (connected by `<->`) and
+their parents; nodes that may not be used are contracted (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor
+2019). Minimal cuts are enumerated by moving a cut past one of its nodes (Berry, Bordat, Cogis 2000).
 """
 
 from __future__ import annotations
