@@ -138,7 +138,7 @@ class Effect:
 
     @property
     def by_class(self) -> tuple[ClassGroup, ...]:
-        """At most three groups of sampled classes, the largest first. A group shares verdict and adjustment set."""
+        """At most three groups of sampled classes that share verdict and adjustment set, the largest group first."""
         return () if self.sampled is None else self.sampled.by_class
 
     @property
@@ -215,8 +215,8 @@ class Effect:
             model: "linear", "tables" or "mixed"; the default is linear if all columns of the effect are continuous,
                 tables if all are discrete, mixed (regression with indicators of levels) if the outcome is continuous
                 and other columns are discrete.
-            adjust_for: an adjustment set of your choice. The default is the canonical one for a linear or mixed
-                model, and a smallest one for tables: with larger sets many cells are empty.
+            adjust_for: your own adjustment set; with sampled graphs, see `numbers`. The default is the canonical set
+                for a linear or mixed model, and a smallest set for tables: larger sets leave many cells empty.
             resamples: bootstrap resamples for the interval; 0 for no interval.
             level: the confidence level, which is the share of intervals that cover the true effect.
             seed: of the resampling, and of the folds of a learner.
