@@ -111,7 +111,7 @@ def test_an_early_stop_is_said() -> None:
     result = learned("M --> A; M --> C; D --> A; E --> C", stop=lambda state, info: True)
     end = content_of(report_html(result))["made"]["end"]  # type: ignore[index]
     assert end.startswith("Stopped early: `stop` said so. The graph is complete up to r = 0 (10 tests, ")
-    assert end.endswith(" s). With a perfect test every claim is right at such a stop.")
+    assert end.endswith(" s). If the test is perfect, at such a stop every claim is right.")
 
 
 def test_an_early_stop_of_a_search_by_score_speaks_of_no_tests() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 WHY_SMALLER = (
-    "In this graph these sets are as valid as the set above, which has every possible cause that may be adjusted for."
+    "In this graph these are as valid as the set above, which has all allowed columns that may cause CAUSE or OUTCOME."
 )
 MOST_SETS = 5  # how many minimal sets are listed
 
@@ -146,7 +146,7 @@ def _rows(
     if len(tables) == 1:
         return tables[""]
     if sets is None:
-        raise ParameterError("Several files need a result of several data sets; this result is of one data set.")
+        raise ParameterError("Several files need a GRAPH that was learned from several data sets; this one was not.")
     return sets.of_tables(tables)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anypag.search.progress import Progress
 
 
-NO_DRAWS = "Interrupted: no graphs are sampled to estimate effects from."
+NO_DRAWS = "Interrupted: the graphs for estimating effects are not sampled."
 
 
 @command(*TYPED)

@@ -31,9 +31,9 @@ def effects_of_all_pairs(
     Args:
         result: the result of a search that sampled graphs (`method="auto"`).
         data: a table to draw the effects from; without it only shares of graphs are given. Curved effects
-            (`test="additive"`) are estimated with splines; they are None if no sampled graph has an adjustment set.
-            With several data sets (`anypag.pooled`) the rows of the observed set are used; for the effect of a context,
-            also the rows of the sets that are compared with the observed set.
+            (`test="additive"`) are estimated with splines; they are None if no sampled graph has an adjustment set, or
+            if splines cannot use the columns. With several data sets (`anypag.pooled`) the rows of the observed set are
+            used; for the effect of a context, also the rows of the sets that are compared with the observed set.
         selection_bias: False says that the sample is not selected. The default is the choice of the search.
 
     >>> import anypag as ap

@@ -36,7 +36,7 @@ SEARCHES_ANEW = (
     f"With {Option('assume')}, graphs are sampled again from the data: give a result of {Option('method', 'auto')} "
     "whose test was chosen by name."
 )
-CURVED = "Additive"
+CURVED = "Additive"  # the test whose graphs are scored with curves
 CUT = (
     "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs with a lower penalty per edge "
     "were sampled."
@@ -74,10 +74,10 @@ def effect(
         within: search for adjustment sets among these columns only.
         selection_bias: False says that the sample is not selected. The default is the choice of the search; for a bare
             PAG or MAG it is True. If the sample may be selected, "adjustment" and "zero" hold among those in the
-            sample, and formulas are refused.
+            sample. Formulas are refused, and so are MAGs, DAGs, and results with knowledge unless graphs were sampled.
         data: a table to estimate from; see `Effect.estimated` for more choices. With several data sets
             (`anypag.pooled`) the effect is that in the observed set, and its rows are used. The effect of a context
-            compares its set with the observed one, and the rows of both are used. One table of all sets, with the
+            compares the sets that the context tells apart, and uses their rows. One table of all sets, with the
             column that tells them apart, or a table of the observed set, is accepted too.
         model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed" (regression
             with indicators of levels); the default follows from their kinds.
@@ -90,8 +90,8 @@ def effect(
         confounding: also report how far the estimate moves if arrows hide common causes of this strength (0.7, say).
 
     Returns:
-        The status ("zero", "adjustment", "formula" or "unidentified"), the reason in words, adjustment sets and the
-        formula; with data also an estimate and its interval, or the range of possible effects.
+        The status ("zero", "adjustment", "formula" or "unidentified"; "identified" only by sampled graphs), the reason
+        in words, adjustment sets and the formula. With data, also an estimate and its interval, or a range.
 
     Raises:
         GraphError: the graph contradicts itself, the search was not finished, or selection may distort the effect.
@@ -158,7 +158,7 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
 
 
 def _told_of_cut(diagrams: Diagrams, result: Result) -> list[str]:
-    """A note if a budget or a signal ended the sampling of the graphs that are used for effects alone."""
+    """A note if a budget or a signal ended the sampling of the graphs that are used only for effects."""
     more, every = diagrams.n_for_effects
     may_lack = more or result.stopped is not None or result.choices.time_budget is not None
     return [CUT.format(more=more, all=every)] if more < every and may_lack else []
@@ -196,9 +196,9 @@ def is_adjustment_set(
         x: the cause, or several.
         y: the outcome, or several.
         z: the set to adjust for.
-        selection_bias: False says that the sample is not selected. If it may be selected, the
-            answer is about those in the sample, and a graph with edges that imply selection is refused. The default is
-            the choice of the search, and False for a bare graph.
+        selection_bias: False says that the sample is not selected. If it may be selected, the answer is about those in
+            the sample, and MAGs, DAGs and results with knowledge are refused. The default is the choice of the search,
+            and False for a bare graph. A graph with `---` or `--o` is always refused.
 
     >>> from anypag import PAG, is_adjustment_set
     >>> pag = PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y")

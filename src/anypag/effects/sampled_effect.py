@@ -75,7 +75,7 @@ class SampledEffect:
     def drawn(
         self, table: Table, kept: Shared | None = None, clusters: Counts | None = None, confounding: float | None = None
     ) -> SampledEffect:
-        """The effect with draws from a table with columns sorted by name. `kept`: draws shared by many questions."""
+        """The effect with draws from a table, its columns sorted by name. `kept`: draws or a table used before."""
         if self.is_discrete:
             n_levels = self.question.classes.n_levels
             levels = kept if isinstance(kept, LevelTable) else LevelTable(table, n_levels, clusters)
@@ -109,7 +109,7 @@ def sampled_effect(question: Question, *, is_discrete: bool = False, is_curved: 
 
 
 def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
-    """The note on the shown number that lacks the most draws, if any lacks one; with conditions it gives the reason."""
+    """A note on the shown number with the most missing draws; empty if none is missing. With conditions it says why."""
     shown = [(line.if_causal_draws, "sampled graphs that allow an effect") for line in lines]
     shown += [(lines[0].draws, "sampled graphs")] if len(lines) == 1 else []
     missing, n, of = max((int(np.isnan(draws).sum()), len(draws), of) for draws, of in shown)
@@ -123,8 +123,8 @@ def _as_numbers_told(table: Table) -> list[str]:
     return [f"Columns with two levels are taken as numbers, 0 and 1: {with_and(tuple(two))}."] if two else []
 
 
-LEAST_TOLD = 0.01  # smaller groups of classes are not listed
-MUCH = 0.2  # a smaller difference between shares is not reported
+LEAST_TOLD = 0.01  # groups of classes with a smaller share of the graphs are not listed
+MUCH = 0.2  # a smaller difference between the shares of "no effect" at the two penalties per edge is not reported
 IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
 
 
@@ -186,7 +186,7 @@ def _limits(found: SampledEffect) -> list[str]:
 
 
 def smallest_seen(n: int, p: int) -> float:
-    """The partial correlation at which an edge gains just its penalty (EBIC; BIC if p = 1), for n rows and p variables.
+    """The partial correlation at which an edge gains as much as its penalty (EBIC; BIC if p = 1): n rows, p variables.
 
     >>> round(smallest_seen(400, 5), 2)
     0.15

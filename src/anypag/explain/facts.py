@@ -165,7 +165,7 @@ def oriented_by(facts: PairFacts, edge: Edge) -> tuple[str, ...]:
 def _behind(
     end: tuple[str, str], reasons: ReasonsByEnd, contexts: set[str], seen: set[tuple[str, str]]
 ) -> tuple[str, str] | None:
-    """The first context in the reason of a mark, else in the reasons of marks behind it; and the rule that used it."""
+    """The first context in the reason of a mark, or of the marks it rests on; and the rule that used the context."""
     seen.add(end)
     for reason in reasons.get(end, [])[:1]:
         for name in (name for name in reason.because if name in contexts):

@@ -107,7 +107,7 @@ def explain(result: Result | PAG, a: str, b: str) -> Explanation:
         b: another.
 
     Raises:
-        GraphError: there is no variable of that name.
+        GraphError: there is no variable of that name, or both names mean the same variable.
 
     >>> import anypag as ap
     >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("storm --> fire; arson --> fire; fire --> smoke")))

@@ -16,7 +16,7 @@ HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perh
 LIKELY = 0.5  # for a less likely edge the probability of any edge between the two is shown too
 WHY_UNLIKELY = (
     f"The graph is chosen as a whole, so an edge below {LIKELY:.2f} may be listed; "
-    '"joined" is the probability of any edge between the two, and explain names the other forms it may have.'
+    '"joined" is the probability of any edge between the two, and explain names the other forms of such an edge.'
 )
 
 CORRECTED = "corrected by how often such shares are right"
@@ -81,7 +81,7 @@ def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """The clause on graphs that have the edge as it was before knowledge or low certainty changed it; else empty."""
+    """The clause on graphs with the edge as it was before knowledge or low certainty; empty if neither changed it."""
     sampled = said.sampled(a, b, symbol)
     if sampled == symbol:
         return ""
@@ -170,4 +170,4 @@ def about_probable(result: Result) -> Iterator[str]:
     if not said.hidden:
         yield "Only graphs without hidden causes were sampled."
     if said.as_sampled:
-        yield "Marks that follow from what was known beforehand, but not by the rules alone, are left out here."
+        yield "The answer is compared as it was before prior knowledge or low certainty changed its marks."

@@ -66,7 +66,7 @@ def end_told(result: Result, spell: Callable[[Option], str] = str) -> str:
     method = method_named(result.method).tests_by or result.method
     has_r = bool(result.history) and not result.from_scores and not result.tests_done
     promised = METHODS[method].promises.on_the_way if method in METHODS and has_r and not result.complete else None
-    return how_far(result, spell) + (f" With a perfect test {promised} at such a stop." if promised else "")
+    return how_far(result, spell) + (f" If the test is perfect, at such a stop {promised}." if promised else "")
 
 
 def how_far(result: Result, spell: Callable[[Option], str] = str, expected_errors: float | None = None) -> str:

@@ -27,7 +27,7 @@ some pairs of large graphs take seconds."""
 MOST_SAMPLED = 60  # the same limit for sampled graphs, which take a tenth of a second for each pair
 
 NOT_ASKED = "In a graph of this size the report covers only pairs with an edge; `anypag effect` answers for this pair."
-ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
+ZERO = "{a} is not a cause of {b}: setting {a} does not change {b}."
 
 
 def effects_shown(result: Result, data: Any = None) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def _asked(pag: PAG, most: int) -> list[tuple[int, int]]:
 
 
 def _not_asked(result: Result, asked: AbstractSet[tuple[int, int]]) -> Iterator[list[Any]]:
-    """The rows of pairs that are not worked out, although an effect is possible."""
+    """The rows of pairs whose effect is possible but not worked out here."""
     marks = result.pag.marks
     is_possible = transitive((marks != Mark.NONE) & (marks.T != Mark.ARROW)) | bool(result.conflicts)
     for i, j in permutations(range(len(marks)), 2):

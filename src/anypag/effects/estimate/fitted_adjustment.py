@@ -32,7 +32,7 @@ LEAST_EACH = 5
 curved, and standard errors are 1.3 times too small. With 1 row, 40% seem curved, and they are 3 times too small.
 """
 BANDS = 4  # to report an effect by group, a column of numbers is divided into this many groups of equal size
-FEW_ROWS = f"No interval: in simulations AIPW intervals had nominal coverage from {learners.LEAST_ROWS:,} rows on."
+FEW_ROWS = f"No interval: in simulations AIPW intervals were reliable only from {learners.LEAST_ROWS:,} rows on."
 
 
 @dataclass(frozen=True)

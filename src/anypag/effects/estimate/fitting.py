@@ -58,7 +58,7 @@ def estimated(
     *,
     by_adjustment: bool,
 ) -> Estimate:
-    """The value of a formula on data, with intervals. `by_adjustment`: the formula adjusts, or there is no effect."""
+    """The value of a formula, with intervals. `by_adjustment`: True if the formula adjusts or states no effect."""
     needed = mentioned(formula) | way.x | way.y | way.given
     part, n_dropped = columns_of(causal, table, needed)
     kind = chosen_model(part, model, causal.names(way.y))

@@ -31,7 +31,7 @@ STEPS_PER_MEMBER = 20  # how many tries are allowed for each member wanted
 
 
 class Members(NamedTuple):
-    """Members of a class, all without `---`; `exact` says whether the class has no others."""
+    """Members of a class, all without `---`. `exact`: are these all members without `---`?"""
 
     mags: tuple[MAG, ...]
     exact: bool
@@ -52,7 +52,7 @@ def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None)
 
 
 class _MemberWalk:
-    """The search for members: it replaces one circle after another, and sets all marks that follow each time."""
+    """The search for members: it replaces one circle after another; after each it sets all marks that follow."""
 
     def __init__(self, one: MAG) -> None:
         self.of_data, self.colliders = pag_of_mag(one), SeparationsOf(one.marks)
@@ -121,7 +121,7 @@ class PossibleEffects:
         seen = f"{'all' if self.exact else 'a random sample of'} {self.n_members:,} graphs with these independences"
         lines = [f"Over {seen}:" if self.entries else f"Looked at {seen}."]
         lines += [f"  {entry.label}: {entry.low:.4g} to {entry.high:.4g}" for entry in self.entries]
-        lines.append("In some of them there is no effect." if self.includes_zero else "All of them have an effect.")
+        lines.append("In some of them there is no effect." if self.includes_zero else "All of them allow an effect.")
         if self.n_assumed:
             taken = "" if self.untold else "; the values assume that none does"
             hidden = f"In {self.n_assumed:,} of them an arrow may hide a common cause of its ends{taken}"

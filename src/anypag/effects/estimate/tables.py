@@ -25,7 +25,7 @@ from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore
 
 MOST_CELLS = 10_000_000  # a table with more cells is refused, because hardly any cell would contain a row
-MOST_CELLS_DRAWN = 1_000_000  # the same limit for a table that is drawn once for each sampled graph
+MOST_CELLS_DRAWN = 1_000_000  # a table that is drawn for each sampled graph gives no number if it has more cells
 EQUIVALENT_ROWS = 1.0  # the prior of a drawn table counts as this many rows, spread over its cells
 
 
@@ -50,7 +50,7 @@ class Tables:
         return replace(self, counts=np.bincount(self.of_row, counts, len(self.cells)).astype(np.float64))
 
     def values(self, formula: Expression, way: Between) -> Floats:
-        """Probabilities, ordered by levels of causes, then conditions, then outcomes; NaN where rows are missing."""
+        """Probabilities, ordered by levels of causes, then conditions, then outcomes; NaN for levels without rows."""
         axes = [self.place(node) for part in (way.x, way.given, way.y) for node in members(part)]
         shape = tuple(size if axis in axes else 1 for axis, size in enumerate(self.n_levels))
         found = np.broadcast_to(folded(formula, self._value), shape)
@@ -86,7 +86,7 @@ def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tu
 
 
 def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[int, int]]:
-    """Combinations {node: level} that the formula needs and no row has; some row differs from them only in causes."""
+    """Combinations {node: level} that the formula needs and no row has; with other levels of causes a row has them."""
     found: dict[tuple[tuple[int, int], ...], None] = {}
     for leaf in leaves(formula):
         here, without = tables.count(leaf.given), tables.count(leaf.given & ~x)
@@ -199,7 +199,7 @@ class LevelTable:
 
 
 def _steps(diagram: Marks, causes: Columns, y: int) -> Steps:
-    """A step for each cause that leads to y when all are set, ancestors first; its columns are parents not yet used."""
+    """A step for each cause that leads to y when all are set, ancestors first; it adjusts for parents not yet used."""
     arrows = (diagram == Mark.ARROW) & (diagram.T == Mark.TAIL)
     cut = diagram.copy()
     for x in causes:

@@ -203,7 +203,7 @@ def _summed_quotient(over: NodeSet, body: Quotient) -> Expression:
 
 
 def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
-    """The sum of a product. Factors without a summed variable are taken out; variables that sum to 1 are dropped."""
+    """The sum of a product. Factors without a summed variable are taken out; conditionals that sum to 1 are dropped."""
     left, factors_left = _without_sinks(over, factors)
     inner = [factor for factor in factors_left if factor.free & left]
     outer = [factor for factor in factors_left if not factor.free & left]
@@ -213,7 +213,7 @@ def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
 
 
 def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, list[Expression]]:
-    """The variables and factors left. A v that occurs only in P(v, w | ...) is dropped: the sum is P(w | ...)."""
+    """The variables and factors left. If v occurs only in P(v, w | ...), it is dropped: the sum is P(w | ...)."""
     while True:
         for place, factor in enumerate(factors):
             others = _as_product(factors[:place] + factors[place + 1 :]).free

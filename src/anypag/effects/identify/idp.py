@@ -3,8 +3,8 @@ Jaber, Ribeiro, Zhang, Bareinboim, NeurIPS 2022).
 
 Q[C] is the distribution of the nodes C when all other nodes are set. D contains Y and its possible ancestors by
 paths without X. The effect is the sum of Q[D] over the nodes of D that are not in Y. The derivation starts from Q[V] =
-P(v). A step removes nodes that Q[D] does not need, one bucket (nodes joined by `o-o`) at a time, or splits a set into
-regions. If neither step is possible, two systems of the graph's class agree on P and differ in the effect.
+P(v). A step removes nodes: all that are no possible ancestors of D, else one bucket (nodes joined by `o-o`). Or it
+splits a set into regions. If no step is possible, two systems of the graph's class agree on P and differ in the effect.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) ->
 
 
 def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tuple[NodeSet, NodeSet] | Torn:
-    """X and Z, after causes in a bucket with possible ancestors of Y and Z became conditions; `Torn` if they cannot."""
+    """X and Z, after causes became conditions until no bucket is torn; the torn bucket if its causes cannot."""
     while True:
         above = spread(causal.near.parents, y | z, causal.everyone & ~x)
         torn = [b for b in bucket_sets(causal.near, causal.everyone) if b & above and b & ~above]
