@@ -118,8 +118,8 @@ class Adjusting:
         draws[is_zero] = 0.0
         first = fits[chosen[0]]
         line = DrawnEffect(first.column, DrawnColumn(first.outcome), draws, if_causal[~is_zero])
-        notes = (f"{first.why_no_interval} The draws come from the partially linear estimate.",) if plain else ()
-        return replace(sampled.with_lines((line,), first.part.n), notes=notes)
+        notes = [f"{fits[z].why_no_interval} The draws come from the partially linear estimate." for z in unsure[:1]]
+        return replace(sampled.with_lines((line,), first.part.n), notes=tuple(notes))
 
     def _fitted(self, causal: CausalGraph, way: Between, z: NodeSet, table: Table) -> Adjustment:
         if table.weights is not None:
