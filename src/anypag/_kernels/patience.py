@@ -17,6 +17,8 @@ same results to the bit: no patient kernel is compiled with relaxed arithmetic, 
 functions. (Where Intel's vector library replaces these in compiled code, every kernel is compiled at once.)
 
 Kernels that call each other are compiled as usual: numba gives a `Kernel` the type of the numba object inside it.
+A kernel that is called very often and makes no array has the option `_nrt=False` (`numba.extending.register_jitable`):
+otherwise it counts references, two atomic additions a call for each array that it gets or looks at.
 A kernel whose name begins with `_` is called by kernels only: once compiled, it cannot be called from Python, and it is
 not cached on disk. `compile_ahead` compiles the kernels of a file in another process.
 """
@@ -29,7 +31,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
@@ -148,7 +150,8 @@ class Kernel:
         self.py_func = function
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
         self.waits, self.table, self.lists, self.spent = False, 0, 0, 0.0
-        self.signature, self._options = signature, options | (INNER if function.__name__.startswith("_") else {})
+        inner = INNER if function.__name__.startswith("_") else {}
+        self.signature, self._options = signature, {"_nrt": True} | options | inner
 
     def __call__(self, *arguments: Any) -> Any:
         if self.waits:
@@ -335,9 +338,19 @@ def _has_vector_library() -> bool:
     return any(any(Path(sys.prefix, folder).glob("*svml*")) for folder in ("lib", "Library/bin"))
 
 
+@cache
 def as_argument(kernel: Any) -> Any:
-    """Numba's object for the kernel, to be passed to other kernels."""
-    return getattr(kernel, "compiled", kernel)
+    """The kernel as an argument of kernels. At each call numba finds type and address of its own objects anew, in 0.05
+    ms; those of an object with these attributes it reads (numba's `WrapperAddressProtocol`).
+    """
+    compiled = getattr(kernel, "compiled", kernel)
+    if getattr(kernel, "signature", None) is None:
+        return compiled
+    [signature], argument = compiled.nopython_signatures, cast(Any, partial(compiled))
+    made, argument._numba_type_ = compiled.get_compile_result(signature), numba().types.FunctionType(signature)
+    address = made.library.get_pointer_to_function(made.fndesc.llvm_cfunc_wrapper_name)
+    argument.__wrapper_address__ = lambda: address
+    return argument
 
 
 def plain(kernel: Any) -> Callable[..., Any]:
