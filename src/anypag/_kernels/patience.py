@@ -17,7 +17,7 @@ same results to the bit: no patient kernel is compiled with relaxed arithmetic, 
 functions. (Where Intel's vector library replaces these in compiled code, every kernel is compiled at once.)
 
 Kernels that call each other are compiled as usual: numba gives a `Kernel` the type of the numba object inside it.
-A kernel that is called very often and makes no array has the option `_nrt=False` (`numba.extending.register_jitable`):
+A kernel that is called often and makes no array has the option `_nrt=False` (`numba.extending.register_jitable`):
 otherwise it counts references, two atomic additions a call for each array that it gets or looks at.
 A kernel whose name begins with `_` is called by kernels only: once compiled, it cannot be called from Python, and it is
 not cached on disk. `compile_ahead` compiles the kernels of a file in another process.
@@ -340,9 +340,7 @@ def _has_vector_library() -> bool:
 
 @cache
 def as_argument(kernel: Any) -> Any:
-    """The kernel as an argument of kernels. At each call numba finds type and address of its own objects anew, in 0.05
-    ms; those of an object with these attributes it reads (numba's `WrapperAddressProtocol`).
-    """
+    """The kernel as kernels take it, with what numba would find anew at each call in 0.05 ms: its type and address."""
     compiled = getattr(kernel, "compiled", kernel)
     if getattr(kernel, "signature", None) is None:
         return compiled
