@@ -49,7 +49,7 @@ def test_the_score_is_that_of_loops_over_all_states(dag: DAG, seed: int, k: int)
     levels = levels_of(len(dag), seed)
     latent = LatentDAG(dag.adjacency.astype(bool), hidden_of(rng, len(dag), k), (2, 3)[:k])
     score = LatentScore(score_for(levels))
-    layout = score._layout(latent, np.arange(levels.shape[1]))
+    layout = score._layout(latent)
     tables = rng.random((len(layout.n_rows), int((layout.n_rows * layout.n_levels).max()))) + 0.1
     for c, n_levels in enumerate(layout.n_levels):
         cells = tables[c, : layout.n_rows[c] * n_levels].reshape(-1, n_levels)

@@ -399,7 +399,7 @@ def _starts(sets, order):
     return starts[: count + 1]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _is_within(mask, whole):
     outside = np.uint64(0)
     for word in range(len(whole)):
@@ -407,7 +407,7 @@ def _is_within(mask, whole):
     return outside == 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _widen(whole, columns, n_columns, cells, members, widths, most_summed):
     """Adds a set's members to the columns of a common table if it stays small. Returns its column and cell counts."""
     more, more_cells = n_columns, cells
@@ -423,7 +423,7 @@ def _widen(whole, columns, n_columns, cells, members, widths, most_summed):
     return more, more_cells
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _sum_neighbours(table, n_levels, rest):
     """Writes sums of runs of `n_levels` cells. Runs of two and three are unrolled so that they are vectorised."""
     if n_levels == 2:
@@ -437,7 +437,7 @@ def _sum_neighbours(table, n_levels, rest):
             rest[o] = table[o * n_levels : (o + 1) * n_levels].sum()
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _sum_out(table, n_levels, inner, rest):
     """Sums one column out of a table, and writes the result to `rest`. `inner` is the stride of that column."""
     if inner == 1:
@@ -454,7 +454,7 @@ def _sum_out(table, n_levels, inner, rest):
                 total[i] += more[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _find_table(cells, columns, widths, members, is_kept, ends, begins, same):
     """The place in `cells` of the table of `members`, summed from the table of all `columns`. Both lists ascend.
 
@@ -733,16 +733,16 @@ def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants,
 
 
 @njit(cache=True, nogil=True)
-def _renumber(keys, count, slots, numbers):
-    """Replaces keys (>= 0) by 0, 1, 2, ... in the order of first occurrence. Returns their number. The hash table
+def _renumber(keys, count, above, slots, numbers):
+    """Replaces keys (below `above`) by 0, 1, 2, ... in the order of first occurrence. Returns their number. The table
     (`slots`, `numbers`) has a size that is a power of two, at least twice the number of keys.
     """
-    last = np.uint64(len(slots) - 1)
+    last, is_hashed = np.uint64(len(slots) - 1), above > len(slots)
     slots[:] = -1
     found = 0
     for i in range(count):
         key = keys[i]
-        place = (np.uint64(key) * _SPREAD) >> np.uint64(20) & last
+        place = (np.uint64(key) * _SPREAD) >> np.uint64(20) & last if is_hashed else np.uint64(key)
         while slots[place] != key and slots[place] >= 0:
             place = (place + np.uint64(1)) & last
         if slots[place] < 0:
@@ -768,11 +768,11 @@ def _sparse(codes_x, codes_y, weights, levels_x, levels_y, strata, n_strata, fam
     for i in range(n):
         of_x[i] = strata[i] * levels_x + codes_x[i]
         of_y[i] = strata[i] * levels_y + codes_y[i]
-    n_of_x = _renumber(of_x, n, slots, numbers)
-    n_of_y = _renumber(of_y, n, slots, numbers)
+    n_of_x = _renumber(of_x, n, n_strata * levels_x, slots, numbers)
+    n_of_y = _renumber(of_y, n, n_strata * levels_y, slots, numbers)
     for i in range(n):
-        of_cell[i] = of_x[i] * n_of_y + of_y[i]
-    n_cells = _renumber(of_cell, n, slots, numbers)
+        of_cell[i] = of_x[i] * levels_y + codes_y[i]
+    n_cells = _renumber(of_cell, n, n_of_x * levels_y, slots, numbers)
     counts, counts_x, counts_y, counts_cell = scratch[3], scratch[4], scratch[5], scratch[6]
     _count(strata, weights, n_strata, counts)
     _count(of_x, weights, n_of_x, counts_x)
@@ -873,7 +873,7 @@ def count_statistics(
                 strata[k] = strata[k] * levels_z + members[k]
             n_strata *= levels_z
             if n_strata > n_rows:
-                n_strata = _renumber(strata, count, slots, numbers)
+                n_strata = _renumber(strata, count, n_strata, slots, numbers)
         codes_x = kept[r, :count] if has_gaps else codes[a]
         codes_y = kept[r + 1, :count] if has_gaps else codes[b]
         known, counted = strata[:count], kept_weights[:count] if has_gaps else weights
@@ -889,6 +889,6 @@ def count_statistics(
             else:
                 statistics[i], freedoms[i] = _of_levels(cells, begins, *of_two, family, margins)
         else:
-            n_strata = _renumber(strata, count, slots, numbers)
+            n_strata = _renumber(strata, count, n_strata, slots, numbers)
             codes_of_two = codes_x, codes_y, counted, levels[a], levels[b]
             statistics[i], freedoms[i] = _sparse(*codes_of_two, known, n_strata, family, slots, numbers, scratch)

@@ -11,7 +11,7 @@ read the arrays of a `Layout` (`scores.latent`). A joint state s gives every hid
 Cause h has `sizes[h]` levels. Children with the same hidden causes form a family f. In state s these causes have the
 combination of levels with the number `part[f, s]`, from 0 to `n_parts[f]` - 1. The table of child c has `n_rows[c]`
 rows, one for each combination of levels of its parents and hidden causes. A row has `n_levels[c]` cells, one for each
-level of c. For row r of the data and state s, the cell is `cell[r, c] + part[f, s] * n_levels[c]`.
+level of c. For row r of the data and state s, the cell is `cell[c, r] + part[f, s] * n_levels[c]`.
 """
 
 import math
@@ -41,7 +41,7 @@ def _mixed(x):
     return x ^ (x >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _code(table, numbers, chosen, code):
     """Writes the cell number of every row to `code`. On entry `code` is zero; its type can hold the number of cells."""
     for v in chosen:
@@ -117,7 +117,7 @@ def _counted(table, numbers, nodes, k, room):
     return value + math.lgamma(numbers[0]) - math.lgamma(n_rows + numbers[0])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def of_set(table, numbers, keys, values, room, nodes, k):
     """F of the first k nodes, from the cache or counted."""
     whole = np.uint64(k)
@@ -139,7 +139,7 @@ def of_set(table, numbers, keys, values, room, nodes, k):
     return value
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _price(matrix, v, parents, k):
     """The price of the edges from the first k parents to v."""
     price = 0.0
@@ -157,7 +157,7 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation, fits,
     return of_set(*data, nodes, m) - of_set(*data, alone, m - 1) - _price(matrix, nodes[0], alone, m - 1)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _of_node(matrix, table, numbers, keys, values, v, nodes, k, room):
     """The score of v given the first k nodes; `nodes[k]` is scratch space for v."""
     alone = of_set(table, numbers, keys, values, room, nodes, k)
@@ -169,17 +169,16 @@ def _of_node(matrix, table, numbers, keys, values, v, nodes, k, room):
 @njit(ADDING, cache=True, nogil=True)
 def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
     """Writes the score of v with k parents and each candidate. Returns the score above which a parent is added."""
-    data = (matrix, table, numbers, keys, values)
     nodes = np.empty(k + 2, np.int64)
     for x in range(k):
         nodes[x] = parents[x]
-    score = _of_node(*data, v, nodes, k, room)
+    score = _of_node(matrix, table, numbers, keys, values, v, nodes, k, room)
     for c in range(count):
         if matrix[v, candidates[c]] > FORBIDDEN:
             worth[candidates[c]] = -np.inf
         elif np.isnan(worth[candidates[c]]) and room[0] >= 0:
             nodes[k] = candidates[c]
-            worth[candidates[c]] = _of_node(*data, v, nodes, k + 1, room)
+            worth[candidates[c]] = _of_node(matrix, table, numbers, keys, values, v, nodes, k + 1, room)
     return score + LEAST_GAIN
 
 
@@ -204,44 +203,58 @@ def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
 
 LEAST = 1e-12  # the least probability of a level
 TOO_SMALL = 1e-200  # smaller products are computed by logarithms
+BLOCK = 128  # rows that EM takes at once, so that loops over them are vectorised
 
 
 @njit(cache=True, nogil=True)
-def _priors(shares, level, prior):
-    """The prior probability of each joint state."""
-    for s in range(len(prior)):
-        prior[s] = 1.0
-        for h in range(level.shape[1]):
-            prior[s] *= shares[h, level[s, h]]
+def _arrays(layout, shares):
+    """The prior probability of each joint state, and space for what `_joint` writes."""
+    families, states = len(layout.part), len(layout.level)
+    prior = np.ones(states)
+    for s in range(states):
+        for h in range(len(shares)):
+            prior[s] *= shares[h, layout.level[s, h]]
+    factor, joint = np.empty((families, layout.n_parts.max(), BLOCK)), np.empty((states, BLOCK))
+    return prior, factor, joint, np.empty(BLOCK), np.empty(BLOCK)
 
 
 @njit(cache=True, nogil=True)
-def _joint(cell, family, part, n_parts, n_levels, r, tables, prior, factor, joint):
-    """Writes the probability of row r with each joint state. Returns their sum."""
+def _joint(layout, first, rows, tables, prior, factor, joint, whole, scale):
+    """Writes the probability of each joint state for a block of rows (states, rows), their sums over the states, and
+    the logarithm of a scale that both were divided by.
+    """
+    cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
     factor[:] = 1.0
-    for c in range(cell.shape[1]):
-        f, place = family[c], cell[r, c]
-        for k in range(n_parts[f]):
-            factor[f, k] *= tables[c, place]
-            place += n_levels[c]
-    whole = 0.0
+    for c in range(len(cell)):
+        for k in range(n_parts[family[c]]):
+            of_part, shift = factor[family[c], k], k * n_levels[c]
+            for r in range(rows):
+                of_part[r] *= tables[c, cell[c, first + r] + shift]
+    whole[:] = 0.0
     for s in range(len(prior)):
-        product = prior[s]
+        product = joint[s]
+        product[:] = prior[s]
         for f in range(len(part)):
-            product *= factor[f, part[f, s]]
-        joint[s] = product
-        whole += product
-    return whole
+            of_part = factor[f, part[f, s]]
+            for r in range(rows):
+                product[r] *= of_part[r]
+        for r in range(rows):
+            whole[r] += product[r]
+    scale[:] = 0.0
+    for r in range(rows):
+        if not whole[r] > TOO_SMALL:
+            whole[r], scale[r] = _joint_by_logarithms(layout, first + r, tables, prior, joint[:, r])
 
 
 @njit(cache=True, nogil=True)
-def _joint_by_logarithms(layout, r, tables, prior, joint):
-    """As `_joint`, if products underflow: writes probabilities / scale. Returns their sum and the log of the scale."""
+def _joint_by_logarithms(layout, row, tables, prior, joint):
+    """As `_joint` for one row, if products underflow. Returns the sum and the logarithm of the scale."""
     highest = -np.inf
     for s in range(len(prior)):
         joint[s] = math.log(prior[s])
-        for c in range(layout.cell.shape[1]):
-            joint[s] += math.log(tables[c, layout.cell[r, c] + layout.part[layout.family[c], s] * layout.n_levels[c]])
+        for c in range(len(layout.cell)):
+            place = layout.cell[c, row] + layout.part[layout.family[c], s] * layout.n_levels[c]
+            joint[s] += math.log(tables[c, place])
         highest = max(highest, joint[s])
     whole = 0.0
     for s in range(len(prior)):
@@ -251,49 +264,41 @@ def _joint_by_logarithms(layout, r, tables, prior, joint):
 
 
 @njit(cache=True, nogil=True)
-def _work_of_row(layout):
-    """About how many nanoseconds one row takes in a sweep of EM."""
-    work = 20 + 4 * len(layout.level) * (len(layout.part) + 2)
-    for c in range(len(layout.family)):
-        work += 3 * layout.n_parts[layout.family[c]] + 3
-    return work
-
-
-@njit(cache=True, nogil=True)
 def _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
     """Adds rows from `stand[1]` on to `counts`, `expected` and the log-likelihood `value[0]`. Returns whether done."""
     cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
-    states = len(layout.level)
-    prior, joint = np.empty(states), np.empty(states)
-    factor = np.empty((len(part), n_parts.max()))
-    _priors(shares, layout.level, prior)
+    prior, factor, joint, whole, scale = _arrays(layout, shares)
     if stand[1] == 0:
         counts[:] = 0.0
         expected[:] = 0.0
         value[0] = 0.0
-    work = _work_of_row(layout)
     while stand[1] < len(weight):
         if room[0] < 0:
             return False
-        room[0] -= work
-        r = stand[1]
-        stand[1] += 1
-        whole, scale = _joint(cell, family, part, n_parts, n_levels, r, tables, prior, factor, joint), 0.0
-        if not whole > TOO_SMALL:
-            whole, scale = _joint_by_logarithms(layout, r, tables, prior, joint)
-        value[0] += weight[r] * (math.log(whole) + scale)
+        first = stand[1]
+        rows = min(BLOCK, len(weight) - first)
+        room[0] -= 4 * rows * len(prior) * (len(layout.part) + len(layout.cell) + 2)
+        stand[1] += rows
+        _joint(layout, first, rows, tables, prior, factor, joint, whole, scale)
+        for r in range(rows):
+            value[0] += weight[first + r] * (math.log(whole[r]) + scale[r])
+            whole[r] = weight[first + r] / whole[r]
         factor[:] = 0.0
-        scaled = weight[r] / whole
-        for s in range(states):
-            share = scaled * joint[s]
-            expected[s] += share
+        for s in range(len(prior)):
+            share, total = joint[s], expected[s]
+            for r in range(rows):
+                share[r] *= whole[r]
+                total += share[r]
+            expected[s] = total
             for f in range(len(part)):
-                factor[f, part[f, s]] += share
-        for c in range(cell.shape[1]):
-            f, place = family[c], cell[r, c]
-            for k in range(n_parts[f]):
-                counts[c, place] += factor[f, k]
-                place += n_levels[c]
+                of_part = factor[f, part[f, s]]
+                for r in range(rows):
+                    of_part[r] += share[r]
+        for c in range(len(cell)):
+            for k in range(n_parts[family[c]]):
+                of_part, shift = factor[family[c], k], k * n_levels[c]
+                for r in range(rows):
+                    counts[c, cell[c, first + r] + shift] += of_part[r]
     stand[1] = 0
     return True
 
@@ -365,25 +370,20 @@ def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, va
 @njit(cache=True, nogil=True)
 def draw(layout, tables, shares, uniform, drawn, stand, room):
     """Draws hidden causes of rows from `stand[0]` on; writes levels to `drawn` (h, rows). False if room ran out."""
-    states = len(layout.level)
-    prior, joint = np.empty(states), np.empty(states)
-    factor = np.empty((len(layout.part), layout.n_parts.max()))
-    _priors(shares, layout.level, prior)
-    work = _work_of_row(layout)
-    cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
-    while stand[0] < len(cell):
+    prior, factor, joint, whole, scale = _arrays(layout, shares)
+    while stand[0] < len(uniform):
         if room[0] < 0:
             return False
-        room[0] -= work
-        r = stand[0]
-        stand[0] += 1
-        whole = _joint(cell, family, part, n_parts, n_levels, r, tables, prior, factor, joint)
-        if not whole > TOO_SMALL:
-            whole, _ = _joint_by_logarithms(layout, r, tables, prior, joint)
-        chosen, upto = 0, joint[0]
-        while chosen < states - 1 and upto < uniform[r] * whole:
-            chosen += 1
-            upto += joint[chosen]
-        for h in range(layout.level.shape[1]):
-            drawn[h, r] = layout.level[chosen, h]
+        first = stand[0]
+        rows = min(BLOCK, len(uniform) - first)
+        room[0] -= 4 * rows * len(prior) * (len(layout.part) + len(layout.cell) + 2)
+        stand[0] += rows
+        _joint(layout, first, rows, tables, prior, factor, joint, whole, scale)
+        for r in range(rows):
+            chosen, upto = 0, joint[0, r]
+            while chosen < len(prior) - 1 and upto < uniform[first + r] * whole[r]:
+                chosen += 1
+                upto += joint[chosen, r]
+            for h in range(layout.level.shape[1]):
+                drawn[h, first + r] = layout.level[chosen, h]
     return True

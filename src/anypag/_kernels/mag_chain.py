@@ -66,17 +66,17 @@ def _uniform(state):
     return float(_random(state) >> np.uint64(11)) / 9007199254740992.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _has(words, j):
     return (words[j >> 6] >> np.uint64(j & 63)) & np.uint64(1) != 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _add(words, j):
     words[j >> 6] |= np.uint64(1) << np.uint64(j & 63)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _drop(words, j):
     words[j >> 6] &= ~(np.uint64(1) << np.uint64(j & 63))
 
@@ -101,14 +101,14 @@ def _count(x):
     return k
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _copy(one, other):
     """Copies an array. An assignment to `other[:]` would make numba compile the formatting of its error message too."""
     for k in range(len(one)):
         other[k] = one[k]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _any(words):
     found = False
     for w in range(len(words)):
@@ -116,7 +116,7 @@ def _any(words):
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _reach(v, step, seen, todo):
     """Writes all nodes reachable from v, v included, to `seen`."""
     for w in range(len(seen)):
@@ -138,7 +138,7 @@ def _reach(v, step, seen, todo):
                         waiting |= q < w  # an earlier word has new nodes: all words are scanned again
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _edge_state(graph, i, j):
     """The state of i–j: NONE, FORTH, BACK, BOTH or FLAT."""
     if _has(graph[PARENTS, j], i):
@@ -157,7 +157,7 @@ def _key(v, other, kind):
     return _mixed(np.uint64((v << 24) + (other << 3) + kind + 1) * np.uint64(0x9E3779B97F4A7C15))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def put(graph, key, i, j, state):
     """Gives i–j a state. Updates `key`: key[v] sums the keys of all edges at v except those to its children."""
     old = _edge_state(graph, i, j)
@@ -191,7 +191,7 @@ def put(graph, key, i, j, state):
         key[j] += _key(j, i, kind)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def stays_ancestral(graph, i, j, state, ancestral, sets):
     """Does an ancestral graph, in which i and j are not adjacent, stay ancestral with i–j in this state? If `ancestral`
     is False, only directed cycles and arrowheads at ends of --- are refused.
@@ -229,7 +229,7 @@ def stays_ancestral(graph, i, j, state, ancestral, sets):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _walk(graph, i, within, seen, todo):
     """Writes to `seen` the nodes of `within` on walks from i with a first edge `-->` or `<->`, then only `<->`."""
     words = len(within)
@@ -271,10 +271,8 @@ def is_maximal(graph):
         return True
     ancestors = np.zeros((n, words), np.uint64)
     is_known = np.zeros(n, np.bool_)
-    within = np.empty(words, np.uint64)
-    seen = np.empty(words, np.uint64)
-    todo = np.empty(words, np.uint64)
-    ends = np.empty(words, np.uint64)
+    within, seen = np.empty(words, np.uint64), np.empty(words, np.uint64)
+    todo, ends = np.empty(words, np.uint64), np.empty(words, np.uint64)
     for i in range(n):
         start = False
         for w in range(words):
@@ -316,12 +314,12 @@ def is_maximal(graph):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(f"boolean({_GRAPH})", cache=True, nogil=True)
 def is_any(graph):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def agrees(graph, causes, not_causes, not_selecting, sets):
     """Is every node an ancestor of all nodes in its row of `causes`, and of none in its row of `not_causes`? A node
     that may be a cause of selection (no arrowhead at it, and not in `not_selecting`) is not checked.
@@ -341,7 +339,7 @@ def agrees(graph, causes, not_causes, not_selecting, sets):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _other_neighbour(graph, i, j, random):
     """A neighbour of i other than j, drawn uniformly; i itself if there is none."""
     count = np.int64(-1)  # not 0, because j is counted too
@@ -362,7 +360,7 @@ def _other_neighbour(graph, i, j, random):
     return i
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _members(graph, v, stamp, now, members):
     """Writes and stamps the members of v's component. Returns their number."""
     members[0] = v
@@ -383,7 +381,7 @@ def _members(graph, v, stamp, now, members):
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _work(matrix, table, n, d, m):
     """About how many nanoseconds the score of a component takes: d members and their other parents, m nodes in all.
 
@@ -437,7 +435,7 @@ def _asked(score, graph, members, d, what, room):
     return found if what == CEILING else max(math.floor(found * 1048576.0 + 0.5) / 1048576.0, IMPOSSIBLE)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _component_score(score, graph, key, members, d, ceiling_will_do, room):
     """The score of the component with these d members, and True; or the ceiling of the score, and False, if
     `ceiling_will_do` and the score is neither in the cache nor quick to compute.
@@ -495,14 +493,14 @@ def _count_edges(graph, count):
     count[0] = count[1] + count[2] + count[3]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _recount(count, state, by):
     if state != NONE:
         count[0] += by
         count[1 if state <= BACK else state - 1] += by
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _touched(i, j, k, old, new, old_k, new_k, found):
     """Writes the nodes whose components change with i–j and i–k (of `-->` only the head). Returns their number."""
     count = 0
@@ -518,7 +516,7 @@ def _touched(i, j, k, old, new, old_k, new_k, found):
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _prior(terms, count):
     return terms[0, count[0]] + terms[1, count[1]] + terms[2, count[2]] + terms[3, count[3]]
 
@@ -551,7 +549,7 @@ def total(component, data, memory, terms, graph, parts, room):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _score_part(score, graph, v, key, stamp, now, members, part, part_score, room):
     """Writes, for each member of v's component, the first member and the score of the component."""
     d = _members(graph, v, stamp, now, members)
@@ -564,8 +562,8 @@ def _score_part(score, graph, v, key, stamp, now, members, part, part_score, roo
     score[2][2][v, 0, 0] = UNFITTED
 
 
-@njit(cache=True, nogil=True)
-def _rise(score, graph, i, j, state, stamp, now, members, part, room):
+@njit(cache=True, nogil=True, _nrt=False)
+def _rise(score, graph, i, j, state, stamp, now, members, part, scratch, room):
     """A bound for the rise of the score if an edge is added to a district or between two; infinite for other edges.
 
     The bound depends on the graph only, not on the cache, so the same steps are rejected whatever was cached before.
@@ -575,7 +573,8 @@ def _rise(score, graph, i, j, state, stamp, now, members, part, room):
         return np.inf
     if state == FORTH:
         i, j = j, i
-    parts = np.empty(1 + (state == BOTH and part[i] != part[j]), np.int64)
+    parts, nothing = scratch
+    parts = parts[: 1 + (state == BOTH and part[i] != part[j])]
     parts[-1], parts[0] = part[j], part[i]
     for x in range(len(parts)):
         if fits[parts[x], 0, 0] == UNFITTED:
@@ -584,7 +583,7 @@ def _rise(score, graph, i, j, state, stamp, now, members, part, room):
     room[0] -= 1000
     if state == BOTH:
         j += len(part)
-    return component(*data, parts, i, j, np.empty((0, 0), np.uint8), fits, RISE)
+    return component(*data, parts, i, j, nothing, fits, RISE)
 
 
 @njit(
@@ -639,8 +638,7 @@ def advance(
     n_states = len(states)
     key = np.empty(n, np.uint64)
     _all_keys(graph, key)
-    count = np.empty(4, np.int64)
-    new_count = np.empty(4, np.int64)
+    count, new_count = np.empty(4, np.int64), np.empty(4, np.int64)
     _count_edges(graph, count)
     part = np.empty(n, np.int64)  # for each node the first member of its component, and the component's score
     part_score = np.empty(n)
@@ -649,6 +647,7 @@ def advance(
     members = np.empty(n, np.int64)
     sets = np.empty((3, words), np.uint64)
     touched = np.empty(3, np.int64)
+    scratch = np.empty(2, np.int64), np.empty((0, 0), np.uint8)
     n_touched = 0
     gain = 0.0
     score = (component, data, memory)
@@ -714,7 +713,7 @@ def advance(
         if fits:
             if old == NONE and k == i and new != FLAT:
                 now += 1
-                most = _rise(score, graph, i, j, new, stamp, now, members, part, room)
+                most = _rise(score, graph, i, j, new, stamp, now, members, part, scratch, room)
             put(graph, key, i, j, new)
             if k != i:
                 fits = stays_ancestral(graph, i, k, new_k, ancestral, sets)

@@ -34,7 +34,7 @@ TREES = 1 << 20  # numbers in an array of trees of up to 20 variables; `room` li
 ROW, SHRUNK = 0, 1  # columns of `node`: where its row begins, and the node where removing parents starts
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _new_node(trees, width):
     """Makes a node with a row of `width` unknown worths. Returns its number, or -1 if the trees are full."""
     used, base, node, worth, child = trees
@@ -51,7 +51,7 @@ def _new_node(trees, width):
     return at
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _best(worth, row, candidates, count, least):
     """The place of the first candidate with the highest worth above `least`; -1 if none is above; -2 if one is NaN."""
     at = -1
@@ -64,12 +64,12 @@ def _best(worth, row, candidates, count, least):
     return at
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _grown(score, v, before, count, chosen, room):
     """Follows the tree of v while parents are added. Writes the parents to `chosen[1:]`, their number to `chosen[0]`.
     Returns the last node; -1 if the trees are full; -2 if `room` is used up.
     """
-    adding, _, data, trees = score
+    adding, _, data, trees, _ = score
     used, base, node, worth, child = trees
     n = len(used) - 2
     if used[2 + v] < 0:
@@ -99,17 +99,16 @@ def _grown(score, v, before, count, chosen, room):
     return at
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _shrunk(score, v, at, chosen, room):
     """Follows the tree of v from a node on while parents are removed, and takes them out of `chosen`. Returns the score
     of v; NaN if `room` is used up, `NEVER` if the trees are full.
     """
-    _, removing, data, trees = score
+    _, removing, data, trees, places = score
     _, base, node, worth, child = trees
     if node[at, SHRUNK] < 0:
         node[at, SHRUNK] = _new_node(trees, chosen[0])
     at = node[at, SHRUNK]
-    places = np.arange(chosen[0])
     while at >= 0:
         k, row = chosen[0], node[at, ROW]
         room[0] -= k + 5
@@ -130,7 +129,7 @@ def _shrunk(score, v, at, chosen, room):
     return NEVER
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _best_parents(score, v, before, count, chosen, room):
     """The score of v with the parents that grow-shrink finds among the first `count` nodes of `before`; NaN if `room`
     is used up (the trees keep all worths computed so far). Writes the number of parents, then the parents, to `chosen`.
@@ -155,7 +154,7 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
     at the places tried so far for this variable. `room` (1,): work to do. `order` and the last three arguments change.
     """
     n = len(order)
-    score = (adding, removing, data, trees)
+    score = (adding, removing, data, trees, np.arange(len(order)))
     others, before = np.empty(n, np.int64), np.empty(n, np.int64)
     chosen = np.empty(n + 1, np.int64)
     # scores of v at each place, and of the variable at that place without and with v before it
@@ -206,7 +205,7 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
 @patient(TREES, TREES, signature=f"boolean({_SCORE}, int64[::1], uint8[:, ::1], float64[::1], int64[::1])", nogil=True)
 def parents_in(adding, removing, data, trees, order, parents, scores, room):
     """Writes the DAG of an order (`parents[i, j]`: is i a parent of j?), fills NaN `scores`. Returns whether done."""
-    score = (adding, removing, data, trees)
+    score = (adding, removing, data, trees, np.arange(len(order)))
     chosen = np.empty(len(order) + 1, np.int64)
     for q in range(len(order)):
         if not np.isnan(scores[q]):

@@ -18,6 +18,8 @@ same results to the bit: no patient kernel is compiled with relaxed arithmetic, 
 functions. (Where Intel's vector library replaces these in compiled code, every kernel is compiled at once.)
 
 Kernels that call each other are compiled as usual: numba gives a `Kernel` the type of the numba object inside it.
+A kernel that is called often and makes no array has the option `_nrt=False` (`numba.extending.register_jitable`):
+otherwise it counts references, two atomic additions a call for each array that it gets or looks at.
 A kernel whose name begins with `_` is called by kernels only: once compiled, it cannot be called from Python, and it is
 not cached on disk. `compile_ahead` compiles the kernels of a file in another process.
 """
@@ -149,7 +151,8 @@ class Kernel:
         self.py_func = function
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
         self.waits, self.table, self.lists, self.spent = False, 0, 0, 0.0
-        self.signature, self._options = signature, options | (INNER if function.__name__.startswith("_") else {})
+        inner = INNER if function.__name__.startswith("_") else {}
+        self.signature, self._options = signature, {"_nrt": True} | options | inner
 
     def __call__(self, *arguments: Any) -> Any:
         if self.waits:

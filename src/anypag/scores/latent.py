@@ -9,13 +9,14 @@ hidden cause with two or three levels has few; if it has many children, a thousa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache, lru_cache
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts, Flags, Floats
+from anypag.arrays import Counts, Floats
 from anypag.graphs.projection import LatentDAG
 from anypag.scores.discrete import DiscreteScore
 from anypag.threads import Look, do_nothing, in_turns
@@ -59,33 +60,32 @@ class LatentScore:
         self._discrete, self._look = discrete, look
         self._levels = discrete.levels.astype(np.int64)
         self._n_levels = np.array(discrete.n_levels, np.int64)
-        self._all_rows = np.arange(discrete.n)
+        self._prices = cache(discrete.prices)
         self._fits: dict[tuple[object, ...], tuple[int, Fit]] = {}
         self._rows: dict[bytes, tuple[Counts, Floats]] = {}
         self._nodes: dict[tuple[int, bytes], float] = {}
 
     def of(self, dag: LatentDAG, hidden: HiddenLevels | None = None, sweeps: int = SWEEPS) -> float:
         """The score of a DAG by at most `sweeps` sweeps of EM from the levels `hidden` (k, rows), or a random start."""
-        alone = np.flatnonzero(~dag.children.any(axis=0))
-        parents = np.ascontiguousarray(dag.parents.T)
-        plain = sum(self._of_node(v, parents[v]) for v in alone.tolist())
+        alone, parents, n = np.flatnonzero(~dag.children.any(axis=0)), dag.parents.T.tobytes(), dag.n
+        plain = sum(self._of_node(v, parents[v * n : (v + 1) * n]) for v in alone.tolist())
         groups = [group for group in dag.components() if dag.children[group].any()]
-        fits = (self._fit(dag.with_only(group), _of_causes(hidden, group), sweeps).score for group in groups)
-        return plain + sum(fits) - float(self._discrete.prices(dag.n_levels)[dag.causes].sum())
+        begun = [None if hidden is None else hidden[group] for group in groups]
+        fits = (self._fit(dag.with_only(h), own, sweeps).score for h, own in zip(groups, begun, strict=True))
+        return plain + sum(fits) - float(self._prices(dag.n_levels)[dag.causes].sum())
 
     def drawn(self, dag: LatentDAG, hidden: HiddenLevels | None, seed: Sequence[int]) -> HiddenLevels:
         """(k, rows) levels of the hidden causes, drawn given the rows. A cause keeps its levels in `hidden` (or gets
         all levels in turn, without `hidden`) if it has no children, its tables are too large, or its draw is constant.
         """
-        random = np.random.default_rng(seed)
-        rows = self._levels.shape[1]
+        random, rows = np.random.default_rng(seed), self._levels.shape[1]
         found = np.array([np.arange(rows) % size for size in dag.n_levels], np.uint8).reshape(-1, rows)
         found = found if hidden is None else hidden.copy()
         for group in (group for group in dag.components() if dag.children[group].any()):
             uniform = np.asarray(random.random(rows), np.float64)
             if self._is_too_large(dag.with_only(group)):
                 continue
-            drawn = self._drawn(dag.with_only(group), _of_causes(hidden, group), uniform)
+            drawn = self._drawn(dag.with_only(group), None if hidden is None else hidden[group], uniform)
             for h, column in zip(group, drawn, strict=True):
                 if dag.children[h].any() and (column != column[0]).any():
                     found[h] = column
@@ -94,19 +94,20 @@ class LatentScore:
     def _drawn(self, component: LatentDAG, hidden: HiddenLevels | None, uniform: Floats) -> HiddenLevels:
         from anypag._kernels.discrete_score import draw
 
-        fitted, layout = self._fit(component, hidden, SWEEPS), self._layout(component, self._all_rows)
+        fitted, layout = self._fit(component, hidden, SWEEPS), self._layout(component)
         drawn = np.zeros((len(component.n_levels), len(uniform)), np.uint8)
         stand = np.zeros(1, np.int64)
         in_turns(draw, layout, fitted.tables, fitted.shares, uniform, drawn, stand, look=self._look)
         return drawn
 
-    def _of_node(self, node: int, is_parent: Flags) -> float:
+    def _of_node(self, node: int, is_parent: bytes) -> float:
         """The score of a node without hidden causes."""
         from anypag._kernels.discrete_score import of_set
 
-        key = (node, is_parent.tobytes())
+        key = (node, is_parent)
         if key not in self._nodes:
-            rest, nodes = (*self._discrete.bound[1:], np.zeros(1, np.int64)), np.append(node, np.flatnonzero(is_parent))
+            parents = np.flatnonzero(np.frombuffer(is_parent, np.bool_))
+            rest, nodes = (*self._discrete.bound[1:], np.zeros(1, np.int64)), np.append(node, parents)
             of_all, of_parents = of_set(*rest, nodes, len(nodes)), of_set(*rest, nodes[1:].copy(), len(nodes) - 1)
             self._nodes[key] = float(of_all - of_parents)
         return self._nodes[key]
@@ -126,13 +127,13 @@ class LatentScore:
     def _fitted(self, component: LatentDAG, hidden: HiddenLevels | None, sweeps: int) -> Fit:
         if self._is_too_large(component):
             return Fit(IMPOSSIBLE, np.zeros((0, 0)), np.zeros((0, 0)))
-        rows, weight = self._distinct(component)
-        layout = self._layout(component, rows)
+        (rows, weight), of_all = self._distinct(component), self._layout(component)
+        layout = of_all._replace(cell=of_all.cell.take(rows, axis=1))
         if hidden is None:
             starts = 1 if sweeps < SWEEPS else STARTS
             begun = [_at_random(layout, weight, seed) for seed in range(starts)]
         else:
-            begun = [_from_levels(self._layout(component, self._all_rows), hidden)]
+            begun = [_from_levels(of_all, hidden)]
         fits = [self._improved(layout, weight, sweeps, *tables_and_shares) for tables_and_shares in begun]
         return max(fits, key=lambda fitted: fitted.score)
 
@@ -146,12 +147,10 @@ class LatentScore:
         return Fit(float(value[0]), tables, shares)
 
     def _is_too_large(self, component: LatentDAG) -> bool:
-        measured, hidden = self._n_levels.astype(np.float64), np.array(component.n_levels, np.float64)
-        cells = (
-            measured[v] * measured[component.parents[:, v]].prod() * hidden[component.children[:, v]].prod()
-            for v in np.flatnonzero(component.children.any(axis=0))
-        )
-        return bool(hidden.prod() > MOST_STATES or max(cells, default=0.0) > MOST_CELLS)
+        of_hidden, children = np.array(component.n_levels, np.float64)[:, None], component.children.any(axis=0)
+        cells = self._n_levels[children] * np.where(component.children[:, children], of_hidden, 1.0).prod(axis=0)
+        cells *= np.where(component.parents[:, children], self._n_levels[:, None], 1.0).prod(axis=0)
+        return bool(of_hidden.prod() > MOST_STATES or cells.max(initial=0.0) > MOST_CELLS)
 
     def _distinct(self, component: LatentDAG) -> tuple[Counts, Floats]:
         """The first row with each combination of levels in the columns of a component, and how many rows have it."""
@@ -163,25 +162,31 @@ class LatentScore:
             self._rows[key] = distinct_rows(self._levels[columns], self._n_levels[columns])
         return self._rows[key]
 
-    def _layout(self, component: LatentDAG, rows: Counts) -> Layout:
-        level = np.array(list(product(*(range(size) for size in component.n_levels))), np.int64)
-        children, sizes = np.flatnonzero(component.children.any(axis=0)), np.array(component.n_levels, np.int64)
-        codes = 2 ** np.arange(len(sizes)) @ component.children[:, children]
-        _, first, family = np.unique(codes, return_index=True, return_inverse=True)
-        part = np.zeros((len(first), len(level)), np.int64)
-        for f, h in np.argwhere(component.children[:, children[first]].T):
-            part[f] = part[f] * sizes[h] + level[:, h]
-        n_parts, n_levels = part.max(axis=1) + 1, self._n_levels[children]
-        cell = np.zeros((len(rows), len(children)), np.int64)
-        n_rows = n_parts[family]
+    def _layout(self, component: LatentDAG) -> Layout:
+        """The layout of all rows."""
+        children = np.flatnonzero(component.children.any(axis=0))
+        family, part, n_parts, level, sizes = _families(component.n_levels, component.children[:, children].tobytes())
+        n_levels, n_rows = self._n_levels[children], n_parts[family]
+        cell = np.empty((len(children), self._levels.shape[1]), np.int64)
         for c, v in enumerate(children):
-            given = np.flatnonzero(component.parents[:, v])
-            place = np.zeros(len(rows), np.int64)
+            given, place = np.flatnonzero(component.parents[:, v]), cast(Counts, 0)
             for parent in given:
-                place = place * self._n_levels[parent] + self._levels[parent][rows]
-            cell[:, c] = place * n_rows[c] * n_levels[c] + self._levels[v][rows]
+                place = place * self._n_levels[parent] + self._levels[parent]
+            np.add(place * (n_rows[c] * n_levels[c]), self._levels[v], out=cell[c])
             n_rows[c] *= np.prod(self._n_levels[given])
         return Layout(cell, family, part, n_parts, n_rows, n_levels, level, sizes)
+
+
+@lru_cache(maxsize=1024)
+def _families(sizes: tuple[int, ...], has_cause: bytes) -> tuple[Counts, ...]:
+    """The family, part, n_parts, level and sizes of a layout. `has_cause`: (hidden causes, children) flags."""
+    has, of_cause = np.frombuffer(has_cause, np.bool_).reshape(len(sizes), -1), np.array(sizes, np.int64)
+    level = np.array(list(product(*map(range, sizes))), np.int64)
+    _, first, family = np.unique(2 ** np.arange(len(sizes)) @ has, return_index=True, return_inverse=True)
+    part = np.zeros((len(first), len(level)), np.int64)
+    for f, h in np.argwhere(has[:, first].T):
+        part[f] = part[f] * sizes[h] + level[:, h]
+    return family, part, part.max(axis=1) + 1, level, of_cause
 
 
 def distinct_rows(levels: Counts, n_levels: Counts) -> tuple[Counts, Floats]:
@@ -211,7 +216,7 @@ def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Float
     tables, shares = _empty(layout)
     for c, (n_rows, n_levels) in enumerate(zip(layout.n_rows, layout.n_levels, strict=True)):
         n_parts = layout.n_parts[layout.family[c]]
-        counts = np.bincount(layout.cell[:, c], weight, n_rows * n_levels).reshape(-1, n_parts, n_levels)[:, :1] + 1
+        counts = np.bincount(layout.cell[c], weight, n_rows * n_levels).reshape(-1, n_parts, n_levels)[:, :1] + 1
         shaken = counts * (random.gamma(1.0, size=(1, n_parts, n_levels)) + 0.02)
         tables[c, : n_rows * n_levels] = (shaken / shaken.sum(axis=2, keepdims=True)).ravel()
     for h, size in enumerate(layout.sizes):
@@ -225,7 +230,7 @@ def _from_levels(layout: Layout, hidden: HiddenLevels) -> tuple[Floats, Floats]:
     state = (hidden.astype(np.int64) * strides[:, None]).sum(axis=0)
     tables, shares = _empty(layout)
     for c, (n_rows, n_levels) in enumerate(zip(layout.n_rows, layout.n_levels, strict=True)):
-        cells = layout.cell[:, c] + layout.part[layout.family[c]][state] * n_levels
+        cells = layout.cell[c] + layout.part[layout.family[c]].take(state) * n_levels
         counts = np.bincount(cells, minlength=n_rows * n_levels).reshape(n_rows, n_levels) + 0.1
         tables[c, : n_rows * n_levels] = (counts / counts.sum(axis=1, keepdims=True)).ravel()
     for h, size in enumerate(layout.sizes):
@@ -237,7 +242,3 @@ def _from_levels(layout: Layout, hidden: HiddenLevels) -> tuple[Floats, Floats]:
 def _empty(layout: Layout) -> tuple[Floats, Floats]:
     cells = int((layout.n_rows * layout.n_levels).max())
     return np.zeros((len(layout.n_levels), cells)), np.zeros((len(layout.sizes), int(layout.sizes.max())))
-
-
-def _of_causes(hidden: HiddenLevels | None, causes: list[int]) -> HiddenLevels | None:
-    return None if hidden is None else hidden[causes]
