@@ -122,7 +122,7 @@ def learned(path: Path, out: Path, until: float) -> bool:
     warnings.simplefilter("ignore")
     about = json.loads(path.with_suffix(".json").read_text())
     kind = "disc" if about["kind"].startswith("disc") else about["kind"]
-    for way, more in WAYS.get(kind, {"": {}}).items():
+    for way, more in reversed(WAYS.get(kind, {"": {}}).items()):  # "" last: its rows say that the table is done
         first, rest = path.name.split("_", 1)
         found = learned_in(path, about, more)
         np.savez_compressed(out / f"{first}{'-' * bool(way)}{way}_{rest}.npz", **found)
